@@ -1,0 +1,1 @@
+# Scripts, examples, benches.

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one home of memory ordering. Nothing else in libgba uses fences, atomics or volatile.
+ *
+ * A barrier orders memory in two steps: what a member wrote before it arrives must be visible
+ * before its arrival is (release), and what it reads after it leaves must not have been read before
+ * it saw the release (acquire). Two worlds need different words for that:
+ *
+ * CPU to CPU: C11 atomics. `volatile` alone orders nothing.
+ * CPU to device: the doorbell is device memory. A store to it must not pass earlier stores to
+ * ordinary memory, and the compiler must make exactly one access of exactly that width of it. The
+ * device's release flag is ordinary, coherent memory that the device writes by DMA; reading it is
+ * as reading another CPU's store.
+ */
+#ifndef GBA_BASE_ORDER_H
+#define GBA_BASE_ORDER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* A word that another CPU or the device stores and this one polls. */
+typedef _Atomic uint64_t gba_word_t;
+
+/* Pairs with gba_word_load_acquire of the reader. */
+static inline void gba_word_store_release(gba_word_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+}
+
+/* Pairs with gba_word_store_release, or with the device's release store. */
+static inline uint64_t gba_word_load_acquire(gba_word_t *word)
+{
+    return atomic_load_explicit(word, memory_order_acquire);
+}
+
+/* For a word that carries no other data: a counter, a hint. */
+static inline void gba_word_store_relaxed(gba_word_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static inline uint64_t gba_word_load_relaxed(gba_word_t *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/*
+ * All earlier stores to memory before all later stores to device memory: before a doorbell. x86
+ * keeps the order of stores to write-back and uncached memory; Arm and POWER need a barrier that
+ * covers device memory, which a C11 fence does not promise.
+ */
+static inline void gba_fence_doorbell(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    atomic_signal_fence(memory_order_release);
+#elif defined(__aarch64__)
+    __asm__ __volatile__("dsb st" ::: "memory");
+#elif defined(__powerpc64__)
+    __asm__ __volatile__("sync" ::: "memory");
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+    __sync_synchronize();
+#endif
+}
+
+/*
+ * Store to a 64-bit device register: one access, after all earlier stores of this thread. The
+ * device is little endian.
+ */
+static inline void gba_mmio_write64(volatile uint64_t *reg, uint64_t value)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    gba_fence_doorbell();
+    *reg = value;
+}
+
+/* Tell the CPU that this is a loop that waits: leaves the pipeline to the other hyper-thread. */
+static inline void gba_cpu_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield" ::: "memory");
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+#endif

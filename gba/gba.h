@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libgba: barrier groups of a Global Barrier Accelerator, and teams that agree to use them.
+ *
+ * The layers, lowest first: a *device* (real, simulated), a *group* of it with this process as one
+ * member, and a *team*: the members of a communicator or active set that decided together which
+ * path their barriers take. A program with a runtime of its own needs only the parameters, the
+ * global device and the team.
+ *
+ * Conventions. Functions return GBA_OK (0), GBA_INPROGRESS (1) or a negative GBA_ERR_*; they write
+ * their outputs on GBA_OK only, unless it is said otherwise. "Collective" means that all members
+ * call it, in the same order. Ranks, members and sizes are counts from 0. A pointer argument may
+ * not be NULL unless it is said that it may.
+ */
+#ifndef GBA_H
+#define GBA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface: what libgba.so was built with is gba_version(). */
+#define GBA_VERSION_MAJOR 0
+#define GBA_VERSION_MINOR 1
+#define GBA_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define GBA_EXPORT __attribute__((visibility("default")))
+#else
+#define GBA_EXPORT
+#endif
+
+/* ---------------------------------------------------------------------------------- status --- */
+
+/*
+ * What became of a call. The numbers travel between the members of a team when they agree, so they
+ * are never renumbered. Where members fail for different reasons, the lowest number is the one that
+ * is reported.
+ */
+typedef enum gba_status {
+    GBA_OK = 0,
+    GBA_INPROGRESS = 1,         /* not there yet: call again */
+    GBA_ERR_PARAM = -1,         /* an argument, option or parameter out of its range */
+    GBA_ERR_NOMEM = -2,         /* out of memory, /dev/shm or address space */
+    GBA_ERR_NO_DEVICE = -3,     /* there is no device at that path, or none was asked for */
+    GBA_ERR_PERM = -4,          /* the system does not permit it */
+    GBA_ERR_NOT_GBA = -5,       /* the file is there, but it is no GBA */
+    GBA_ERR_VERSION = -6,       /* a device or segment of another version */
+    GBA_ERR_NO_GROUP = -7,      /* all groups of the device are taken */
+    GBA_ERR_TOO_MANY = -8,      /* more members than a group can have (708) */
+    GBA_ERR_STALE = -9,         /* the group was freed and allocated again in the meantime */
+    GBA_ERR_BUSY = -10,         /* taken, or in the wrong state for this call */
+    GBA_ERR_REFUSED = -11,      /* the device's administrator (or an injected fault) refused */
+    GBA_ERR_OTHER_DEVICE = -12, /* not the leader's device: another host, switch or simulator */
+    GBA_ERR_DEAD = -13,         /* the device no longer answers */
+    GBA_ERR_IO = -14,           /* the driver or the system failed in a way not listed here */
+    GBA_ERR_OOB = -15,          /* the exchange between the members failed */
+    GBA_ERR_NO_PLUGIN = -16,    /* a member has no plugin, or has it disabled */
+    GBA_ERR_MISMATCH = -17,     /* members have different values of a parameter that must agree */
+    GBA_ERR_UNSUPPORTED = -18,  /* not for this kind of team or device */
+    GBA_ERR_TIMEOUT = -19       /* a bounded wait ran out */
+} gba_status_t;
+
+/* The lowest status there is. */
+#define GBA_STATUS_LAST GBA_ERR_TIMEOUT
+
+/* The name of a status ("GBA_ERR_NO_GROUP"). Never NULL. Thread-safe. */
+GBA_EXPORT const char *gba_status_name(gba_status_t status);
+
+/* The status for people ("no barrier group is free"). Never NULL. Thread-safe. */
+GBA_EXPORT const char *gba_status_text(gba_status_t status);
+
+/* The version of the library as a string, "0.1.0". Thread-safe. */
+GBA_EXPORT const char *gba_version(void);
+
+/* ------------------------------------------------------------------------------------- log --- */
+
+typedef enum gba_log_level {
+    GBA_LOG_ERROR = 0, /* the user must know */
+    GBA_LOG_WARN = 1,  /* the user asked for something and gets something else */
+    GBA_LOG_INFO = 2,  /* which path a team took, and why */
+    GBA_LOG_DEBUG = 3  /* each step of devices and groups */
+} gba_log_level_t;
+
+/* Takes one line without a newline. Called from any thread, perhaps several at once. */
+typedef void (*gba_log_fn_t)(void *ctx, gba_log_level_t level, const char *line);
+
+/*
+ * Send the log to fn; NULL stands for stderr with the prefix "gba: ". Lines above `level` are
+ * dropped; at the start it is GBA_LOG_WARN. Not thread-safe: call it before any other function.
+ */
+GBA_EXPORT void gba_log_set(gba_log_fn_t fn, void *ctx, gba_log_level_t level);
+
+/* ------------------------------------------------------------------------------ parameters --- */
+
+/*
+ * What a user can set, the same for every plugin. The table below tells a runtime how to offer them
+ * (Open MPI: as MCA parameters), so there is one list of names, defaults, ranges and help texts.
+ */
+typedef struct gba_params {
+    int priority;
+    int disable;
+    char *device_path;
+    int min_comm_size;
+    int verbose;
+    int retry_after;
+    unsigned int first_sequence;
+} gba_params_t;
+
+typedef enum gba_param_type {
+    GBA_PARAM_INT,   /* int in [min, max] */
+    GBA_PARAM_UINT,  /* unsigned int in [min, max] */
+    GBA_PARAM_BOOL,  /* int, 0 or 1 */
+    GBA_PARAM_ENUM,  /* int, one of the values */
+    GBA_PARAM_STRING /* char *, never NULL */
+} gba_param_type_t;
+
+typedef struct gba_param_value {
+    int value;
+    const char *name; /* NULL ends the list */
+} gba_param_value_t;
+
+typedef struct gba_param {
+    const char *name; /* without the prefix of the runtime: "priority"; NULL ends the table */
+    gba_param_type_t type;
+    size_t offset; /* of the field in gba_params_t */
+    int64_t min, max;
+    int64_t value_default;
+    const char *string_default;
+    const gba_param_value_t *values; /* GBA_PARAM_ENUM only, else NULL */
+    int level;     /* of interest to: 1 to 3 users, 4 to 6 tuners, 7 to 9 developers */
+    bool all_same; /* changes the path that is taken, so all members must have the same */
+    bool hidden;   /* for tests: not offered in lists */
+    const char *help;
+} gba_param_t;
+
+/* The table; it ends with a name of NULL. Thread-safe. */
+GBA_EXPORT const gba_param_t *gba_params_table(void);
+
+/*
+ * Set all fields to their defaults. String fields then point to constants: the owner of the
+ * structure replaces pointers, and frees what it allocated itself.
+ */
+GBA_EXPORT void gba_params_default(gba_params_t *params);
+
+/*
+ * Check every field against its range.
+ * message: gets one line that names the first bad parameter, its value and what is allowed.
+ * Returns GBA_OK, or GBA_ERR_PARAM with the message set (len bytes at most, terminated).
+ * Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len);
+
+/* --------------------------------------------------------------------------------- devices --- */
+
+typedef struct gba_device gba_device_t;
+
+#define GBA_UUID_SIZE     16
+#define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
+
+typedef struct gba_device_info {
+    char backend[16];            /* "cdev", "sim" */
+    char path[64];               /* as given, cut to fit */
+    uint8_t uuid[GBA_UUID_SIZE]; /* of the switch unit, or of the simulator */
+    uint32_t regs_version;       /* major << 16 | minor */
+    uint32_t groups, groups_free, members_max;
+    bool dead;
+    uint64_t bad_access;
+    uint64_t counters[GBA_COUNTERS_SIZE]; /* since power-on, all groups, by GBA_COUNTER_* */
+} gba_device_info_t;
+
+typedef struct gba_device_attr {
+    /*
+     * The name of the job, the same for all its processes: which simulator the path "sim" means.
+     * NULL: each process has a simulator of its own.
+     */
+    const char *job;
+} gba_device_attr_t;
+
+/*
+ * Check a device path without opening anything.
+ * path: "/dev/gbaN" or another absolute path; "sim" or "sim:NAME", either with "?option=value&...";
+ *       "none".
+ * message: as for gba_params_check.
+ * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
+
+/*
+ * Open a device.
+ * path: as for gba_device_path_check. attr: may be NULL.
+ * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none");
+ * GBA_ERR_PERM; GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that
+ * name runs with other options); GBA_ERR_IO. All but "there is no such file" are logged here.
+ * Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
+                                        gba_device_t **device);
+
+/* Close it. All groups must have been freed. Not thread-safe on one device. NULL is allowed. */
+GBA_EXPORT void gba_device_fini(gba_device_t *device);
+
+/*
+ * The device of the process for that path: opened by the first caller, closed by the last
+ * gba_global_device_put. Two plugins in one process share a device in this way.
+ * Returns as gba_device_init. Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_global_device_get(const char *path, const gba_device_attr_t *attr,
+                                              gba_device_t **device);
+GBA_EXPORT void gba_global_device_put(gba_device_t *device);
+
+/* Its identity, free groups and counters. Returns GBA_OK or GBA_ERR_IO. Thread-safe. */
+GBA_EXPORT gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info);
+
+/*
+ * Read or write a register, for diagnosis and conformance tests; needs the right to do so.
+ * address: in the BAR, see gba_regs.h. width: 4 or 8 bytes. What the device refuses it counts; a
+ * refused read gives ones, as in hardware.
+ * Returns GBA_OK; GBA_ERR_PERM; GBA_ERR_PARAM (outside the BAR, or a width that the bus cannot do);
+ * GBA_ERR_UNSUPPORTED. Thread-safe. A write is not ordered with anything else.
+ */
+GBA_EXPORT gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, unsigned width,
+                                     uint64_t *value);
+GBA_EXPORT gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, unsigned width,
+                                      uint64_t value);
+
+/* ---------------------------------------------------------------------------------- groups --- */
+
+/* This process as one member of a barrier group. */
+typedef struct gba_group gba_group_t;
+
+/* What a process must show to join a group; the allocator sends it to the others. */
+typedef struct gba_ticket {
+    uint32_t group;
+    uint32_t generation;
+    uint64_t key;
+    uint32_t members;
+    uint32_t reserved;
+    uint8_t uuid[GBA_UUID_SIZE]; /* of the device */
+} gba_ticket_t;
+
+/*
+ * Take a free group.
+ * members: 1 to 708.
+ * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_DEAD;
+ * GBA_ERR_IO. The group lives until its last member left it; one that nobody joins is given back by
+ * gba_free_ticket, or when this process ends.
+ * Thread-safe. Not collective: the leader calls it.
+ */
+GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
+                                           gba_ticket_t *ticket);
+
+/* Give back a group that was allocated here and that nobody has joined. Thread-safe. */
+GBA_EXPORT void gba_free_ticket(gba_device_t *device, const gba_ticket_t *ticket);
+
+/*
+ * Join a group.
+ * member: 0 to ticket->members - 1; each has one process.
+ * Returns GBA_OK; GBA_ERR_OTHER_DEVICE (the ticket is of another device); GBA_ERR_STALE;
+ * GBA_ERR_BUSY (the seat is taken); GBA_ERR_REFUSED; GBA_ERR_PARAM; GBA_ERR_NOMEM; GBA_ERR_DEAD;
+ * GBA_ERR_IO. Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_join_group(gba_device_t *device, const gba_ticket_t *ticket,
+                                       uint32_t member, gba_group_t **group);
+
+/*
+ * Give the member its release flag: a word of host memory that the device can write.
+ * Returns GBA_OK; GBA_ERR_BUSY (armed, or it has one); GBA_ERR_NOMEM; GBA_ERR_STALE; GBA_ERR_DEAD;
+ * GBA_ERR_IO. Thread-safe on different groups.
+ */
+GBA_EXPORT gba_status_t gba_dma_map(gba_group_t *group);
+
+/*
+ * Arm the group, once all members have joined and mapped.
+ * sequence: the first round is sequence + 1.
+ * Returns GBA_OK; GBA_ERR_BUSY (a member is missing, or it is armed already); GBA_ERR_STALE;
+ * GBA_ERR_DEAD; GBA_ERR_IO. Thread-safe. One member calls it.
+ */
+GBA_EXPORT gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence);
+
+/*
+ * Leave the group: the flag is withdrawn from the device before it is unmapped. The last member to
+ * leave frees the group. Thread-safe on different groups. Not collective. NULL is allowed.
+ */
+GBA_EXPORT void gba_free_group(gba_group_t *group);
+
+/* What the registers of a group say, for a watchdog. */
+typedef struct gba_group_state {
+    uint32_t sequence;      /* the last round that completed */
+    uint32_t arrived_count; /* of the next round */
+    uint32_t status;        /* GBA_STATUS_* */
+    uint32_t last_error;    /* GBA_ERROR_* */
+    uint32_t members;
+    uint64_t arrived_mask[12];
+} gba_group_state_t;
+
+/* Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE; GBA_ERR_IO. Thread-safe. Costs a system call. */
+GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+/* What a member needs in order to arrive and to wait; in one cache line, set by ..._init. */
+typedef struct gba_local_state gba_local_state_t;
+
+/*
+ * Make the state of a member whose group has been mapped.
+ * sequence: what the group was armed with.
+ * Returns GBA_OK, GBA_ERR_NOMEM, or GBA_ERR_BUSY (no flag is mapped). Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence,
+                                             gba_local_state_t **state);
+GBA_EXPORT void gba_local_state_fini(gba_local_state_t *state);
+
+/*
+ * Arrive at the next round. The round before must have been seen to end by gba_poll_release.
+ * One thread at a time. Release: all that this thread wrote before is visible to a member that
+ * leaves this round.
+ */
+GBA_EXPORT void gba_send_arrival(gba_local_state_t *state);
+
+/*
+ * Whether the round has ended: GBA_OK, else GBA_INPROGRESS. One thread at a time.
+ * Acquire on GBA_OK: all that the members wrote before they arrived is visible.
+ */
+GBA_EXPORT gba_status_t gba_poll_release(gba_local_state_t *state);
+
+/* Send the arrival of the current round again; harmless by rules ARR-4 and ARR-5. */
+GBA_EXPORT void gba_resend_arrival(gba_local_state_t *state);
+
+/* ----------------------------------------------------------------------------------- teams --- */
+
+/*
+ * How the members of a team exchange what they need to agree: collective calls over something that
+ * works already. Each returns GBA_OK or GBA_ERR_OOB. They may block.
+ */
+typedef struct gba_oob {
+    void *ctx;
+    uint32_t rank, size;
+    gba_status_t (*bcast)(void *ctx, void *buffer, size_t bytes, uint32_t root);
+    gba_status_t (*allreduce_min)(void *ctx, int64_t mine, int64_t *least);
+    /* in: bytes of this member; out: size * bytes, by rank */
+    gba_status_t (*allgather)(void *ctx, const void *in, void *out, size_t bytes);
+    gba_status_t (*barrier)(void *ctx);
+    /* A member for people, "rank 3 on hostb"; may be called by one member alone. Not NULL. */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+} gba_oob_t;
+
+/* What the barriers of a team go through, best first. */
+typedef enum gba_path {
+    GBA_PATH_DEVICE = 0, /* a barrier group of a switch */
+    GBA_PATH_SIM = 1,    /* a barrier group of a simulated device */
+    GBA_PATH_SOFT = 2,   /* one of our own software barriers */
+    GBA_PATH_CALLER = 3  /* none of ours: the caller does as it did before */
+} gba_path_t;
+
+/* "device", "sim", "software", "fallback". Never NULL. Thread-safe. */
+GBA_EXPORT const char *gba_path_name(gba_path_t path);
+
+typedef struct gba_team gba_team_t;
+
+typedef struct gba_team_attr {
+    const char *name;           /* for people: the communicator's name; copied */
+    const gba_params_t *params; /* only read during the call */
+    gba_device_t *device;       /* NULL: this member has none */
+    gba_status_t device_status; /* if there is none: why */
+} gba_team_attr_t;
+
+/*
+ * Make a team: all members agree which path their barriers take. Nobody decides alone: what one
+ * member cannot do, none does, and all know the reason.
+ * Returns GBA_OK (the path may be GBA_PATH_CALLER), GBA_ERR_NOMEM or GBA_ERR_OOB.
+ * Collective over oob. Thread-safe on different teams.
+ */
+GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                        gba_team_t **team);
+
+/*
+ * Leave the team. Not collective, sends nothing, does not block. No barrier may be under way.
+ * NULL is allowed.
+ */
+GBA_EXPORT void gba_team_destroy(gba_team_t *team);
+
+/* The path that the team takes now, the same on all members. */
+GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
+
+/*
+ * Why it is that path: one line, such as "sim: group 3 of 32" or "fallback: no barrier group is
+ * free (rank 0 on hosta)". Never NULL; lives as long as the team.
+ */
+GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
+
+typedef struct gba_team_stats {
+    uint64_t rounds;          /* barriers completed by this member on our own paths */
+    uint64_t retries_arrival; /* arrivals that were lost and sent again */
+    uint64_t retries_release; /* releases that were lost and asked for again */
+    uint64_t failovers;       /* the device died and the team went on in another way */
+} gba_team_stats_t;
+
+GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
+
+/*
+ * A barrier in steps, for a team whose path is not GBA_PATH_CALLER. One barrier at a time and one
+ * thread at a time on a team; different teams are independent.
+ *
+ * start: arrive. Never blocks. Release, as gba_send_arrival.
+ * test: GBA_OK when all have arrived, else GBA_INPROGRESS. Never blocks, makes no system call.
+ *       Acquire on GBA_OK, as gba_poll_release.
+ * progress: what is too slow for test: call it every few microseconds or more seldom while test
+ * says GBA_INPROGRESS. It looks at the clock, and after `retry_after` milliseconds at the registers
+ *       of the device, and mends a lost arrival or release. Returns GBA_INPROGRESS, GBA_OK as test,
+ *       or GBA_ERR_DEAD: then call gba_team_recover.
+ */
+GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
+GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
+GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
+
+/*
+ * The device died while the barrier was under way: agree with all members how the round ends.
+ * On return the team's path is GBA_PATH_CALLER for good, on all members.
+ * done: true: all members had arrived, and the barrier is complete; false: run this round again on
+ * the new path.
+ * Returns GBA_OK or GBA_ERR_OOB. Collective over oob.
+ */
+GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_oob_t *oob, bool *done);
+
+/*
+ * Whole barrier: start, then wait. progress is called now and then with its argument, so that the
+ * runtime's other work goes on; it may be NULL.
+ * Returns GBA_OK or GBA_ERR_DEAD (then call gba_team_recover).
+ * Collective. Release on entry, acquire on return.
+ */
+GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+# libgba. GBA_LIB_SOURCES is built twice: into the library, which exports only what libgba.map names,
+# and into an archive for the unit tests, which may look inside.
+GBA_LIB_SOURCES = \
+	gba/gba.h \
+	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
+	gba/base/order.h gba/base/log.h \
+	gba/base/status.c gba/base/log.c gba/base/params.c \
+	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
+	gba/dev/cdev.c \
+	gba/dev/sim.c \
+	gba/engine.h gba/device.c gba/group.c gba/team.c gba/barrier.c
+
+noinst_LTLIBRARIES += gba/libgbacore.la
+gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
+gba_libgbacore_la_LIBADD = sim/libgbamodel.la -lpthread
+
+lib_LTLIBRARIES += gba/libgba.la
+gba_libgba_la_SOURCES =
+gba_libgba_la_LIBADD = gba/libgbacore.la
+# -z nodelete: the components that use it are closed with dlclose, its threads-once state is not.
+gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
+	-Wl,--version-script=$(srcdir)/gba/libgba.map
+EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
+EXTRA_DIST += gba/libgba.map gba/spec/device.md
+include_HEADERS = gba/gba.h

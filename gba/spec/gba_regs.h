@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registers of the Global Barrier Accelerator (GBA), as device.md specifies them.
+ *
+ * The one place with an offset or a bit in it. The kernel driver, libgba, the model and the tests
+ * include this file unchanged: it needs nothing but preprocessor arithmetic, so it is C and C++,
+ * kernel and user space alike. The rule names in brackets are those of device.md.
+ */
+#ifndef GBA_REGS_H
+#define GBA_REGS_H
+
+/* The revision of this register layout; a host refuses a device of another major. [DEV-1] */
+#define GBA_REGS_MAJOR 1u
+#define GBA_REGS_MINOR 0u
+
+/* Sizes that the hardware fixes. */
+#define GBA_GROUPS      32u  /* barrier groups of one device */
+#define GBA_MEMBERS_MAX 708u /* members of a group: the ports of the switch */
+#define GBA_MASK_WORDS  12u  /* 64-bit words that hold GBA_MEMBERS_MAX bits */
+
+/*
+ * The address map: four apertures in one BAR. [MAP-1]
+ *
+ * The release table has an aperture of its own, since 708 entries of 8 bytes do not fit behind the
+ * other registers of a group's page. Doorbells stand 64 KiB apart, the largest page size of the
+ * hosts, so that mapping one never shows a neighbour's.
+ */
+#define GBA_GROUP_BASE      0x000000u /* GBA_GROUPS register pages */
+#define GBA_GROUP_STRIDE    0x1000u
+#define GBA_DEVICE_BASE     0x020000u /* one page about the device as a whole */
+#define GBA_DEVICE_SIZE     0x1000u
+#define GBA_TABLE_BASE      0x040000u /* GBA_GROUPS release tables */
+#define GBA_TABLE_STRIDE    0x2000u
+#define GBA_DOORBELL_BASE   0x200000u /* GBA_GROUPS doorbell pages */
+#define GBA_DOORBELL_STRIDE 0x10000u
+#define GBA_BAR_SIZE        0x400000u
+
+/* Registers of a group's page, as offsets in it. [GRP] */
+#define GBA_REG_GROUP_ID      0x000u /* u32 RO: 0 to 31 */
+#define GBA_REG_MEMBER_COUNT  0x004u /* u32 RW: members of the group, 0 to 708 */
+#define GBA_REG_CONTROL       0x008u /* u32 RW: GBA_CONTROL_* */
+#define GBA_REG_STATUS        0x00Cu /* u32 RO: GBA_STATUS_* */
+#define GBA_REG_ARRIVAL       0x010u /* u64: write = arrive; read = SEQUENCE:ARRIVED_COUNT */
+#define GBA_REG_ARRIVED_COUNT 0x010u /* u32 RO: low half of ARRIVAL */
+#define GBA_REG_SEQUENCE      0x014u /* u32 RW: high half of ARRIVAL; the last round completed */
+#define GBA_REG_LAST_ERROR    0x018u /* u32 RO: GBA_ERROR_* of the newest error, 0 after RESET */
+#define GBA_REG_MEMBER_MASK   0x020u /* 12 x u64 RW: bit m of word m / 64 is member m */
+#define GBA_REG_ARRIVED_MASK  0x080u /* 12 x u64 RO */
+#define GBA_REG_COUNTERS      0x800u /* GBA_COUNTERS x u64 RO: GBA_COUNTER_* */
+
+#define GBA_CONTROL_ENABLE (1u << 0) /* the configuration is complete */
+#define GBA_CONTROL_RESET  (1u << 1) /* write 1: as after power-on, but for the counters; reads 0 \
+                                      */
+#define GBA_CONTROL_ARM    (1u << 2) /* arrivals are taken; needs ENABLE */
+#define GBA_CONTROL_IRQ_EN (1u << 3) /* interrupt on an error */
+#define GBA_CONTROL_BITS   0xFu
+
+#define GBA_STATUS_READY    (1u << 0) /* ENABLE and ARM: arrivals are taken */
+#define GBA_STATUS_ACTIVE   (1u << 1) /* somebody has arrived in the current round */
+#define GBA_STATUS_COMPLETE (1u << 2) /* a round has completed and nobody arrived since */
+#define GBA_STATUS_ERROR    (1u << 3) /* an error was counted since RESET */
+
+/* Values of LAST_ERROR. [ERR] */
+#define GBA_ERROR_NONE     0u
+#define GBA_ERROR_ACCESS   1u /* width, alignment, direction or offset of an access */
+#define GBA_ERROR_SEQUENCE 2u /* arrival with neither SEQUENCE nor SEQUENCE + 1 */
+#define GBA_ERROR_MEMBER   3u /* arrival of somebody who is no member */
+#define GBA_ERROR_DISABLED 4u /* arrival at a group that is not READY */
+#define GBA_ERROR_CONFIG   5u /* a configuration that cannot be */
+
+/* Indexes into the counters of a group: u64, kept across RESET, zero at power-on. [CNT] */
+#define GBA_COUNTER_ARRIVALS     0u /* arrivals that set a bit */
+#define GBA_COUNTER_RELEASES     1u /* release stores, repeated ones included */
+#define GBA_COUNTER_ROUNDS       2u /* rounds completed */
+#define GBA_COUNTER_REPEATS      3u /* arrivals whose bit was set already */
+#define GBA_COUNTER_LATE         4u /* arrivals for the round just completed */
+#define GBA_COUNTER_ERR_ACCESS   5u
+#define GBA_COUNTER_ERR_SEQUENCE 6u
+#define GBA_COUNTER_ERR_MEMBER   7u
+#define GBA_COUNTER_ERR_DISABLED 8u
+#define GBA_COUNTER_ERR_CONFIG   9u
+#define GBA_COUNTERS             10u
+
+/* Registers of the device page. [DEV] */
+#define GBA_DEV_ID          0x000u /* u32 RO: GBA_DEV_ID_VALUE */
+#define GBA_DEV_VERSION     0x004u /* u32 RO: GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR */
+#define GBA_DEV_GROUPS      0x008u /* u32 RO: groups that exist, 1 to 32 */
+#define GBA_DEV_MEMBERS_MAX 0x00Cu /* u32 RO: 708 */
+#define GBA_DEV_BAD_ACCESS  0x010u /* u64 RO: errors of access that belong to no group */
+#define GBA_DEV_UUID        0x020u /* 2 x u64 RO: the same for every host of one switch unit */
+
+#define GBA_DEV_ID_VALUE 0x30414247u /* "GBA0", little endian */
+
+/* A doorbell page has one register; everything else in it is an error. [BELL-1] */
+#define GBA_BELL_ARRIVAL 0x0u /* u64 WO: write = arrive */
+
+/* A release table: entry m is the bus address of member m's release flag, 0 = none. [TAB] */
+#define GBA_TABLE_ENTRY_SIZE 8u
+
+/* What a read gives that the device refuses, and all reads of a device that is gone. [ACC-4] */
+#define GBA_READ_NONE 0xFFFFFFFFFFFFFFFFull
+
+/*
+ * An arrival: the sequence in the high half, the member in the low one. The arguments are unsigned
+ * 32-bit values. [ARR-1]
+ */
+#define GBA_ARRIVAL(seq, member)  (((unsigned long long)(seq) << 32) | (member))
+#define GBA_ARRIVAL_SEQ(value)    ((unsigned int)((unsigned long long)(value) >> 32))
+#define GBA_ARRIVAL_MEMBER(value) ((unsigned int)((value)&0xFFFFFFFFull))
+
+/*
+ * Whether sequence a is b or comes after it. Sequences are 32 bits and wrap, so they are compared
+ * by the sign of their difference and never by >=. [SEQ-2]
+ */
+#define GBA_SEQ_REACHED(a, b) ((int)((unsigned int)(a) - (unsigned int)(b)) >= 0)
+
+/* Addresses in the BAR. */
+#define GBA_GROUP_REG(group, reg) (GBA_GROUP_BASE + (group)*GBA_GROUP_STRIDE + (reg))
+#define GBA_TABLE_ENTRY(group, member) \
+    (GBA_TABLE_BASE + (group)*GBA_TABLE_STRIDE + (member)*GBA_TABLE_ENTRY_SIZE)
+#define GBA_DOORBELL(group) (GBA_DOORBELL_BASE + (group)*GBA_DOORBELL_STRIDE + GBA_BELL_ARRIVAL)
+
+/*
+ * What must hold for the map to make sense. A reader of this header that has assertions at compile
+ * time (C11, C++11, the kernel) checks them all.
+ */
+#if defined(__cplusplus)
+#define GBA_REGS_ASSERT(cond, name) static_assert(cond, #name)
+#else
+#define GBA_REGS_ASSERT(cond, name) _Static_assert(cond, #name)
+#endif
+GBA_REGS_ASSERT(sizeof(unsigned int) == 4 && sizeof(unsigned long long) == 8, int_sizes);
+GBA_REGS_ASSERT(GBA_MASK_WORDS * 64u >= GBA_MEMBERS_MAX, mask_holds_all_members);
+GBA_REGS_ASSERT((GBA_MASK_WORDS - 1u) * 64u < GBA_MEMBERS_MAX, mask_has_no_spare_word);
+GBA_REGS_ASSERT(GBA_REG_MEMBER_MASK + GBA_MASK_WORDS * 8u <= GBA_REG_ARRIVED_MASK, masks_apart);
+GBA_REGS_ASSERT(GBA_REG_ARRIVED_MASK + GBA_MASK_WORDS * 8u <= GBA_REG_COUNTERS, counters_apart);
+GBA_REGS_ASSERT(GBA_REG_COUNTERS + GBA_COUNTERS * 8u <= GBA_GROUP_STRIDE, page_holds_registers);
+GBA_REGS_ASSERT(GBA_REG_SEQUENCE == GBA_REG_ARRIVAL + 4u, sequence_is_high_half);
+GBA_REGS_ASSERT(GBA_GROUP_BASE + GBA_GROUPS * GBA_GROUP_STRIDE <= GBA_DEVICE_BASE, pages_end);
+GBA_REGS_ASSERT(GBA_DEVICE_BASE + GBA_DEVICE_SIZE <= GBA_TABLE_BASE, device_page_ends);
+GBA_REGS_ASSERT(GBA_MEMBERS_MAX *GBA_TABLE_ENTRY_SIZE <= GBA_TABLE_STRIDE, table_holds_all);
+GBA_REGS_ASSERT(GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE <= GBA_DOORBELL_BASE, tables_end);
+GBA_REGS_ASSERT(GBA_DOORBELL_BASE + GBA_GROUPS * GBA_DOORBELL_STRIDE <= GBA_BAR_SIZE,
+                bar_holds_all);
+
+#endif

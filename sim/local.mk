@@ -1,0 +1,5 @@
+# The model of the device and of its driver: pure code, shared by the simulator and the tests.
+noinst_LTLIBRARIES += sim/libgbamodel.la
+sim_libgbamodel_la_SOURCES = \
+	sim/model/model.h sim/model/model.c \
+	sim/model/driver.h sim/model/driver.c
