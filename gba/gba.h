@@ -305,8 +305,9 @@ GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t 
 typedef struct gba_local_state gba_local_state_t;
 
 /*
- * Make the state of a member whose group has been mapped.
- * sequence: what the group was armed with.
+ * Make the state of a member that has its flag; before the group is armed, since the flag gets its
+ * first value here.
+ * sequence: what the group will be armed with.
  * Returns GBA_OK, GBA_ERR_NOMEM, or GBA_ERR_BUSY (no flag is mapped). Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence,
@@ -384,6 +385,9 @@ GBA_EXPORT void gba_team_destroy(gba_team_t *team);
 
 /* The path that the team takes now, the same on all members. */
 GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
+
+/* The status that led to this path: GBA_OK for a barrier group, else why there is none. */
+GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 
 /*
  * Why it is that path: one line, such as "sim: group 3 of 32" or "fallback: no barrier group is

@@ -21,6 +21,9 @@
 /* A word that another CPU or the device stores and this one polls. */
 typedef _Atomic uint64_t gba_word_t;
 
+/* A 64-bit register of a device, mapped; written with gba_mmio_write64 only. */
+typedef volatile uint64_t gba_mmio64_t;
+
 /* Pairs with gba_word_load_acquire of the reader. */
 static inline void gba_word_store_release(gba_word_t *word, uint64_t value)
 {
@@ -67,7 +70,7 @@ static inline void gba_fence_doorbell(void)
  * Store to a 64-bit device register: one access, after all earlier stores of this thread. The
  * device is little endian.
  */
-static inline void gba_mmio_write64(volatile uint64_t *reg, uint64_t value)
+static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap64(value);

@@ -28,8 +28,8 @@ struct gba_dev {
  * line is all that the fast path touches.
  */
 struct gba_seat {
-    gba_word_t *flag;            /* the release flag, from map_flag on */
-    volatile uint64_t *doorbell; /* mapped doorbell, or NULL: then ops->arrive */
+    gba_word_t *flag;       /* the release flag, from map_flag on */
+    gba_mmio64_t *doorbell; /* mapped doorbell, or NULL: then ops->arrive */
     struct gba_dev *dev;
     uint32_t group, generation, member, members;
 };
@@ -57,9 +57,8 @@ struct gba_dev_ops {
     gba_status_t (*join)(struct gba_dev *dev, const gba_ticket_t *ticket, uint32_t member,
                          struct gba_seat **seat);
 
-    /* Sets seat->flag; the flag then holds no sequence that matters until `configure`, which is
-     * called by one member: so each member sets its own flag to the first sequence before the group
-     * is armed (engine, gba_local_state_init). GBA_OK, _NOMEM, _BUSY, _STALE, _DEAD, _IO */
+    /* Sets seat->flag. The engine writes the first sequence to it before the members agree that the
+     * group may be armed. GBA_OK, _NOMEM, _BUSY, _STALE, _DEAD, _IO */
     gba_status_t (*map_flag)(struct gba_seat *seat);
 
     /* GBA_OK, _BUSY, _STALE, _DEAD, _IO */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of the engine know of each other: the structures behind the handles of gba.h.
+ */
+#ifndef GBA_ENGINE_H
+#define GBA_ENGINE_H
+
+#include "gba/dev/dev_ops.h"
+#include "gba/gba.h"
+
+struct gba_device {
+    struct gba_dev *dev;
+    char *path;                  /* as the caller gave it */
+    char *job;                   /* of the attributes, or NULL */
+    uint8_t uuid[GBA_UUID_SIZE]; /* does not change while the device is open */
+    uint32_t groups, members_max;
+    bool simulated;
+    /* Only for devices of the process-wide list (device.c), under its lock: */
+    unsigned references;
+    struct gba_device *next;
+};
+
+struct gba_group {
+    struct gba_device *device;
+    struct gba_seat *seat;
+};
+
+/* All that an arrival and a poll touch, so it has a cache line for itself. */
+struct gba_local_state {
+    _Alignas(64) gba_word_t *flag;
+    gba_mmio64_t *doorbell; /* NULL: through ops */
+    const struct gba_dev_ops *ops;
+    struct gba_seat *seat;
+    uint32_t sequence; /* of the round under way, or of the last one */
+    uint32_t member;
+};
+
+struct gba_team {
+    struct gba_local_state *state; /* on GBA_PATH_DEVICE and GBA_PATH_SIM, else NULL */
+    gba_path_t path;
+    gba_status_t reason; /* why that path */
+    uint32_t size, rank;
+    uint64_t retry_due;    /* when progress next looks at the registers; 0: not yet in this round */
+    uint64_t retry_after;  /* ns */
+    uint64_t retry_factor; /* grows while a round lasts */
+    gba_group_t *group;
+    gba_team_stats_t stats;
+    bool inspect_failed; /* has been logged */
+    char name[64];
+    char why[192];
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups: the life of one membership (joined, mapped, armed, left), and the arrival and the poll
+ * that are the whole of a barrier on the device.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "gba/engine.h"
+#include "gba/spec/gba_regs.h"
+
+gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members, gba_ticket_t *ticket)
+{
+    gba_ticket_t t;
+    gba_status_t status;
+
+    if (0 == members)
+        return GBA_ERR_PARAM;
+    if (members > device->members_max)
+        return GBA_ERR_TOO_MANY;
+    memset(&t, 0, sizeof t); /* it travels as bytes: no padding with old memory in it */
+    status = device->dev->ops->alloc(device->dev, members, &t);
+    if (GBA_OK != status)
+        return status;
+    t.members = members;
+    memcpy(t.uuid, device->uuid, sizeof t.uuid);
+    *ticket = t;
+    return GBA_OK;
+}
+
+void gba_free_ticket(gba_device_t *device, const gba_ticket_t *ticket)
+{
+    device->dev->ops->cancel(device->dev, ticket);
+}
+
+gba_status_t gba_join_group(gba_device_t *device, const gba_ticket_t *ticket, uint32_t member,
+                            gba_group_t **group)
+{
+    struct gba_group *g;
+    gba_status_t status;
+
+    if (0 != memcmp(ticket->uuid, device->uuid, sizeof device->uuid))
+        return GBA_ERR_OTHER_DEVICE;
+    /* A ticket comes from another process: do not let it name a group that the device lacks. */
+    if (ticket->group >= device->groups || member >= ticket->members)
+        return GBA_ERR_PARAM;
+    g = calloc(1, sizeof *g);
+    if (NULL == g)
+        return GBA_ERR_NOMEM;
+    status = device->dev->ops->join(device->dev, ticket, member, &g->seat);
+    if (GBA_OK != status) {
+        free(g);
+        return status;
+    }
+    g->device = device;
+    *group = g;
+    return GBA_OK;
+}
+
+gba_status_t gba_dma_map(gba_group_t *group)
+{
+    if (NULL != group->seat->flag)
+        return GBA_ERR_BUSY;
+    return group->seat->dev->ops->map_flag(group->seat);
+}
+
+gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence)
+{
+    return group->seat->dev->ops->configure(group->seat, sequence);
+}
+
+void gba_free_group(gba_group_t *group)
+{
+    if (NULL == group)
+        return;
+    group->seat->dev->ops->leave(group->seat);
+    free(group);
+}
+
+gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
+{
+    return group->seat->dev->ops->inspect(group->seat, state);
+}
+
+gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence, gba_local_state_t **state)
+{
+    struct gba_local_state *s;
+
+    if (NULL == group->seat->flag)
+        return GBA_ERR_BUSY;
+    s = aligned_alloc(_Alignof(struct gba_local_state), sizeof *s);
+    if (NULL == s)
+        return GBA_ERR_NOMEM;
+    s->flag = group->seat->flag;
+    s->doorbell = group->seat->doorbell;
+    s->ops = group->seat->dev->ops;
+    s->seat = group->seat;
+    s->sequence = sequence;
+    s->member = group->seat->member;
+    /* Nobody stores to the flag yet: the group is armed after the exchange that follows, and that
+     * exchange orders this store before any release. */
+    gba_word_store_relaxed(s->flag, sequence);
+    *state = s;
+    return GBA_OK;
+}
+
+void gba_local_state_fini(gba_local_state_t *state)
+{
+    free(state);
+}
+
+void gba_resend_arrival(gba_local_state_t *state)
+{
+    uint64_t arrival = GBA_ARRIVAL(state->sequence, state->member);
+
+    /* Release: what was written before the barrier is visible before the arrival is. Pairs with the
+     * acquire in gba_poll_release of the others, by way of the device, which stores a release only
+     * after it took all arrivals. */
+    if (__builtin_expect(NULL != state->doorbell, 1))
+        gba_mmio_write64(state->doorbell, arrival);
+    else
+        state->ops->arrive(state->seat, arrival);
+}
+
+void gba_send_arrival(gba_local_state_t *state)
+{
+    state->sequence++; /* unsigned: wraps after 2^32 - 1 to 0, as the device's does */
+    gba_resend_arrival(state);
+}
+
+gba_status_t gba_poll_release(gba_local_state_t *state)
+{
+    /* Acquire: pairs with the release in gba_resend_arrival of every other member. */
+    uint64_t flag = gba_word_load_acquire(state->flag);
+
+    if (GBA_SEQ_REACHED((uint32_t)flag, state->sequence))
+        return GBA_OK;
+    if (NULL != state->ops->poll)
+        state->ops->poll(state->seat);
+    return GBA_INPROGRESS;
+}
