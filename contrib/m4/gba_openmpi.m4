@@ -1,14 +1,183 @@
-# GBA_OPENMPI: find Open MPI through mpicc.
-#   MPICC, OMPI_CPPFLAGS, OMPI_COMPONENT_DIR are set for the makefiles.
+# GBA_OPENMPI: find Open MPI through mpicc, and what a component and a program need from it.
+#
+#   MPICC, MPIRUN, OMPI_INFO    its commands
+#   MPI_CPPFLAGS, MPI_LIBS      for MPI programs (tests, examples)
+#   OMPI_CPPFLAGS, OMPI_CFLAGS, OMPI_LIBS, OMPI_LDFLAGS   for components
+#   GBA_COMPONENT_DIR           where components are installed
+#   gba_ompi_version, gba_ompi_prefix, gba_component_note   for the summary
 AC_DEFUN([GBA_OPENMPI], [
+    AC_REQUIRE([AC_CANONICAL_HOST])
     AC_ARG_WITH([ompi],
-        [AS_HELP_STRING([--with-ompi=DIR], [use the Open MPI installed in DIR])],
-        [gba_ompi_path=$with_ompi/bin], [gba_ompi_path=$PATH])
-    AC_PATH_PROG([MPICC], [mpicc], [no], [$gba_ompi_path])
-    AS_IF([test "$MPICC" = no],
-        [AC_MSG_ERROR([no mpicc found; install libopenmpi-dev, or use --with-ompi=DIR])])
-    OMPI_CPPFLAGS=`$MPICC --showme:compile`
+        [AS_HELP_STRING([--with-ompi=DIR], [use the Open MPI installed in DIR (default: the first
+            mpicc in PATH that is Open MPI's)])],
+        [AS_CASE([$with_ompi], [yes|no|""], [AC_MSG_ERROR([--with-ompi needs a directory])])
+         gba_ompi_path=$with_ompi/bin
+         GBA_DISTCHECK_FLAGS="--with-ompi='$with_ompi'"],
+        [gba_ompi_path=$PATH
+         GBA_DISTCHECK_FLAGS=])
+    AC_SUBST([GBA_DISTCHECK_FLAGS])
+
+    # Where several MPIs are installed, Debian calls Open MPI's mpicc.openmpi, and mpicc may be
+    # another's.
+    AC_CACHE_CHECK([for Open MPI's mpicc], [gba_cv_mpicc], [
+        gba_cv_mpicc=no
+        gba_saved_ifs=$IFS
+        for gba_name in mpicc mpicc.openmpi; do
+            IFS=$PATH_SEPARATOR
+            for gba_dir in $gba_ompi_path; do
+                IFS=$gba_saved_ifs
+                AS_CASE([`"$gba_dir/$gba_name" --showme:version 2>/dev/null </dev/null`],
+                    [*"Open MPI"*], [gba_cv_mpicc=$gba_dir/$gba_name; break 2])
+            done
+            IFS=$gba_saved_ifs
+        done
+        IFS=$gba_saved_ifs])
+    AS_IF([test "$gba_cv_mpicc" = no],
+        [AC_MSG_ERROR([no mpicc of Open MPI in $gba_ompi_path; install Open MPI (Debian: apt-get
+            install libopenmpi-dev openmpi-bin), or say where it is with --with-ompi=DIR])])
+    MPICC=$gba_cv_mpicc
+    gba_bindir=`AS_DIRNAME(["$MPICC"])`
+    gba_suffix=`AS_ECHO(["$MPICC"]) | $SED 's,.*/mpicc,,'`
+    MPIRUN=$gba_bindir/mpirun$gba_suffix
+    OMPI_INFO=$gba_bindir/ompi_info
+    AC_SUBST([MPICC])
+    AC_SUBST([MPIRUN])
+    AC_SUBST([OMPI_INFO])
+    AS_IF([test -x "$OMPI_INFO"], [],
+        [AC_MSG_ERROR([no ompi_info beside $MPICC (Debian: apt-get install openmpi-bin)])])
+
+    gba_ompi_prefix=`"$OMPI_INFO" --parsable --path prefix | $SED -n 's/^path:prefix://p'`
+    gba_ompi_pkglibdir=`"$OMPI_INFO" --parsable --path pkglibdir | $SED -n 's/^path:pkglibdir://p'`
+    gba_ompi_incdir=`"$OMPI_INFO" --parsable --path pkgincludedir |
+        $SED -n 's/^path:pkgincludedir://p'`
+    AS_IF([test -n "$gba_ompi_prefix" && test -n "$gba_ompi_pkglibdir"], [],
+        [AC_MSG_ERROR([$OMPI_INFO does not tell where Open MPI is installed])])
+
+    # Open MPI's own headers do not compile without warnings under our flags: system headers.
+    MPI_CPPFLAGS=`"$MPICC" --showme:compile | $SED 's/-I */-isystem /g'`
+    MPI_LIBS=`"$MPICC" --showme:link`
+    AC_SUBST([MPI_CPPFLAGS])
+    AC_SUBST([MPI_LIBS])
+    OMPI_CPPFLAGS="$MPI_CPPFLAGS -isystem $gba_ompi_incdir"
     AC_SUBST([OMPI_CPPFLAGS])
-    OMPI_COMPONENT_DIR='${libdir}/openmpi'
-    AC_SUBST([OMPI_COMPONENT_DIR])
+
+    gba_saved_cppflags=$CPPFLAGS
+    gba_saved_cflags=$CFLAGS
+    gba_saved_libs=$LIBS
+    CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
+    GBA_OPENMPI_VERSION
+    GBA_OPENMPI_HEADERS
+    GBA_OPENMPI_FLAGS
+    CPPFLAGS=$gba_saved_cppflags
+    CFLAGS=$gba_saved_cflags
+    LIBS=$gba_saved_libs
+    GBA_OPENMPI_COMPONENT_DIR
+])
+
+# The version is that of the header that we compile against. Component interfaces are matched
+# exactly by Open MPI, so a release series that we do not know must not get a plugin.
+AC_DEFUN([GBA_OPENMPI_VERSION], [
+    AC_CACHE_CHECK([for the version of Open MPI], [gba_cv_ompi_version], [
+        gba_cv_ompi_version=unknown
+        AC_COMPUTE_INT([gba_major], [OMPI_MAJOR_VERSION], [[#include <mpi.h>]], [gba_major=])
+        AC_COMPUTE_INT([gba_minor], [OMPI_MINOR_VERSION], [[#include <mpi.h>]], [gba_minor=])
+        AC_COMPUTE_INT([gba_release], [OMPI_RELEASE_VERSION], [[#include <mpi.h>]], [gba_release=])
+        AS_IF([test -n "$gba_major"], [gba_cv_ompi_version=$gba_major.$gba_minor.$gba_release])])
+    gba_ompi_version=$gba_cv_ompi_version
+    AS_CASE([$gba_ompi_version],
+        [4.1.*|5.0.*|6.*], [],
+        [unknown], [AC_MSG_ERROR([mpi.h of $MPICC does not compile or is not Open MPI's
+            (Debian: apt-get install libopenmpi-dev); see config.log])],
+        [AC_MSG_ERROR([Open MPI $gba_ompi_version in $gba_ompi_prefix: this plugin knows the
+            component interfaces of 4.1, 5.0 and 6.x; use --with-ompi=DIR for another Open MPI])])
+])
+
+# A component is compiled against headers that "make install" of Open MPI leaves out by default.
+AC_DEFUN([GBA_OPENMPI_HEADERS], [
+    gba_missing=
+    for gba_header in opal_config.h ompi_config.h ompi/communicator/communicator.h \
+        ompi/mca/coll/coll.h ompi/mca/coll/base/base.h ompi/request/request.h \
+        opal/mca/base/mca_base_var.h opal/mca/base/mca_base_pvar.h opal/runtime/opal_progress.h
+    do
+        AC_MSG_CHECKING([for Open MPI's internal $gba_header])
+        # Found is enough: most compile only in the company that the component gives them.
+        AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#if !__has_include("$gba_header")
+#error missing
+#endif]])],
+            [AC_MSG_RESULT([yes])],
+            [AC_MSG_RESULT([no]); gba_missing="$gba_missing $gba_header"])
+    done
+    AS_IF([test -n "$gba_missing"],
+        [AC_MSG_ERROR([Open MPI's internal headers are missing from $gba_ompi_incdir:$gba_missing
+            Debian has them in libopenmpi-dev; an Open MPI of your own needs to be configured with
+            --with-devel-headers and installed again])])
+])
+
+# Components need cmpxchg16b in the inline code of its free lists (it fails at run time without, and
+# mpicc does not say it), and type punning in its object system.
+AC_DEFUN([GBA_OPENMPI_FLAGS], [
+    OMPI_CFLAGS=-fno-strict-aliasing
+    AS_CASE([$host_cpu], [x86_64*],
+        [AC_MSG_CHECKING([whether $CC takes -mcx16])
+         CFLAGS="$CFLAGS -mcx16"
+         AC_COMPILE_IFELSE([AC_LANG_PROGRAM],
+            [AC_MSG_RESULT([yes]); OMPI_CFLAGS="$OMPI_CFLAGS -mcx16"],
+            [AC_MSG_RESULT([no])])
+         CFLAGS=$gba_saved_cflags])
+    AC_SUBST([OMPI_CFLAGS])
+
+    # -z defs below wants every library named that a symbol comes from, and these names changed
+    # between releases: opal_progress is in all of them, orte only in 4.1, PMIx directly from 5.0.
+    LIBS=$MPI_LIBS
+    AC_SEARCH_LIBS([opal_progress], [open-pal], [],
+        [AC_MSG_ERROR([no library of $MPICC has opal_progress])])
+    AC_SEARCH_LIBS([orte_init], [open-rte])
+    AS_CASE([$gba_ompi_version], [4.1.*], [], [AC_SEARCH_LIBS([PMIx_Put], [pmix])])
+    OMPI_LIBS=$LIBS
+    AC_SUBST([OMPI_LIBS])
+
+    # nodelete: Open MPI closes components before the process ends, and a callback or a thread of
+    # ours may still be on its way out.
+    OMPI_LDFLAGS='-avoid-version -shared -Wl,-z,defs -Wl,-z,nodelete'
+    AC_SUBST([OMPI_LDFLAGS])
+])
+
+# Open MPI finds components by itself only in its own directory. A prefix that is not its own gets
+# a directory of its own; gba-env then tells Open MPI of it.
+AC_DEFUN([GBA_OPENMPI_COMPONENT_DIR], [
+    AC_ARG_WITH([component-dir],
+        [AS_HELP_STRING([--with-component-dir=DIR], [install the Open MPI components in DIR (default:
+            where Open MPI has its own if --prefix is its prefix, else LIBDIR/openmpi)])],
+        [AS_CASE([$with_component_dir],
+            [/*], [GBA_COMPONENT_DIR=$with_component_dir],
+            [AC_MSG_ERROR([--with-component-dir needs an absolute directory])])],
+        [gba_prefix=$prefix
+         test "$gba_prefix" = NONE && gba_prefix=$ac_default_prefix
+         AS_IF([test "$gba_prefix" = "$gba_ompi_prefix"],
+            [GBA_COMPONENT_DIR=$gba_ompi_pkglibdir], [GBA_COMPONENT_DIR='${libdir}/openmpi'])])
+    AC_SUBST([GBA_COMPONENT_DIR])
+    gba_ompi_own_dir=$gba_ompi_pkglibdir
+    AC_SUBST([gba_ompi_own_dir])
+    AS_IF([test "$GBA_COMPONENT_DIR" = "$gba_ompi_pkglibdir"],
+        [gba_component_note=" (Open MPI's own)"],
+        [gba_component_note=" (eval \"\`gba-env\`\" makes Open MPI look there)"])
+])
+
+# GBA_OPENSHMEM: whether the scoll component can be built. BUILD_OSHMEM for the makefiles.
+AC_DEFUN([GBA_OPENSHMEM], [
+    AC_ARG_ENABLE([oshmem],
+        [AS_HELP_STRING([--disable-oshmem],
+            [leave the OpenSHMEM component out (default: in, when oshcc and its headers are there)])],
+        [], [enable_oshmem=auto])
+    gba_have_oshmem=no
+    AS_IF([test -x "$gba_bindir/oshcc$gba_suffix" || test -x "$gba_bindir/oshcc"],
+        [AS_IF([test -f "$gba_ompi_incdir/oshmem/mca/scoll/scoll.h"], [gba_have_oshmem=yes])])
+    AS_IF([test "$enable_oshmem" = yes && test "$gba_have_oshmem" = no],
+        [AC_MSG_ERROR([--enable-oshmem: Open MPI in $gba_ompi_prefix has no oshcc, or not the header
+            oshmem/mca/scoll/scoll.h])])
+    AS_CASE([$enable_oshmem,$gba_have_oshmem],
+        [no,*], [gba_oshmem_summary="no (--disable-oshmem)"],
+        [*,no], [gba_oshmem_summary="no (this Open MPI has none, or not its headers)"],
+        [gba_oshmem_summary="found; its component is not yet part of this version"])
+    AM_CONDITIONAL([BUILD_OSHMEM], [test "$enable_oshmem" != no && test "$gba_have_oshmem" = yes])
 ])

@@ -1,3 +1,21 @@
-# The component of Open MPI's coll framework.
-ompi_component_LTLIBRARIES =
-ompi_componentdir = $(OMPI_COMPONENT_DIR)
+# SPDX-License-Identifier: BSD-3-Clause
+# The component of Open MPI's coll framework. Its file name, its one visible symbol and the name in
+# its structure go together: Open MPI derives one from the other.
+ompi_componentdir = $(GBA_COMPONENT_DIR)
+ompi_component_LTLIBRARIES = mca_coll_gba_barrier.la
+mca_coll_gba_barrier_la_SOURCES = \
+	ompi/mca/coll/gba_barrier/component.c \
+	ompi/mca/coll/gba_barrier/module.c \
+	ompi/mca/coll/gba_barrier/barrier.c
+# GBA_HELP_DIR: where the texts below are at run time; Open MPI 4.1 and 5.0 read them there.
+mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
+mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
+mca_coll_gba_barrier_la_LIBADD = gba/libgba.la $(OMPI_LIBS)
+dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
+
+# libtool links a component again as it is installed, against the installed libgba; with make -j
+# that has to be there first. (Through a variable, since automake takes a rule with the plain name
+# as one in place of its own.)
+install_ompi_component = install-ompi_componentLTLIBRARIES
+$(install_ompi_component): install-libLTLIBRARIES
