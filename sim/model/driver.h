@@ -61,7 +61,8 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
                             uint32_t generation, uint32_t member, uint64_t address,
                             struct gba_driver_owner owner);
 
-/* GBA_OK, GBA_ERR_STALE, GBA_ERR_BUSY: a member is missing, or it is armed. [DRV-5] */
+/* GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or it is
+ * armed. [DRV-5] */
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
                                   uint32_t generation, uint32_t sequence,
                                   struct gba_driver_owner owner);
@@ -77,5 +78,12 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
  */
 uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_group *group,
                          bool (*alive)(struct gba_driver_owner owner));
+
+/*
+ * Mend a record and its group after a call that did not come to its end, since its process was
+ * killed in it: the caller first puts back head and core as they were before that call; this makes
+ * counts and seats fit them again. The dead process' seats remain, for gba_driver_reap.
+ */
+void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group *group);
 
 #endif

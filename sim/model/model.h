@@ -82,4 +82,14 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
 void gba_model_arrive(struct gba_model_group *group, uint64_t value,
                       struct gba_model_effects *effects);
 
+/*
+ * A write of the driver to a register of one group, in the register's width, without decoding an
+ * address. offset: of a register that can be written, in the group's page; not ARRIVAL.
+ * Returns the error that the device counted for it, or GBA_ERROR_NONE.
+ */
+uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_t value);
+
+/* The same for entry `member` of the release table; address 0 withdraws the member. */
+uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, uint64_t address);
+
 #endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/model/driver.h"
+
+#include <string.h>
+
+#include "gba/spec/gba_ioctl.h"
+
+static const struct gba_driver_owner nobody = {0, 0};
+
+static bool same_owner(struct gba_driver_owner a, struct gba_driver_owner b)
+{
+    return a.pid == b.pid && a.start == b.start;
+}
+
+static bool is_present(const struct gba_driver_seat *seat)
+{
+    return seat->state == GBA_SEAT_JOINED || seat->state == GBA_SEAT_MAPPED;
+}
+
+static bool holds(const struct gba_driver_seat *seat, struct gba_driver_owner owner)
+{
+    return is_present(seat) && same_owner(seat->owner, owner);
+}
+
+static bool is_member(const struct gba_driver_record *record, struct gba_driver_owner owner)
+{
+    for (uint32_t member = 0; member < record->head.members; member++) {
+        if (holds(&record->seat[member], owner))
+            return true;
+    }
+    return false;
+}
+
+static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
+{
+    return head->state == GBA_GROUP_FREE || head->generation != generation;
+}
+
+/* Reset at both ends of a group's life: at the end so that no release store goes to memory that was
+ * given back, at the start so that nothing depends on how the end went. [DRV-2, DRV-6] */
+static void reset(struct gba_model_group *group)
+{
+    gba_model_write(group, GBA_REG_CONTROL, GBA_CONTROL_RESET);
+}
+
+static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
+{
+    reset(group);
+    record->head.allocator = nobody;
+    record->head.key = 0;
+    record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one differs from it */
+}
+
+/* Bits 0 to members - 1 of the member mask. */
+static void write_members(struct gba_model_group *group, uint32_t members)
+{
+    gba_model_write(group, GBA_REG_MEMBER_COUNT, members);
+    for (uint32_t word = 0; word < GBA_MASK_WORDS && word * 64 < members; word++) {
+        uint32_t bits = members - word * 64;
+        uint64_t mask = bits >= 64 ? ~0ull : (1ull << bits) - 1;
+
+        gba_model_write(group, GBA_REG_MEMBER_MASK + word * 8, mask);
+    }
+}
+
+gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model_group *group,
+                              uint32_t members, uint64_t key, struct gba_driver_owner owner)
+{
+    struct gba_driver_head *head = &record->head;
+
+    if (members < 1 || members > GBA_MEMBERS_MAX)
+        return GBA_ERR_PARAM;
+    if (head->state != GBA_GROUP_FREE)
+        return GBA_ERR_NO_GROUP;
+    reset(group);
+    write_members(group, members);
+    memset(record->seat, 0, sizeof(record->seat));
+    *head = (struct gba_driver_head){.state = GBA_GROUP_ALLOCATED,
+                                     .generation = head->generation + 1,
+                                     .key = key,
+                                     .members = members,
+                                     .allocator = owner};
+    return GBA_OK;
+}
+
+gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generation, uint64_t key,
+                             uint32_t member, struct gba_driver_owner owner)
+{
+    struct gba_driver_head *head = &record->head;
+
+    if (is_stale(head, generation) || head->key != key)
+        return GBA_ERR_STALE;
+    if (member >= head->members)
+        return GBA_ERR_PARAM;
+    /* A seat that was left stays taken: the team has failed to agree, or is at its end. */
+    if (record->seat[member].state != GBA_SEAT_EMPTY)
+        return GBA_ERR_BUSY;
+    record->seat[member].owner = owner;
+    record->seat[member].state = GBA_SEAT_JOINED;
+    head->present++;
+    /* From now on the members hold the group, and the allocator only as one of them. */
+    head->allocator = nobody;
+    return GBA_OK;
+}
+
+gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_group *group,
+                            uint32_t generation, uint32_t member, uint64_t address,
+                            struct gba_driver_owner owner)
+{
+    struct gba_driver_head *head = &record->head;
+
+    if (is_stale(head, generation))
+        return GBA_ERR_STALE;
+    if (member >= head->members || !holds(&record->seat[member], owner))
+        return GBA_ERR_PARAM;
+    if (address == 0 || address % GBA_TABLE_ENTRY_SIZE != 0)
+        return GBA_ERR_PARAM;
+    if (record->seat[member].state == GBA_SEAT_MAPPED || head->state == GBA_GROUP_ARMED)
+        return GBA_ERR_BUSY;
+    gba_model_write_table(group, member, address);
+    record->seat[member].state = GBA_SEAT_MAPPED;
+    head->mapped++;
+    return GBA_OK;
+}
+
+gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
+                                  uint32_t generation, uint32_t sequence,
+                                  struct gba_driver_owner owner)
+{
+    struct gba_driver_head *head = &record->head;
+
+    if (is_stale(head, generation))
+        return GBA_ERR_STALE;
+    if (!is_member(record, owner))
+        return GBA_ERR_PARAM;
+    if (head->state == GBA_GROUP_ARMED || head->mapped != head->members)
+        return GBA_ERR_BUSY;
+    gba_model_write(group, GBA_REG_SEQUENCE, sequence);
+    gba_model_write(group, GBA_REG_CONTROL,
+                    GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
+    head->state = GBA_GROUP_ARMED;
+    return GBA_OK;
+}
+
+/* The member's flag is withdrawn first: as soon as its seat is empty, its memory may be gone. */
+static void leave_seat(struct gba_driver_record *record, struct gba_model_group *group,
+                       uint32_t member)
+{
+    struct gba_driver_head *head = &record->head;
+    struct gba_driver_seat *seat = &record->seat[member];
+
+    gba_model_write_table(group, member, 0);
+    head->mapped -= seat->state == GBA_SEAT_MAPPED;
+    head->present--;
+    seat->state = GBA_SEAT_LEFT;
+    if (head->present == 0)
+        free_group(record, group);
+}
+
+gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model_group *group,
+                              uint32_t generation, uint32_t member, struct gba_driver_owner owner)
+{
+    struct gba_driver_head *head = &record->head;
+
+    if (is_stale(head, generation))
+        return GBA_ERR_STALE;
+    if (member == GBA_MEMBER_NONE) {
+        if (!same_owner(head->allocator, owner) || same_owner(owner, nobody))
+            return GBA_ERR_PARAM;
+        free_group(record, group);
+        return GBA_OK;
+    }
+    if (member >= head->members || !holds(&record->seat[member], owner))
+        return GBA_ERR_PARAM;
+    leave_seat(record, group, member);
+    return GBA_OK;
+}
+
+static bool is_dead(struct gba_driver_owner owner, bool (*alive)(struct gba_driver_owner owner))
+{
+    /* A seat of nobody: the process died in the middle of its join. */
+    return same_owner(owner, nobody) || !alive(owner);
+}
+
+uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_group *group,
+                         bool (*alive)(struct gba_driver_owner owner))
+{
+    struct gba_driver_head *head = &record->head;
+    uint32_t taken = 0;
+
+    if (head->state == GBA_GROUP_FREE)
+        return 0;
+    for (uint32_t member = 0; member < head->members && head->present > 0; member++) {
+        if (is_present(&record->seat[member]) && is_dead(record->seat[member].owner, alive)) {
+            leave_seat(record, group, member);
+            taken++;
+        }
+    }
+    /* An allocation that nobody has joined yet. */
+    if (head->state != GBA_GROUP_FREE && !same_owner(head->allocator, nobody) &&
+        !alive(head->allocator)) {
+        free_group(record, group);
+        taken++;
+    }
+    return taken;
+}
+
+void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group *group)
+{
+    struct gba_driver_head *head = &record->head;
+    bool joined = false;
+
+    if (head->state == GBA_GROUP_FREE) {
+        free_group(record, group);
+        return;
+    }
+    head->present = 0;
+    head->mapped = 0;
+    for (uint32_t member = 0; member < head->members; member++) {
+        struct gba_driver_seat *seat = &record->seat[member];
+
+        joined |= seat->state != GBA_SEAT_EMPTY;
+        /* A mapped seat without an address: it was cut short while it mapped or left. */
+        if (seat->state == GBA_SEAT_MAPPED && group->table[member] == 0)
+            seat->state = GBA_SEAT_JOINED;
+        head->present += is_present(seat);
+        head->mapped += seat->state == GBA_SEAT_MAPPED;
+    }
+    if (joined)
+        head->allocator = nobody;
+    if (joined && head->present == 0)
+        free_group(record, group);
+}

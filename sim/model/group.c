@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One group of the model: its configuration, its rounds, its errors. */
+#include "sim/model/group.h"
+
+#include <string.h>
+
+/* The counter of an error follows from its number. */
+#define ERROR_COUNTER(error) (GBA_COUNTER_ERR_ACCESS + (error)-GBA_ERROR_ACCESS)
+_Static_assert(ERROR_COUNTER(GBA_ERROR_SEQUENCE) == GBA_COUNTER_ERR_SEQUENCE, "order of counters");
+_Static_assert(ERROR_COUNTER(GBA_ERROR_MEMBER) == GBA_COUNTER_ERR_MEMBER, "order of counters");
+_Static_assert(ERROR_COUNTER(GBA_ERROR_DISABLED) == GBA_COUNTER_ERR_DISABLED, "order of counters");
+_Static_assert(ERROR_COUNTER(GBA_ERROR_CONFIG) == GBA_COUNTER_ERR_CONFIG, "order of counters");
+
+static bool mask_has(const uint64_t *mask, uint32_t member)
+{
+    return (mask[member / 64] >> (member % 64) & 1) != 0;
+}
+
+static uint32_t mask_count(const uint64_t *mask)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < GBA_MASK_WORDS; i++)
+        count += (uint32_t)__builtin_popcountll(mask[i]);
+    return count;
+}
+
+/* The bits of one word of a mask that are members. [GRP-7] */
+static uint64_t mask_bits(uint32_t word)
+{
+    uint32_t members = GBA_MEMBERS_MAX - word * 64;
+
+    return members >= 64 ? ~0ull : (1ull << members) - 1;
+}
+
+static bool is_ready(const struct gba_model_core *core)
+{
+    return (core->control & GBA_CONTROL_ENABLE) != 0 && (core->control & GBA_CONTROL_ARM) != 0;
+}
+
+static uint32_t status_of(const struct gba_model_core *core)
+{
+    return core->status | (is_ready(core) ? GBA_STATUS_READY : 0) |
+           (core->arrived_count > 0 ? GBA_STATUS_ACTIVE : 0);
+}
+
+/* Count an error: besides this it changes nothing. [ERR-1] */
+static void count_error(struct gba_model_core *core, uint32_t error)
+{
+    if (error == GBA_ERROR_NONE)
+        return;
+    core->counters[ERROR_COUNTER(error)]++;
+    core->status |= GBA_STATUS_ERROR;
+    core->last_error = error;
+}
+
+/* The same, for an access. [IRQ-1] */
+void gba_model_report(struct gba_model_core *core, uint32_t error,
+                      struct gba_model_effects *effects)
+{
+    count_error(core, error);
+    effects->error = error;
+    effects->interrupt = error != GBA_ERROR_NONE && (core->control & GBA_CONTROL_IRQ_EN) != 0;
+}
+
+static void clear_arrived(struct gba_model_core *core)
+{
+    memset(core->arrived_mask, 0, sizeof(core->arrived_mask));
+    core->arrived_count = 0;
+}
+
+/* Everything but the counters. [CTL-2] */
+static void reset_group(struct gba_model_group *group)
+{
+    uint64_t counters[GBA_COUNTERS];
+
+    memcpy(counters, group->core.counters, sizeof(counters));
+    memset(group, 0, sizeof(*group));
+    memcpy(group->core.counters, counters, sizeof(counters));
+}
+
+/* Whether the configuration is complete: a count that fits the mask, an address for each. [CTL-3]
+ */
+static bool can_enable(const struct gba_model_group *group)
+{
+    const struct gba_model_core *core = &group->core;
+
+    if (core->member_count < 1 || mask_count(core->member_mask) != core->member_count)
+        return false;
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
+        if (mask_has(core->member_mask, member) && group->table[member] == 0)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t write_control(struct gba_model_group *group, uint32_t value)
+{
+    struct gba_model_core *core = &group->core;
+    bool was_ready = is_ready(core);
+
+    if (value & GBA_CONTROL_RESET) {
+        reset_group(group);
+        return GBA_ERROR_NONE;
+    }
+    if ((value & ~GBA_CONTROL_BITS) || ((value & GBA_CONTROL_ARM) && !(value & GBA_CONTROL_ENABLE)))
+        return GBA_ERROR_CONFIG;
+    /* Only the step from 0 to 1 is checked: a member that has left must not stop later writes. */
+    if ((value & GBA_CONTROL_ENABLE) && !(core->control & GBA_CONTROL_ENABLE) && !can_enable(group))
+        return GBA_ERROR_CONFIG;
+    core->control = value;
+    if (was_ready && !is_ready(core))
+        clear_arrived(core); /* the round is abandoned [CTL-6] */
+    return GBA_ERROR_NONE;
+}
+
+uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, uint64_t address)
+{
+    /* To withdraw is always allowed: nobody may be stopped from leaving. [TAB-3] */
+    if (address != 0 &&
+        ((group->core.control & GBA_CONTROL_ENABLE) || address % GBA_TABLE_ENTRY_SIZE))
+        return GBA_ERROR_CONFIG;
+    group->table[member] = address;
+    return GBA_ERROR_NONE;
+}
+
+/* A write that the register takes, ARRIVAL excepted: only that one has effects outside. */
+uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_t value)
+{
+    struct gba_model_core *core = &group->core;
+    uint32_t word;
+
+    if (offset == GBA_REG_CONTROL)
+        return write_control(group, (uint32_t)value);
+    /* What is left describes the members or the round: fixed while ENABLE is 1. [CTL-4] */
+    if (core->control & GBA_CONTROL_ENABLE)
+        return GBA_ERROR_CONFIG;
+    switch (offset) {
+    case GBA_REG_MEMBER_COUNT:
+        if (value > GBA_MEMBERS_MAX)
+            return GBA_ERROR_CONFIG;
+        core->member_count = (uint32_t)value;
+        return GBA_ERROR_NONE;
+    case GBA_REG_SEQUENCE:
+        core->sequence = (uint32_t)value;
+        return GBA_ERROR_NONE;
+    default:
+        word = (offset - GBA_REG_MEMBER_MASK) / 8;
+        if (value & ~mask_bits(word))
+            return GBA_ERROR_CONFIG;
+        core->member_mask[word] = value;
+        return GBA_ERROR_NONE;
+    }
+}
+
+/* A read that the register takes. */
+uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t offset,
+                        uint8_t width)
+{
+    switch (offset) {
+    case GBA_REG_GROUP_ID:
+        return id;
+    case GBA_REG_MEMBER_COUNT:
+        return core->member_count;
+    case GBA_REG_CONTROL:
+        return core->control;
+    case GBA_REG_STATUS:
+        return status_of(core);
+    case GBA_REG_ARRIVAL: /* and ARRIVED_COUNT, its low half */
+        return width == 4 ? core->arrived_count
+                          : (uint64_t)core->sequence << 32 | core->arrived_count;
+    case GBA_REG_SEQUENCE:
+        return core->sequence;
+    case GBA_REG_LAST_ERROR:
+        return core->last_error;
+    default:
+        if (offset >= GBA_REG_COUNTERS)
+            return core->counters[(offset - GBA_REG_COUNTERS) / 8];
+        if (offset >= GBA_REG_ARRIVED_MASK)
+            return core->arrived_mask[(offset - GBA_REG_ARRIVED_MASK) / 8];
+        return core->member_mask[(offset - GBA_REG_MEMBER_MASK) / 8];
+    }
+}
+
+/* Store the current sequence to one member, unless it has withdrawn. [REL-2, REL-3, TAB-3] */
+static void release(struct gba_model_group *group, uint32_t member,
+                    struct gba_model_effects *effects)
+{
+    if (group->table[member] == 0)
+        return;
+    effects->release[effects->releases++] = (struct gba_model_release){
+        .address = group->table[member], .member = member, .sequence = group->core.sequence};
+    group->core.counters[GBA_COUNTER_RELEASES]++;
+}
+
+static void complete_round(struct gba_model_group *group, struct gba_model_effects *effects)
+{
+    struct gba_model_core *core = &group->core;
+
+    /* Before the first store: whoever sees it may arrive for the next round at once, and must not
+     * have that arrival cleared. [REL-1] */
+    clear_arrived(core);
+    core->sequence++;
+    core->status |= GBA_STATUS_COMPLETE;
+    core->counters[GBA_COUNTER_ROUNDS]++;
+    effects->completed = true;
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
+        if (mask_has(core->member_mask, member))
+            release(group, member, effects);
+    }
+}
+
+/* An arrival for the round that is under way. [ARR-3, ARR-4] */
+static void arrive_now(struct gba_model_group *group, uint32_t member,
+                       struct gba_model_effects *effects)
+{
+    struct gba_model_core *core = &group->core;
+
+    if (mask_has(core->arrived_mask, member)) {
+        core->counters[GBA_COUNTER_REPEATS]++;
+        return;
+    }
+    core->arrived_mask[member / 64] |= 1ull << (member % 64);
+    core->arrived_count++;
+    core->status &= ~GBA_STATUS_COMPLETE;
+    core->counters[GBA_COUNTER_ARRIVALS]++;
+    /* Each arrived bit is a member's, so equal counts are equal masks. */
+    if (core->arrived_count == core->member_count)
+        complete_round(group, effects);
+}
+
+void gba_model_clear(struct gba_model_effects *effects)
+{
+    effects->value = 0;
+    effects->error = GBA_ERROR_NONE;
+    effects->interrupt = false;
+    effects->completed = false;
+    effects->releases = 0;
+}
+
+void gba_model_arrive(struct gba_model_group *group, uint64_t value,
+                      struct gba_model_effects *effects)
+{
+    struct gba_model_core *core = &group->core;
+    uint32_t sequence = GBA_ARRIVAL_SEQ(value);
+    uint32_t member = GBA_ARRIVAL_MEMBER(value);
+
+    gba_model_clear(effects);
+    /* The order of the checks is the order of precedence of the errors. [ARR-2] */
+    if (!is_ready(core)) {
+        gba_model_report(core, GBA_ERROR_DISABLED, effects);
+    } else if (member >= GBA_MEMBERS_MAX || !mask_has(core->member_mask, member)) {
+        gba_model_report(core, GBA_ERROR_MEMBER, effects);
+    } else if (sequence == core->sequence + 1) {
+        arrive_now(group, member, effects);
+    } else if (sequence == core->sequence) {
+        /* A retry after the release was lost on its way: store it again. [ARR-5] */
+        core->counters[GBA_COUNTER_LATE]++;
+        release(group, member, effects);
+    } else {
+        gba_model_report(core, GBA_ERROR_SEQUENCE, effects);
+    }
+}
+
+uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_t value)
+{
+    uint32_t error = gba_model_store(group, offset, value);
+
+    count_error(&group->core, error);
+    return error;
+}
+
+uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, uint64_t address)
+{
+    uint32_t error = gba_model_store_table(group, member, address);
+
+    count_error(&group->core, error);
+    return error;
+}

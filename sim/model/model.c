@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model as the bus sees it: decoding of addresses, and which access a register takes. */
+#include "sim/model/model.h"
+
+#include <string.h>
+
+#include "sim/model/group.h"
+
+enum { READABLE = 1, WRITABLE = 2 };
+
+/*
+ * What can be reached in a page: `count` registers of `width` bytes from `offset` on. A width that
+ * stands here for no offset is refused, so that no access ever touches two registers. ARRIVAL and
+ * its halves are three entries, since each has its own width and direction. [GRP-3]
+ */
+struct reg {
+    uint32_t offset;
+    uint32_t count;
+    uint8_t width;
+    uint8_t direction;
+};
+
+static const struct reg group_regs[] = {
+    {GBA_REG_GROUP_ID, 1, 4, READABLE},
+    {GBA_REG_MEMBER_COUNT, 1, 4, READABLE | WRITABLE},
+    {GBA_REG_CONTROL, 1, 4, READABLE | WRITABLE},
+    {GBA_REG_STATUS, 1, 4, READABLE},
+    {GBA_REG_ARRIVAL, 1, 8, READABLE | WRITABLE},
+    {GBA_REG_ARRIVED_COUNT, 1, 4, READABLE},
+    {GBA_REG_SEQUENCE, 1, 4, READABLE | WRITABLE},
+    {GBA_REG_LAST_ERROR, 1, 4, READABLE},
+    {GBA_REG_MEMBER_MASK, GBA_MASK_WORDS, 8, READABLE | WRITABLE},
+    {GBA_REG_ARRIVED_MASK, GBA_MASK_WORDS, 8, READABLE},
+    {GBA_REG_COUNTERS, GBA_COUNTERS, 8, READABLE},
+};
+
+static const struct reg device_regs[] = {
+    {GBA_DEV_ID, 1, 4, READABLE},         {GBA_DEV_VERSION, 1, 4, READABLE},
+    {GBA_DEV_GROUPS, 1, 4, READABLE},     {GBA_DEV_MEMBERS_MAX, 1, 4, READABLE},
+    {GBA_DEV_BAD_ACCESS, 1, 8, READABLE}, {GBA_DEV_UUID, 2, 8, READABLE},
+};
+
+static const struct reg table_regs[] = {
+    {0, GBA_MEMBERS_MAX, GBA_TABLE_ENTRY_SIZE, READABLE | WRITABLE},
+};
+
+static const struct reg doorbell_regs[] = {
+    {GBA_BELL_ARRIVAL, 1, 8, WRITABLE},
+};
+
+#define ENTRIES(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Whether one of the registers takes an access of this offset, width and direction. [ACC-1..3] */
+static bool reg_takes(const struct reg *regs, size_t entries, uint32_t offset, uint8_t width,
+                      bool write)
+{
+    for (size_t i = 0; i < entries; i++) {
+        const struct reg *reg = &regs[i];
+
+        if (reg->width == width && offset >= reg->offset &&
+            offset < reg->offset + reg->count * reg->width && offset % reg->width == 0)
+            return (reg->direction & (write ? WRITABLE : READABLE)) != 0;
+    }
+    return false;
+}
+
+/* Address decoding. [MAP-1..3] */
+enum aperture { GROUP_PAGE, DEVICE_PAGE, TABLE, DOORBELL, NOWHERE };
+
+static enum aperture decode(uint32_t address, uint32_t *group, uint32_t *offset)
+{
+    static const struct {
+        uint32_t base, stride, count;
+        enum aperture aperture;
+    } map[] = {
+        {GBA_GROUP_BASE, GBA_GROUP_STRIDE, GBA_GROUPS, GROUP_PAGE},
+        {GBA_DEVICE_BASE, GBA_DEVICE_SIZE, 1, DEVICE_PAGE},
+        {GBA_TABLE_BASE, GBA_TABLE_STRIDE, GBA_GROUPS, TABLE},
+        {GBA_DOORBELL_BASE, GBA_DOORBELL_STRIDE, GBA_GROUPS, DOORBELL},
+    };
+
+    *group = 0;
+    *offset = 0;
+    for (size_t i = 0; i < ENTRIES(map); i++) {
+        /* An address below the base wraps to one far behind the aperture. */
+        uint32_t into = address - map[i].base;
+
+        if (into < map[i].stride * map[i].count) {
+            *group = into / map[i].stride;
+            *offset = into % map[i].stride;
+            return map[i].aperture;
+        }
+    }
+    return NOWHERE;
+}
+
+static uint64_t read_device(const struct gba_model *model, uint32_t offset)
+{
+    switch (offset) {
+    case GBA_DEV_ID:
+        return GBA_DEV_ID_VALUE;
+    case GBA_DEV_VERSION:
+        return model->version;
+    case GBA_DEV_GROUPS:
+        return model->groups;
+    case GBA_DEV_MEMBERS_MAX:
+        return GBA_MEMBERS_MAX;
+    case GBA_DEV_BAD_ACCESS:
+        return model->bad_access;
+    default:
+        return model->uuid[(offset - GBA_DEV_UUID) / 8];
+    }
+}
+
+/* What a refused read gives: all ones, in its width. [ACC-4] */
+static uint64_t read_none(uint8_t width)
+{
+    return width >= 8 ? GBA_READ_NONE : (1ull << (8 * width)) - 1;
+}
+
+/* An access to a group that exists. */
+static void access_group(struct gba_model *model, uint32_t id, enum aperture aperture,
+                         uint32_t offset, const struct gba_model_access *access,
+                         struct gba_model_effects *effects)
+{
+    struct gba_model_group *group = &model->group[id];
+    const struct reg *regs = aperture == GROUP_PAGE ? group_regs
+                             : aperture == TABLE    ? table_regs
+                                                    : doorbell_regs;
+    size_t entries = aperture == GROUP_PAGE ? ENTRIES(group_regs) : 1;
+    uint64_t value = access->width == 4 ? (uint32_t)access->value : access->value;
+
+    if (!reg_takes(regs, entries, offset, access->width, access->write)) {
+        if (!access->write)
+            effects->value = read_none(access->width);
+        gba_model_report(&group->core, GBA_ERROR_ACCESS, effects);
+    } else if (aperture == TABLE) {
+        uint32_t member = offset / GBA_TABLE_ENTRY_SIZE;
+
+        if (access->write)
+            gba_model_report(&group->core, gba_model_store_table(group, member, value), effects);
+        else
+            effects->value = group->table[member];
+    } else if (aperture == DOORBELL || (offset == GBA_REG_ARRIVAL && access->write)) {
+        gba_model_arrive(group, value, effects);
+    } else if (access->write) {
+        gba_model_report(&group->core, gba_model_store(group, offset, value), effects);
+    } else {
+        effects->value = gba_model_load(&group->core, id, offset, access->width);
+    }
+}
+
+void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
+                      struct gba_model_effects *effects)
+{
+    uint32_t group, offset;
+    enum aperture aperture = decode(access->address, &group, &offset);
+
+    gba_model_clear(effects);
+    if (aperture == DEVICE_PAGE) {
+        if (!access->write &&
+            reg_takes(device_regs, ENTRIES(device_regs), offset, access->width, false)) {
+            effects->value = read_device(model, offset);
+            return;
+        }
+    } else if (aperture != NOWHERE && group < model->groups) {
+        access_group(model, group, aperture, offset, access, effects);
+        return;
+    }
+    /* No group to count it in. [ERR-3] */
+    model->bad_access++;
+    effects->error = GBA_ERROR_ACCESS;
+    if (!access->write)
+        effects->value = read_none(access->width);
+}
+
+int gba_model_group_of(const struct gba_model *model, uint32_t address)
+{
+    uint32_t group, offset;
+    enum aperture aperture = decode(address, &group, &offset);
+
+    if (aperture == DEVICE_PAGE || aperture == NOWHERE || group >= model->groups)
+        return -1;
+    return (int)group;
+}
+
+void gba_model_init(struct gba_model *model, uint32_t groups, const uint64_t uuid[2])
+{
+    memset(model, 0, sizeof(*model));
+    model->groups = groups;
+    model->version = GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR;
+    model->uuid[0] = uuid[0];
+    model->uuid[1] = uuid[1];
+}
