@@ -6,6 +6,9 @@ GBA_LIB_SOURCES = \
 	gba/base/order.h gba/base/log.h \
 	gba/base/status.c gba/base/log.c gba/base/params.c \
 	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
+	gba/signal/signal_ops.h \
+	gba/soft/sched.h gba/soft/sched.c gba/soft/algorithm.h gba/soft/steps.h \
+	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
 	gba/dev/cdev.c \
 	gba/dev/sim.c \
 	gba/engine.h gba/device.c gba/group.c gba/team.c gba/barrier.c

@@ -1,1 +1,14 @@
 # Tests.
+
+# Software barriers: the schedule, the algorithms against an adversary, and their models.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_sched tests/unit/test_soft
+TESTS += tests/unit/test_sched tests/unit/test_soft
+tests_unit_test_sched_SOURCES = tests/unit/test_sched.c
+tests_unit_test_sched_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sched_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_soft_SOURCES = tests/unit/test_soft.c tests/unit/soft_world.h \
+	tests/unit/soft_search.h tests/unit/soft_mutants.h
+tests_unit_test_soft_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_soft_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif

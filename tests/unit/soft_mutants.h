@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers with one fault each, to see that the search finds it. The first three are faults of
+ * libraries in the field.
+ */
+#ifndef TESTS_UNIT_SOFT_MUTANTS_H
+#define TESTS_UNIT_SOFT_MUTANTS_H
+
+#include "gba/soft/steps.h"
+
+static uint32_t word_of(struct gba_signals *s, uint32_t slot, uint32_t seq)
+{
+    return s->ops->mine(s, slot, gba_signal_parity(seq));
+}
+
+static gba_status_t tell(struct gba_soft *b, struct gba_signals *s, uint32_t distance,
+                         uint32_t slot)
+{
+    return s->ops->set(s, gba_sched_peer(b->rank, distance, b->size), slot, b->seq);
+}
+
+/*
+ * v2 whose lanes run ahead: each lane signals the next round when it has heard its own, whatever
+ * the others heard. `seen` is a field of 4 bits of round for each lane, up to 8.
+ */
+static gba_status_t lanes_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    b->seq = seq;
+    b->seen = 0;
+    for (uint32_t lane = 1; lane <= gba_sched_lanes(1, b->size, b->radix); lane++)
+        (void)tell(b, s, lane, lane - 1);
+    return GBA_OK;
+}
+
+static bool lane_test(struct gba_soft *b, struct gba_signals *s, uint32_t lane)
+{
+    uint32_t round = b->seen >> (4 * lane) & 15u, distance = 1;
+
+    for (uint32_t r = 0; r < round; r++)
+        distance *= b->radix;
+    while (lane * distance < b->size) {
+        if (!GBA_SEQ_REACHED(word_of(s, gba_sched_slot(round, lane, b->radix), b->seq), b->seq))
+            return false;
+        round++;
+        distance *= b->radix;
+        b->seen += 1u << (4 * lane);
+        if (lane * distance < b->size)
+            (void)tell(b, s, lane * distance, gba_sched_slot(round, lane, b->radix));
+    }
+    return true;
+}
+
+static gba_status_t lanes_test(struct gba_soft *b, struct gba_signals *s)
+{
+    bool done = true;
+
+    for (uint32_t lane = 1; lane < b->radix; lane++)
+        done &= lane_test(b, s, lane);
+    return done ? GBA_OK : GBA_INPROGRESS;
+}
+
+/* v3 that looks at the others before it sets its own flag. */
+static gba_status_t look_first_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    (void)s;
+    b->seq = seq;
+    b->seen = 1;
+    return GBA_OK;
+}
+
+static gba_status_t look_first_test(struct gba_soft *b, struct gba_signals *s)
+{
+    if (b->seen > b->size)
+        return GBA_OK;
+    if (gba_central_test_on(s->ops, b, s) != GBA_OK)
+        return GBA_INPROGRESS;
+    b->seen++;
+    return s->ops->set(s, b->rank, 0, b->seq);
+}
+
+/* v3 that puts its flag back to the round before when it leaves. */
+static gba_status_t reset_test(struct gba_soft *b, struct gba_signals *s)
+{
+    if (b->seen > b->size)
+        return GBA_OK;
+    if (gba_central_test_on(s->ops, b, s) != GBA_OK)
+        return GBA_INPROGRESS;
+    b->seen++;
+    return s->ops->set(s, b->rank, 0, b->seq - 2);
+}
+
+/* v3 that never looks at the last one. */
+static gba_status_t skip_test(struct gba_soft *b, struct gba_signals *s)
+{
+    b->size--;
+    gba_status_t status = gba_central_test_on(s->ops, b, s);
+    b->size++;
+    return status;
+}
+
+/* v2 that does not wait for the last lane of a round. */
+static gba_status_t short_lane_test(struct gba_soft *b, struct gba_signals *s)
+{
+    while (b->distance < b->size) {
+        for (; b->seen + 1 < b->lanes; b->seen++) {
+            if (!GBA_SEQ_REACHED(word_of(s, b->slot + b->seen, b->seq), b->seq))
+                return GBA_INPROGRESS;
+        }
+        b->distance *= b->radix;
+        b->slot += b->lanes;
+        (void)gba_radix_round_on(s->ops, b, s);
+    }
+    return GBA_OK;
+}
+
+/* v1 that sends the signals of all rounds at once. */
+static gba_status_t eager_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    b->seq = seq;
+    b->seen = 0;
+    for (uint32_t distance = 1, slot = 0; distance < b->size; distance *= 2, slot++)
+        (void)tell(b, s, distance, slot);
+    return GBA_OK;
+}
+
+static gba_status_t eager_test(struct gba_soft *b, struct gba_signals *s)
+{
+    for (; b->seen < gba_sched_rounds(b->size, 2); b->seen++) {
+        if (!GBA_SEQ_REACHED(word_of(s, b->seen, b->seq), b->seq))
+            return GBA_INPROGRESS;
+    }
+    return GBA_OK;
+}
+
+/* v1 with another comparison, or with fewer rounds. */
+static gba_status_t v1_with(struct gba_soft *b, struct gba_signals *s, uint32_t size,
+                            bool (*reached)(uint32_t, uint32_t))
+{
+    while (b->distance < size) {
+        if (!reached(word_of(s, b->slot, b->seq), b->seq))
+            return GBA_INPROGRESS;
+        b->distance *= 2;
+        b->slot++;
+        if (b->distance < size)
+            (void)tell(b, s, b->distance, b->slot);
+    }
+    return GBA_OK;
+}
+
+static bool reached_right(uint32_t a, uint32_t b)
+{
+    return GBA_SEQ_REACHED(a, b);
+}
+
+static bool reached_widened(uint32_t a, uint32_t b)
+{
+    return (uint64_t)a >= (uint64_t)b;
+}
+
+static bool reached_signed(uint32_t a, uint32_t b)
+{
+    return (int32_t)a >= (int32_t)b;
+}
+
+static bool reached_equal(uint32_t a, uint32_t b)
+{
+    return a == b;
+}
+
+static gba_status_t widened_test(struct gba_soft *b, struct gba_signals *s)
+{
+    return v1_with(b, s, b->size, reached_widened);
+}
+
+static gba_status_t signed_test(struct gba_soft *b, struct gba_signals *s)
+{
+    return v1_with(b, s, b->size, reached_signed);
+}
+
+static gba_status_t equal_test(struct gba_soft *b, struct gba_signals *s)
+{
+    return v1_with(b, s, b->size, reached_equal);
+}
+
+static gba_status_t round_short_test(struct gba_soft *b, struct gba_signals *s)
+{
+    return v1_with(b, s, b->size / 2 + 1, reached_right);
+}
+
+static gba_status_t v1_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    return gba_dissemination_start_on(s->ops, b, s, seq);
+}
+
+static gba_status_t v2_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    return gba_radix_start_on(s->ops, b, s, seq);
+}
+
+static gba_status_t v3_start(struct gba_soft *b, struct gba_signals *s, uint32_t seq)
+{
+    return gba_central_start_on(s->ops, b, s, seq);
+}
+
+static uint32_t many_slots(uint32_t size, uint32_t radix)
+{
+    return gba_sched_rounds(size, radix) * (radix - 1);
+}
+
+static const struct gba_algorithm mutant_lanes = {"lanes run ahead", false, many_slots, lanes_start,
+                                                  lanes_test};
+static const struct gba_algorithm mutant_look_first = {"look first", true, gba_central_slots,
+                                                       look_first_start, look_first_test};
+static const struct gba_algorithm mutant_reset = {"reset", true, gba_central_slots, v3_start,
+                                                  reset_test};
+static const struct gba_algorithm mutant_skip = {"skip", true, gba_central_slots, v3_start,
+                                                 skip_test};
+static const struct gba_algorithm mutant_short_lane = {"short lane", false, gba_sched_slots,
+                                                       v2_start, short_lane_test};
+static const struct gba_algorithm mutant_eager = {"eager", false, gba_dissemination_slots,
+                                                  eager_start, eager_test};
+static const struct gba_algorithm mutant_widened = {"widened", false, gba_dissemination_slots,
+                                                    v1_start, widened_test};
+static const struct gba_algorithm mutant_signed = {"signed", false, gba_dissemination_slots,
+                                                   v1_start, signed_test};
+static const struct gba_algorithm mutant_equal = {"equal", false, gba_dissemination_slots, v1_start,
+                                                  equal_test};
+static const struct gba_algorithm mutant_round_short = {
+    "round short", false, gba_dissemination_slots, v1_start, round_short_test};
+
+#endif

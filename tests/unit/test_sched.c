@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The schedule by itself, without any state machine: knowledge is a set of members, a signal adds
+ * the sender's knowledge to the receiver's, and after the last round everybody's must be everybody.
+ * The schedule treats all members alike (peer = rank + distance), but the test does not rely on
+ * that: it follows every member.
+ */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/soft/sched.h"
+
+#define SIZE_MAX_TESTED 1024u
+#define WORDS           (SIZE_MAX_TESTED / 64u)
+
+struct knowledge {
+    uint64_t of[SIZE_MAX_TESTED][WORDS];
+};
+
+static struct knowledge now, next;
+
+static void know_yourself(uint32_t size)
+{
+    memset(&now, 0, sizeof now);
+    for (uint32_t rank = 0; rank < size; rank++)
+        now.of[rank][rank / 64] |= 1ull << (rank % 64);
+}
+
+static bool knows_all(uint32_t rank, uint32_t size)
+{
+    for (uint32_t other = 0; other < size; other++) {
+        if ((now.of[rank][other / 64] >> (other % 64) & 1) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* One round: all signals carry what their senders knew when it began. */
+static void run_round(uint32_t size, uint32_t radix, uint32_t distance)
+{
+    uint32_t lanes = gba_sched_lanes(distance, size, radix);
+
+    memcpy(&next, &now, sizeof next);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        for (uint32_t lane = 1; lane <= lanes; lane++) {
+            uint32_t peer = gba_sched_peer(rank, lane * distance, size);
+
+            assert_in_range(peer, 0, size - 1);
+            assert_int_equal(gba_sched_source(peer, lane * distance, size), rank);
+            for (uint32_t word = 0; word < WORDS; word++)
+                next.of[peer][word] |= now.of[rank][word];
+        }
+    }
+    memcpy(&now, &next, sizeof now);
+}
+
+static void check_everyone_hears(uint32_t size, uint32_t radix)
+{
+    uint32_t round = 0;
+
+    know_yourself(size);
+    for (uint32_t distance = 1; distance < size; distance *= radix, round++) {
+        /* No round too many: nobody is done before the last one. */
+        assert_false(knows_all(0, size));
+        run_round(size, radix, distance);
+    }
+    assert_int_equal(round, gba_sched_rounds(size, radix));
+    for (uint32_t rank = 0; rank < size; rank++)
+        assert_true(knows_all(rank, size));
+}
+
+/* Every distance once, every slot once, all slots below the number asked for. */
+static void check_slots(uint32_t size, uint32_t radix)
+{
+    static bool distance_used[SIZE_MAX_TESTED];
+    static bool slot_used[SIZE_MAX_TESTED];
+    uint32_t slots = gba_sched_slots(size, radix), round = 0, count = 0;
+
+    memset(distance_used, 0, sizeof distance_used);
+    memset(slot_used, 0, sizeof slot_used);
+    for (uint32_t distance = 1; distance < size; distance *= radix, round++) {
+        for (uint32_t lane = 1; lane <= gba_sched_lanes(distance, size, radix); lane++, count++) {
+            uint32_t slot = gba_sched_slot(round, lane, radix);
+
+            assert_in_range(lane * distance, 1, size - 1);
+            assert_false(distance_used[lane * distance]);
+            distance_used[lane * distance] = true;
+            assert_true(slot < slots);
+            assert_false(slot_used[slot]);
+            slot_used[slot] = true;
+        }
+    }
+    assert_int_equal(count, slots); /* so none is wasted */
+}
+
+/* The largest i < radix with i * distance < size, counted instead of computed. */
+static void check_lanes(uint32_t size, uint32_t radix)
+{
+    for (uint32_t distance = 1; distance < size; distance *= radix) {
+        uint32_t lanes = 0;
+
+        while (lanes + 1 < radix && (lanes + 1) * distance < size)
+            lanes++;
+        assert_int_equal(gba_sched_lanes(distance, size, radix), lanes);
+    }
+}
+
+static void test_sizes_to_64(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 64; size++) {
+        for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
+            check_everyone_hears(size, radix);
+            check_slots(size, radix);
+            check_lanes(size, radix);
+        }
+        check_everyone_hears(size, GBA_RADIX_MAX);
+        check_slots(size, GBA_RADIX_MAX);
+    }
+}
+
+static void test_large_sizes(void **state)
+{
+    static const uint32_t sizes[] = {65,  81,  100, 127, 128, 129, 243, 256,
+                                     343, 512, 513, 625, 707, 708, 1024};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
+            check_everyone_hears(sizes[i], radix);
+            check_slots(sizes[i], radix);
+            check_lanes(sizes[i], radix);
+        }
+    }
+}
+
+static void test_known_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(gba_sched_rounds(1, 2), 0);
+    assert_int_equal(gba_sched_slots(1, 8), 0);
+    assert_int_equal(gba_sched_rounds(2, 2), 1);
+    assert_int_equal(gba_sched_rounds(708, 2), 10);
+    assert_int_equal(gba_sched_rounds(708, 8), 4);
+    assert_int_equal(gba_sched_slots(708, 8), 7 + 7 + 7 + 1); /* 512 < 708, 1024 is not */
+    assert_int_equal(gba_sched_slots(16, 8), 7 + 1);
+}
+
+/* Nothing overflows at the largest size: the loops end, and with the right number of rounds. */
+static void test_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(gba_sched_rounds(GBA_SCHED_SIZE_MAX, 2), 25);
+    for (uint32_t radix = GBA_RADIX_MIN; radix <= GBA_RADIX_MAX; radix++) {
+        uint32_t rounds = 0;
+
+        for (uint64_t distance = 1; distance < GBA_SCHED_SIZE_MAX; distance *= radix)
+            rounds++;
+        assert_int_equal(gba_sched_rounds(GBA_SCHED_SIZE_MAX, radix), rounds);
+        assert_in_range(gba_sched_slots(GBA_SCHED_SIZE_MAX, radix), rounds, rounds * (radix - 1));
+    }
+    assert_int_equal(
+        gba_sched_peer(GBA_SCHED_SIZE_MAX - 1, GBA_SCHED_SIZE_MAX - 1, GBA_SCHED_SIZE_MAX),
+        GBA_SCHED_SIZE_MAX - 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_to_64),
+        cmocka_unit_test(test_large_sizes),
+        cmocka_unit_test(test_known_numbers),
+        cmocka_unit_test(test_limits),
+    };
+
+    return cmocka_run_group_tests_name("sched", tests, NULL, NULL);
+}
