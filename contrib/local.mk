@@ -1,1 +1,11 @@
-# Scripts, examples, benches.
+# SPDX-License-Identifier: BSD-3-Clause
+# Scripts and examples. The demo is an MPI program like any other.
+noinst_PROGRAMS += contrib/examples/demo
+contrib_examples_demo_SOURCES = contrib/examples/demo.c
+contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_examples_demo_LDADD = $(MPI_LIBS)
+
+EXTRA_DIST += \
+	.ci/run .clang-tidy \
+	contrib/check contrib/check-configure contrib/check-install contrib/check-layers contrib/demo contrib/gba-env \
+	contrib/lib.sh contrib/lint contrib/packages

@@ -1,0 +1,116 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What contrib/demo and contrib/check share: packages, the build, mpirun. Source it with $top set to
+# the top of the checkout and $log_dir to a directory.
+# shellcheck disable=SC2154 # these two
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# SET: install those Debian packages of contrib/packages that SET (demo or check) needs and that
+# are missing. On another system say what is needed and go on: configure finds out.
+need_packages() {
+    need_list=$(awk -v set="$1" '/^#/ { next } $2 == "demo" || $2 == set { print $1 }' \
+        "$top/contrib/packages")
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        say "This is no Debian: what is needed goes by these names there:" "$(echo "$need_list" | tr '\n' ' ')"
+        return 0
+    fi
+    need_missing=
+    for need_package in $need_list; do
+        # shellcheck disable=SC2016 # the format is dpkg-query's
+        case $(dpkg-query -W -f '${Status}\n' "$need_package" 2>/dev/null) in
+        *'ok installed'*) ;;
+        *) need_missing="$need_missing $need_package" ;;
+        esac
+    done
+    [ -n "$need_missing" ] || return 0
+    need_sudo=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null 2>&1 ||
+            die "as root, install these packages first: apt-get install$need_missing"
+        need_sudo=sudo
+    fi
+    say "Installing Debian packages:$need_missing"
+    # shellcheck disable=SC2086 # two lists of words
+    if ! { $need_sudo apt-get -q update &&
+        $need_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+            install $need_missing; } >"$log_dir/packages.log" 2>&1; then
+        tail -n 20 "$log_dir/packages.log" >&2
+        die "the packages could not be installed; all of it is in $log_dir/packages.log"
+    fi
+}
+
+# A space or a quote in the path is more than autotools can take; a colon more than search paths.
+check_top() {
+    case $top in
+    *[!A-Za-z0-9_./+@,=~-]*)
+        die "the checkout is in '$top'; the build needs a path of letters, digits and _./+@,=~- only"
+        ;;
+    esac
+}
+
+# DIR PREFIX [OPTION...]: configure in DIR, unless that is done for this checkout and prefix.
+configure_tree() {
+    configure_dir=$1
+    configure_prefix=$2
+    shift 2
+    if [ ! -x "$top/configure" ] || [ ! -f "$top/Makefile.in" ] ||
+        [ ! -f "$top/contrib/aux/ltmain.sh" ]; then
+        (cd "$top" && autoreconf -i) || return 1
+    fi
+    # The build knows its own place, so a checkout that was moved or copied is configured anew.
+    configure_stamp="$top $configure_prefix $*"
+    if [ -f "$configure_dir/config.status" ] &&
+        [ "$(cat "$configure_dir/.configured" 2>/dev/null)" = "$configure_stamp" ]; then
+        return 0
+    fi
+    mkdir -p "$configure_dir"
+    if [ -f "$configure_dir/Makefile" ] && [ -f "$configure_dir/.configured" ]; then
+        (cd "$configure_dir" && make -s distclean) || true
+    fi
+    (cd "$configure_dir" && "$top/configure" --prefix="$configure_prefix" "$@") || return 1
+    printf '%s\n' "$configure_stamp" >"$configure_dir/.configured"
+}
+
+# How mpirun is to behave here. Open MPI refuses root unless told twice, and more
+# ranks than cores unless told.
+setup_mpirun() {
+    if [ "$(id -u)" -eq 0 ]; then
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    fi
+    export OMPI_MCA_rmaps_base_oversubscribe=1
+    # PRRTE's name for it, from Open MPI 5.0 on.
+    export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+}
+
+# Whole seconds, for durations.
+now() {
+    date +%s
+}
+
+# Tests in a script: test_that WHAT COMMAND... for each, test_summary at the end.
+tests_passed=0
+tests_failed=0
+
+test_that() {
+    test_what=$1
+    shift
+    if "$@"; then
+        tests_passed=$((tests_passed + 1))
+    else
+        tests_failed=$((tests_failed + 1))
+        say "FAILED: $test_what"
+    fi
+}
+
+test_summary() {
+    say "$tests_passed passed, $tests_failed failed"
+    [ "$tests_failed" -eq 0 ]
+}
