@@ -12,3 +12,12 @@ tests_unit_test_soft_SOURCES = tests/unit/test_soft.c tests/unit/soft_world.h \
 tests_unit_test_soft_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_soft_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+
+# The simulator: real processes, killed ones, and every option.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_sim
+TESTS += tests/unit/test_sim
+tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
+tests_unit_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif

@@ -79,6 +79,22 @@ static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
     *reg = value;
 }
 
+/* Count: returns the value before. Orders nothing else. */
+static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
+{
+    return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+}
+
+/*
+ * The compiler moves no access to memory across this. Enough for a journal that is read only after
+ * its writer was killed: a CPU completes its instructions in order, so what the dead one leaves is
+ * a prefix of its program, and the kernel's hand-over of the robust lock makes all of it visible.
+ */
+static inline void gba_fence_compiler(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* Tell the CPU that this is a loop that waits: leaves the pipeline to the other hyper-thread. */
 static inline void gba_cpu_pause(void)
 {

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulated device: the model and the driver's records in a segment of shared memory that the
+ * processes of a job, or several jobs of one user on one host, map. Each process runs the device
+ * itself, under the lock of the group that it touches; there is no daemon and no thread.
+ *
+ *   sim.c          the ops table: device and seats
+ *   sim_bus.c      what happens on the bus: arrivals, release stores, register accesses
+ *   sim_fault.c    latency, jitter and injected faults
+ *   sim_lock.c     robust locks, and the journal that takes back what a killed process left half
+ * done sim_segment.c  makes the segment, or attaches to it sim_find.c     finds what others have
+ * made sim_process.c  which process, and whether it still lives
+ */
+#ifndef GBA_DEV_SIM_H
+#define GBA_DEV_SIM_H
+
+#include <pthread.h>
+
+#include "gba/base/order.h"
+#include "gba/dev/dev_ops.h"
+#include "sim/model/driver.h"
+#include "sim/model/model.h"
+
+/* "GBAsim" and a number, little endian; in place when the segment is ready to be used. */
+#define GBA_SIM_MAGIC 0x00316d6973414247ull
+/* Counts up with every change of the structures below that does not change their size. */
+#define GBA_SIM_LAYOUT 1u
+
+/* See gba_sim_id: five hexadecimal numbers of 8 digits, a name, and what is between them. */
+#define GBA_SIM_ID_MAX 92
+
+struct gba_sim_header {
+    gba_word_t magic;
+    uint32_t layout;
+    uint32_t size; /* of struct gba_sim_segment: also tells 32-bit from 64-bit processes */
+    char id[GBA_SIM_ID_MAX];
+    struct gba_sim_options options; /* the creator's */
+};
+
+/* What a call may change, as it was before, so that it can be taken back. */
+struct gba_sim_journal {
+    gba_word_t what; /* GBA_SIM_JOURNAL_*; 0: nothing is under way */
+    uint32_t member;
+    uint32_t reserved;
+    struct gba_model_core core;
+    struct gba_driver_head head;
+    struct gba_driver_seat seat;
+    uint64_t address; /* entry of the release table */
+};
+
+#define GBA_SIM_JOURNAL_CORE  1u /* core */
+#define GBA_SIM_JOURNAL_HEAD  2u /* head */
+#define GBA_SIM_JOURNAL_SEAT  4u /* seat and release address of `member` */
+#define GBA_SIM_JOURNAL_RESET 8u /* a RESET: it is completed and not taken back */
+
+/* The lock guards the journal, the record and the model's group of the same number. */
+struct gba_sim_group {
+    _Alignas(128) pthread_mutex_t lock;
+    struct gba_sim_journal journal;
+    struct gba_driver_record record;
+};
+
+/* The release flag of one member, and the stores to it that are still on their way. Written under
+ * the lock of the group; read by the member without. */
+struct gba_sim_slot {
+    gba_word_t flag;
+    uint64_t line[7];    /* the member polls the flag: nothing else in its line */
+    gba_word_t pending;  /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
+    gba_word_t due;      /* of pending: CLOCK_MONOTONIC, ns */
+    gba_word_t repeated; /* to be stored once more when it is stale; as pending */
+    gba_word_t awaited;  /* the round that the member waits for, noted by itself */
+    uint64_t unused[4];
+};
+#define GBA_SIM_SLOT_FULL (1ull << 32)
+_Static_assert(sizeof(struct gba_sim_slot) == GBA_FLAG_STRIDE, "one slot per stride");
+
+/*
+ * 3.6 MB of address space. The part before `slot`, 0.8 MB, is reserved at creation; of the slots
+ * only the pages with flags in use are, so a simulator with a few groups costs under 1 MB.
+ */
+struct gba_sim_segment {
+    struct gba_sim_header header;
+    gba_word_t dead;     /* 1: the device no longer answers */
+    gba_word_t arrivals; /* what the "every nth" faults and the death have counted so far */
+    gba_word_t stores;
+    gba_word_t rounds;
+    _Alignas(128) pthread_mutex_t lock; /* of the device page: model.bad_access */
+    _Alignas(128) struct gba_model model;
+    struct gba_sim_group group[GBA_GROUPS];
+    _Alignas(4096) struct gba_sim_slot slot[GBA_GROUPS][GBA_MEMBERS_MAX];
+};
+
+struct gba_sim_dev {
+    struct gba_dev dev;
+    struct gba_sim_segment *segment;
+    int file;                     /* the memfd: kept open, since that is how others find it */
+    bool faulty;                  /* an option changes what becomes of arrivals or release stores */
+    bool delayed;                 /* an option needs the member's poll */
+    struct gba_driver_owner self; /* who opened it */
+};
+
+struct gba_sim_seat {
+    struct gba_seat seat;
+    struct gba_sim_dev *dev;
+};
+
+/* --- sim_segment.c --- */
+
+/*
+ * Attach to the simulator of that name or job, or make it. On GBA_OK sets dev->segment and
+ * dev->file. GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _PERM, _IO: logged.
+ */
+gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
+                                  const char *job);
+void gba_sim_segment_close(struct gba_sim_dev *dev);
+
+/* Reserve the memory of a member's slot. GBA_OK, GBA_ERR_NOMEM (logged). */
+gba_status_t gba_sim_segment_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member);
+
+/* The bus address of a slot is its offset in the segment; back again, NULL for any other address.
+ */
+uint64_t gba_sim_slot_address(uint32_t group, uint32_t member);
+struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address);
+
+/* --- sim_find.c --- */
+
+/*
+ * What tells one simulator from another: user, host (namespaces) and name or job. Both NULL: it is
+ * for this process alone. GBA_OK, GBA_ERR_IO (logged: no usable /proc).
+ */
+gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job);
+
+/* The name of the memfd of that simulator, without the prefix of the kernel. */
+#define GBA_SIM_FILE_NAME "gba-sim:%s"
+
+/*
+ * Offer each open file of that name to `take`: GBA_OK it keeps the file, GBA_INPROGRESS it is not
+ * the one; an error ends the search. Returns what `take` said last, GBA_INPROGRESS if there was
+ * nothing, or GBA_ERR_IO (logged).
+ */
+gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx);
+
+/*
+ * The right to make that simulator: one process has it at a time, until it closes the file or dies.
+ * Never waits. -1: not now, errno is EADDRINUSE, or not at all.
+ */
+int gba_sim_maker_lock(const char *id);
+
+/* --- sim_lock.c --- */
+
+/* A lock that outlives its holder and is shared between processes. 0 or an errno. */
+int gba_sim_lock_init(pthread_mutex_t *lock);
+
+/*
+ * Lock a group. If its last holder was killed, what he left half done is taken back first.
+ * Acquire; pairs with the unlock of the holder before. Returns GBA_OK or GBA_ERR_IO (logged: the
+ * segment is damaged).
+ */
+gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group);
+void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group);
+
+gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment);
+void gba_sim_device_unlock(struct gba_sim_segment *segment);
+
+/*
+ * begin: from here on a change can be taken back. what: GBA_SIM_JOURNAL_*; member: the one whose
+ * seat is touched, where there is one. end: it stands. undo: take it back. Under the group's lock.
+ */
+void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
+                           uint32_t member);
+void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group);
+void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group);
+
+/* --- sim_bus.c --- */
+
+void gba_sim_bus_arrive(struct gba_seat *seat, uint64_t value);
+void gba_sim_bus_poll(struct gba_seat *seat);
+gba_status_t gba_sim_bus_read(struct gba_dev *dev, uint32_t address, unsigned width,
+                              uint64_t *value);
+gba_status_t gba_sim_bus_write(struct gba_dev *dev, uint32_t address, unsigned width,
+                               uint64_t value);
+
+/* --- sim_fault.c --- */
+
+/* The first option that differs, for a log line; false if none does. */
+bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b,
+                            char *message, size_t len);
+
+/* Each counts one event of the whole device and says what becomes of it. Thread-safe. */
+bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);
+bool gba_sim_fault_die(struct gba_sim_segment *segment);
+/* Make one release store, or what the options make of it. Under the group's lock. */
+void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot *slot,
+                           uint32_t sequence);
+/* Stores that are due now. Under the group's lock. */
+void gba_sim_fault_deliver(struct gba_sim_slot *slot);
+/* Whether gba_sim_fault_deliver has something to do. */
+bool gba_sim_fault_due(struct gba_sim_slot *slot);
+
+/* --- sim_process.c --- */
+
+/* This process; start is 0 if the system does not tell. */
+struct gba_driver_owner gba_sim_process_self(void);
+/* Whether that process still lives; in doubt it does. */
+bool gba_sim_process_alive(struct gba_driver_owner owner);
+
+#endif

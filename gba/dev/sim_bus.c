@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happens on the bus of a simulated device: arrivals, the release stores that they cause, and
+ * accesses to registers.
+ */
+#include <stddef.h>
+
+#include "gba/dev/sim.h"
+#include "gba/spec/gba_regs.h"
+
+/* For branches that only an injected fault or a dead device takes. */
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
+{
+    return offsetof(struct gba_sim_segment, slot) +
+           ((uint64_t)group * GBA_MEMBERS_MAX + member) * sizeof(struct gba_sim_slot);
+}
+
+/* Release addresses are registers, and gba_reg_write puts there what it likes: a store to anything
+ * but a flag is dropped, as a host's IOMMU would. */
+struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address)
+{
+    uint64_t offset = address - offsetof(struct gba_sim_segment, slot);
+
+    if (address < offsetof(struct gba_sim_segment, slot) || offset >= sizeof segment->slot ||
+        0 != offset % sizeof(struct gba_sim_slot))
+        return NULL;
+    return &segment->slot[0][0] + offset / sizeof(struct gba_sim_slot);
+}
+
+/*
+ * Let an access to a group stand and make its release stores. All under the group's lock, so that
+ * the stores of two rounds keep their order, and none goes to a member that has left.
+ * Release: what the members wrote before they arrived is visible to whoever sees his flag. Each
+ * arrival took the same lock, so all of that comes before these stores.
+ */
+static void access_finish(struct gba_sim_dev *dev, uint32_t group,
+                          const struct gba_model_effects *effects)
+{
+    struct gba_sim_segment *segment = dev->segment;
+
+    if (UNLIKELY(dev->faulty) && effects->completed && gba_sim_fault_die(segment)) {
+        gba_sim_journal_undo(segment, group);
+        return;
+    }
+    gba_sim_journal_end(segment, group);
+    for (uint32_t i = 0; i < effects->releases; i++) {
+        const struct gba_model_release *release = &effects->release[i];
+        struct gba_sim_slot *slot = gba_sim_slot_at(segment, release->address);
+
+        if (UNLIKELY(NULL == slot))
+            continue;
+        if (UNLIKELY(dev->faulty))
+            gba_sim_fault_release(segment, slot, release->sequence);
+        else
+            gba_word_store_release(&slot->flag, release->sequence);
+    }
+}
+
+static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint64_t value)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_model_effects effects; /* 11 KiB, of which the model sets what it uses */
+    gba_status_t status;
+
+    if (UNLIKELY(dev->faulty) && gba_sim_fault_lose_arrival(segment))
+        return GBA_OK;
+    status = gba_sim_group_lock(segment, group);
+    if (UNLIKELY(GBA_OK != status))
+        return status;
+    /* Under the lock: nobody is released once the device is dead. */
+    if (UNLIKELY(0 != gba_word_load_relaxed(&segment->dead)))
+        goto unlock;
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0);
+    gba_model_arrive(&segment->model.group[group], value, &effects);
+    access_finish(dev, group, &effects);
+unlock:
+    gba_sim_group_unlock(segment, group);
+    return GBA_OK;
+}
+
+/* An arrival on a damaged segment is lost, as one on a dead bus is; it has been logged. */
+void gba_sim_bus_arrive(struct gba_seat *seat, uint64_t value)
+{
+    struct gba_sim_dev *dev = ((struct gba_sim_seat *)seat)->dev;
+
+    if (UNLIKELY(dev->delayed))
+        gba_word_store_relaxed(&dev->segment->slot[seat->group][seat->member].awaited,
+                               GBA_ARRIVAL_SEQ(value));
+    (void)group_arrive(dev, seat->group, value);
+}
+
+void gba_sim_bus_poll(struct gba_seat *seat)
+{
+    struct gba_sim_dev *dev = ((struct gba_sim_seat *)seat)->dev;
+    struct gba_sim_slot *slot;
+
+    if (!UNLIKELY(dev->delayed))
+        return;
+    slot = &dev->segment->slot[seat->group][seat->member];
+    if (!gba_sim_fault_due(slot) || GBA_OK != gba_sim_group_lock(dev->segment, seat->group))
+        return;
+    gba_sim_fault_deliver(slot);
+    gba_sim_group_unlock(dev->segment, seat->group);
+}
+
+/* What an access to a group may change besides its registers; member: set for a table entry. */
+static uint32_t access_journal(const struct gba_model_access *access, uint32_t *member)
+{
+    uint32_t address = access->address;
+
+    if (!access->write)
+        return GBA_SIM_JOURNAL_CORE; /* a refused read counts an error */
+    if (address >= GBA_TABLE_BASE && address < GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE) {
+        *member = (address - GBA_TABLE_BASE) % GBA_TABLE_STRIDE / GBA_TABLE_ENTRY_SIZE;
+        if (*member < GBA_MEMBERS_MAX)
+            return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_SEAT;
+    }
+    if (address < GBA_DEVICE_BASE && GBA_REG_CONTROL == address % GBA_GROUP_STRIDE &&
+        4 == access->width && 0 != (access->value & GBA_CONTROL_RESET))
+        return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET;
+    return GBA_SIM_JOURNAL_CORE;
+}
+
+static gba_status_t bus_access(struct gba_sim_dev *dev, const struct gba_model_access *access,
+                               uint64_t *value)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_model_effects effects;
+    int group = gba_model_group_of(&segment->model, access->address);
+    uint32_t what, member = 0;
+    gba_status_t status;
+
+    if (group < 0) {
+        status = gba_sim_device_lock(segment);
+        if (GBA_OK != status)
+            return status;
+        gba_model_access(&segment->model, access, &effects);
+        gba_sim_device_unlock(segment);
+    } else {
+        status = gba_sim_group_lock(segment, (uint32_t)group);
+        if (GBA_OK != status)
+            return status;
+        what = access_journal(access, &member);
+        gba_sim_journal_begin(segment, (uint32_t)group, what, member);
+        gba_model_access(&segment->model, access, &effects);
+        access_finish(dev, (uint32_t)group, &effects);
+        gba_sim_group_unlock(segment, (uint32_t)group);
+    }
+    if (NULL != value)
+        *value = effects.value;
+    return GBA_OK;
+}
+
+gba_status_t gba_sim_bus_read(struct gba_dev *d, uint32_t address, unsigned width, uint64_t *value)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    const struct gba_model_access access = {
+        .write = false, .width = (uint8_t)width, .address = address};
+
+    if (0 != gba_word_load_relaxed(&dev->segment->dead)) {
+        *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
+        return GBA_OK;
+    }
+    return bus_access(dev, &access, value);
+}
+
+gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned width, uint64_t value)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    const struct gba_model_access access = {
+        .write = true, .width = (uint8_t)width, .address = address, .value = value};
+    int group = gba_model_group_of(&dev->segment->model, address);
+
+    if (0 != gba_word_load_relaxed(&dev->segment->dead))
+        return GBA_OK; /* as a store to hardware that is gone */
+    if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address)
+        return group_arrive(dev, (uint32_t)group, value);
+    return bus_access(dev, &access, NULL);
+}

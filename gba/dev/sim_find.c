@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How processes of one user find a simulator that has no name in any file system.
+ *
+ * The segment is a memfd, so it is gone when the last process that has it open is, however that
+ * process ended. Who comes later finds it among the open files of the user's processes, in /proc.
+ * That the first two make one and not two is seen to by an abstract socket, which the maker binds:
+ * the kernel drops it when its holder dies.
+ *
+ * Both names contain the IPC, PID and network namespaces: shared memory, process numbers and
+ * abstract sockets mean something only inside them, so two containers are two hosts.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/dev/sim.h"
+
+#define LOCK_PREFIX "gba-sim-lock:"
+_Static_assert(1 + sizeof LOCK_PREFIX + GBA_SIM_ID_MAX <= sizeof((struct sockaddr_un *)0)->sun_path,
+               "the name of the lock fits an abstract socket");
+_Static_assert(2 + 9 * 4 + GBA_SIM_NAME_MAX + 1 <= GBA_SIM_ID_MAX, "the longest name fits an id");
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): jobs have names of any length and with any characters. */
+static uint64_t hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; '\0' != *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* The number of a namespace of this process; the kernel gives them out in 32 bits. */
+static unsigned int namespace_id(const char *path)
+{
+    struct stat st;
+
+    return 0 == stat(path, &st) ? (unsigned int)st.st_ino : 0;
+}
+
+gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job)
+{
+    unsigned int ipc = namespace_id("/proc/self/ns/ipc");
+    unsigned int pid = namespace_id("/proc/self/ns/pid");
+    unsigned int net = namespace_id("/proc/self/ns/net");
+    char self[24], host[40];
+    ssize_t len = readlink("/proc/self", self, sizeof self - 1);
+
+    /* A /proc of another PID namespace would show strangers under our numbers. */
+    if (len <= 0 || (self[len] = '\0', strtol(self, NULL, 10) != (long)getpid())) {
+        gba_log(GBA_LOG_ERROR, "sim: needs a /proc that shows the processes of this PID namespace");
+        return GBA_ERR_IO;
+    }
+    snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
+    if (NULL != name)
+        snprintf(id, GBA_SIM_ID_MAX, "n:%s:%.*s", host, GBA_SIM_NAME_MAX, name);
+    else if (NULL != job)
+        snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)hash(job));
+    else
+        snprintf(id, GBA_SIM_ID_MAX, "p:%s:%ld", host, (long)getpid());
+    return GBA_OK;
+}
+
+/* Offer the files of one process. Files and processes come and go meanwhile: no error is one. */
+static gba_status_t find_in_process(int proc, const char *pid, const char *link,
+                                    gba_status_t (*take)(void *ctx, int file), void *ctx)
+{
+    char path[32], text[GBA_SIM_ID_MAX + 40];
+    gba_status_t status = GBA_INPROGRESS;
+    const struct dirent *entry;
+    struct stat st;
+    DIR *dir;
+    int fds, file;
+    ssize_t len;
+
+    if (0 != fstatat(proc, pid, &st, 0) || st.st_uid != geteuid())
+        return GBA_INPROGRESS;
+    snprintf(path, sizeof path, "%.16s/fd", pid);
+    fds = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fds < 0)
+        return GBA_INPROGRESS;
+    dir = fdopendir(fds);
+    if (NULL == dir) {
+        close(fds);
+        return GBA_INPROGRESS;
+    }
+    while (GBA_INPROGRESS == status && NULL != (entry = readdir(dir))) {
+        len = readlinkat(fds, entry->d_name, text, sizeof text - 1);
+        if (len <= 0)
+            continue;
+        text[len] = '\0';
+        if (0 != strcmp(text, link))
+            continue;
+        file = openat(fds, entry->d_name, O_RDWR | O_CLOEXEC | O_NOCTTY);
+        if (file < 0)
+            continue;
+        status = take(ctx, file);
+        if (GBA_OK != status)
+            close(file);
+    }
+    closedir(dir);
+    return status;
+}
+
+gba_status_t gba_sim_find(const char *id, gba_status_t (*take)(void *ctx, int file), void *ctx)
+{
+    char link[GBA_SIM_ID_MAX + 40];
+    gba_status_t status = GBA_INPROGRESS;
+    const struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    if (NULL == proc) {
+        gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(errno));
+        return GBA_ERR_IO;
+    }
+    snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
+    while (GBA_INPROGRESS == status && NULL != (entry = readdir(proc)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            status = find_in_process(dirfd(proc), entry->d_name, link, take, ctx);
+    closedir(proc);
+    return status;
+}
+
+int gba_sim_maker_lock(const char *id)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int len, err, lock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (lock < 0)
+        return -1;
+    /* An abstract name begins with a zero byte and ends where the length says. */
+    len = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, LOCK_PREFIX "%s", id);
+    if (0 == bind(lock, (const struct sockaddr *)&address,
+                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)))
+        return lock;
+    err = errno;
+    close(lock);
+    errno = err;
+    return -1;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes as the owners of seats. A process number alone is not enough, since it is used again;
+ * with the time at which the process started it is unique as long as the host runs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/dev/sim.h"
+
+struct process_stat {
+    char state;
+    long threads;
+    uint64_t start; /* clock ticks since the host started */
+};
+
+/* Fields 3, 20 and 22 of /proc/PID/stat, see proc(5). */
+static bool process_stat_read(uint64_t pid, struct process_stat *stat)
+{
+    char path[40], text[1024]; /* 52 numbers of 20 digits at most, most of them short */
+    const char *rest;
+    ssize_t len;
+    int file;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    len = read(file, text, sizeof text - 1);
+    close(file);
+    if (len <= 0)
+        return false;
+    text[len] = '\0';
+    /* The name of the program stands in parentheses and may contain anything, so: the last one. */
+    rest = strrchr(text, ')');
+    return NULL != rest && 3 == sscanf(rest + 1,
+                                       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+                                       "%*d %*d %*d %ld %*d %" SCNu64,
+                                       &stat->state, &stat->threads, &stat->start);
+}
+
+struct gba_driver_owner gba_sim_process_self(void)
+{
+    struct gba_driver_owner self = {.pid = (uint64_t)getpid()};
+    struct process_stat stat;
+
+    if (process_stat_read(self.pid, &stat))
+        self.start = stat.start;
+    return self;
+}
+
+bool gba_sim_process_alive(struct gba_driver_owner owner)
+{
+    struct process_stat stat;
+
+    if (0 == owner.start || !process_stat_read(owner.pid, &stat))
+        return 0 == kill((pid_t)owner.pid, 0) || ESRCH != errno;
+    /* A killed process whose parent has not waited for it is dead; one whose main thread has ended
+     * looks the same but for the threads that go on. */
+    if (('Z' == stat.state || 'X' == stat.state) && stat.threads <= 1)
+        return false;
+    return stat.start == owner.start;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the segment that a simulated device lives in, or attaches to the one that is there.
+ */
+#define _GNU_SOURCE /* memfd_create, fallocate, seals */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/dev/sim.h"
+
+/* How long to wait for another process that is making the simulator: it takes a millisecond, and
+ * its place is free at once if it dies, so this long only if it is stopped, or if a stranger has
+ * taken the name of the lock. */
+#define MAKER_WAIT_NS 10000000000ull
+#define MAKER_POLL_NS 2000000l
+
+/* Not in the headers of Linux before 6.3; without it newer kernels complain, or refuse. */
+#define NOEXEC_SEAL 0x0008u
+
+/* Peers may write what is in the file, but not cut it off under those who have it mapped. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+struct attach {
+    struct gba_sim_dev *dev;
+    const struct gba_dev_path *path;
+    const char *id;
+};
+
+static gba_status_t system_failed(const char *what)
+{
+    int err = errno;
+
+    gba_log(GBA_LOG_ERROR, "sim: cannot %s: %s", what, strerror(err));
+    switch (err) {
+    case ENOMEM:
+    case ENOSPC:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+        return GBA_ERR_NOMEM;
+    case EPERM:
+    case EACCES:
+        return GBA_ERR_PERM;
+    default:
+        return GBA_ERR_IO;
+    }
+}
+
+static int reserve(int file, off_t offset, off_t len)
+{
+    int rc;
+
+    do
+        rc = fallocate(file, 0, offset, len);
+    while (0 != rc && EINTR == errno);
+    return rc;
+}
+
+/* A file of the right size with its first part in memory, or -1 (*status says why). */
+static int file_create(const char *id, gba_status_t *status)
+{
+    const off_t size = (off_t)sizeof(struct gba_sim_segment);
+    char name[GBA_SIM_ID_MAX + 16];
+    struct rlimit limit;
+    int file;
+
+    /* Beyond this limit ftruncate would kill the process with SIGXFSZ. */
+    if (0 == getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)size) {
+        gba_log(GBA_LOG_ERROR, "sim: the file size limit (ulimit -f) is %llu bytes, needed: %lld",
+                (unsigned long long)limit.rlim_cur, (long long)size);
+        *status = GBA_ERR_NOMEM;
+        return -1;
+    }
+    snprintf(name, sizeof name, GBA_SIM_FILE_NAME, id);
+    file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | NOEXEC_SEAL);
+    if (file < 0 && EINVAL == errno)
+        file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) {
+        *status = system_failed("make its memory");
+        return -1;
+    }
+    if (0 == fchmod(file, 0600) && 0 == ftruncate(file, size) &&
+        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, slot)) &&
+        0 == fcntl(file, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
+        return file;
+    *status = system_failed("reserve the memory of the simulated device");
+    close(file);
+    return -1;
+}
+
+static struct gba_sim_segment *segment_map(int file)
+{
+    void *map =
+        mmap(NULL, sizeof(struct gba_sim_segment), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+    return MAP_FAILED == map ? NULL : map;
+}
+
+static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id,
+                                 const struct gba_sim_options *options)
+{
+    uint64_t uuid[2];
+    int err;
+
+    if (sizeof uuid != getrandom(uuid, sizeof uuid, 0))
+        return system_failed("get random numbers");
+    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups, uuid);
+    if (0 != options->version)
+        segment->model.version = options->version;
+    err = gba_sim_lock_init(&segment->lock);
+    for (uint32_t i = 0; 0 == err && i < GBA_GROUPS; i++)
+        err = gba_sim_lock_init(&segment->group[i].lock);
+    if (0 != err) {
+        errno = err;
+        return system_failed("make a lock");
+    }
+    segment->header.layout = GBA_SIM_LAYOUT;
+    segment->header.size = sizeof *segment;
+    segment->header.options = *options;
+    snprintf(segment->header.id, sizeof segment->header.id, "%s", id);
+    /* Release: pairs with segment_attach; whoever sees the magic sees all of the above. */
+    gba_word_store_release(&segment->header.magic, GBA_SIM_MAGIC);
+    return GBA_OK;
+}
+
+static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
+                                   const struct gba_sim_options *options)
+{
+    struct gba_sim_segment *segment;
+    gba_status_t status = GBA_OK;
+    int file = file_create(id, &status);
+
+    if (file < 0)
+        return status;
+    segment = segment_map(file);
+    if (NULL == segment) {
+        status = system_failed("map the simulated device");
+        goto close_file;
+    }
+    status = segment_init(segment, id, options);
+    if (GBA_OK != status)
+        goto unmap;
+    dev->segment = segment;
+    dev->file = file;
+    return GBA_OK;
+
+unmap:
+    munmap(segment, sizeof *segment);
+close_file:
+    close(file);
+    return status;
+}
+
+/* Ours, safe to map, and of this layout? The header is read and not mapped until that is known. */
+static gba_status_t file_check(int file, const char *id)
+{
+    struct gba_sim_header header;
+    struct stat st;
+    int seals = fcntl(file, F_GET_SEALS);
+
+    if (0 != fstat(file, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+        0 != (st.st_mode & 077) || seals < 0 || SEALS != (seals & SEALS))
+        return GBA_INPROGRESS;
+    if (sizeof header != pread(file, &header, sizeof header, 0) ||
+        GBA_SIM_MAGIC != gba_word_load_acquire(&header.magic))
+        return GBA_INPROGRESS; /* its maker died before it was ready */
+    if (GBA_SIM_LAYOUT != header.layout || sizeof(struct gba_sim_segment) != header.size ||
+        (off_t)sizeof(struct gba_sim_segment) != st.st_size) {
+        gba_log(GBA_LOG_ERROR,
+                "sim: the simulator that runs belongs to another build of libgba "
+                "(layout %u, %u bytes; here %u, %zu)",
+                header.layout, header.size, GBA_SIM_LAYOUT, sizeof(struct gba_sim_segment));
+        return GBA_ERR_VERSION;
+    }
+    return 0 == strncmp(header.id, id, sizeof header.id) ? GBA_OK : GBA_INPROGRESS;
+}
+
+/* The options are the maker's. A simulator with a name may be joined without saying any. */
+static gba_status_t options_check(const struct gba_sim_segment *segment,
+                                  const struct gba_dev_path *path)
+{
+    static const struct gba_sim_options none;
+    char message[80];
+
+    if ('\0' != path->name[0] &&
+        !gba_sim_options_differ(&path->sim, &none, message, sizeof message))
+        return GBA_OK;
+    if (!gba_sim_options_differ(&segment->header.options, &path->sim, message, sizeof message))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "sim%s%s: runs already, and its %s", '\0' == path->name[0] ? "" : ":",
+            path->name, message);
+    return GBA_ERR_BUSY;
+}
+
+static gba_status_t segment_attach(void *ctx, int file)
+{
+    const struct attach *attach = ctx;
+    struct gba_sim_segment *segment;
+    gba_status_t status = file_check(file, attach->id);
+
+    if (GBA_OK != status)
+        return status;
+    segment = segment_map(file);
+    if (NULL == segment)
+        return system_failed("map the simulated device");
+    /* Acquire: pairs with segment_init. */
+    if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic))
+        status = GBA_INPROGRESS;
+    else
+        status = options_check(segment, attach->path);
+    if (GBA_OK != status) {
+        munmap(segment, sizeof *segment);
+        return status;
+    }
+    attach->dev->segment = segment;
+    attach->dev->file = file;
+    return GBA_OK;
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
+                                  const char *job)
+{
+    const struct timespec pause = {.tv_nsec = MAKER_POLL_NS};
+    const char *name = '\0' == path->name[0] ? NULL : path->name;
+    char id[GBA_SIM_ID_MAX];
+    struct attach attach = {.dev = dev, .path = path, .id = id};
+    uint64_t deadline = clock_ns() + MAKER_WAIT_NS;
+    gba_status_t status = gba_sim_id(id, name, job);
+    int lock = -1;
+
+    if (GBA_OK != status)
+        return status;
+    if (NULL == name && NULL == job)
+        return segment_create(dev, id, &path->sim);
+    while (GBA_INPROGRESS == (status = gba_sim_find(id, segment_attach, &attach))) {
+        if (lock >= 0) { /* nobody had made it before we got the lock, and nobody can now */
+            status = segment_create(dev, id, &path->sim);
+            break;
+        }
+        lock = gba_sim_maker_lock(id);
+        if (lock < 0 && EADDRINUSE != errno) {
+            status = system_failed("bind its lock, an abstract socket");
+            break;
+        }
+        if (lock < 0 && clock_ns() > deadline) {
+            gba_log(GBA_LOG_ERROR,
+                    "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
+            status = GBA_ERR_BUSY;
+            break;
+        }
+        if (lock < 0)
+            nanosleep(&pause, NULL);
+    }
+    if (lock >= 0)
+        close(lock);
+    return status;
+}
+
+void gba_sim_segment_close(struct gba_sim_dev *dev)
+{
+    munmap(dev->segment, sizeof *dev->segment);
+    close(dev->file);
+}
+
+gba_status_t gba_sim_segment_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member)
+{
+    if (0 == reserve(dev->file, (off_t)gba_sim_slot_address(group, member),
+                     (off_t)sizeof(struct gba_sim_slot)))
+        return GBA_OK;
+    system_failed("reserve the memory of a release flag");
+    return GBA_ERR_NOMEM;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests of the simulator share: opening one, a group of one or more processes, and
+ * children whose checks count.
+ */
+#ifndef GBA_TESTS_SIM_TEST_H
+#define GBA_TESTS_SIM_TEST_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gba/dev/dev_ops.h"
+#include "gba/dev/sim.h"
+
+/* A test that hangs is ended by this; nothing depends on how fast it is. */
+#define SIM_TEST_TIMEOUT 300
+
+/* For children, where cmocka's assertions do not work. */
+#define CHECK(condition)                                                                \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition); \
+            _exit(1);                                                                   \
+        }                                                                               \
+    } while (0)
+
+/* A simulator that no other test, nor another run of this one, knows. */
+static inline struct gba_dev_path sim_path(void)
+{
+    static unsigned int count;
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+
+    snprintf(path.name, sizeof path.name, "test-%ld-%u", (long)getpid(), count++);
+    return path;
+}
+
+static inline struct gba_dev *sim_open(const struct gba_dev_path *path)
+{
+    struct gba_dev *dev = NULL;
+
+    if (GBA_OK != gba_dev_sim.open(path, NULL, &dev))
+        return NULL;
+    return dev;
+}
+
+static inline struct gba_sim_segment *sim_segment(struct gba_dev *dev)
+{
+    return ((struct gba_sim_dev *)dev)->segment;
+}
+
+static inline gba_device_info_t sim_info(struct gba_dev *dev)
+{
+    gba_device_info_t info = {.groups = 0};
+
+    if (GBA_OK != gba_dev_sim.query(dev, &info))
+        abort();
+    return info;
+}
+
+static inline struct gba_seat *sim_join(struct gba_dev *dev, const gba_ticket_t *ticket,
+                                        uint32_t member, uint32_t sequence)
+{
+    struct gba_seat *seat = NULL;
+
+    if (GBA_OK != gba_dev_sim.join(dev, ticket, member, &seat))
+        return NULL;
+    if (GBA_OK != gba_dev_sim.map_flag(seat))
+        abort();
+    gba_word_store_relaxed(seat->flag, sequence);
+    return seat;
+}
+
+/* A whole group in this process: member i has seat[i]. */
+static inline void sim_group(struct gba_dev *dev, uint32_t members, uint32_t sequence,
+                             struct gba_seat **seat)
+{
+    gba_ticket_t ticket;
+
+    assert_int_equal(gba_dev_sim.alloc(dev, members, &ticket), GBA_OK);
+    for (uint32_t i = 0; i < members; i++) {
+        seat[i] = sim_join(dev, &ticket, i, sequence);
+        assert_non_null(seat[i]);
+    }
+    assert_int_equal(gba_dev_sim.configure(seat[0], sequence), GBA_OK);
+}
+
+static inline void sim_leave(struct gba_seat **seat, uint32_t members)
+{
+    for (uint32_t i = 0; i < members; i++)
+        gba_dev_sim.leave(seat[i]);
+}
+
+static inline void sim_arrive(struct gba_seat *seat, uint32_t sequence)
+{
+    gba_dev_sim.arrive(seat, GBA_ARRIVAL(sequence, seat->member));
+}
+
+/* Whether the member is released; looks once, as gba_poll_release does. */
+static inline bool sim_released(struct gba_seat *seat, uint32_t sequence)
+{
+    if (sequence == gba_word_load_acquire(seat->flag))
+        return true;
+    gba_dev_sim.poll(seat);
+    return sequence == gba_word_load_acquire(seat->flag);
+}
+
+static inline void sim_wait(struct gba_seat *seat, uint32_t sequence)
+{
+    while (!sim_released(seat, sequence))
+        sched_yield();
+}
+
+/* Memory that children share with their parent, zeroed. */
+static inline void *sim_shared(size_t size)
+{
+    void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (MAP_FAILED == map)
+        abort();
+    return map;
+}
+
+/* A child has its own limit of time: alarms are not inherited. */
+static inline pid_t sim_fork(void)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        abort();
+    if (0 == pid)
+        alarm(SIM_TEST_TIMEOUT);
+    return pid;
+}
+
+/* Whether the child ended by itself and found nothing wrong. */
+static inline bool sim_child_ok(pid_t pid)
+{
+    int status;
+
+    return pid == waitpid(pid, &status, 0) && WIFEXITED(status) && 0 == WEXITSTATUS(status);
+}
+
+#endif
