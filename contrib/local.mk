@@ -5,7 +5,11 @@ contrib_examples_demo_SOURCES = contrib/examples/demo.c
 contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
 
+# The rules of the house are part of "make check".
+dist_check_SCRIPTS += contrib/check-layers
+TESTS += contrib/check-layers
+
 EXTRA_DIST += \
 	.ci/run .clang-tidy \
-	contrib/check contrib/check-configure contrib/check-install contrib/check-layers contrib/demo contrib/gba-env \
-	contrib/lib.sh contrib/lint contrib/packages
+	contrib/check contrib/check-configure contrib/check-install contrib/check-spec \
+	contrib/demo contrib/gba-env contrib/lib.sh contrib/lint contrib/packages

@@ -4,9 +4,16 @@
 ompi_componentdir = $(GBA_COMPONENT_DIR)
 ompi_component_LTLIBRARIES = mca_coll_gba_barrier.la
 mca_coll_gba_barrier_la_SOURCES = \
+	ompi/mca/coll/gba_barrier/compat.h \
+	ompi/mca/coll/gba_barrier/coll_gba_barrier.h \
 	ompi/mca/coll/gba_barrier/component.c \
+	ompi/mca/coll/gba_barrier/params.c \
+	ompi/mca/coll/gba_barrier/companions.c \
+	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
-	ompi/mca/coll/gba_barrier/barrier.c
+	ompi/mca/coll/gba_barrier/oob.c \
+	ompi/mca/coll/gba_barrier/barrier.c \
+	ompi/mca/coll/gba_barrier/report.c
 # GBA_HELP_DIR: where the texts below are at run time; Open MPI 4.1 and 5.0 read them there.
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
