@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The component of Open MPI's coll framework: MPI_Barrier through libgba.
+ *
+ * component.c   open, close, and which communicators we take part in
+ * params.c      MCA parameters and MPI_T performance variables
+ * capability.c  which processes of the job take part, known to all from MPI_Init on
+ * companions.c  other components when the user selected this one alone
+ * module.c      one object per communicator: what was there before us, and what we count
+ * barrier.c     the barrier, and the agreement at the first one
+ * oob.c         the exchange for the agreement, over the collectives that were there before us
+ * report.c      what the user gets to see
+ *
+ * Locks: component.lock covers the device, the list of modules and the cache of capabilities. A
+ * module needs none, since MPI forbids two collective calls at once on one communicator.
+ */
+#ifndef GBA_COLL_GBA_BARRIER_H
+#define GBA_COLL_GBA_BARRIER_H
+
+#include "ompi/mca/coll/gba_barrier/compat.h"
+
+#include "gba/gba.h"
+#include "opal/threads/mutex.h"
+
+#define GBA_COLL_PATHS (GBA_PATH_CALLER + 1)
+
+/* What one module, or all of them, have done. */
+struct gba_coll_counts {
+    unsigned long long barriers[GBA_COLL_PATHS]; /* by gba_path_t */
+    unsigned long long retries_arrival, retries_release, failovers;
+};
+
+/* The collectives that were selected before us, each with the module that it belongs to. */
+struct gba_coll_saved {
+    mca_coll_base_module_barrier_fn_t barrier;
+    mca_coll_base_module_bcast_fn_t bcast;
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_allgather_fn_t allgather;
+    mca_coll_base_module_t *barrier_module, *bcast_module, *allreduce_module, *allgather_module;
+};
+
+typedef struct gba_coll_module {
+    mca_coll_base_module_t super;
+    gba_team_t *active; /* the team while its path is one of ours; all that the fast path reads */
+    struct gba_coll_saved saved;
+    gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
+    gba_path_t path;  /* that was agreed: whose the team's rounds are */
+    bool agreed;
+    unsigned long long fallbacks;         /* barriers on the saved barrier */
+    struct gba_coll_module *next, **link; /* in component.modules; link NULL: not in it */
+} gba_coll_module_t;
+OBJ_CLASS_DECLARATION(gba_coll_module_t);
+
+typedef struct gba_coll_component {
+    mca_coll_base_component_t super;
+    gba_params_t variables; /* storage of the MCA parameters, which owns the strings */
+    char *companions;       /* one more of them */
+    int device_path_index;
+    gba_params_t params;     /* checked copy, from open on */
+    bool enabled;            /* not disabled, and the parameters are good */
+    bool device_asked;       /* the user set device_path, and not to "none" */
+    char bad_parameter[512]; /* what is wrong with a parameter, "" if nothing is */
+    int output;
+    opal_mutex_t lock;
+    gba_device_t *device;
+    gba_status_t device_status;
+    bool device_tried;
+    gba_coll_module_t *modules;
+    struct gba_coll_counts retired; /* of modules that are gone */
+    uint64_t *capabilities;         /* of the job's processes, by vpid; 0: not looked up */
+    uint32_t reasons_told;          /* bit -status: the user knows of this reason */
+    bool parameter_told;
+} gba_coll_component_t;
+
+extern gba_coll_component_t mca_coll_gba_barrier_component;
+#define gba_coll (&mca_coll_gba_barrier_component)
+
+/* params.c */
+
+/* Register everything. Runs in ompi_info too, and perhaps several times. Returns OMPI_SUCCESS. */
+int gba_coll_params_register(void);
+
+/* Fill in params, enabled, device_asked and bad_parameter. */
+void gba_coll_params_check(void);
+
+/* capability.c */
+
+/* Tell the job what this process does. Called in open, before the exchange of MPI_Init. */
+void gba_coll_capability_publish(void);
+
+/*
+ * Whether all members of comm take part, in the same way. Every member that asks gets the same
+ * answer, without sending anything.
+ * rank: if not GBA_OK, the lowest member that does not.
+ * speaker: the lowest member that asks this question, too.
+ * Returns GBA_OK; GBA_ERR_NO_PLUGIN; GBA_ERR_MISMATCH; GBA_ERR_UNSUPPORTED (members of several
+ * jobs). Thread-safe.
+ */
+gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
+                                       uint32_t *speaker);
+
+/* Whether a process of this job has a bad parameter. After MPI_Init's exchange only. Thread-safe.
+ */
+bool gba_coll_capability_bad(uint32_t vpid);
+
+void gba_coll_capability_fini(void);
+
+/* companions.c */
+
+/* Load the other components that an exclusive selection of this one needs. Called in open only. */
+void gba_coll_companions_load(void);
+
+/* component.c */
+
+/*
+ * The device of the process, opened at the first call; the outcome of that call is remembered.
+ * Returns the device, or NULL and the reason in *status. Thread-safe.
+ */
+gba_device_t *gba_coll_device(gba_status_t *status);
+
+/* module.c */
+
+/* A module for one communicator, or NULL: no memory. */
+mca_coll_base_module_t *gba_coll_module_create(void);
+
+/* Sum over all modules, those that are gone included. Thread-safe; may lag behind other threads. */
+void gba_coll_counts_sum(struct gba_coll_counts *sum);
+
+/* Give back what leaked communicators hold; their modules stay, and use the saved barrier. */
+void gba_coll_modules_close(void);
+
+/* barrier.c */
+
+int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+/* oob.c */
+
+/* What the functions of the table get as ctx; lives as long as the table is in use. */
+struct gba_coll_oob_ctx {
+    ompi_communicator_t *comm;
+    const struct gba_coll_saved *saved;
+};
+
+/* The exchange for libgba over the saved collectives of a communicator. */
+void gba_coll_oob_init(gba_oob_t *oob, struct gba_coll_oob_ctx *ctx, ompi_communicator_t *comm,
+                       const struct gba_coll_saved *saved);
+
+/* A member for people: "rank 3 on hostb". Not collective. */
+void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len);
+
+/* Open MPI's error code for a status. */
+int gba_coll_error(gba_status_t status);
+
+/* report.c */
+
+/* Open the log and find the help texts. */
+void gba_coll_report_init(void);
+void gba_coll_report_fini(void);
+
+/*
+ * A line for the user that appears once per job and topic, whoever and however many send it.
+ * topic: a section of help-coll-gba-barrier.txt, which has one %s.
+ */
+void gba_coll_report_once(const char *topic, const char *line);
+
+/* Say once, after MPI_Init's exchange, that a parameter is bad, if one is. */
+void gba_coll_report_parameter(void);
+
+/* Which path a communicator takes, and why. Called by all members; `speaker` is the one that
+ * speaks. */
+void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
+                          const char *why);
+
+/* What this process and the device have done. */
+void gba_coll_report_totals(void);
+
+#endif

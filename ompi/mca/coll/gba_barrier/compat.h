@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What differs between Open MPI 4.1, 5.0 and 6.x, in one place. Everything else in the component is
+ * the same for all of them.
+ */
+#ifndef GBA_COLL_COMPAT_H
+#define GBA_COLL_COMPAT_H
+
+#include "ompi_config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/group/group.h"
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/proc/proc.h"
+#include "ompi/runtime/params.h"
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/mca/pmix/pmix-internal.h"
+#else
+#include "opal/mca/pmix/pmix.h"
+#endif
+
+/* Open MPI takes a component only if this is exactly the interface that it has itself. */
+#if OMPI_MAJOR_VERSION >= 6
+#define GBA_COLL_BASE_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#elif OMPI_MAJOR_VERSION == 5
+#define GBA_COLL_BASE_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#elif OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION == 1
+#define GBA_COLL_BASE_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#else
+#error "this Open MPI is not supported: 4.1, 5.0 and 6.x are"
+#endif
+
+/*
+ * Who installs a module's functions in a communicator. Up to 5.0 the framework copies them, and a
+ * module that was overwritten lives only while somebody retains it. From 6.0 on the module does it,
+ * puts back in disable what it found, and the framework keeps all modules alive.
+ */
+#if OMPI_MAJOR_VERSION >= 6
+#define GBA_MODULE_RETAIN(module)  ((void)(module))
+#define GBA_MODULE_RELEASE(module) ((void)(module))
+#define GBA_BARRIER_INSTALL(comm, fn, module) \
+    MCA_COLL_INSTALL_API(comm, barrier, fn, module, "gba_barrier")
+#else
+#define GBA_MODULE_RETAIN(module)             OBJ_RETAIN(module)
+#define GBA_MODULE_RELEASE(module)            OBJ_RELEASE(module)
+#define GBA_BARRIER_INSTALL(comm, fn, module) ((void)(comm), (void)(fn), (void)(module))
+#endif
+
+/* The number of a communicator for people. */
+#if OMPI_MAJOR_VERSION >= 5
+#define GBA_COMM_ID(comm) ((unsigned)(comm)->c_index)
+#else
+#define GBA_COMM_ID(comm) ((unsigned)(comm)->c_contextid)
+#endif
+
+/* The name of a communicator, if it has one. */
+static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm)
+{
+    const char *name = comm->c_name; /* an array in 4.1, a pointer from 5.0 on */
+
+    return NULL == name || '\0' == name[0] ? "communicator" : name;
+}
+
+/* Whether texts for opal_show_help are read from files; from 6.0 on they are compiled in. */
+#define GBA_HELP_FILES (OMPI_MAJOR_VERSION < 6)
+
+/* Whether processes may fail and be left behind: then no barrier of ours. 4.1 has no such mode. */
+static inline bool gba_compat_fault_tolerant(void)
+{
+#if OMPI_MAJOR_VERSION >= 5 && OPAL_ENABLE_FT_MPI
+    return ompi_ftmpi_enabled;
+#else
+    return false;
+#endif
+}
+
+/* The name of the job: the same for all its processes, another one for every other job. */
+static inline void gba_compat_job_name(char *text, size_t len)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    snprintf(text, len, "%s", opal_process_info.myprocid.nspace);
+#else
+    snprintf(text, len, "%u", (unsigned)OPAL_PROC_MY_NAME.jobid);
+#endif
+}
+
+/*
+ * Publish a value of this process. Before the framework's open is over, or nobody sees it.
+ * Scope global: scope local is not sent to other hosts, and scope remote only to these.
+ */
+static inline int gba_compat_modex_put(char *key, uint64_t value)
+{
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_SEND_VALUE(rc, PMIX_GLOBAL, key, &value, PMIX_UINT64);
+    return PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERROR;
+#else
+    OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, key, &value, OPAL_UINT64);
+    return rc;
+#endif
+}
+
+/*
+ * Get what another process of the job has published, or an error if it has not. "Immediate": ask
+ * the server of this host, which has it since the exchange in MPI_Init, but do not wait for
+ * somebody to publish it, which might be never.
+ */
+static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *value)
+{
+    uint64_t got = 0, *storage = &got;
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, PMIX_UINT64);
+    rc = PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERR_NOT_FOUND;
+#else
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, OPAL_UINT64);
+#endif
+    if (OPAL_SUCCESS == rc)
+        *value = got;
+    return rc;
+}
+
+/* The host of a process, "?" when it is not known. Never waits. */
+static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
+{
+    char *host = NULL;
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_HOSTNAME, name, &host, PMIX_STRING);
+#else
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_HOSTNAME, name, &host, OPAL_STRING);
+#endif
+    snprintf(text, len, "%s", OPAL_SUCCESS == rc && NULL != host ? host : "?");
+    free(host);
+}
+
+#endif

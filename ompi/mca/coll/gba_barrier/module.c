@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One module per communicator: what was selected before us, and what we count. */
+#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+
+#include <string.h>
+
+static void counts_add(struct gba_coll_counts *sum, const gba_coll_module_t *module)
+{
+    gba_team_stats_t stats;
+
+    sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
+    if (NULL == module->team)
+        return;
+    gba_team_stats(module->team, &stats);
+    sum->barriers[module->path] += stats.rounds;
+    sum->retries_arrival += stats.retries_arrival;
+    sum->retries_release += stats.retries_release;
+    sum->failovers += stats.failovers;
+}
+
+void gba_coll_counts_sum(struct gba_coll_counts *sum)
+{
+    opal_mutex_lock(&gba_coll->lock);
+    *sum = gba_coll->retired;
+    for (const gba_coll_module_t *module = gba_coll->modules; NULL != module; module = module->next)
+        counts_add(sum, module);
+    opal_mutex_unlock(&gba_coll->lock);
+}
+
+/* Leave the team and the list. Sends nothing: MPI_Comm_free does not synchronise. */
+static void module_close(gba_coll_module_t *module)
+{
+    opal_mutex_lock(&gba_coll->lock);
+    if (NULL != module->link) {
+        counts_add(&gba_coll->retired, module);
+        *module->link = module->next;
+        if (NULL != module->next)
+            module->next->link = module->link;
+        module->link = NULL;
+    }
+    opal_mutex_unlock(&gba_coll->lock);
+    gba_team_destroy(module->team);
+    module->team = NULL;
+    module->active = NULL;
+    module->agreed = true; /* on the saved barrier, should anybody still call us */
+}
+
+void gba_coll_modules_close(void)
+{
+    while (NULL != gba_coll->modules)
+        module_close(gba_coll->modules);
+}
+
+static void module_construct(gba_coll_module_t *module)
+{
+    memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+    module->path = GBA_PATH_CALLER;
+}
+
+#define RELEASE(module, api)                                  \
+    do {                                                      \
+        if (NULL != (module)->saved.api##_module)             \
+            GBA_MODULE_RELEASE((module)->saved.api##_module); \
+        (module)->saved.api##_module = NULL;                  \
+    } while (0)
+
+static void module_destruct(gba_coll_module_t *module)
+{
+    module_close(module);
+    RELEASE(module, barrier);
+    RELEASE(module, bcast);
+    RELEASE(module, allreduce);
+    RELEASE(module, allgather);
+}
+
+OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
+
+#define HAS(comm, api) \
+    (NULL != (comm)->c_coll->coll_##api && NULL != (comm)->c_coll->coll_##api##_module)
+
+/* Remember what the communicator has for one collective. */
+#define SAVE(module, comm, api)                                             \
+    do {                                                                    \
+        (module)->saved.api = (comm)->c_coll->coll_##api;                   \
+        (module)->saved.api##_module = (comm)->c_coll->coll_##api##_module; \
+        GBA_MODULE_RETAIN((module)->saved.api##_module);                    \
+    } while (0)
+
+/* The framework enables modules from the lowest priority up, so what is there now is below us. */
+static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
+{
+    gba_coll_module_t *module = (gba_coll_module_t *)super;
+
+    if (!HAS(comm, barrier) || !HAS(comm, bcast) || !HAS(comm, allreduce) ||
+        !HAS(comm, allgather)) {
+        opal_output_verbose(1, gba_coll->output,
+                            "coll gba_barrier: %s (id %u): no component below this one has all of "
+                            "barrier, bcast, allreduce and allgather; not used",
+                            gba_compat_comm_name(comm), GBA_COMM_ID(comm));
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    SAVE(module, comm, barrier);
+    SAVE(module, comm, bcast);
+    SAVE(module, comm, allreduce);
+    SAVE(module, comm, allgather);
+    GBA_BARRIER_INSTALL(comm, gba_coll_barrier, super);
+    opal_mutex_lock(&gba_coll->lock);
+    module->next = gba_coll->modules;
+    module->link = &gba_coll->modules;
+    if (NULL != module->next)
+        module->next->link = &module->next;
+    gba_coll->modules = module;
+    opal_mutex_unlock(&gba_coll->lock);
+    return OMPI_SUCCESS;
+}
+
+/* Called once, once per function, or never, depending on the release. */
+static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
+{
+    gba_coll_module_t *module = (gba_coll_module_t *)super;
+
+    if (NULL != module->saved.barrier && comm->c_coll->coll_barrier_module == super)
+        GBA_BARRIER_INSTALL(comm, module->saved.barrier, module->saved.barrier_module);
+    return OMPI_SUCCESS;
+}
+
+mca_coll_base_module_t *gba_coll_module_create(void)
+{
+    gba_coll_module_t *module = OBJ_NEW(gba_coll_module_t);
+
+    if (NULL == module)
+        return NULL;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    module->super.coll_barrier = gba_coll_barrier;
+    return &module->super;
+}
