@@ -3,11 +3,13 @@
 GBA_LIB_SOURCES = \
 	gba/gba.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
-	gba/base/order.h gba/base/log.h \
+	gba/base/order.h gba/base/log.h gba/base/host.h \
 	gba/base/status.c gba/base/log.c gba/base/params.c \
+	gba/base/host.c \
 	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
 	gba/signal/signal_ops.h \
 	gba/soft/sched.h gba/soft/sched.c gba/soft/algorithm.h gba/soft/steps.h \
+	gba/soft/topology.h gba/soft/topology.c \
 	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
 	gba/dev/cdev.c \
 	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_bus.c gba/dev/sim_fault.c gba/dev/sim_find.c \

@@ -21,3 +21,15 @@ tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
 tests_unit_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+
+# The engine: agreement of threads as members, and who shares a node.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_team tests/unit/test_topology
+TESTS += tests/unit/test_team tests/unit/test_topology
+tests_unit_test_team_SOURCES = tests/unit/test_team.c tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_team_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_team_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_topology_SOURCES = tests/unit/test_topology.c
+tests_unit_test_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_topology_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Members of a team as threads of one process, and the exchange between them: for tests of what is
+ * collective.
+ */
+#ifndef GBA_TESTS_THREAD_OOB_H
+#define GBA_TESTS_THREAD_OOB_H
+
+#include <pthread.h>
+
+#include "gba/gba.h"
+
+#define THREAD_OOB_MAX 64
+
+struct thread_oob_shared {
+    pthread_barrier_t barrier;
+    uint32_t size;
+    unsigned char *board; /* size * THREAD_OOB_BYTES: what each member shows the others */
+    int fail_call;        /* the n-th call of every member fails; 0: none */
+    int calls[THREAD_OOB_MAX];
+};
+
+#define THREAD_OOB_BYTES 4096
+
+struct thread_oob_member {
+    struct thread_oob_shared *shared;
+    uint32_t rank;
+    void *arg;
+    void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
+};
+
+/* Run body in `size` threads, with rank 0 to size - 1, and wait for all. */
+void thread_oob_run(uint32_t size, int fail_call,
+                    void (*body)(struct thread_oob_member *self, const gba_oob_t *oob), void *arg);
+
+#endif
