@@ -20,7 +20,6 @@
 #include "ompi/mca/coll/gba_barrier/compat.h"
 
 #include "gba/gba.h"
-#include "opal/threads/mutex.h"
 
 #define GBA_COLL_PATHS (GBA_PATH_CALLER + 1)
 

@@ -25,8 +25,10 @@
 
 #if OMPI_MAJOR_VERSION >= 5
 #include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
 #else
 #include "opal/mca/pmix/pmix.h"
+#include "opal/threads/mutex.h"
 #endif
 
 /* Open MPI takes a component only if this is exactly the interface that it has itself. */
