@@ -4,7 +4,7 @@ GBA_LIB_SOURCES = \
 	gba/gba.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h \
-	gba/base/status.c gba/base/log.c gba/base/params.c \
+	gba/base/status.c gba/base/log.c \
 	gba/base/host.c \
 	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
 	gba/signal/signal_ops.h \
@@ -14,7 +14,7 @@ GBA_LIB_SOURCES = \
 	gba/dev/cdev.c \
 	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_bus.c gba/dev/sim_fault.c gba/dev/sim_find.c \
 	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
-	gba/engine.h gba/device.c gba/group.c gba/team.c gba/barrier.c
+	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)

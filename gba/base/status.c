@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names and texts of the status codes, and the version of the library. */
+#include "gba/gba.h"
+
+#define STRING(x)  #x
+#define VERSION(x) STRING(x)
+
+struct entry {
+    const char *name, *text;
+};
+
+/* By -status. The texts complete the sentence "no barrier group, since ...". */
+static const struct entry errors[] = {
+    [0] = {"GBA_OK", "no error"},
+    [-GBA_ERR_PARAM] = {"GBA_ERR_PARAM", "a parameter is out of its range"},
+    [-GBA_ERR_NOMEM] = {"GBA_ERR_NOMEM", "out of memory"},
+    [-GBA_ERR_NO_DEVICE] = {"GBA_ERR_NO_DEVICE", "there is no device"},
+    [-GBA_ERR_PERM] = {"GBA_ERR_PERM", "the device may not be used: permission denied"},
+    [-GBA_ERR_NOT_GBA] = {"GBA_ERR_NOT_GBA", "the file is not a GBA device"},
+    [-GBA_ERR_VERSION] = {"GBA_ERR_VERSION", "the device has another version"},
+    [-GBA_ERR_NO_GROUP] = {"GBA_ERR_NO_GROUP", "no barrier group is free"},
+    [-GBA_ERR_TOO_MANY] = {"GBA_ERR_TOO_MANY", "more members than a barrier group can have"},
+    [-GBA_ERR_STALE] = {"GBA_ERR_STALE", "the barrier group was freed in the meantime"},
+    [-GBA_ERR_BUSY] = {"GBA_ERR_BUSY", "the device or group is taken or not ready"},
+    [-GBA_ERR_REFUSED] = {"GBA_ERR_REFUSED", "the device refused this member"},
+    [-GBA_ERR_OTHER_DEVICE] = {"GBA_ERR_OTHER_DEVICE", "this member has not the leader's device"},
+    [-GBA_ERR_DEAD] = {"GBA_ERR_DEAD", "the device no longer answers"},
+    [-GBA_ERR_IO] = {"GBA_ERR_IO", "the driver or the system failed"},
+    [-GBA_ERR_OOB] = {"GBA_ERR_OOB", "the exchange between the members failed"},
+    [-GBA_ERR_NO_PLUGIN] = {"GBA_ERR_NO_PLUGIN",
+                            "a member does not have the plugin, or not enabled"},
+    [-GBA_ERR_MISMATCH] = {"GBA_ERR_MISMATCH", "members have different values of a parameter"},
+    [-GBA_ERR_UNSUPPORTED] = {"GBA_ERR_UNSUPPORTED", "not supported for this kind of team"},
+    [-GBA_ERR_TIMEOUT] = {"GBA_ERR_TIMEOUT", "a wait ran out of time"},
+};
+
+_Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");
+
+static const struct entry *entry_of(gba_status_t status)
+{
+    static const struct entry inprogress = {"GBA_INPROGRESS", "not there yet"};
+    static const struct entry unknown = {"GBA_ERR_UNKNOWN", "unknown status"};
+
+    if (GBA_INPROGRESS == status)
+        return &inprogress;
+    return status <= 0 && status >= GBA_STATUS_LAST ? &errors[-status] : &unknown;
+}
+
+const char *gba_status_name(gba_status_t status)
+{
+    return entry_of(status)->name;
+}
+
+const char *gba_status_text(gba_status_t status)
+{
+    return entry_of(status)->text;
+}
+
+const char *gba_version(void)
+{
+    return VERSION(GBA_VERSION_MAJOR) "." VERSION(GBA_VERSION_MINOR) "." VERSION(GBA_VERSION_PATCH);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text that names a device, taken apart. */
+#include "gba/dev/path.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/spec/gba_regs.h"
+
+/* How much of a bad text a message shows: enough to know it again. */
+#define SHOWN 80
+
+#define ALLOWED                                                                  \
+    "allowed: an absolute path such as /dev/gba0, sim, sim:NAME, each sim with " \
+    "?OPTION=VALUE&..., "                                                        \
+    "or none"
+
+struct option {
+    const char *name;
+    size_t offset; /* in struct gba_sim_options */
+    uint32_t min, max;
+    uint32_t plus; /* added to what is stored: so that 0 can mean "not given" */
+    bool time;     /* takes a unit: ns, us, ms */
+};
+
+#define OPTION(field) .name = #field, .offset = offsetof(struct gba_sim_options, field)
+
+static const struct option options[] = {
+    {OPTION(latency), .max = 1000000000u, .time = true},
+    {OPTION(jitter), .max = 1000000000u, .time = true},
+    {OPTION(seed), .max = UINT32_MAX},
+    {OPTION(lose_arrival), .max = UINT32_MAX},
+    {OPTION(lose_release), .max = UINT32_MAX},
+    {OPTION(repeat_release), .max = UINT32_MAX},
+    {OPTION(die_after), .max = UINT32_MAX},
+    {OPTION(groups), .min = 1, .max = GBA_GROUPS},
+    {OPTION(full), .max = 1},
+    {OPTION(refuse_rank), .max = GBA_MEMBERS_MAX - 1, .plus = 1},
+    {OPTION(version), .max = UINT32_MAX},
+};
+#define OPTIONS (sizeof options / sizeof options[0])
+
+/* What is being parsed, for messages. */
+struct parse {
+    const char *text;
+    char *message;
+    size_t len;
+};
+
+static gba_status_t refuse(const struct parse *parse, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "device_path=TEXT: what is wrong". */
+static gba_status_t refuse(const struct parse *parse, const char *format, ...)
+{
+    bool cut = strlen(parse->text) > SHOWN;
+    char what[400];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(parse->message, parse->len, "device_path=%.*s%s: %s", SHOWN, parse->text,
+             cut ? "..." : "", what);
+    return GBA_ERR_PARAM;
+}
+
+/* All options, for a message. */
+static void options_list(char *text, size_t len)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < OPTIONS && used < len; i++)
+        used +=
+            (size_t)snprintf(text + used, len - used, "%s%s", 0 == i ? "" : ", ", options[i].name);
+}
+
+/* The factor of a unit, or 0: not a unit. */
+static uint64_t unit_of(const char *unit)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (0 == strcmp(unit, units[i].name))
+            return units[i].ns;
+    return 0;
+}
+
+/* A decimal number in the option's range. text: the value alone, terminated. */
+static bool value_parse(const struct option *option, const char *text, uint32_t *value)
+{
+    unsigned long long number;
+    uint64_t factor;
+    char *end;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false; /* strtoull would take signs and spaces */
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    factor = option->time ? unit_of(end) : '\0' == *end;
+    if (0 != errno || 0 == factor || number > UINT32_MAX || number * factor > option->max ||
+        number * factor < option->min)
+        return false;
+    *value = (uint32_t)(number * factor) + option->plus;
+    return true;
+}
+
+/* One "name=value". seen: which options were given, to find the second of two. */
+static gba_status_t option_parse(const struct parse *parse, char *text, bool *seen,
+                                 struct gba_sim_options *sim)
+{
+    char *value = strchr(text, '='), known[256];
+
+    if (NULL != value)
+        *value++ = '\0';
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *option = &options[i];
+        uint32_t *field = (uint32_t *)(void *)((char *)sim + option->offset);
+
+        if (0 != strcmp(text, option->name))
+            continue;
+        if (seen[i])
+            return refuse(parse, "option %s is given twice", text);
+        seen[i] = true;
+        if (NULL == value || !value_parse(option, value, field))
+            return refuse(parse, "%s=%s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s", text,
+                          NULL == value ? "" : value, option->min, option->max,
+                          option->time ? " nanoseconds, or with a unit: ns, us, ms" : "");
+        return GBA_OK;
+    }
+    options_list(known, sizeof known);
+    return refuse(parse, "unknown option \"%s\"; allowed: %s", text, known);
+}
+
+static gba_status_t options_parse(const struct parse *parse, const char *text,
+                                  struct gba_sim_options *sim)
+{
+    bool seen[OPTIONS] = {false};
+    char copy[512], *rest = copy, *one;
+    gba_status_t status;
+
+    if (strlen(text) >= sizeof copy)
+        return refuse(parse, "more than %zu characters of options", sizeof copy - 1);
+    strcpy(copy, text);
+    while (NULL != (one = strsep(&rest, "&"))) {
+        status = option_parse(parse, one, seen, sim);
+        if (GBA_OK != status)
+            return status;
+    }
+    return GBA_OK;
+}
+
+static bool name_character(char c)
+{
+    return isalnum((unsigned char)c) || '.' == c || '_' == c || '-' == c;
+}
+
+/* What follows "sim": nothing, ":NAME", "?options" or both. */
+static gba_status_t sim_parse(const struct parse *parse, const char *rest,
+                              struct gba_dev_path *path)
+{
+    size_t len = 0;
+
+    path->kind = GBA_DEV_SIM;
+    if (':' == *rest) {
+        rest++;
+        while (name_character(rest[len]))
+            len++;
+        if (0 == len || len > GBA_SIM_NAME_MAX || ('\0' != rest[len] && '?' != rest[len]))
+            return refuse(parse,
+                          "the name of a simulated device has 1 to %d characters of A-Z, a-z, 0-9, "
+                          "'.', '_', '-'",
+                          GBA_SIM_NAME_MAX);
+        memcpy(path->name, rest, len);
+        rest += len;
+    }
+    if ('?' == *rest)
+        return options_parse(parse, rest + 1, &path->sim);
+    return GBA_OK;
+}
+
+/* "sim" and what may follow it, but not "simulator". */
+static bool is_sim(const char *text)
+{
+    return 0 == strncmp(text, "sim", 3) && ('\0' == text[3] || ':' == text[3] || '?' == text[3]);
+}
+
+gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,
+                                size_t len)
+{
+    struct parse parse = {text, message, len};
+    struct gba_dev_path parsed;
+    gba_status_t status = GBA_OK;
+
+    memset(&parsed, 0, sizeof parsed); /* options are compared as bytes */
+    if (0 == strcmp(text, "none")) {
+        parsed.kind = GBA_DEV_NONE;
+    } else if ('/' == text[0]) {
+        parsed.kind = GBA_DEV_CDEV;
+        if (strlen(text) >= sizeof parsed.file)
+            return refuse(&parse, "a path has at most %zu characters", sizeof parsed.file - 1);
+        strcpy(parsed.file, text);
+    } else if (is_sim(text)) {
+        status = sim_parse(&parse, text + 3, &parsed);
+    } else {
+        status = refuse(&parse, "not a device; " ALLOWED);
+    }
+    if (GBA_OK == status)
+        *path = parsed;
+    return status;
+}
