@@ -12,6 +12,9 @@ tests_unit_test_soft_SOURCES = tests/unit/test_soft.c tests/unit/soft_world.h \
 tests_unit_test_soft_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_soft_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+EXTRA_DIST += contrib/check-models \
+	tests/models/world.pml tests/models/dissemination.pml tests/models/radix.pml \
+	tests/models/central.pml tests/models/hybrid.pml
 
 # The simulator: real processes, killed ones, and every option.
 if HAVE_CMOCKA
