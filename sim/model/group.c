@@ -25,7 +25,7 @@ static uint32_t mask_count(const uint64_t *mask)
     return count;
 }
 
-/* The bits of one word of a mask that are members. [GRP-7] */
+/* The bits of one word of a mask that are members. [CFG-3] */
 static uint64_t mask_bits(uint32_t word)
 {
     uint32_t members = GBA_MEMBERS_MAX - word * 64;
@@ -54,7 +54,7 @@ static void count_error(struct gba_model_core *core, uint32_t error)
     core->last_error = error;
 }
 
-/* The same, for an access. [IRQ-1] */
+/* The same, for an access. [ERR-5] */
 void gba_model_report(struct gba_model_core *core, uint32_t error,
                       struct gba_model_effects *effects)
 {
@@ -69,7 +69,7 @@ static void clear_arrived(struct gba_model_core *core)
     core->arrived_count = 0;
 }
 
-/* Everything but the counters. [CTL-2] */
+/* Everything but the counters. [CFG-7] */
 static void reset_group(struct gba_model_group *group)
 {
     uint64_t counters[GBA_COUNTERS];
@@ -79,7 +79,7 @@ static void reset_group(struct gba_model_group *group)
     memcpy(group->core.counters, counters, sizeof(counters));
 }
 
-/* Whether the configuration is complete: a count that fits the mask, an address for each. [CTL-3]
+/* Whether the configuration is complete: a count that fits the mask, an address for each. [CFG-4]
  */
 static bool can_enable(const struct gba_model_group *group)
 {
@@ -110,7 +110,7 @@ static uint32_t write_control(struct gba_model_group *group, uint32_t value)
         return GBA_ERROR_CONFIG;
     core->control = value;
     if (was_ready && !is_ready(core))
-        clear_arrived(core); /* the round is abandoned [CTL-6] */
+        clear_arrived(core); /* the round is abandoned [CFG-6] */
     return GBA_ERROR_NONE;
 }
 
@@ -132,7 +132,7 @@ uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_
 
     if (offset == GBA_REG_CONTROL)
         return write_control(group, (uint32_t)value);
-    /* What is left describes the members or the round: fixed while ENABLE is 1. [CTL-4] */
+    /* What is left describes the members or the round: fixed while ENABLE is 1. [CFG-1, CFG-2] */
     if (core->control & GBA_CONTROL_ENABLE)
         return GBA_ERROR_CONFIG;
     switch (offset) {
@@ -182,7 +182,7 @@ uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t
     }
 }
 
-/* Store the current sequence to one member, unless it has withdrawn. [REL-2, REL-3, TAB-3] */
+/* Store the current sequence to one member, unless it has withdrawn. [REL-2, TAB-3] */
 static void release(struct gba_model_group *group, uint32_t member,
                     struct gba_model_effects *effects)
 {

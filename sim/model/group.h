@@ -11,7 +11,7 @@
 /* Nothing happened yet: all fields of the effects but release[]. */
 void gba_model_clear(struct gba_model_effects *effects);
 
-/* Count an error (or GBA_ERROR_NONE: do nothing) and put it into the effects. [ERR-1, IRQ-1] */
+/* Count an error (or GBA_ERROR_NONE: do nothing) and put it into the effects. [ERR-1, ERR-5] */
 void gba_model_report(struct gba_model_core *core, uint32_t error,
                       struct gba_model_effects *effects);
 

@@ -11,7 +11,7 @@ enum { READABLE = 1, WRITABLE = 2 };
 /*
  * What can be reached in a page: `count` registers of `width` bytes from `offset` on. A width that
  * stands here for no offset is refused, so that no access ever touches two registers. ARRIVAL and
- * its halves are three entries, since each has its own width and direction. [GRP-3]
+ * its halves are three entries, since each has its own width and direction. [ACC-5]
  */
 struct reg {
     uint32_t offset;
@@ -50,7 +50,8 @@ static const struct reg doorbell_regs[] = {
 
 #define ENTRIES(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Whether one of the registers takes an access of this offset, width and direction. [ACC-1..3] */
+/* Whether one of the registers takes an access of this offset, width and direction. [ACC-1, ACC-2,
+ * ACC-3] */
 static bool reg_takes(const struct reg *regs, size_t entries, uint32_t offset, uint8_t width,
                       bool write)
 {
@@ -64,7 +65,7 @@ static bool reg_takes(const struct reg *regs, size_t entries, uint32_t offset, u
     return false;
 }
 
-/* Address decoding. [MAP-1..3] */
+/* Address decoding. [MAP-1, MAP-2, MAP-3] */
 enum aperture { GROUP_PAGE, DEVICE_PAGE, TABLE, DOORBELL, NOWHERE };
 
 static enum aperture decode(uint32_t address, uint32_t *group, uint32_t *offset)
