@@ -36,3 +36,29 @@ tests_unit_test_topology_SOURCES = tests/unit/test_topology.c
 tests_unit_test_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_topology_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+
+# The model of the device and of its driver, rule by rule of gba/spec/device.md.
+dist_check_SCRIPTS += contrib/check-rules
+TESTS += contrib/check-rules
+if HAVE_CMOCKA
+GBA_MODEL_TESTS = \
+	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
+	tests/unit/test_model_rounds tests/unit/test_driver
+check_PROGRAMS += $(GBA_MODEL_TESTS)
+TESTS += $(GBA_MODEL_TESTS)
+tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
+tests_unit_test_model_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_model_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_model_config_SOURCES = tests/unit/test_model_config.c tests/unit/model_bench.h
+tests_unit_test_model_config_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_model_config_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_model_errors_SOURCES = tests/unit/test_model_errors.c tests/unit/model_bench.h
+tests_unit_test_model_errors_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_model_errors_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_model_rounds_SOURCES = tests/unit/test_model_rounds.c tests/unit/model_bench.h
+tests_unit_test_model_rounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_model_rounds_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/model_bench.h
+tests_unit_test_driver_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_driver_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+endif

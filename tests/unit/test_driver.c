@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of gba/spec/device.md, chapter "Driver", on the driver's model. */
+#include "tests/unit/model_bench.h"
+
+#include "gba/spec/gba_ioctl.h"
+#include "sim/model/driver.h"
+
+#define KEY 0x1122334455667788ull
+
+static struct gba_driver_record record;
+static struct gba_model_group *group; /* number 4 of the device on the bench */
+static const struct gba_driver_owner ann = {100, 1}, bob = {101, 1}, eve = {100, 2};
+
+static void power_on(void)
+{
+    bench_power_on(32);
+    memset(&record, 0, sizeof(record));
+    group = &bench.group[4];
+}
+
+static gba_status_t alloc(uint32_t members, struct gba_driver_owner owner)
+{
+    return gba_driver_alloc(&record, group, members, KEY + record.head.generation, owner);
+}
+
+static uint32_t generation(void)
+{
+    return record.head.generation;
+}
+
+static gba_status_t join(uint32_t member, struct gba_driver_owner owner)
+{
+    return gba_driver_join(&record, generation(), record.head.key, member, owner);
+}
+
+static gba_status_t map(uint32_t member, struct gba_driver_owner owner)
+{
+    return gba_driver_map(&record, group, generation(), member, bench_flag(4, member), owner);
+}
+
+static gba_status_t configure(uint32_t sequence, struct gba_driver_owner owner)
+{
+    return gba_driver_configure(&record, group, generation(), sequence, owner);
+}
+
+static gba_status_t leave(uint32_t member, struct gba_driver_owner owner)
+{
+    return gba_driver_leave(&record, group, generation(), member, owner);
+}
+
+/* ann is member 0, bob the rest. */
+static void arm(uint32_t members, uint32_t sequence)
+{
+    assert_int_equal(alloc(members, ann), GBA_OK);
+    for (uint32_t member = 0; member < members; member++) {
+        assert_int_equal(join(member, member ? bob : ann), GBA_OK);
+        assert_int_equal(map(member, member ? bob : ann), GBA_OK);
+    }
+    assert_int_equal(configure(sequence, bob), GBA_OK);
+}
+
+/* The group is as at power-on, but for the counters, and anybody's ticket is stale. */
+static void is_free(void)
+{
+    struct gba_model_group fresh;
+
+    memset(&fresh, 0, sizeof(fresh));
+    memcpy(fresh.core.counters, group->core.counters, sizeof(fresh.core.counters));
+    assert_int_equal(record.head.state, GBA_GROUP_FREE);
+    assert_true(memcmp(&fresh, group, sizeof(fresh)) == 0);
+    assert_int_equal(join(0, eve), GBA_ERR_STALE);
+    assert_int_equal(map(0, ann), GBA_ERR_STALE);
+    assert_int_equal(configure(0, ann), GBA_ERR_STALE);
+    assert_int_equal(leave(0, ann), GBA_ERR_STALE);
+}
+
+static bool only_bob_lives(struct gba_driver_owner owner)
+{
+    return owner.pid == bob.pid && owner.start == bob.start;
+}
+
+static bool nobody_lives(struct gba_driver_owner owner)
+{
+    (void)owner;
+    return false;
+}
+
+static bool all_live(struct gba_driver_owner owner)
+{
+    (void)owner;
+    return true;
+}
+
+/* What QUERY adds up: a group's lives leave their counts behind. */
+static void test_DRV_1_query_sums_over_lives(void **state)
+{
+    (void)state;
+    power_on();
+    for (uint64_t life = 1; life <= 3; life++) {
+        arm(2, 0);
+        bench_arrive(4, 0, 1);
+        bench_arrive(4, 1, 1);
+        assert_int_equal(leave(0, ann), GBA_OK);
+        assert_int_equal(leave(1, bob), GBA_OK);
+        assert_int_equal(record.head.state, GBA_GROUP_FREE);
+        assert_true(bench_counter(4, GBA_COUNTER_ROUNDS) == life);
+    }
+}
+
+static void test_DRV_2_alloc(void **state)
+{
+    (void)state;
+    power_on();
+    assert_int_equal(alloc(0, ann), GBA_ERR_PARAM);
+    assert_int_equal(alloc(GBA_MEMBERS_MAX + 1, ann), GBA_ERR_PARAM);
+    assert_int_equal(alloc(65, ann), GBA_OK);
+    assert_int_equal(alloc(1, bob), GBA_ERR_NO_GROUP);
+    assert_int_equal(bench_reg(4, GBA_REG_MEMBER_COUNT), 65);
+    assert_true(group->core.member_mask[0] == ~0ull && group->core.member_mask[1] == 1);
+    assert_int_equal(bench_reg(4, GBA_REG_STATUS), 0);
+}
+
+static void test_DRV_2_generations_differ(void **state)
+{
+    uint32_t last;
+
+    (void)state;
+    power_on();
+    record.head.generation = 0xFFFFFFFEu;
+    for (int i = 0; i < 5; i++) {
+        last = generation();
+        assert_int_equal(alloc(2, ann), GBA_OK);
+        assert_int_not_equal(generation(), last);
+        /* The ticket of the life before, with the key of this one. */
+        assert_int_equal(gba_driver_join(&record, last, record.head.key, 0, bob), GBA_ERR_STALE);
+        assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_OK);
+    }
+}
+
+/* Whatever a group was left in, the next one finds it reset and its seats empty. */
+static void test_DRV_2_reset_on_reallocation(void **state)
+{
+    (void)state;
+    power_on();
+    arm(3, 77);
+    bench_arrive(4, 1, 78);
+    leave(0, ann);
+    leave(1, bob);
+    leave(2, bob);
+    /* Even if somebody wrote to it in the meantime. */
+    bench_arm(4, 5, 5);
+    assert_int_equal(alloc(2, eve), GBA_OK);
+    assert_int_equal(bench_reg(4, GBA_REG_CONTROL), 0);
+    assert_int_equal(bench_reg(4, GBA_REG_MEMBER_COUNT), 2);
+    assert_true(bench_read(8, GBA_GROUP_REG(4, GBA_REG_ARRIVAL)) == 0);
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
+        assert_int_equal(group->table[member], 0);
+        assert_int_equal(record.seat[member].state, GBA_SEAT_EMPTY);
+    }
+}
+
+static void test_DRV_3_join_needs_the_ticket_and_a_seat(void **state)
+{
+    (void)state;
+    power_on();
+    assert_int_equal(join(0, ann), GBA_ERR_STALE);
+    alloc(2, ann);
+    assert_int_equal(gba_driver_join(&record, generation() + 1, KEY, 0, ann), GBA_ERR_STALE);
+    assert_int_equal(gba_driver_join(&record, generation(), record.head.key ^ 1, 0, ann),
+                     GBA_ERR_STALE);
+    assert_int_equal(join(2, ann), GBA_ERR_PARAM);
+    assert_int_equal(join(GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
+    assert_int_equal(join(1, ann), GBA_OK);
+    assert_int_equal(join(1, ann), GBA_ERR_BUSY);
+    assert_int_equal(join(1, bob), GBA_ERR_BUSY);
+    assert_int_equal(join(0, bob), GBA_OK);
+    leave(1, ann);
+    assert_int_equal(join(1, eve), GBA_ERR_BUSY); /* a seat that was left */
+}
+
+static void test_DRV_3_members_hold_the_group(void **state)
+{
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    join(1, bob);
+    assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
+    assert_int_equal(join(0, ann), GBA_OK); /* the allocator as one of them */
+    assert_int_equal(leave(1, bob), GBA_OK);
+    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+    assert_int_equal(leave(0, ann), GBA_OK);
+    is_free();
+}
+
+static void test_DRV_4_map_flag(void **state)
+{
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    assert_int_equal(map(0, ann), GBA_ERR_PARAM); /* not joined */
+    join(0, ann);
+    assert_int_equal(map(0, bob), GBA_ERR_PARAM);
+    assert_int_equal(map(0, eve), GBA_ERR_PARAM); /* the same pid, another process */
+    assert_int_equal(map(2, ann), GBA_ERR_PARAM);
+    assert_int_equal(map(GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
+    assert_int_equal(gba_driver_map(&record, group, generation(), 0, 0, ann), GBA_ERR_PARAM);
+    assert_int_equal(gba_driver_map(&record, group, generation(), 0, 12, ann), GBA_ERR_PARAM);
+    assert_int_equal(gba_driver_map(&record, group, generation() - 1, 0, 8, ann), GBA_ERR_STALE);
+    assert_int_equal(map(0, ann), GBA_OK);
+    assert_true(group->table[0] == bench_flag(4, 0));
+    assert_int_equal(map(0, ann), GBA_ERR_BUSY);
+    leave(0, ann);
+    is_free();
+}
+
+static void test_DRV_5_configure_when_all_are_mapped(void **state)
+{
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    join(0, ann);
+    map(0, ann);
+    assert_int_equal(configure(5, eve), GBA_ERR_PARAM); /* no member */
+    assert_int_equal(configure(5, ann), GBA_ERR_BUSY);  /* a seat is empty */
+    join(1, bob);
+    assert_int_equal(configure(5, ann), GBA_ERR_BUSY); /* a flag is missing */
+    map(1, bob);
+    assert_int_equal(gba_driver_configure(&record, group, generation() + 1, 5, ann), GBA_ERR_STALE);
+    assert_int_equal(bench_reg(4, GBA_REG_CONTROL), 0);
+    assert_int_equal(configure(0xFFFFFFFFu, bob), GBA_OK);
+    assert_int_equal(bench_reg(4, GBA_REG_STATUS), GBA_STATUS_READY);
+    assert_int_equal(configure(7, bob), GBA_ERR_BUSY);
+    bench_arrive(4, 0, 0);
+    assert_int_equal(bench_arrive(4, 1, 0), 2);
+    assert_int_equal(group->core.counters[GBA_COUNTER_ERR_CONFIG], 0);
+}
+
+static void test_DRV_5_never_with_one_who_left(void **state)
+{
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    join(0, ann);
+    join(1, bob);
+    map(0, ann);
+    map(1, bob);
+    leave(1, bob);
+    assert_int_equal(configure(5, ann), GBA_ERR_BUSY);
+}
+
+static void test_DRV_6_leave_withdraws_first(void **state)
+{
+    (void)state;
+    power_on();
+    arm(3, 0);
+    bench_arrive(4, 1, 1);
+    assert_int_equal(leave(1, ann), GBA_ERR_PARAM);
+    assert_int_equal(leave(1, bob), GBA_OK);
+    assert_int_equal(group->table[1], 0);
+    assert_int_equal(leave(1, bob), GBA_ERR_PARAM);
+    assert_int_equal(leave(3, bob), GBA_ERR_PARAM);
+    bench_arrive(4, 0, 1);
+    assert_int_equal(bench_arrive(4, 2, 1), 2);
+    bench_released(0, 4, 0, 1);
+    bench_released(1, 4, 2, 1);
+    assert_int_equal(leave(2, bob), GBA_OK);
+    assert_int_equal(record.head.state, GBA_GROUP_ARMED);
+    assert_int_equal(leave(0, ann), GBA_OK);
+    is_free();
+}
+
+static void test_DRV_6_giving_up_an_allocation(void **state)
+{
+    (void)state;
+    power_on();
+    assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_ERR_STALE);
+    alloc(2, ann);
+    assert_int_equal(leave(GBA_MEMBER_NONE, bob), GBA_ERR_PARAM);
+    assert_int_equal(leave(GBA_MEMBER_NONE, eve), GBA_ERR_PARAM);
+    assert_int_equal(gba_driver_leave(&record, group, generation() + 1, GBA_MEMBER_NONE, ann),
+                     GBA_ERR_STALE);
+    assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_OK);
+    is_free();
+}
+
+/* The others joined and left while this one was still on its way. */
+static void test_DRV_6_who_comes_too_late_is_told(void **state)
+{
+    uint32_t old;
+    uint64_t key;
+
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    old = generation();
+    key = record.head.key;
+    join(0, ann);
+    leave(0, ann);
+    assert_int_equal(gba_driver_join(&record, old, key, 1, bob), GBA_ERR_STALE);
+    alloc(2, eve); /* and when the group has its next life */
+    assert_int_equal(gba_driver_join(&record, old, key, 1, bob), GBA_ERR_STALE);
+    assert_int_equal(gba_driver_leave(&record, group, old, 0, ann), GBA_ERR_STALE);
+    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+}
+
+static void test_DRV_7_inspect_changes_nothing(void **state)
+{
+    static const uint32_t regs[] = {GBA_REG_SEQUENCE, GBA_REG_ARRIVED_COUNT, GBA_REG_STATUS,
+                                    GBA_REG_LAST_ERROR, GBA_REG_MEMBER_COUNT};
+    static const uint32_t values[] = {9, 1, GBA_STATUS_READY | GBA_STATUS_ACTIVE, 0, 2};
+
+    (void)state;
+    power_on();
+    arm(2, 9);
+    bench_arrive(4, 1, 10);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(bench_reg(4, regs[i]), values[i]);
+        bench_is(&before);
+    }
+    assert_int_equal(bench_read(8, GBA_GROUP_REG(4, GBA_REG_ARRIVED_MASK)), 2);
+    bench_is(&before);
+}
+
+static void test_DRV_8_errors_of_an_armed_group_interrupt(void **state)
+{
+    (void)state;
+    power_on();
+    arm(2, 0);
+    bench_refused_write(8, GBA_DOORBELL(4), GBA_ARRIVAL(1, 2), GBA_ERROR_MEMBER);
+    assert_true(effects.interrupt);
+}
+
+static void test_DRV_9_mmap_offsets(void **state)
+{
+    (void)state;
+    /* A doorbell's offset is a place in the BAR, so it cannot be that of the BAR. */
+    assert_true(GBA_MMAP_BAR > GBA_BAR_SIZE);
+    assert_true(GBA_MMAP_BAR % 0x10000 == 0);
+    for (uint32_t i = 0; i < GBA_GROUPS; i++)
+        assert_true(GBA_DOORBELL(i) % 0x10000 == 0 && GBA_DOORBELL(i) < GBA_BAR_SIZE);
+}
+
+static void test_DRV_10_dead_members_leave(void **state)
+{
+    (void)state;
+    power_on();
+    arm(3, 0);
+    assert_int_equal(gba_driver_reap(&record, group, all_live), 0);
+    bench_arrive(4, 0, 1);
+    assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 1);
+    assert_int_equal(group->table[0], 0);
+    assert_int_equal(record.seat[0].state, GBA_SEAT_LEFT);
+    assert_int_equal(record.head.state, GBA_GROUP_ARMED);
+    bench_arrive(4, 1, 1);
+    assert_int_equal(bench_arrive(4, 2, 1), 2);
+    assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 0);
+    assert_int_equal(gba_driver_reap(&record, group, nobody_lives), 2);
+    is_free();
+    assert_int_equal(gba_driver_reap(&record, group, nobody_lives), 0);
+}
+
+static void test_DRV_10_dead_allocator(void **state)
+{
+    (void)state;
+    power_on();
+    alloc(2, ann);
+    assert_int_equal(gba_driver_reap(&record, group, all_live), 0);
+    assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 1);
+    is_free();
+    alloc(2, ann);
+    join(1, bob); /* now ann's death takes nothing from bob */
+    assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 0);
+    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+    assert_int_equal(leave(1, bob), GBA_OK);
+    is_free();
+}
+
+/*
+ * A process killed in a call: whatever part of its stores was made, putting back head and core,
+ * then repair and reap must leave a group that is free once bob, who lives, has left. Here "a part"
+ * is each combination of seats, table and the rest being as before or as after the call.
+ */
+static void killed_in(void (*call)(void), void (*prepare)(void))
+{
+    for (uint32_t part = 0; part < 4; part++) {
+        struct gba_driver_record old;
+        struct gba_model_group old_group;
+
+        power_on();
+        prepare();
+        old = record;
+        old_group = *group;
+        call();
+        record.head = old.head;
+        group->core = old_group.core;
+        if (part & 1)
+            memcpy(record.seat, old.seat, sizeof(old.seat));
+        if (part & 2)
+            memcpy(group->table, old_group.table, sizeof(old_group.table));
+        gba_driver_repair(&record, group);
+        gba_driver_reap(&record, group, only_bob_lives);
+        if (record.head.state != GBA_GROUP_FREE) {
+            assert_int_equal(record.head.present, 1);
+            assert_int_equal(leave(1, bob), GBA_OK);
+        }
+        is_free();
+    }
+}
+
+static void prepare_nothing(void)
+{
+}
+
+static void prepare_allocated(void)
+{
+    alloc(2, ann);
+}
+
+static void prepare_joined(void)
+{
+    alloc(2, ann);
+    join(0, ann);
+}
+
+static void prepare_both_joined(void)
+{
+    prepare_joined();
+    join(1, bob);
+    map(1, bob);
+}
+
+static void prepare_armed(void)
+{
+    arm(2, 0);
+}
+
+static void call_alloc(void)
+{
+    alloc(2, ann);
+}
+
+static void call_join(void)
+{
+    join(0, ann);
+}
+
+static void call_map(void)
+{
+    map(0, ann);
+}
+
+static void call_leave(void)
+{
+    leave(0, ann);
+}
+
+static void test_DRV_10_killed_in_a_call(void **state)
+{
+    (void)state;
+    killed_in(call_alloc, prepare_nothing);
+    killed_in(call_join, prepare_allocated);
+    killed_in(call_map, prepare_joined);
+    killed_in(call_map, prepare_both_joined);
+    killed_in(call_leave, prepare_joined);
+    killed_in(call_leave, prepare_both_joined);
+    killed_in(call_leave, prepare_armed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_DRV_1_query_sums_over_lives),
+        cmocka_unit_test(test_DRV_2_alloc),
+        cmocka_unit_test(test_DRV_2_generations_differ),
+        cmocka_unit_test(test_DRV_2_reset_on_reallocation),
+        cmocka_unit_test(test_DRV_3_join_needs_the_ticket_and_a_seat),
+        cmocka_unit_test(test_DRV_3_members_hold_the_group),
+        cmocka_unit_test(test_DRV_4_map_flag),
+        cmocka_unit_test(test_DRV_5_configure_when_all_are_mapped),
+        cmocka_unit_test(test_DRV_5_never_with_one_who_left),
+        cmocka_unit_test(test_DRV_6_leave_withdraws_first),
+        cmocka_unit_test(test_DRV_6_giving_up_an_allocation),
+        cmocka_unit_test(test_DRV_6_who_comes_too_late_is_told),
+        cmocka_unit_test(test_DRV_7_inspect_changes_nothing),
+        cmocka_unit_test(test_DRV_8_errors_of_an_armed_group_interrupt),
+        cmocka_unit_test(test_DRV_9_mmap_offsets),
+        cmocka_unit_test(test_DRV_10_dead_members_leave),
+        cmocka_unit_test(test_DRV_10_dead_allocator),
+        cmocka_unit_test(test_DRV_10_killed_in_a_call),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

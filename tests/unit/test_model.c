@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of gba/spec/device.md about the address map, accesses and registers. */
+#include "tests/unit/model_bench.h"
+
+#define ARMED (GBA_CONTROL_ENABLE | GBA_CONTROL_ARM)
+
+/*
+ * What device.md's tables say, written down a second time, so that the model's own table is
+ * compared with something: registers by page, with all that can be done to them.
+ */
+static const struct expected {
+    uint32_t base, offset, count;
+    uint8_t width;
+    bool read, write;
+} expected[] = {
+    {GBA_GROUP_BASE, GBA_REG_GROUP_ID, 1, 4, true, false},
+    {GBA_GROUP_BASE, GBA_REG_MEMBER_COUNT, 1, 4, true, true},
+    {GBA_GROUP_BASE, GBA_REG_CONTROL, 1, 4, true, true},
+    {GBA_GROUP_BASE, GBA_REG_STATUS, 1, 4, true, false},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVAL, 1, 8, true, true},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVED_COUNT, 1, 4, true, false},
+    {GBA_GROUP_BASE, GBA_REG_SEQUENCE, 1, 4, true, true},
+    {GBA_GROUP_BASE, GBA_REG_LAST_ERROR, 1, 4, true, false},
+    {GBA_GROUP_BASE, GBA_REG_MEMBER_MASK, GBA_MASK_WORDS, 8, true, true},
+    {GBA_GROUP_BASE, GBA_REG_ARRIVED_MASK, GBA_MASK_WORDS, 8, true, false},
+    {GBA_GROUP_BASE, GBA_REG_COUNTERS, GBA_COUNTERS, 8, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_ID, 1, 4, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_VERSION, 1, 4, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_GROUPS, 1, 4, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_MEMBERS_MAX, 1, 4, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_BAD_ACCESS, 1, 8, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_UUID, 2, 8, true, false},
+    {GBA_TABLE_BASE, 0, GBA_MEMBERS_MAX, 8, true, true},
+    {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 1, 8, false, true},
+};
+#define EXPECTED (sizeof(expected) / sizeof(expected[0]))
+
+static const uint8_t widths[] = {1, 2, 4, 8};
+
+static bool takes(uint32_t address, uint8_t width, bool write)
+{
+    for (size_t i = 0; i < EXPECTED; i++) {
+        const struct expected *reg = &expected[i];
+
+        for (uint32_t n = 0; n < reg->count; n++) {
+            if (address == reg->base + reg->offset + n * reg->width && width == reg->width)
+                return write ? reg->write : reg->read;
+        }
+    }
+    return false;
+}
+
+/* All accesses to [first, last) of the first group, of a device with one. */
+static void sweep(uint32_t first, uint32_t last)
+{
+    bench_power_on(1);
+    for (uint32_t address = first; address < last; address++) {
+        for (size_t i = 0; i < sizeof(widths); i++) {
+            for (int write = 0; write < 2; write++) {
+                if (!takes(address, widths[i], write))
+                    bench_refused(write, widths[i], address, 0, GBA_ERROR_ACCESS);
+                else
+                    assert_int_not_equal(bench_access(write, widths[i], address, 0),
+                                         GBA_ERROR_ACCESS);
+            }
+        }
+    }
+}
+
+static void test_MAP_1_each_group_in_each_aperture(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
+        assert_int_equal(bench_reg(group, GBA_REG_GROUP_ID), group);
+        bench_arm(group, 1, group);
+        assert_true(bench.group[group].table[0] == bench_flag(group, 0));
+        assert_int_equal(bench_arrive(group, 0, group + 1), 1);
+        bench_released(0, group, 0, group + 1);
+        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(group, 0)), group);
+        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(group + 1, 0) - 1), group);
+        assert_int_equal(gba_model_group_of(&bench, GBA_TABLE_ENTRY(group, 0)), group);
+        assert_int_equal(gba_model_group_of(&bench, GBA_DOORBELL(group)), group);
+    }
+    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID), GBA_DEV_ID_VALUE);
+}
+
+static void test_MAP_2_groups_are_isolated(void **state)
+{
+    uint32_t random = 7;
+
+    (void)state;
+    bench_power_on(32);
+    for (uint32_t group = 0; group < 4; group++)
+        bench_arm(group, 2, 0);
+    for (int i = 0; i < 20000; i++) {
+        uint32_t address = (random = random * 1664525u + 1013904223u) >> 8 & ~3u;
+        int group;
+
+        address = address & 4 ? GBA_DOORBELL(address >> 3 & 3) : address % GBA_BAR_SIZE;
+        bench_access(random >> 7 & 1, random >> 6 & 1 ? 4 : 8, address, random >> 30 | 1ull << 32);
+        group = gba_model_group_of(&bench, address);
+        if (group >= 0)
+            before.group[group] = bench.group[group];
+        else
+            before.bad_access = bench.bad_access;
+        bench_is(&before);
+    }
+    /* The first byte decides. */
+    bench_refused_write(8, GBA_GROUP_REG(1, 0) - 4, 0, GBA_ERROR_ACCESS);
+    assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(1, 0) - 4), 0);
+}
+
+static void test_MAP_3_outside_belongs_to_no_group(void **state)
+{
+    static const uint32_t outside[] = {GBA_DEVICE_BASE + GBA_DEVICE_SIZE,
+                                       GBA_TABLE_BASE - 4,
+                                       GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE,
+                                       GBA_DOORBELL_BASE - 8,
+                                       GBA_DOORBELL_BASE + GBA_GROUPS * GBA_DOORBELL_STRIDE,
+                                       GBA_BAR_SIZE,
+                                       0xFFFFFFF8u};
+
+    (void)state;
+    bench_power_on(5);
+    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+        assert_int_equal(gba_model_group_of(&bench, outside[i]), -1);
+        bench_refused_read(4, outside[i]);
+        bench_refused_write(8, outside[i], 1, GBA_ERROR_ACCESS);
+    }
+    for (uint32_t group = 5; group < GBA_GROUPS; group++) {
+        assert_int_equal(gba_model_group_of(&bench, GBA_DOORBELL(group)), -1);
+        bench_refused_read(4, GBA_GROUP_REG(group, GBA_REG_GROUP_ID));
+        bench_refused_read(8, GBA_TABLE_ENTRY(group, 0));
+        bench_refused_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(1, 0), GBA_ERROR_ACCESS);
+    }
+    assert_int_equal(bench_reg(4, GBA_REG_GROUP_ID), 4);
+}
+
+static void test_ACC_1_width_and_alignment_at_every_register(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < EXPECTED; i++) {
+        const struct expected *reg = &expected[i];
+        uint32_t first = reg->base + reg->offset;
+
+        sweep(first, first + reg->count * reg->width);
+    }
+    /* The neighbours that a write of 8 bytes at 0 would have hit. */
+    bench_power_on(32);
+    bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 7);
+    bench_refused_write(8, GBA_GROUP_REG(0, GBA_REG_GROUP_ID), 0, GBA_ERROR_ACCESS);
+    assert_int_equal(bench_reg(0, GBA_REG_MEMBER_COUNT), 7);
+}
+
+static void test_ACC_2_direction_at_every_register(void **state)
+{
+    (void)state;
+    bench_power_on(1);
+    for (size_t i = 0; i < EXPECTED; i++) {
+        const struct expected *reg = &expected[i];
+        uint32_t last = reg->base + reg->offset + (reg->count - 1) * reg->width;
+
+        if (!reg->read)
+            bench_refused_read(reg->width, last);
+        if (!reg->write)
+            bench_refused_write(reg->width, last, 0, GBA_ERROR_ACCESS);
+    }
+}
+
+static void test_ACC_3_offsets_without_a_register(void **state)
+{
+    (void)state;
+    sweep(GBA_GROUP_BASE, GBA_GROUP_BASE + GBA_GROUP_STRIDE);
+    sweep(GBA_DEVICE_BASE, GBA_DEVICE_BASE + GBA_DEVICE_SIZE);
+    sweep(GBA_TABLE_ENTRY(0, GBA_MEMBERS_MAX) - 8, GBA_TABLE_ENTRY(1, 0));
+    sweep(GBA_DOORBELL(0), GBA_DOORBELL(0) + 0x1000);
+    sweep(GBA_DOORBELL(1) - 16, GBA_DOORBELL(1));
+}
+
+static void test_ACC_4_refused_reads_give_all_ones(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    for (size_t i = 0; i < sizeof(widths); i++) {
+        bench_refused_read(widths[i], GBA_DOORBELL(0));              /* in a group */
+        bench_refused_read(widths[i], GBA_DEVICE_BASE + 0x800);      /* in the device page */
+        bench_refused_read(widths[i], GBA_BAR_SIZE + 8 * widths[i]); /* nowhere */
+    }
+    assert_true(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID) != (uint32_t)GBA_READ_NONE);
+}
+
+static void test_ACC_5_halves_of_arrival(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_arm(0, 3, 0xABCD0000u);
+    bench_arrive(0, 2, 0xABCD0001u);
+    assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 0xABCD000000000001ull);
+    assert_int_equal(bench_reg(0, GBA_REG_ARRIVED_COUNT), 1);
+    assert_int_equal(bench_reg(0, GBA_REG_SEQUENCE), 0xABCD0000u);
+    bench_refused_write(4, GBA_GROUP_REG(0, GBA_REG_ARRIVED_COUNT), 0, GBA_ERROR_ACCESS);
+    bench_refused_write(8, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 0, GBA_ERROR_ACCESS);
+    bench_control(0, 0);
+    bench_refused_write(4, GBA_GROUP_REG(0, GBA_REG_ARRIVED_COUNT), 0, GBA_ERROR_ACCESS);
+    bench_write(4, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 5);
+    assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 5ull << 32);
+}
+
+static void test_ACC_6_reads_change_nothing(void **state)
+{
+    (void)state;
+    bench_power_on(1);
+    bench_arm(0, 3, 0);
+    bench_arrive(0, 1, 1);
+    for (size_t i = 0; i < EXPECTED; i++) {
+        const struct expected *reg = &expected[i];
+
+        for (uint32_t n = 0; reg->read && n < reg->count; n++) {
+            bench_read(reg->width, reg->base + reg->offset + n * reg->width);
+            bench_is(&before);
+        }
+    }
+}
+
+static void test_GRP_1_id_survives_reset(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_control(17, GBA_CONTROL_RESET);
+    assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
+}
+
+static void test_GRP_2_status_bits(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_configure(0, 2, 0);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
+    bench_control(0, GBA_CONTROL_ENABLE);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
+    bench_control(0, ARMED);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY);
+    bench_arrive(0, 0, 1);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
+    bench_arrive(0, 1, 1);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_COMPLETE);
+    bench_arrive(0, 1, 1); /* late: COMPLETE stays */
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_COMPLETE);
+    bench_arrive(0, 1, 2);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
+    bench_refused_read(4, GBA_DOORBELL(0));
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS),
+                     GBA_STATUS_READY | GBA_STATUS_ACTIVE | GBA_STATUS_ERROR);
+    bench_control(0, GBA_CONTROL_RESET);
+    assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
+}
+
+/* Members far apart, each in its word of the masks. */
+static void test_GRP_3_members_need_not_be_consecutive(void **state)
+{
+    static const uint32_t members[] = {0, 63, 64, 640, 707};
+
+    (void)state;
+    bench_power_on(32);
+    bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 5);
+    for (int i = 0; i < 5; i++)
+        bench_member(0, members[i]);
+    bench_control(0, ARMED);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(bench_arrive(0, members[i], 1), i == 4 ? 5 : 0);
+    for (uint32_t i = 0; i < 5; i++)
+        bench_released(i, 0, members[i], 1);
+}
+
+static void test_GRP_4_arrived_mask_and_count(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_arm(0, GBA_MEMBERS_MAX, 0);
+    for (uint32_t n = 0; n < 50; n++) {
+        uint32_t member = n * 14;
+        uint32_t word = GBA_REG_ARRIVED_MASK + member / 64 * 8;
+
+        bench_arrive(0, member, 1);
+        assert_true(bench_read(8, GBA_GROUP_REG(0, word)) >> (member % 64) == 1);
+        assert_int_equal(bench_reg(0, GBA_REG_ARRIVED_COUNT), n + 1);
+    }
+}
+
+static void test_GRP_5_arrival_reads_sequence_and_count(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_arm(0, 2, 0xFFFFFFFFu);
+    bench_arrive(0, 0, 0);
+    assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 0xFFFFFFFF00000001ull);
+    bench_arrive(0, 1, 0);
+    assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_MAP_1_each_group_in_each_aperture),
+        cmocka_unit_test(test_MAP_2_groups_are_isolated),
+        cmocka_unit_test(test_MAP_3_outside_belongs_to_no_group),
+        cmocka_unit_test(test_ACC_1_width_and_alignment_at_every_register),
+        cmocka_unit_test(test_ACC_2_direction_at_every_register),
+        cmocka_unit_test(test_ACC_3_offsets_without_a_register),
+        cmocka_unit_test(test_ACC_4_refused_reads_give_all_ones),
+        cmocka_unit_test(test_ACC_5_halves_of_arrival),
+        cmocka_unit_test(test_ACC_6_reads_change_nothing),
+        cmocka_unit_test(test_GRP_1_id_survives_reset),
+        cmocka_unit_test(test_GRP_2_status_bits),
+        cmocka_unit_test(test_GRP_3_members_need_not_be_consecutive),
+        cmocka_unit_test(test_GRP_4_arrived_mask_and_count),
+        cmocka_unit_test(test_GRP_5_arrival_reads_sequence_and_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

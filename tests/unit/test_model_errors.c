@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rules of gba/spec/device.md about doorbells, the device page, errors and counters. */
+#include "tests/unit/model_bench.h"
+
+#define ARMED        (GBA_CONTROL_ENABLE | GBA_CONTROL_ARM)
+#define COUNT        GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT)
+#define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
+
+static void test_BELL_1_only_arrival(void **state)
+{
+    struct gba_model other;
+
+    (void)state;
+    bench_power_on(32);
+    for (uint32_t offset = 0; offset < 0x100; offset += 4) {
+        bench_refused_read(4, GBA_DOORBELL(9) + offset);
+        bench_refused_read(8, GBA_DOORBELL(9) + offset);
+        bench_refused_write(4, GBA_DOORBELL(9) + offset, 0, GBA_ERROR_ACCESS);
+        if (offset != GBA_BELL_ARRIVAL)
+            bench_refused_write(8, GBA_DOORBELL(9) + offset, 0, GBA_ERROR_ACCESS);
+    }
+    /* The same as a write of ARRIVAL, and as gba_model_arrive. */
+    bench_arm(9, 2, 0);
+    for (uint32_t step = 0; step < 8; step++) {
+        uint64_t value = GBA_ARRIVAL(1 + step / 4, step >> 1 & 1);
+
+        other = bench;
+        bench_access(true, 8, GBA_DOORBELL(9), value);
+        before = bench;
+        bench = other;
+        gba_model_arrive(&bench.group[9], value, &effects);
+        bench_is(&before);
+        bench = other;
+        other = before;
+        bench_access(true, 8, GBA_GROUP_REG(9, GBA_REG_ARRIVAL), value);
+        bench_is(&other);
+    }
+}
+
+static void test_BELL_2_alone_in_its_64k(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
+        assert_int_equal(GBA_DOORBELL(group) % 0x10000, GBA_BELL_ARRIVAL);
+    assert_true(GBA_DOORBELL_STRIDE % 0x10000 == 0);
+    assert_true(GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE <= GBA_DOORBELL_BASE);
+}
+
+static void test_DEV_1_identity(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID), 0x30414247u);
+    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_VERSION),
+                     GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
+}
+
+static void test_DEV_2_size(void **state)
+{
+    (void)state;
+    for (uint32_t groups = 1; groups <= GBA_GROUPS; groups++) {
+        bench_power_on(groups);
+        assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS), groups);
+        assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_MEMBERS_MAX), 708);
+        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(groups - 1, 0)), groups - 1);
+        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(groups, 0)), -1);
+    }
+}
+
+static void test_DEV_3_uuid(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    assert_true(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_UUID) == 0x0123456789abcdefull);
+    assert_true(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_UUID + 8) == 0xfedcba9876543210ull);
+}
+
+static void test_DEV_4_bad_access(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), 0);
+    for (uint32_t n = 1; n < 10; n++) {
+        bench_access(n & 1, 4, GBA_BAR_SIZE + n, 0);
+        assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), n);
+        bench_control(0, GBA_CONTROL_RESET);
+    }
+}
+
+/* One of each kind: bench_refused compares all else. */
+static void test_ERR_1_counts_and_marks(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 0), GBA_ERROR_DISABLED);
+    bench_arm(0, 2, 0);
+    bench_arrive(0, 1, 1);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(9, 0), GBA_ERROR_SEQUENCE);
+    bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 9), GBA_ERROR_MEMBER);
+    bench_refused(false, 2, COUNT, 0, GBA_ERROR_ACCESS);
+    bench_refused_config(4, COUNT, 1);
+    for (uint32_t error = GBA_COUNTER_ERR_ACCESS; error <= GBA_COUNTER_ERR_CONFIG; error++)
+        assert_int_equal(bench_counter(0, error), 1);
+    assert_int_equal(bench_arrive(0, 0, 1), 2); /* the round went on */
+}
+
+static void test_ERR_2_last_error_is_the_newest(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
+    bench_refused_config(4, COUNT, 709);
+    assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_CONFIG);
+    bench_refused_write(4, GBA_DOORBELL(0), 0, GBA_ERROR_ACCESS);
+    assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_ACCESS);
+    bench_control(0, GBA_CONTROL_RESET);
+    assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
+}
+
+static void test_ERR_3_errors_of_no_group(void **state)
+{
+    (void)state;
+    bench_power_on(2);
+    bench_refused_write(4, GBA_DEVICE_BASE + GBA_DEV_ID, 0, GBA_ERROR_ACCESS);
+    bench_refused(false, 8, GBA_DEVICE_BASE + GBA_DEV_ID, 0, GBA_ERROR_ACCESS);
+    bench_refused_write(8, GBA_DOORBELL(2), 0, GBA_ERROR_ACCESS);
+    bench_refused(false, 8, GBA_BAR_SIZE, 0, GBA_ERROR_ACCESS);
+    assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), 4);
+    assert_int_equal(bench_counter(0, GBA_COUNTER_ERR_ACCESS), 0);
+}
+
+static void test_ERR_4_access_is_checked_first(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    bench_refused_write(8, COUNT, 709, GBA_ERROR_ACCESS); /* and no CONFIG error */
+    bench_refused_write(8, ENTRY(0) + 4, 3, GBA_ERROR_ACCESS);
+    bench_refused_write(4, GBA_DOORBELL(0), 3, GBA_ERROR_ACCESS); /* and no DISABLED error */
+}
+
+static void test_ERR_5_interrupts(void **state)
+{
+    (void)state;
+    bench_power_on(2);
+    for (int irq = 0; irq < 2; irq++) {
+        bench_configure(0, 2, 0);
+        bench_control(0, irq ? ARMED | GBA_CONTROL_IRQ_EN : ARMED);
+        assert_false(effects.interrupt);
+        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 5), GBA_ERROR_MEMBER);
+        assert_int_equal(effects.interrupt, irq);
+        bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 5), GBA_ERROR_MEMBER);
+        assert_int_equal(effects.interrupt, irq); /* each one */
+        bench_refused_config(4, COUNT, 1);
+        assert_int_equal(effects.interrupt, irq);
+        bench_refused(false, 1, COUNT, 0, GBA_ERROR_ACCESS);
+        assert_int_equal(effects.interrupt, irq);
+        bench_refused(false, 4, GBA_BAR_SIZE, 0, GBA_ERROR_ACCESS);
+        assert_false(effects.interrupt);
+        bench_arrive(0, 0, 1);
+        assert_false(effects.interrupt);
+        bench_arrive(0, 1, 1);
+        assert_false(effects.interrupt);
+    }
+}
+
+static uint64_t counted_arrivals(void)
+{
+    const uint64_t *counters = bench.group[0].core.counters;
+
+    return counters[GBA_COUNTER_ARRIVALS] + counters[GBA_COUNTER_REPEATS] +
+           counters[GBA_COUNTER_LATE] + counters[GBA_COUNTER_ERR_SEQUENCE] +
+           counters[GBA_COUNTER_ERR_MEMBER] + counters[GBA_COUNTER_ERR_DISABLED];
+}
+
+static void test_CNT_1_each_arrival_counts_once(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    for (int armed = 0; armed < 2; armed++) {
+        bench_configure(0, 2, 2);
+        bench_control(0, armed ? ARMED : 0);
+        for (uint32_t i = 0; i < 32; i++) {
+            uint64_t count = counted_arrivals();
+
+            bench_access(true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1 + i / 3 % 5, i % 3));
+            assert_true(counted_arrivals() == count + 1);
+        }
+    }
+    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        assert_true(bench_counter(0, i) == bench.group[0].core.counters[i]);
+}
+
+static void test_CNT_2_counters_survive_reset(void **state)
+{
+    (void)state;
+    bench_power_on(32);
+    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        assert_int_equal(bench_counter(0, i), 0);
+    for (uint32_t life = 1; life <= 3; life++) {
+        bench_arm(0, 2, 0);
+        bench_arrive(0, 0, 1);
+        bench_arrive(0, 0, 1);
+        bench_arrive(0, 1, 1);
+        bench_arrive(0, 1, 1);
+        bench_control(0, GBA_CONTROL_RESET);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_ARRIVALS), 2 * life);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_RELEASES), 3 * life);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_ROUNDS), life);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_REPEATS), life);
+        assert_int_equal(bench_counter(0, GBA_COUNTER_LATE), life);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_BELL_1_only_arrival),
+        cmocka_unit_test(test_BELL_2_alone_in_its_64k),
+        cmocka_unit_test(test_DEV_1_identity),
+        cmocka_unit_test(test_DEV_2_size),
+        cmocka_unit_test(test_DEV_3_uuid),
+        cmocka_unit_test(test_DEV_4_bad_access),
+        cmocka_unit_test(test_ERR_1_counts_and_marks),
+        cmocka_unit_test(test_ERR_2_last_error_is_the_newest),
+        cmocka_unit_test(test_ERR_3_errors_of_no_group),
+        cmocka_unit_test(test_ERR_4_access_is_checked_first),
+        cmocka_unit_test(test_ERR_5_interrupts),
+        cmocka_unit_test(test_CNT_1_each_arrival_counts_once),
+        cmocka_unit_test(test_CNT_2_counters_survive_reset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
