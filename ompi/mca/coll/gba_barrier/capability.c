@@ -42,13 +42,15 @@ void gba_coll_capability_publish(void)
      * would depend on who asks. The user set this, and for all processes alike. */
     if (opal_pmix_base_async_modex || !opal_pmix_collect_all_data) {
         if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
-            gba_coll_report_once("modex", "pmix_base_async_modex is set, or "
-                                          "pmix_base_collect_data is not");
+            gba_coll_report_once("modex", "pmix_base_async_modex is set or "
+                                          "pmix_base_collect_data is not, so not all hosts know "
+                                          "who has this component; it takes no part");
         gba_coll->enabled = false;
     }
     /* If it fails, the others take us for a process without the component; so we must be one. */
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
-        gba_coll_report_once("modex", "cannot publish anything to the other processes");
+        gba_coll_report_once("modex", "the exchange of MPI_Init refused what this "
+                                      "component publishes; it takes no part");
         gba_coll->enabled = false;
     }
 }

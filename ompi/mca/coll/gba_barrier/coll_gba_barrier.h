@@ -157,7 +157,8 @@ void gba_coll_report_init(void);
 void gba_coll_report_fini(void);
 
 /*
- * A line for the user that appears once per job and topic, whoever and however many send it.
+ * A line for the user. Where Open MPI can do that, it appears once per job and topic, however many
+ * processes send it; elsewhere each one does, so the callers see to it that one process speaks.
  * topic: a section of help-coll-gba-barrier.txt, which has one %s.
  */
 void gba_coll_report_once(const char *topic, const char *line);

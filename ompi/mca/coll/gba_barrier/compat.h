@@ -73,8 +73,12 @@ static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm)
     return NULL == name || '\0' == name[0] ? "communicator" : name;
 }
 
-/* Whether texts for opal_show_help are read from files; from 6.0 on they are compiled in. */
-#define GBA_HELP_FILES (OMPI_MAJOR_VERSION < 6)
+/*
+ * Whether opal_show_help can be used, which shows a text once for a whole job. In 4.1 the messages
+ * of processes are garbled or lost on their way to mpirun (Debian's 4.1.4, PMIx 4.2), so that every
+ * other line would be missing. From 6.0 on all texts are compiled into Open MPI.
+ */
+#define GBA_SHOW_HELP (OMPI_MAJOR_VERSION == 5)
 
 /* Whether processes may fail and be left behind: then no barrier of ours. 4.1 has no such mode. */
 static inline bool gba_compat_fault_tolerant(void)

@@ -141,9 +141,6 @@ void gba_coll_params_check(void)
         params->device_path = empty; /* Open MPI's way to store an empty string */
     message[0] = '\0';
     status = gba_params_check(params, message, sizeof gba_coll->bad_parameter);
-    if (GBA_OK == status)
-        status =
-            gba_device_path_check(params->device_path, message, sizeof gba_coll->bad_parameter);
     gba_coll->enabled = GBA_OK == status && !params->disable;
     gba_coll->device_asked = device_path_set() && 0 != strcmp(params->device_path, "none");
 }

@@ -10,7 +10,7 @@
 
 _Static_assert(-GBA_STATUS_LAST < 32, "reasons_told has a bit for each status");
 
-/* Whether Open MPI finds our texts, so that it can show each one once for the whole job. */
+/* Whether Open MPI finds our texts and can show each one once for the whole job. */
 static bool help_found;
 
 /*
@@ -27,7 +27,7 @@ static void log_line(void *ctx, gba_log_level_t level, const char *line)
 
 static bool help_find(void)
 {
-    if (!GBA_HELP_FILES || 0 != access(GBA_HELP_DIR "/" HELP_FILE, R_OK))
+    if (!GBA_SHOW_HELP || 0 != access(GBA_HELP_DIR "/" HELP_FILE, R_OK))
         return false;
     return OPAL_SUCCESS == opal_show_help_add_dir(GBA_HELP_DIR);
 }
@@ -59,21 +59,25 @@ void gba_coll_report_once(const char *topic, const char *line)
     if (help_found)
         opal_show_help(HELP_FILE, topic, false, line);
     else
-        opal_output(0, "coll gba_barrier: %s", line);
+        opal_output(gba_coll->output, "coll gba_barrier: %s", line);
 }
 
 void gba_coll_report_parameter(void)
 {
+    char line[sizeof gba_coll->bad_parameter + 64];
     bool due;
 
     opal_mutex_lock(&gba_coll->lock);
     due = '\0' != gba_coll->bad_parameter[0] && !gba_coll->parameter_told;
     gba_coll->parameter_told = true;
     opal_mutex_unlock(&gba_coll->lock);
-    /* Most often all processes have the same bad parameter, and then the first of them speaks for
-     * all: mpirun 4.1 garbles messages that many processes send at the same time. */
-    if (due && (0 == OMPI_PROC_MY_NAME->vpid || !gba_coll_capability_bad(0)))
-        gba_coll_report_once("parameter", gba_coll->bad_parameter);
+    /* The lowest process with a bad parameter speaks for all: most often they all have the same. */
+    for (uint32_t vpid = 0; due && vpid < OMPI_PROC_MY_NAME->vpid; vpid++)
+        due = !gba_coll_capability_bad(vpid);
+    if (!due)
+        return;
+    snprintf(line, sizeof line, "%s; the component takes no part", gba_coll->bad_parameter);
+    gba_coll_report_once("parameter", line);
 }
 
 /* Whether the user should be told of this reason, and has not been. */
@@ -97,19 +101,21 @@ static bool reason_due(gba_status_t reason)
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
                           const char *why)
 {
-    char line[512];
+    char line[768];
+    int n;
     bool due = reason_due(reason); /* all members note that the speaker tells it */
 
     if (speaker != (uint32_t)ompi_comm_rank(comm))
         return;
-    snprintf(line, sizeof line, "%s (id %u, %d ranks): %s", gba_compat_comm_name(comm),
-             GBA_COMM_ID(comm), ompi_comm_size(comm), why);
-    opal_output_verbose(1, gba_coll->output, "coll gba_barrier: %s", line);
-    if (!due)
+    n = snprintf(line, sizeof line, "%s (id %u, %d ranks): %s", gba_compat_comm_name(comm),
+                 GBA_COMM_ID(comm), ompi_comm_size(comm), why);
+    if (!due) {
+        opal_output_verbose(1, gba_coll->output, "coll gba_barrier: %s", line);
         return;
-    snprintf(line, sizeof line, "%s (id %u, %d ranks): %s, although device_path is \"%s\"",
-             gba_compat_comm_name(comm), GBA_COMM_ID(comm), ompi_comm_size(comm), why,
-             gba_coll->params.device_path);
+    }
+    if (gba_coll->device_asked && n < (int)sizeof line)
+        snprintf(line + n, sizeof line - (size_t)n, ", although device_path is \"%s\"",
+                 gba_coll->params.device_path);
     gba_coll_report_once(gba_status_name(reason), line);
 }
 
