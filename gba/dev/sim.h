@@ -189,6 +189,8 @@ bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_si
 /* Each counts one event of the whole device and says what becomes of it. Thread-safe. */
 bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);
 bool gba_sim_fault_die(struct gba_sim_segment *segment);
+/* How long the release store of that number takes, in ns: latency and jitter. Pure. */
+uint64_t gba_sim_fault_delay(const struct gba_sim_options *set, uint64_t count);
 /* Make one release store, or what the options make of it. Under the group's lock. */
 void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot *slot,
                            uint32_t sequence);

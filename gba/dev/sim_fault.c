@@ -104,13 +104,22 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+uint64_t gba_sim_fault_delay(const struct gba_sim_options *set, uint64_t count)
+{
+    uint64_t jitter = 0;
+
+    if (0 != set->jitter)
+        jitter = mix((uint64_t)set->seed << 32 ^ count) % ((uint64_t)set->jitter + 1);
+    return set->latency + jitter;
+}
+
 void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot *slot,
                            uint32_t sequence)
 {
     const struct gba_sim_options *set = &segment->header.options;
     uint64_t count = gba_word_add_relaxed(&segment->stores, 1) + 1;
     uint64_t word = GBA_SIM_SLOT_FULL | sequence;
-    uint64_t delay = set->latency;
+    uint64_t delay = gba_sim_fault_delay(set, count);
 
     if (0 != set->lose_release && 0 == count % set->lose_release)
         return;
@@ -118,8 +127,6 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
     if (0 != set->repeat_release && 0 == count % set->repeat_release &&
         0 == gba_word_load_relaxed(&slot->repeated))
         gba_word_store_relaxed(&slot->repeated, word);
-    if (0 != set->jitter)
-        delay += mix((uint64_t)set->seed << 32 ^ count) % ((uint64_t)set->jitter + 1);
     if (0 == delay) {
         /* The newest store is the last one: none that is still on its way may come after it. */
         gba_word_store_relaxed(&slot->pending, 0);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The options of the simulator: each fault happens when it was asked for, what the retry rules
+ * promise then holds, and who asks for other options than the simulator has is told so.
+ */
+#include "tests/unit/sim_test.h"
+
+#include <time.h>
+
+static char last_line[512];
+static int lines;
+
+static void log_keep(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    lines++;
+    snprintf(last_line, sizeof last_line, "%s", line);
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct gba_dev *open_with(const struct gba_sim_options *options)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = *options};
+    struct gba_dev *dev = sim_open(&path);
+
+    assert_non_null(dev);
+    return dev;
+}
+
+/* Every option that differs is named, with both values, and nothing is opened. */
+static void test_options_differ(void **state)
+{
+    static const struct {
+        size_t offset;
+        const char *line;
+    } options[] = {
+        {offsetof(struct gba_sim_options, latency), "latency is 7, not 9"},
+        {offsetof(struct gba_sim_options, jitter), "jitter is 7, not 9"},
+        {offsetof(struct gba_sim_options, seed), "seed is 7, not 9"},
+        {offsetof(struct gba_sim_options, lose_arrival), "lose_arrival is 7, not 9"},
+        {offsetof(struct gba_sim_options, lose_release), "lose_release is 7, not 9"},
+        {offsetof(struct gba_sim_options, repeat_release), "repeat_release is 7, not 9"},
+        {offsetof(struct gba_sim_options, die_after), "die_after is 7, not 9"},
+        {offsetof(struct gba_sim_options, groups), "groups is 7, not 9"},
+        {offsetof(struct gba_sim_options, full), "full is 7, not 9"},
+        {offsetof(struct gba_sim_options, refuse_rank), "refuse_rank is 6, not 8"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        struct gba_dev_path path = sim_path(), other = path, none = path;
+        struct gba_dev *dev, *second;
+        uint32_t seven = 7, nine = 9;
+
+        memcpy((char *)&path.sim + options[i].offset, &seven, sizeof seven);
+        memcpy((char *)&other.sim + options[i].offset, &nine, sizeof nine);
+        dev = sim_open(&path);
+        assert_non_null(dev);
+        lines = 0;
+        assert_int_equal(gba_dev_sim.open(&other, NULL, &second), GBA_ERR_BUSY);
+        assert_int_equal(lines, 1);
+        assert_non_null(strstr(last_line, options[i].line));
+        assert_non_null(strstr(last_line, path.name));
+        /* The same options, or none at all, are welcome. */
+        assert_int_equal(gba_dev_sim.open(&path, NULL, &second), GBA_OK);
+        gba_dev_sim.close(second);
+        assert_int_equal(gba_dev_sim.open(&none, NULL, &second), GBA_OK);
+        gba_dev_sim.close(second);
+        gba_dev_sim.close(dev);
+    }
+}
+
+/* The processes of a job must all say the same. */
+static void test_options_of_job(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}};
+    struct gba_dev_path none = {.kind = GBA_DEV_SIM};
+    const gba_device_attr_t attr = {.job = __FILE__};
+    struct gba_dev *dev, *second;
+
+    (void)state;
+    assert_int_equal(gba_dev_sim.open(&path, &attr, &dev), GBA_OK);
+    assert_int_equal(gba_dev_sim.open(&none, &attr, &second), GBA_ERR_BUSY);
+    assert_non_null(strstr(last_line, "refuse_rank is 0, not none"));
+    gba_dev_sim.close(dev);
+}
+
+static void test_version(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev;
+
+    (void)state;
+    path.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
+    lines = 0;
+    assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
+    assert_int_equal(lines, 1);
+    assert_non_null(strstr(last_line, "2.3"));
+    path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor is no hindrance */
+    dev = sim_open(&path);
+    assert_non_null(dev);
+    assert_int_equal(sim_info(dev).regs_version, GBA_REGS_MAJOR << 16 | 9);
+    gba_dev_sim.close(dev);
+}
+
+static void test_groups_and_full(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.groups = 2});
+    gba_ticket_t ticket[3];
+
+    (void)state;
+    assert_int_equal(sim_info(dev).groups, 2);
+    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[0]), GBA_OK);
+    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[1]), GBA_OK);
+    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[2]), GBA_ERR_NO_GROUP);
+    gba_dev_sim.close(dev);
+    dev = open_with(&(struct gba_sim_options){.full = 1});
+    assert_int_equal(sim_info(dev).groups_free, 0);
+    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[0]), GBA_ERR_NO_GROUP);
+    gba_dev_sim.close(dev);
+}
+
+static void test_refuse(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.refuse_rank = 2});
+    gba_ticket_t ticket;
+    struct gba_seat *seat, *none;
+
+    (void)state;
+    assert_int_equal(gba_dev_sim.alloc(dev, 3, &ticket), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &ticket, 0, &seat), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &ticket, 1, &none), GBA_ERR_REFUSED);
+    gba_dev_sim.leave(seat);
+    gba_dev_sim.close(dev);
+}
+
+/* Every third arrival is lost: seen in the registers, and mended by sending it again. */
+static void test_lose_arrival(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_arrival = 3});
+    struct gba_seat *seat[2];
+    gba_group_state_t group;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    sim_arrive(seat[0], 1);
+    sim_arrive(seat[1], 1);
+    assert_true(sim_released(seat[0], 1) && sim_released(seat[1], 1));
+    sim_arrive(seat[0], 2);
+    assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+    assert_int_equal(group.arrived_mask[0], 0);
+    sim_arrive(seat[0], 2);
+    sim_arrive(seat[1], 2);
+    assert_true(sim_released(seat[0], 2) && sim_released(seat[1], 2));
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 4);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_REPEATS], 0);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+static void test_lose_release(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_release = 2});
+    struct gba_seat *seat[2];
+    gba_group_state_t group;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    sim_arrive(seat[0], 1);
+    sim_arrive(seat[1], 1);
+    assert_true(sim_released(seat[0], 1));
+    assert_false(sim_released(seat[1], 1));
+    assert_int_equal(gba_dev_sim.inspect(seat[1], &group), GBA_OK);
+    assert_int_equal(group.sequence, 1);
+    sim_arrive(seat[1], 1);
+    assert_true(sim_released(seat[1], 1));
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_LATE], 1);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* Each release store is made again while the member waits for a later round: the flag goes back,
+ * is never taken for a release, and the round ends all the same. */
+static void test_repeat_release(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.repeat_release = 1});
+    struct gba_seat *seat[2];
+    unsigned int stale = 0;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    for (uint32_t round = 1; round <= 20; round++) {
+        sim_arrive(seat[0], round);
+        for (int i = 0; i < 5; i++)
+            assert_false(sim_released(seat[0], round));
+        stale += round - 1 != gba_word_load_relaxed(seat[0]->flag);
+        sim_arrive(seat[1], round);
+        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
+    }
+    assert_in_range(stale, 5, 20);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* Two rounds are completed; of the third nobody is released, and after that nothing works. */
+static void test_die(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 2});
+    struct gba_seat *seat[2], *none;
+    gba_group_state_t group;
+    gba_ticket_t spare, ticket;
+    uint64_t value;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    assert_int_equal(gba_dev_sim.alloc(dev, 2, &spare), GBA_OK);
+    for (uint32_t round = 1; round <= 3; round++) {
+        assert_false(sim_info(dev).dead);
+        sim_arrive(seat[0], round);
+        sim_arrive(seat[1], round);
+        assert_int_equal(sim_released(seat[0], round), round <= 2);
+        assert_int_equal(sim_released(seat[1], round), round <= 2);
+    }
+    sim_arrive(seat[0], 3);
+    assert_false(sim_released(seat[0], 3));
+    assert_true(sim_info(dev).dead);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 2);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_RELEASES], 4);
+    assert_int_equal(gba_dev_sim.alloc(dev, 2, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.join(dev, &spare, 0, &none), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.map_flag(seat[0]), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.configure(seat[0], 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
+    assert_int_equal(value, UINT32_MAX);
+    assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 8, &value), GBA_OK);
+    assert_int_equal(value, GBA_READ_NONE);
+    assert_int_equal(gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, 0), GBA_OK);
+    sim_leave(seat, 2);
+    gba_dev_sim.cancel(dev, &spare);
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
+/* A release comes no sooner than the latency, by the member's own polling; one that is asked for
+ * again meanwhile does not start anew. */
+static void test_latency(void **state)
+{
+    const uint32_t latency = 20000000;
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.latency = latency});
+    struct gba_seat *seat[2];
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    for (uint32_t round = 1; round <= 3; round++) {
+        uint64_t start = clock_ns();
+
+        sim_arrive(seat[0], round);
+        sim_arrive(seat[1], round);
+        while (!sim_released(seat[0], round))
+            sim_arrive(seat[0], round);
+        assert_true(clock_ns() - start >= latency);
+        sim_wait(seat[1], round);
+    }
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* Random, but the same for the same seed, and within the range that was asked for. */
+static void test_jitter(void **state)
+{
+    const struct gba_sim_options one = {.latency = 500, .jitter = 1000, .seed = 1};
+    const struct gba_sim_options two = {.latency = 500, .jitter = 1000, .seed = 2};
+    const struct gba_sim_options real = {.jitter = 1000000};
+    struct gba_dev *dev;
+    struct gba_seat *seat[4];
+    unsigned int differ = 0, high = 0;
+
+    (void)state;
+    for (uint64_t count = 1; count <= 1000; count++) {
+        uint64_t delay = gba_sim_fault_delay(&one, count);
+
+        assert_in_range(delay, 500, 1500);
+        assert_int_equal(delay, gba_sim_fault_delay(&one, count));
+        differ += delay != gba_sim_fault_delay(&two, count);
+        high += delay > 1000;
+    }
+    assert_in_range(differ, 900, 1000);
+    assert_in_range(high, 300, 700);
+    dev = open_with(&real);
+    sim_group(dev, 4, 0, seat);
+    for (uint32_t round = 1; round <= 50; round++) {
+        for (int i = 0; i < 4; i++)
+            sim_arrive(seat[i], round);
+        for (int i = 0; i < 4; i++)
+            sim_wait(seat[i], round);
+    }
+    sim_leave(seat, 4);
+    gba_dev_sim.close(dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options_differ),
+        cmocka_unit_test(test_options_of_job),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_groups_and_full),
+        cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_lose_arrival),
+        cmocka_unit_test(test_lose_release),
+        cmocka_unit_test(test_repeat_release),
+        cmocka_unit_test(test_die),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_jitter),
+    };
+
+    alarm(SIM_TEST_TIMEOUT);
+    gba_log_set(log_keep, NULL, GBA_LOG_WARN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

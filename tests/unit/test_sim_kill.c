@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that are killed while they work on the simulator: at chosen places, at random ones, and
+ * at single instructions (ptrace). The device stays whole, the others go on, and all that the dead
+ * held comes back.
+ */
+#include "tests/unit/sim_test.h"
+
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <time.h>
+
+#define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
+#define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_SEAT)
+
+/* Collect a child that killed itself. */
+static void expect_killed(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+static void round_complete(struct gba_seat **seat, uint32_t members, uint32_t round)
+{
+    for (uint32_t i = 0; i < members; i++)
+        sim_arrive(seat[i], round);
+    for (uint32_t i = 0; i < members; i++)
+        assert_true(sim_released(seat[i], round));
+}
+
+/* A group as the test can compare it: the record and the registers, without lock and journal. */
+struct snapshot {
+    struct gba_driver_record record;
+    struct gba_model_group model;
+};
+
+static void snapshot_take(struct gba_sim_segment *segment, uint32_t group, struct snapshot *shot)
+{
+    shot->record = segment->group[group].record;
+    shot->model = segment->model.group[group];
+}
+
+/* Each call of the driver, and an arrival, done and then undone from the journal. */
+static void test_undo(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
+    static struct snapshot before, after;
+    struct gba_model_effects effects;
+    struct gba_driver_record *record = &segment->group[0].record;
+    struct gba_model_group *model = &segment->model.group[0];
+    gba_ticket_t ticket;
+    struct gba_seat *seat[2];
+
+    (void)state;
+    for (int call = 0; call < 7; call++) {
+        uint32_t what = JOURNAL_ALL, member = 1;
+
+        assert_int_equal(gba_dev_sim.alloc(dev, 2, &ticket), GBA_OK);
+        assert_int_equal(ticket.group, 0);
+        seat[0] = sim_join(dev, &ticket, 0, 0);
+        if (call >= 1)
+            assert_int_equal(gba_dev_sim.join(dev, &ticket, 1, &seat[1]), GBA_OK);
+        if (call >= 2)
+            assert_int_equal(gba_dev_sim.map_flag(seat[1]), GBA_OK);
+        if (call >= 3)
+            assert_int_equal(gba_dev_sim.configure(seat[0], 0), GBA_OK);
+        if (call >= 5)
+            sim_arrive(seat[0], 1);
+        if (call == 6)
+            gba_dev_sim.leave(seat[0]);
+        snapshot_take(segment, 0, &before);
+        assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
+        gba_sim_journal_begin(segment, 0, what, member);
+        switch (call) {
+        case 0:
+            assert_int_equal(gba_driver_join(record, ticket.generation, ticket.key, 1, self),
+                             GBA_OK);
+            break;
+        case 1:
+            assert_int_equal(gba_driver_map(record, model, ticket.generation, 1,
+                                            gba_sim_slot_address(0, 1), self),
+                             GBA_OK);
+            break;
+        case 2:
+            assert_int_equal(gba_driver_configure(record, model, ticket.generation, 9, self),
+                             GBA_OK);
+            break;
+        case 3: /* not the last member, then (6) the last: the group is freed and reset */
+        case 6:
+            assert_int_equal(gba_driver_leave(record, model, ticket.generation, 1, self), GBA_OK);
+            break;
+        default: /* the first arrival, and one that completes the round */
+            gba_model_arrive(model, GBA_ARRIVAL(1, 1), &effects);
+            break;
+        }
+        snapshot_take(segment, 0, &after);
+        assert_memory_not_equal(&before, &after, sizeof before);
+        gba_sim_journal_undo(segment, 0);
+        gba_sim_group_unlock(segment, 0);
+        snapshot_take(segment, 0, &after);
+        assert_memory_equal(&before, &after, sizeof before);
+        if (call != 6)
+            gba_dev_sim.leave(seat[0]);
+        if (call >= 1)
+            gba_dev_sim.leave(seat[1]);
+        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    }
+    gba_dev_sim.close(dev);
+}
+
+/* Where the holder of the lock dies, as seen from the journal. */
+enum place { BEFORE_BEGIN, AFTER_BEGIN, AFTER_CHANGE, AFTER_END, PLACES };
+
+/* The arrival that completes a round, cut short at that place; does not return. */
+static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint64_t value,
+                           enum place place)
+{
+    struct gba_model_effects effects;
+
+    CHECK(GBA_OK == gba_sim_group_lock(segment, group));
+    if (BEFORE_BEGIN == place)
+        raise(SIGKILL);
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0);
+    if (AFTER_BEGIN == place) { /* half an arrival */
+        segment->model.group[group].core.arrived_count = 77;
+        raise(SIGKILL);
+    }
+    gba_model_arrive(&segment->model.group[group], value, &effects);
+    CHECK(effects.completed);
+    if (AFTER_CHANGE == place)
+        raise(SIGKILL);
+    gba_sim_journal_end(segment, group);
+    raise(SIGKILL);
+}
+
+/* Before the journal is closed the arrival is lost, after it the releases are: both are mended by
+ * sending the arrival again. */
+static void test_kill_in_lock(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_seat *seat[2];
+    gba_group_state_t group;
+    uint32_t round = 0;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    for (enum place place = BEFORE_BEGIN; place < PLACES; place++) {
+        pid_t child;
+
+        round++;
+        sim_arrive(seat[0], round);
+        child = sim_fork();
+        if (0 == child)
+            arrive_and_die(sim_segment(dev), seat[0]->group, GBA_ARRIVAL(round, 1), place);
+        expect_killed(child);
+        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+        assert_int_equal(group.sequence, AFTER_END == place ? round : round - 1);
+        assert_int_equal(group.arrived_count, AFTER_END == place ? 0 : 1);
+        assert_false(sim_released(seat[0], round));
+        if (AFTER_END == place)
+            sim_arrive(seat[0], round);
+        sim_arrive(seat[1], round);
+        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
+        round_complete(seat, 2, ++round);
+    }
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* A reaper that is killed when it has taken back one of several dead seats. */
+static void test_kill_reaper(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    const struct gba_driver_head *head = &segment->group[0].record.head;
+    gba_ticket_t ticket;
+    struct gba_seat *seat;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(gba_dev_sim.alloc(dev, 4, &ticket), GBA_OK);
+    seat = sim_join(dev, &ticket, 0, 0);
+    child = sim_fork();
+    if (0 == child) {
+        for (uint32_t i = 1; i < 4; i++)
+            CHECK(NULL != sim_join(dev, &ticket, i, 0));
+        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+        gba_sim_journal_begin(segment, 0, JOURNAL_GROUP, 0);
+        gba_driver_leave(&segment->group[0].record, &segment->model.group[0], ticket.generation, 2,
+                         gba_sim_process_self());
+        raise(SIGKILL);
+    }
+    expect_killed(child);
+    assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
+    assert_int_equal(head->present, 3);
+    assert_int_equal(head->mapped, 3);
+    gba_sim_group_unlock(segment, 0);
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+    assert_int_equal(head->present, 1);
+    gba_dev_sim.leave(seat);
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
+/* A RESET that was cut short is completed; the counters are kept. */
+static void test_kill_in_reset(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_seat *seat[2];
+    pid_t child;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    round_complete(seat, 2, 1);
+    child = sim_fork();
+    if (0 == child) {
+        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET, 0);
+        memset(&segment->model.group[0].core, 0, sizeof segment->model.group[0].core);
+        segment->model.group[0].table[0] = 0;
+        raise(SIGKILL);
+    }
+    expect_killed(child);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 1);
+    assert_int_equal(segment->model.group[0].table[1], 0);
+    assert_int_equal(segment->model.group[0].core.member_count, 0);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* --- at random ----------------------------------------------------------------------------- */
+
+enum { KILLS = 400, WORKERS = 2 };
+
+struct shared {
+    gba_word_t stop; /* set by the parent */
+    gba_word_t last; /* the round after which the workers end, said by the first of them */
+    gba_word_t rounds[WORKERS];
+};
+
+static void worker_run(struct gba_seat *seat, struct shared *shared, uint32_t member)
+{
+    for (uint32_t round = 1;; round++) {
+        if (0 == member && 0 != gba_word_load_relaxed(&shared->stop))
+            gba_word_store_relaxed(&shared->last, round); /* the barrier tells the others */
+        sim_arrive(seat, round);
+        sim_wait(seat, round);
+        gba_word_store_relaxed(&shared->rounds[member], round);
+        if (round == gba_word_load_relaxed(&shared->last))
+            _exit(0);
+    }
+}
+
+/* Everything that can be done to a device, without end; arrivals at the workers' group, too, which
+ * the device refuses, but only under the lock that the workers need. */
+static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uint32_t busy_group)
+{
+    struct gba_dev *own = NULL;
+    uint64_t value;
+
+    for (uint32_t i = 0;; i++) {
+        struct gba_seat *seat[3];
+        gba_ticket_t ticket;
+        uint32_t members = 1 + i % 3;
+
+        if (5 == i % 8) {
+            own = sim_open(path);
+            CHECK(NULL != own);
+            gba_dev_sim.close(own);
+        }
+        if (GBA_OK != gba_dev_sim.alloc(dev, members, &ticket))
+            continue;
+        for (uint32_t m = 0; m < members; m++) {
+            seat[m] = sim_join(dev, &ticket, m, 0);
+            CHECK(NULL != seat[m]);
+        }
+        CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
+        for (uint32_t round = 1; round <= 4; round++) {
+            for (uint32_t m = 0; m < members; m++)
+                sim_arrive(seat[m], round);
+            CHECK(sim_released(seat[0], round));
+            gba_dev_sim.reg_write(dev, GBA_DOORBELL(busy_group), 8, GBA_ARRIVAL(0, 700));
+            gba_dev_sim.reg_read(dev, GBA_GROUP_REG(busy_group, GBA_REG_STATUS), 8, &value);
+        }
+        if (3 == i % 5)
+            gba_dev_sim.reg_write(dev, GBA_GROUP_REG(ticket.group, GBA_REG_CONTROL), 4,
+                                  GBA_CONTROL_RESET);
+        for (uint32_t m = 0; m < members; m++)
+            gba_dev_sim.leave(seat[m]);
+    }
+}
+
+static void test_kill_at_random(void **state)
+{
+    struct gba_dev_path path = sim_path();
+    struct gba_dev *dev = sim_open(&path);
+    struct shared *shared = sim_shared(sizeof *shared);
+    struct gba_seat *seat[WORKERS];
+    pid_t worker[WORKERS], victim[2];
+    uint64_t rounds;
+    uint32_t random = 1;
+
+    (void)state;
+    assert_non_null(dev);
+    /* The seats are this process's, the workers only use them. */
+    sim_group(dev, WORKERS, 0, seat);
+    for (uint32_t w = 0; w < WORKERS; w++) {
+        worker[w] = sim_fork();
+        if (0 == worker[w])
+            worker_run(seat[w], shared, w);
+    }
+    for (int i = 0; i < KILLS; i += 2) {
+        for (int v = 0; v < 2; v++) {
+            victim[v] = sim_fork();
+            if (0 == victim[v])
+                victim_run(&path, dev, seat[0]->group);
+        }
+        random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
+        usleep(1000 + (random >> 16) % 3000);
+        for (int v = 0; v < 2; v++) {
+            kill(victim[v], SIGKILL);
+            expect_killed(victim[v]);
+        }
+        /* The workers still come through the barrier. */
+        rounds = gba_word_load_relaxed(&shared->rounds[0]);
+        while (gba_word_load_relaxed(&shared->rounds[0]) < rounds + 2)
+            sched_yield();
+        if (0 == i % 50)
+            assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+    }
+    gba_word_store_relaxed(&shared->stop, 1);
+    for (uint32_t w = 0; w < WORKERS; w++)
+        assert_true(sim_child_ok(worker[w]));
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+    sim_leave(seat, WORKERS);
+    /* And all of them work. */
+    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
+        sim_group(dev, WORKERS, group, seat);
+        assert_int_equal(seat[0]->group, group);
+        round_complete(seat, WORKERS, group + 1);
+    }
+    munmap(shared, sizeof *shared);
+    gba_dev_sim.close(dev);
+}
+
+/* --- at single instructions ---------------------------------------------------------------- */
+
+/* Start a child that stops, then runs `run`, and is killed after that many instructions. Returns
+ * whether it had come to its end before; -1: ptrace is not permitted here. */
+static int step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
+{
+    int status;
+    pid_t child = sim_fork();
+
+    if (0 == child) {
+        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(2);
+        raise(SIGSTOP);
+        run(arg);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        return -1;
+    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
+        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+            break;
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    if (WIFEXITED(status)) {
+        assert_int_equal(WEXITSTATUS(status), 0);
+        return 1;
+    }
+    kill(child, SIGKILL);
+    expect_killed(child);
+    return 0;
+}
+
+struct arrival {
+    struct gba_seat *seat;
+    uint32_t round;
+};
+
+static void arrive_once(void *arg)
+{
+    struct arrival *arrival = arg;
+
+    sim_arrive(arrival->seat, arrival->round);
+}
+
+/* The arrival that completes a round, cut at every few instructions: it happened as a whole or not
+ * at all, and sending both again completes the round. */
+static void test_step_arrive(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_seat *seat[2];
+    gba_group_state_t group;
+    uint32_t round = 1, happened = 0, cut = 0;
+    int ended = 0;
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    round_complete(seat, 2, round); /* also: the dynamic linker is done with its work */
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
+        struct arrival arrival = {.seat = seat[1], .round = ++round};
+
+        sim_arrive(seat[0], round);
+        ended = step_and_kill(arrive_once, &arrival, steps);
+        if (ended < 0)
+            skip();
+        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+        assert_true(round == group.sequence || round - 1 == group.sequence);
+        assert_int_equal(group.arrived_count, round == group.sequence ? 0 : 1);
+        happened += round == group.sequence;
+        cut += round != group.sequence;
+        assert_false(sim_released(seat[0], round) && round != group.sequence);
+        sim_arrive(seat[1], round);
+        sim_arrive(seat[0], round);
+        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
+    }
+    assert_true(cut > 10 && happened > 1);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+static void live_once(void *arg)
+{
+    struct gba_dev *dev = arg;
+    struct gba_seat *seat[2];
+    gba_ticket_t ticket;
+
+    CHECK(GBA_OK == gba_dev_sim.alloc(dev, 2, &ticket));
+    for (uint32_t m = 0; m < 2; m++)
+        seat[m] = sim_join(dev, &ticket, m, 0);
+    CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
+    gba_dev_sim.leave(seat[0]);
+    gba_dev_sim.leave(seat[1]);
+}
+
+/* The whole life of a group, cut anywhere: what was held comes back, and the group works. */
+static void test_step_life(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_seat *seat[2];
+    int ended = 0;
+
+    (void)state;
+    live_once(dev);
+    for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
+        ended = step_and_kill(live_once, dev, steps);
+        if (ended < 0)
+            skip();
+        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+        sim_group(dev, 2, steps, seat);
+        assert_int_equal(seat[0]->group, 0);
+        round_complete(seat, 2, steps + 1);
+        sim_leave(seat, 2);
+    }
+    gba_dev_sim.close(dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_undo),           cmocka_unit_test(test_kill_in_lock),
+        cmocka_unit_test(test_kill_reaper),    cmocka_unit_test(test_kill_in_reset),
+        cmocka_unit_test(test_kill_at_random), cmocka_unit_test(test_step_arrive),
+        cmocka_unit_test(test_step_life),
+    };
+
+    alarm(SIM_TEST_TIMEOUT);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
