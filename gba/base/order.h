@@ -15,6 +15,7 @@
 #ifndef GBA_BASE_ORDER_H
 #define GBA_BASE_ORDER_H
 
+#include <endian.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -72,17 +73,23 @@ static inline void gba_fence_doorbell(void)
  */
 static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
     gba_fence_doorbell();
-    *reg = value;
+    *reg = htole64(value);
 }
 
 /* Count: returns the value before. Orders nothing else. */
 static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
 {
     return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+}
+
+/*
+ * Count, and hand on: what this thread wrote or saw is visible to whoever adds to the word, or loads
+ * it with acquire, after it. Returns the value before.
+ */
+static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
+{
+    return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
 }
 
 /*
@@ -93,6 +100,47 @@ static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
 static inline void gba_fence_compiler(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*
+ * One access of that width (1, 2, 4 or 8 bytes) to device memory, for diagnosis. Values are in the
+ * CPU's byte order. A read is not ordered with anything; a write is, as gba_mmio_write64.
+ */
+static inline uint64_t gba_mmio_read(const void *base, uint32_t offset, unsigned width)
+{
+    const volatile void *reg = (const char *)base + offset;
+
+    switch (width) {
+    case 1:
+        return *(const volatile uint8_t *)reg;
+    case 2:
+        return le16toh(*(const volatile uint16_t *)reg);
+    case 4:
+        return le32toh(*(const volatile uint32_t *)reg);
+    default:
+        return le64toh(*(const volatile uint64_t *)reg);
+    }
+}
+
+static inline void gba_mmio_write(void *base, uint32_t offset, unsigned width, uint64_t value)
+{
+    volatile void *reg = (char *)base + offset;
+
+    gba_fence_doorbell();
+    switch (width) {
+    case 1:
+        *(volatile uint8_t *)reg = (uint8_t)value;
+        break;
+    case 2:
+        *(volatile uint16_t *)reg = htole16((uint16_t)value);
+        break;
+    case 4:
+        *(volatile uint32_t *)reg = htole32((uint32_t)value);
+        break;
+    default:
+        *(volatile uint64_t *)reg = htole64(value);
+        break;
+    }
 }
 
 /* Tell the CPU that this is a loop that waits: leaves the pipeline to the other hyper-thread. */
