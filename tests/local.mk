@@ -44,8 +44,10 @@ tests_unit_test_topology_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # The model of the device and of its driver, rule by rule of gba/spec/device.md.
-dist_check_SCRIPTS += contrib/check-rules
-TESTS += contrib/check-rules
+# The fuzzer builds itself, with clang, and says that it was skipped where there is none.
+dist_check_SCRIPTS += contrib/check-rules contrib/fuzz
+TESTS += contrib/check-rules contrib/fuzz
+EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h
 if HAVE_CMOCKA
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
