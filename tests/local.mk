@@ -18,17 +18,25 @@ EXTRA_DIST += contrib/check-models \
 
 # The simulator: real processes, killed ones, and every option.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_sim tests/unit/test_sim_fault tests/unit/test_sim_kill
-TESTS += tests/unit/test_sim tests/unit/test_sim_fault tests/unit/test_sim_kill
+GBA_SIM_TESTS = tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault \
+	tests/unit/test_sim_kill tests/unit/test_sim_step
+check_PROGRAMS += $(GBA_SIM_TESTS)
+TESTS += $(GBA_SIM_TESTS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
 tests_unit_test_sim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_sim_find_SOURCES = tests/unit/test_sim_find.c tests/unit/sim_test.h
+tests_unit_test_sim_find_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sim_find_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h
 tests_unit_test_sim_fault_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_fault_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_kill_SOURCES = tests/unit/test_sim_kill.c tests/unit/sim_test.h
 tests_unit_test_sim_kill_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_kill_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
+tests_unit_test_sim_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sim_step_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # The engine: agreement of threads as members, and who shares a node.

@@ -78,19 +78,17 @@ static void reap(struct gba_sim_dev *dev)
 
 static void sim_close(struct gba_dev *d)
 {
-    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
-
-    gba_sim_segment_close(dev);
-    free(dev);
+    gba_sim_segment_close((struct gba_sim_dev *)d);
+    free(d);
 }
 
 static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                              struct gba_dev **out)
 {
-    const struct gba_sim_options *set;
+    const struct gba_sim_options *set; /* the maker's */
     struct gba_sim_dev *dev = calloc(1, sizeof *dev);
-    uint32_t version;
     gba_status_t status;
+    uint32_t version;
 
     if (NULL == dev)
         return GBA_ERR_NOMEM;

@@ -205,5 +205,7 @@ bool gba_sim_fault_due(struct gba_sim_slot *slot);
 struct gba_driver_owner gba_sim_process_self(void);
 /* Whether that process still lives; in doubt it does. */
 bool gba_sim_process_alive(struct gba_driver_owner owner);
+/* CLOCK_MONOTONIC, the same for all processes of the host, in ns. */
+uint64_t gba_sim_clock_ns(void);
 
 #endif

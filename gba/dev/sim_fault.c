@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "gba/dev/sim.h"
 
@@ -88,14 +87,6 @@ bool gba_sim_fault_die(struct gba_sim_segment *segment)
     return true;
 }
 
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a number from a counter. */
 static uint64_t mix(uint64_t x)
 {
@@ -137,7 +128,7 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
      * asks more often than it takes. */
     if (word == gba_word_load_relaxed(&slot->pending))
         return;
-    gba_word_store_relaxed(&slot->due, clock_ns() + delay);
+    gba_word_store_relaxed(&slot->due, gba_sim_clock_ns() + delay);
     /* Release: pairs with gba_sim_fault_due, for `due` and for all that the members wrote. */
     gba_word_store_release(&slot->pending, word);
 }
@@ -158,7 +149,7 @@ static bool repeat_due(struct gba_sim_slot *slot)
 bool gba_sim_fault_due(struct gba_sim_slot *slot)
 {
     return (0 != gba_word_load_acquire(&slot->pending) &&
-            clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
+            gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
            repeat_due(slot);
 }
 
@@ -170,7 +161,7 @@ void gba_sim_fault_deliver(struct gba_sim_slot *slot)
         gba_word_store_release(&slot->flag, (uint32_t)gba_word_load_relaxed(&slot->repeated));
         gba_word_store_relaxed(&slot->repeated, 0);
     }
-    if (0 != word && clock_ns() >= gba_word_load_relaxed(&slot->due)) {
+    if (0 != word && gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) {
         gba_word_store_release(&slot->flag, (uint32_t)word);
         gba_word_store_relaxed(&slot->pending, 0);
     }

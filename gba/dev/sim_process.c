@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gba/dev/sim.h"
@@ -65,4 +66,12 @@ bool gba_sim_process_alive(struct gba_driver_owner owner)
     if (('Z' == stat.state || 'X' == stat.state) && stat.threads <= 1)
         return false;
     return stat.start == owner.start;
+}
+
+uint64_t gba_sim_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

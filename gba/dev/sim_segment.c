@@ -22,7 +22,8 @@
  * its place is free at once if it dies, so this long only if it is stopped, or if a stranger has
  * taken the name of the lock. */
 #define MAKER_WAIT_NS 10000000000ull
-#define MAKER_POLL_NS 2000000l
+/* Between two looks; doubled up to 64 times, since each reads all of /proc. */
+#define MAKER_POLL_NS 1000000l
 
 /* Not in the headers of Linux before 6.3; without it newer kernels complain, or refuse. */
 #define NOEXEC_SEAL 0x0008u
@@ -227,22 +228,14 @@ static gba_status_t segment_attach(void *ctx, int file)
     return GBA_OK;
 }
 
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
                                   const char *job)
 {
-    const struct timespec pause = {.tv_nsec = MAKER_POLL_NS};
+    struct timespec pause = {.tv_nsec = MAKER_POLL_NS};
     const char *name = '\0' == path->name[0] ? NULL : path->name;
     char id[GBA_SIM_ID_MAX];
     struct attach attach = {.dev = dev, .path = path, .id = id};
-    uint64_t deadline = clock_ns() + MAKER_WAIT_NS;
+    uint64_t deadline = gba_sim_clock_ns() + MAKER_WAIT_NS;
     gba_status_t status = gba_sim_id(id, name, job);
     int lock = -1;
 
@@ -260,7 +253,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
             status = system_failed("bind its lock, an abstract socket");
             break;
         }
-        if (lock < 0 && clock_ns() > deadline) {
+        if (lock < 0 && gba_sim_clock_ns() > deadline) {
             gba_log(GBA_LOG_ERROR,
                     "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
             status = GBA_ERR_BUSY;
@@ -268,6 +261,8 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
         }
         if (lock < 0)
             nanosleep(&pause, NULL);
+        if (pause.tv_nsec < 64 * MAKER_POLL_NS)
+            pause.tv_nsec *= 2;
     }
     if (lock >= 0)
         close(lock);

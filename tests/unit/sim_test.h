@@ -151,4 +151,21 @@ static inline bool sim_child_ok(pid_t pid)
     return pid == waitpid(pid, &status, 0) && WIFEXITED(status) && 0 == WEXITSTATUS(status);
 }
 
+/* Whether the child was killed, by itself or by us. */
+static inline bool sim_child_killed(pid_t pid)
+{
+    int status;
+
+    return pid == waitpid(pid, &status, 0) && WIFSIGNALED(status) && SIGKILL == WTERMSIG(status);
+}
+
+/* A whole round of members in this process. */
+static inline void sim_round(struct gba_seat **seat, uint32_t members, uint32_t round)
+{
+    for (uint32_t i = 0; i < members; i++)
+        sim_arrive(seat[i], round);
+    for (uint32_t i = 0; i < members; i++)
+        assert_true(sim_released(seat[i], round));
+}
+
 #endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulator without faults: which processes share one, barriers of real processes through it,
- * who holds what, and that nothing stays behind.
+ * The simulator without faults: barriers of real processes through it, who holds what, and its
+ * registers.
  */
-#define _GNU_SOURCE
 #include "tests/unit/sim_test.h"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 static void test_one_process(void **state)
 {
@@ -150,213 +145,6 @@ static void test_barrier(void **state)
         assert_int_equal(info.groups_free, GBA_GROUPS);
         munmap(shared, 4096);
         gba_dev_sim.close(dev);
-    }
-}
-
-/* Many that open a simulator which nobody has made yet: they all get the same. */
-static void test_open_at_once(void **state)
-{
-    enum { OPENERS = 12 };
-    struct opened {
-        gba_word_t go, ready;
-        uint8_t uuid[OPENERS][GBA_UUID_SIZE];
-    } *shared = sim_shared(sizeof *shared);
-
-    (void)state;
-    for (int round = 0; round < 10; round++) {
-        struct gba_dev_path path = sim_path();
-        pid_t child[OPENERS];
-
-        memset(shared, 0, sizeof *shared);
-        for (int i = 0; i < OPENERS; i++) {
-            child[i] = sim_fork();
-            if (0 != child[i])
-                continue;
-            while (0 == gba_word_load_relaxed(&shared->go))
-                sched_yield();
-            struct gba_dev *dev = sim_open(&path);
-
-            CHECK(NULL != dev);
-            memcpy(shared->uuid[i], sim_info(dev).uuid, GBA_UUID_SIZE);
-            gba_word_add_relaxed(&shared->ready, 1);
-            while (OPENERS != gba_word_load_relaxed(&shared->ready))
-                sched_yield(); /* so that it lives until the last one has found it */
-            _exit(0);
-        }
-        gba_word_store_relaxed(&shared->go, 1);
-        for (int i = 0; i < OPENERS; i++)
-            assert_true(sim_child_ok(child[i]));
-        for (int i = 1; i < OPENERS; i++)
-            assert_memory_equal(shared->uuid[0], shared->uuid[i], GBA_UUID_SIZE);
-    }
-    munmap(shared, sizeof *shared);
-}
-
-static void uuid_get(const struct gba_dev_path *path, const char *job, uint8_t uuid[GBA_UUID_SIZE],
-                     struct gba_dev **dev)
-{
-    const gba_device_attr_t attr = {.job = job};
-
-    assert_int_equal(gba_dev_sim.open(path, &attr, dev), GBA_OK);
-    memcpy(uuid, sim_info(*dev).uuid, GBA_UUID_SIZE);
-}
-
-/* Who shares: the same job or the same name, and nobody else. */
-static void test_sharing(void **state)
-{
-    struct gba_dev_path job = {.kind = GBA_DEV_SIM}, name = sim_path();
-    char longer[512], longer2[512];
-    uint8_t uuid[8][GBA_UUID_SIZE];
-    struct gba_dev *dev[8];
-
-    (void)state;
-    memset(longer, '/', sizeof longer);
-    longer[sizeof longer - 1] = '\0';
-    memcpy(longer2, longer, sizeof longer2);
-    longer2[sizeof longer2 - 2] = '\n';
-    uuid_get(&job, longer, uuid[0], &dev[0]);
-    uuid_get(&job, longer, uuid[1], &dev[1]);
-    uuid_get(&job, longer2, uuid[2], &dev[2]);
-    uuid_get(&job, NULL, uuid[3], &dev[3]);
-    uuid_get(&job, NULL, uuid[4], &dev[4]);
-    uuid_get(&name, longer, uuid[5], &dev[5]);
-    uuid_get(&name, NULL, uuid[6], &dev[6]);
-    uuid_get(&job, name.name, uuid[7], &dev[7]);
-    for (int i = 0; i < 8; i++) {
-        for (int j = 0; j < i; j++) {
-            bool same = (0 == j && 1 == i) || (5 == j && 6 == i);
-
-            assert_int_equal(0 == memcmp(uuid[i], uuid[j], GBA_UUID_SIZE), same);
-        }
-    }
-    for (int i = 0; i < 8; i++)
-        gba_dev_sim.close(dev[i]);
-}
-
-static gba_status_t take_none(void *ctx, int file)
-{
-    (void)file;
-    ++*(int *)ctx;
-    return GBA_INPROGRESS;
-}
-
-static int files_of(const struct gba_dev_path *path)
-{
-    char id[GBA_SIM_ID_MAX];
-    int found = 0;
-
-    assert_int_equal(gba_sim_id(id, path->name, NULL), GBA_OK);
-    assert_int_equal(gba_sim_find(id, take_none, &found), GBA_INPROGRESS);
-    return found;
-}
-
-/* All processes killed at once: no memfd, no file, and the next one gets another device. */
-static void test_nothing_left(void **state)
-{
-    struct gba_dev_path path = sim_path();
-    uint8_t *shared = sim_shared(4096), uuid[GBA_UUID_SIZE];
-    gba_word_t *ready = (gba_word_t *)shared;
-    struct gba_dev *dev;
-    struct dirent *entry;
-    pid_t child[4];
-    DIR *shm;
-
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        child[i] = sim_fork();
-        if (0 != child[i])
-            continue;
-        dev = sim_open(&path);
-        CHECK(NULL != dev);
-        memcpy(shared + 64, sim_info(dev).uuid, GBA_UUID_SIZE);
-        gba_word_add_relaxed(ready, 1);
-        for (;;)
-            pause();
-    }
-    while (4 != gba_word_load_relaxed(ready))
-        sched_yield();
-    assert_int_equal(files_of(&path), 4);
-    for (int i = 0; i < 4; i++)
-        kill(child[i], SIGKILL);
-    for (int i = 0; i < 4; i++)
-        waitpid(child[i], NULL, 0);
-    assert_int_equal(files_of(&path), 0);
-    shm = opendir("/dev/shm");
-    while (NULL != shm && NULL != (entry = readdir(shm)))
-        assert_null(strstr(entry->d_name, path.name));
-    if (NULL != shm)
-        closedir(shm);
-    uuid_get(&path, NULL, uuid, &dev);
-    assert_memory_not_equal(uuid, shared + 64, GBA_UUID_SIZE);
-    gba_dev_sim.close(dev);
-    assert_int_equal(files_of(&path), 0);
-    munmap(shared, 4096);
-}
-
-/* The right to make a simulator is one process's, and free as soon as that one is dead. */
-static void test_maker_lock(void **state)
-{
-    char id[GBA_SIM_ID_MAX];
-    gba_word_t *ready = sim_shared(4096);
-    struct gba_dev_path path = sim_path();
-    pid_t child;
-    int lock;
-
-    (void)state;
-    assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-    child = sim_fork();
-    if (0 == child) {
-        CHECK(gba_sim_maker_lock(id) >= 0);
-        gba_word_store_release(ready, 1);
-        for (;;)
-            pause();
-    }
-    while (0 == gba_word_load_acquire(ready))
-        sched_yield();
-    assert_int_equal(gba_sim_maker_lock(id), -1);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    lock = gba_sim_maker_lock(id);
-    assert_true(lock >= 0);
-    close(lock);
-    munmap(ready, 4096);
-}
-
-/* Files with the right name that are not to be trusted are passed over, or refused. */
-static void test_foreign_file(void **state)
-{
-    static const struct {
-        mode_t mode;
-        int seals;
-        gba_status_t status; /* of an open while such a file exists */
-    } files[] = {
-        {0600, 0, GBA_OK},
-        {0666, F_SEAL_SHRINK | F_SEAL_GROW, GBA_OK},
-        {0600, F_SEAL_SHRINK | F_SEAL_GROW, GBA_ERR_VERSION},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        struct gba_dev_path path = sim_path();
-        struct gba_sim_header header = {.layout = GBA_SIM_LAYOUT + 1,
-                                        .size = sizeof(struct gba_sim_segment)};
-        char id[GBA_SIM_ID_MAX], name[GBA_SIM_ID_MAX + 16];
-        struct gba_dev *dev;
-        int file;
-
-        gba_word_store_relaxed(&header.magic, GBA_SIM_MAGIC);
-        assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
-        snprintf(name, sizeof name, GBA_SIM_FILE_NAME, id);
-        file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        assert_true(file >= 0);
-        assert_int_equal(fchmod(file, files[i].mode), 0);
-        assert_int_equal(write(file, &header, sizeof header), sizeof header);
-        assert_int_equal(ftruncate(file, sizeof(struct gba_sim_segment)), 0);
-        assert_int_equal(fcntl(file, F_ADD_SEALS, files[i].seals), 0);
-        assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), files[i].status);
-        if (GBA_OK == files[i].status)
-            gba_dev_sim.close(dev);
-        close(file);
     }
 }
 
@@ -503,15 +291,80 @@ static void test_bad_address(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* The same with threads in place of processes, for ThreadSanitizer, which sees only those. What is
+ * not atomic here is ordered by the barrier, or not at all. */
+enum { THREADS = 3, THREAD_ROUNDS = 2000 };
+
+struct thread {
+    struct gba_seat *seat;
+    uint32_t *entered; /* of all members */
+    bool ok;
+};
+
+static void *thread_run(void *arg)
+{
+    struct thread *thread = arg;
+    uint32_t me = thread->seat->member;
+
+    thread->ok = true;
+    for (uint32_t round = 1; round <= THREAD_ROUNDS; round++) {
+        bool odd = 1 == round % 2;
+
+        if (odd)
+            thread->entered[me] = round;
+        sim_arrive(thread->seat, round);
+        sim_wait(thread->seat, round);
+        /* Nobody writes again before all have arrived at the even round that follows. */
+        for (uint32_t m = 0; odd && m < THREADS; m++)
+            thread->ok = thread->ok && round == thread->entered[m];
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    static const struct gba_sim_options options[] = {
+        {.latency = 0}, {.latency = 1000, .jitter = 1000}, {.repeat_release = 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = options[i]};
+        struct gba_dev *dev = sim_open(&path);
+        struct gba_seat *seat[THREADS];
+        struct thread thread[THREADS];
+        uint32_t entered[THREADS] = {0};
+        pthread_t id[THREADS];
+
+        assert_non_null(dev);
+        sim_group(dev, THREADS, 0, seat);
+        for (int t = 0; t < THREADS; t++) {
+            thread[t] = (struct thread){.seat = seat[t], .entered = entered};
+            assert_int_equal(pthread_create(&id[t], NULL, thread_run, &thread[t]), 0);
+        }
+        /* Meanwhile: whoever looks at the device and at other groups disturbs nobody. */
+        for (int n = 0; n < 100; n++) {
+            gba_ticket_t ticket;
+
+            assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket), GBA_OK);
+            assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 2);
+            gba_dev_sim.cancel(dev, &ticket);
+        }
+        for (int t = 0; t < THREADS; t++) {
+            assert_int_equal(pthread_join(id[t], NULL), 0);
+            assert_true(thread[t].ok);
+        }
+        sim_leave(seat, THREADS);
+        gba_dev_sim.close(dev);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_process), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_barrier),     cmocka_unit_test(test_open_at_once),
-        cmocka_unit_test(test_sharing),     cmocka_unit_test(test_nothing_left),
-        cmocka_unit_test(test_maker_lock),  cmocka_unit_test(test_foreign_file),
-        cmocka_unit_test(test_reap),        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_registers),   cmocka_unit_test(test_bad_address),
+        cmocka_unit_test(test_barrier),     cmocka_unit_test(test_reap),
+        cmocka_unit_test(test_fork),        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_bad_address), cmocka_unit_test(test_threads),
     };
 
     alarm(SIM_TEST_TIMEOUT);

@@ -5,8 +5,6 @@
  */
 #include "tests/unit/sim_test.h"
 
-#include <time.h>
-
 static char last_line[512];
 static int lines;
 
@@ -16,14 +14,6 @@ static void log_keep(void *ctx, gba_log_level_t level, const char *line)
     (void)level;
     lines++;
     snprintf(last_line, sizeof last_line, "%s", line);
-}
-
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static struct gba_dev *open_with(const struct gba_sim_options *options)
@@ -261,13 +251,13 @@ static void test_latency(void **state)
     (void)state;
     sim_group(dev, 2, 0, seat);
     for (uint32_t round = 1; round <= 3; round++) {
-        uint64_t start = clock_ns();
+        uint64_t start = gba_sim_clock_ns();
 
         sim_arrive(seat[0], round);
         sim_arrive(seat[1], round);
         while (!sim_released(seat[0], round))
             sim_arrive(seat[0], round);
-        assert_true(clock_ns() - start >= latency);
+        assert_true(gba_sim_clock_ns() - start >= latency);
         sim_wait(seat[1], round);
     }
     sim_leave(seat, 2);

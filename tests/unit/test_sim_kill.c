@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that are killed while they work on the simulator: at chosen places, at random ones, and
- * at single instructions (ptrace). The device stays whole, the others go on, and all that the dead
- * held comes back.
+ * Processes that are killed while they work on the simulator, at chosen places and at random ones:
+ * the device stays whole, the others go on, and all that the dead held comes back.
  */
 #include "tests/unit/sim_test.h"
 
-#include <errno.h>
-#include <sys/ptrace.h>
-#include <time.h>
-
 #define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
 #define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_SEAT)
-
-/* Collect a child that killed itself. */
-static void expect_killed(pid_t pid)
-{
-    int status;
-
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGKILL);
-}
-
-static void round_complete(struct gba_seat **seat, uint32_t members, uint32_t round)
-{
-    for (uint32_t i = 0; i < members; i++)
-        sim_arrive(seat[i], round);
-    for (uint32_t i = 0; i < members; i++)
-        assert_true(sim_released(seat[i], round));
-}
 
 /* A group as the test can compare it: the record and the registers, without lock and journal. */
 struct snapshot {
@@ -159,7 +136,7 @@ static void test_kill_in_lock(void **state)
         child = sim_fork();
         if (0 == child)
             arrive_and_die(sim_segment(dev), seat[0]->group, GBA_ARRIVAL(round, 1), place);
-        expect_killed(child);
+        assert_true(sim_child_killed(child));
         assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
         assert_int_equal(group.sequence, AFTER_END == place ? round : round - 1);
         assert_int_equal(group.arrived_count, AFTER_END == place ? 0 : 1);
@@ -168,7 +145,7 @@ static void test_kill_in_lock(void **state)
             sim_arrive(seat[0], round);
         sim_arrive(seat[1], round);
         assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
-        round_complete(seat, 2, ++round);
+        sim_round(seat, 2, ++round);
     }
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
     sim_leave(seat, 2);
@@ -199,7 +176,7 @@ static void test_kill_reaper(void **state)
                          gba_sim_process_self());
         raise(SIGKILL);
     }
-    expect_killed(child);
+    assert_true(sim_child_killed(child));
     assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
     assert_int_equal(head->present, 3);
     assert_int_equal(head->mapped, 3);
@@ -222,7 +199,7 @@ static void test_kill_in_reset(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, seat);
-    round_complete(seat, 2, 1);
+    sim_round(seat, 2, 1);
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
@@ -231,15 +208,13 @@ static void test_kill_in_reset(void **state)
         segment->model.group[0].table[0] = 0;
         raise(SIGKILL);
     }
-    expect_killed(child);
+    assert_true(sim_child_killed(child));
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 1);
     assert_int_equal(segment->model.group[0].table[1], 0);
     assert_int_equal(segment->model.group[0].core.member_count, 0);
     sim_leave(seat, 2);
     gba_dev_sim.close(dev);
 }
-
-/* --- at random ----------------------------------------------------------------------------- */
 
 enum { KILLS = 400, WORKERS = 2 };
 
@@ -330,7 +305,7 @@ static void test_kill_at_random(void **state)
         usleep(1000 + (random >> 16) % 3000);
         for (int v = 0; v < 2; v++) {
             kill(victim[v], SIGKILL);
-            expect_killed(victim[v]);
+            assert_true(sim_child_killed(victim[v]));
         }
         /* The workers still come through the barrier. */
         rounds = gba_word_load_relaxed(&shared->rounds[0]);
@@ -348,128 +323,9 @@ static void test_kill_at_random(void **state)
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         sim_group(dev, WORKERS, group, seat);
         assert_int_equal(seat[0]->group, group);
-        round_complete(seat, WORKERS, group + 1);
+        sim_round(seat, WORKERS, group + 1);
     }
     munmap(shared, sizeof *shared);
-    gba_dev_sim.close(dev);
-}
-
-/* --- at single instructions ---------------------------------------------------------------- */
-
-/* Start a child that stops, then runs `run`, and is killed after that many instructions. Returns
- * whether it had come to its end before; -1: ptrace is not permitted here. */
-static int step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
-{
-    int status;
-    pid_t child = sim_fork();
-
-    if (0 == child) {
-        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-            _exit(2);
-        raise(SIGSTOP);
-        run(arg);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status))
-        return -1;
-    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
-        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
-            break;
-        assert_int_equal(waitpid(child, &status, 0), child);
-    }
-    if (WIFEXITED(status)) {
-        assert_int_equal(WEXITSTATUS(status), 0);
-        return 1;
-    }
-    kill(child, SIGKILL);
-    expect_killed(child);
-    return 0;
-}
-
-struct arrival {
-    struct gba_seat *seat;
-    uint32_t round;
-};
-
-static void arrive_once(void *arg)
-{
-    struct arrival *arrival = arg;
-
-    sim_arrive(arrival->seat, arrival->round);
-}
-
-/* The arrival that completes a round, cut at every few instructions: it happened as a whole or not
- * at all, and sending both again completes the round. */
-static void test_step_arrive(void **state)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
-    gba_group_state_t group;
-    uint32_t round = 1, happened = 0, cut = 0;
-    int ended = 0;
-
-    (void)state;
-    sim_group(dev, 2, 0, seat);
-    round_complete(seat, 2, round); /* also: the dynamic linker is done with its work */
-    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
-        struct arrival arrival = {.seat = seat[1], .round = ++round};
-
-        sim_arrive(seat[0], round);
-        ended = step_and_kill(arrive_once, &arrival, steps);
-        if (ended < 0)
-            skip();
-        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
-        assert_true(round == group.sequence || round - 1 == group.sequence);
-        assert_int_equal(group.arrived_count, round == group.sequence ? 0 : 1);
-        happened += round == group.sequence;
-        cut += round != group.sequence;
-        assert_false(sim_released(seat[0], round) && round != group.sequence);
-        sim_arrive(seat[1], round);
-        sim_arrive(seat[0], round);
-        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
-    }
-    assert_true(cut > 10 && happened > 1);
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
-    sim_leave(seat, 2);
-    gba_dev_sim.close(dev);
-}
-
-static void live_once(void *arg)
-{
-    struct gba_dev *dev = arg;
-    struct gba_seat *seat[2];
-    gba_ticket_t ticket;
-
-    CHECK(GBA_OK == gba_dev_sim.alloc(dev, 2, &ticket));
-    for (uint32_t m = 0; m < 2; m++)
-        seat[m] = sim_join(dev, &ticket, m, 0);
-    CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
-    gba_dev_sim.leave(seat[0]);
-    gba_dev_sim.leave(seat[1]);
-}
-
-/* The whole life of a group, cut anywhere: what was held comes back, and the group works. */
-static void test_step_life(void **state)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
-    int ended = 0;
-
-    (void)state;
-    live_once(dev);
-    for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
-        ended = step_and_kill(live_once, dev, steps);
-        if (ended < 0)
-            skip();
-        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-        sim_group(dev, 2, steps, seat);
-        assert_int_equal(seat[0]->group, 0);
-        round_complete(seat, 2, steps + 1);
-        sim_leave(seat, 2);
-    }
     gba_dev_sim.close(dev);
 }
 
@@ -478,8 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undo),           cmocka_unit_test(test_kill_in_lock),
         cmocka_unit_test(test_kill_reaper),    cmocka_unit_test(test_kill_in_reset),
-        cmocka_unit_test(test_kill_at_random), cmocka_unit_test(test_step_arrive),
-        cmocka_unit_test(test_step_life),
+        cmocka_unit_test(test_kill_at_random),
     };
 
     alarm(SIM_TEST_TIMEOUT);
