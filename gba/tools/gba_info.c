@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gba_info: show what a device is, how many groups are free, and what it has counted. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/gba.h"
+#include "gba/spec/gba_regs.h"
+
+/* Exit statuses: a script can tell "no device here" from "asked in the wrong way". */
+enum { EXIT_SHOWN = 0, EXIT_NO_DEVICE = 1, EXIT_USAGE = 2 };
+
+_Static_assert(GBA_COUNTERS == GBA_COUNTERS_SIZE, "gba.h and gba_regs.h count alike");
+
+static const char *const counter_names[GBA_COUNTERS] = {
+    [GBA_COUNTER_ARRIVALS] = "arrivals",
+    [GBA_COUNTER_RELEASES] = "releases",
+    [GBA_COUNTER_ROUNDS] = "rounds",
+    [GBA_COUNTER_REPEATS] = "repeated arrivals",
+    [GBA_COUNTER_LATE] = "late arrivals",
+    [GBA_COUNTER_ERR_ACCESS] = "access errors",
+    [GBA_COUNTER_ERR_SEQUENCE] = "sequence errors",
+    [GBA_COUNTER_ERR_MEMBER] = "member errors",
+    [GBA_COUNTER_ERR_DISABLED] = "disabled errors",
+    [GBA_COUNTER_ERR_CONFIG] = "configuration errors",
+};
+
+static void show(const gba_device_info_t *info)
+{
+    printf("%-22s %s (%s)\n", "device", info->path, info->backend);
+    printf("%-22s ", "unit");
+    for (int i = 0; i < GBA_UUID_SIZE; i++)
+        printf("%02x", info->uuid[i]);
+    printf("\n%-22s %" PRIu32 ".%" PRIu32 "\n", "register version", info->regs_version >> 16,
+           info->regs_version & 0xFFFFu);
+    printf("%-22s %s\n", "state", info->dead ? "dead: it no longer answers" : "up");
+    printf("%-22s %" PRIu32 " of %" PRIu32 "\n", "groups free", info->groups_free, info->groups);
+    printf("%-22s %" PRIu32 "\n", "members of a group", info->members_max);
+    for (unsigned int i = 0; i < GBA_COUNTERS; i++)
+        printf("%-22s %" PRIu64 "\n", counter_names[i], info->counters[i]);
+    printf("%-22s %" PRIu64 "\n", "accesses to no group", info->bad_access);
+}
+
+static int show_device(const char *path)
+{
+    gba_device_info_t info;
+    gba_device_t *device;
+    gba_status_t status = gba_device_init(path, NULL, &device);
+
+    if (GBA_OK != status) {
+        /* The library has told of everything but this. */
+        if (GBA_ERR_NO_DEVICE == status)
+            fprintf(stderr, "gba_info: there is no device at %s\n", path);
+        return EXIT_NO_DEVICE;
+    }
+    status = gba_device_query(device, &info);
+    gba_device_fini(device);
+    if (GBA_OK != status) {
+        fprintf(stderr, "gba_info: %s: %s\n", path, gba_status_text(status));
+        return EXIT_NO_DEVICE;
+    }
+    show(&info);
+    return EXIT_SHOWN;
+}
+
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : "/dev/gba0";
+    char message[256];
+
+    if (0 == strcmp(path, "--version")) {
+        printf("gba_info %s\n", gba_version());
+        return EXIT_SHOWN;
+    }
+    if (argc > 2 || '-' == path[0]) {
+        fprintf(0 == strcmp(path, "--help") ? stdout : stderr,
+                "usage: gba_info [DEVICE]    (default /dev/gba0; or sim:NAME)\n"
+                "       gba_info --version\n");
+        return 0 == strcmp(path, "--help") ? EXIT_SHOWN : EXIT_USAGE;
+    }
+    if (GBA_OK != gba_device_path_check(path, message, sizeof message)) {
+        fprintf(stderr, "gba_info: %s\n", message);
+        return EXIT_USAGE;
+    }
+    return show_device(path);
+}
