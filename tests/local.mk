@@ -59,7 +59,7 @@ EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h
 if HAVE_CMOCKA
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_driver
+	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair
 check_PROGRAMS += $(GBA_MODEL_TESTS)
 TESTS += $(GBA_MODEL_TESTS)
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
@@ -74,7 +74,11 @@ tests_unit_test_model_errors_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 tests_unit_test_model_rounds_SOURCES = tests/unit/test_model_rounds.c tests/unit/model_bench.h
 tests_unit_test_model_rounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_model_rounds_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
-tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/model_bench.h
+tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h
 tests_unit_test_driver_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_driver_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c \
+	tests/unit/driver_bench.h
+tests_unit_test_driver_repair_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_driver_repair_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 endif

@@ -1,95 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules of gba/spec/device.md, chapter "Driver", on the driver's model. */
-#include "tests/unit/model_bench.h"
-
-#include "gba/spec/gba_ioctl.h"
-#include "sim/model/driver.h"
-
-#define KEY 0x1122334455667788ull
-
-static struct gba_driver_record record;
-static struct gba_model_group *group; /* number 4 of the device on the bench */
-static const struct gba_driver_owner ann = {100, 1}, bob = {101, 1}, eve = {100, 2};
-
-static void power_on(void)
-{
-    bench_power_on(32);
-    memset(&record, 0, sizeof(record));
-    group = &bench.group[4];
-}
-
-static gba_status_t alloc(uint32_t members, struct gba_driver_owner owner)
-{
-    return gba_driver_alloc(&record, group, members, KEY + record.head.generation, owner);
-}
-
-static uint32_t generation(void)
-{
-    return record.head.generation;
-}
-
-static gba_status_t join(uint32_t member, struct gba_driver_owner owner)
-{
-    return gba_driver_join(&record, generation(), record.head.key, member, owner);
-}
-
-static gba_status_t map(uint32_t member, struct gba_driver_owner owner)
-{
-    return gba_driver_map(&record, group, generation(), member, bench_flag(4, member), owner);
-}
-
-static gba_status_t configure(uint32_t sequence, struct gba_driver_owner owner)
-{
-    return gba_driver_configure(&record, group, generation(), sequence, owner);
-}
-
-static gba_status_t leave(uint32_t member, struct gba_driver_owner owner)
-{
-    return gba_driver_leave(&record, group, generation(), member, owner);
-}
-
-/* ann is member 0, bob the rest. */
-static void arm(uint32_t members, uint32_t sequence)
-{
-    assert_int_equal(alloc(members, ann), GBA_OK);
-    for (uint32_t member = 0; member < members; member++) {
-        assert_int_equal(join(member, member ? bob : ann), GBA_OK);
-        assert_int_equal(map(member, member ? bob : ann), GBA_OK);
-    }
-    assert_int_equal(configure(sequence, bob), GBA_OK);
-}
-
-/* The group is as at power-on, but for the counters, and anybody's ticket is stale. */
-static void is_free(void)
-{
-    struct gba_model_group fresh;
-
-    memset(&fresh, 0, sizeof(fresh));
-    memcpy(fresh.core.counters, group->core.counters, sizeof(fresh.core.counters));
-    assert_int_equal(record.head.state, GBA_GROUP_FREE);
-    assert_true(memcmp(&fresh, group, sizeof(fresh)) == 0);
-    assert_int_equal(join(0, eve), GBA_ERR_STALE);
-    assert_int_equal(map(0, ann), GBA_ERR_STALE);
-    assert_int_equal(configure(0, ann), GBA_ERR_STALE);
-    assert_int_equal(leave(0, ann), GBA_ERR_STALE);
-}
-
-static bool only_bob_lives(struct gba_driver_owner owner)
-{
-    return owner.pid == bob.pid && owner.start == bob.start;
-}
-
-static bool nobody_lives(struct gba_driver_owner owner)
-{
-    (void)owner;
-    return false;
-}
-
-static bool all_live(struct gba_driver_owner owner)
-{
-    (void)owner;
-    return true;
-}
+#include "tests/unit/driver_bench.h"
 
 /* What QUERY adds up: a group's lives leave their counts behind. */
 static void test_DRV_1_query_sums_over_lives(void **state)
@@ -375,97 +286,6 @@ static void test_DRV_10_dead_allocator(void **state)
     is_free();
 }
 
-/*
- * A process killed in a call: whatever part of its stores was made, putting back head and core,
- * then repair and reap must leave a group that is free once bob, who lives, has left. Here "a part"
- * is each combination of seats, table and the rest being as before or as after the call.
- */
-static void killed_in(void (*call)(void), void (*prepare)(void))
-{
-    for (uint32_t part = 0; part < 4; part++) {
-        struct gba_driver_record old;
-        struct gba_model_group old_group;
-
-        power_on();
-        prepare();
-        old = record;
-        old_group = *group;
-        call();
-        record.head = old.head;
-        group->core = old_group.core;
-        if (part & 1)
-            memcpy(record.seat, old.seat, sizeof(old.seat));
-        if (part & 2)
-            memcpy(group->table, old_group.table, sizeof(old_group.table));
-        gba_driver_repair(&record, group);
-        gba_driver_reap(&record, group, only_bob_lives);
-        if (record.head.state != GBA_GROUP_FREE) {
-            assert_int_equal(record.head.present, 1);
-            assert_int_equal(leave(1, bob), GBA_OK);
-        }
-        is_free();
-    }
-}
-
-static void prepare_nothing(void)
-{
-}
-
-static void prepare_allocated(void)
-{
-    alloc(2, ann);
-}
-
-static void prepare_joined(void)
-{
-    alloc(2, ann);
-    join(0, ann);
-}
-
-static void prepare_both_joined(void)
-{
-    prepare_joined();
-    join(1, bob);
-    map(1, bob);
-}
-
-static void prepare_armed(void)
-{
-    arm(2, 0);
-}
-
-static void call_alloc(void)
-{
-    alloc(2, ann);
-}
-
-static void call_join(void)
-{
-    join(0, ann);
-}
-
-static void call_map(void)
-{
-    map(0, ann);
-}
-
-static void call_leave(void)
-{
-    leave(0, ann);
-}
-
-static void test_DRV_10_killed_in_a_call(void **state)
-{
-    (void)state;
-    killed_in(call_alloc, prepare_nothing);
-    killed_in(call_join, prepare_allocated);
-    killed_in(call_map, prepare_joined);
-    killed_in(call_map, prepare_both_joined);
-    killed_in(call_leave, prepare_joined);
-    killed_in(call_leave, prepare_both_joined);
-    killed_in(call_leave, prepare_armed);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,7 +306,6 @@ int main(void)
         cmocka_unit_test(test_DRV_9_mmap_offsets),
         cmocka_unit_test(test_DRV_10_dead_members_leave),
         cmocka_unit_test(test_DRV_10_dead_allocator),
-        cmocka_unit_test(test_DRV_10_killed_in_a_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
