@@ -6,6 +6,8 @@
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
+#include <string.h>
+
 #include "opal/runtime/opal_progress.h"
 
 static void barrier_progress(void *arg)
@@ -14,24 +16,40 @@ static void barrier_progress(void *arg)
     (void)opal_progress();
 }
 
-static int barrier_saved(gba_coll_module_t *module, ompi_communicator_t *comm)
-{
-    module->fallbacks++;
-    return module->saved.barrier(comm, module->saved.barrier_module);
-}
-
 /* Not all members take part: no team, and no exchange, which some of them would never join. */
 static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm,
                             gba_status_t reason, uint32_t rank, uint32_t speaker)
 {
-    const char *text = GBA_ERR_UNSUPPORTED == reason ? "its members belong to several jobs"
-                                                     : gba_status_text(reason);
+    const char *text = gba_status_text(reason);
     char member[96], why[256];
 
+    if (GBA_ERR_UNSUPPORTED == reason)
+        text = "its members belong to several jobs";
+    else if (GBA_ERR_MISMATCH == reason)
+        text = "members differ in priority, min_comm_size or version";
     module->agreed = true;
     gba_coll_name_member(comm, rank, member, sizeof member);
     snprintf(why, sizeof why, "%s: %s (%s)", gba_path_name(GBA_PATH_CALLER), text, member);
     gba_coll_report_path(comm, speaker, reason, why);
+}
+
+static void barrier_attr_init(gba_team_attr_t *attr, ompi_communicator_t *comm)
+{
+    memset(attr, 0, sizeof *attr);
+    attr->name = gba_compat_comm_name(comm);
+    attr->params = &gba_coll->params;
+    attr->device = gba_coll_device(&attr->device_status);
+}
+
+/* The module goes on with what its team has agreed. */
+static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
+{
+    opal_mutex_lock(&gba_coll->lock); /* for a thread that reads the counters */
+    module->team = team;
+    module->path = gba_team_path(team);
+    opal_mutex_unlock(&gba_coll->lock);
+    module->active = GBA_PATH_CALLER == module->path ? NULL : team;
+    module->agreed = true;
 }
 
 /* The agreement. Returns GBA_OK when the module has a path, whichever it is. */
@@ -48,22 +66,12 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
         barrier_decline(module, comm, status, rank, speaker);
         return GBA_OK;
     }
-    attr.name = gba_compat_comm_name(comm);
-    attr.params = &gba_coll->params;
-    attr.device_status = GBA_OK;
-    attr.device = gba_coll_device(&attr.device_status);
+    barrier_attr_init(&attr, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
         return status;
-
-    opal_mutex_lock(&gba_coll->lock); /* for a thread that reads the counters */
-    module->team = team;
-    module->path = gba_team_path(team);
-    opal_mutex_unlock(&gba_coll->lock);
-    if (GBA_PATH_CALLER != module->path)
-        module->active = team;
-    module->agreed = true;
+    barrier_follow(module, team);
     gba_coll_report_path(comm, 0, gba_team_reason(team), gba_team_why(team));
     return GBA_OK;
 }
@@ -73,39 +81,47 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
 static int barrier_recover(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
+    gba_team_stats_t stats;
     gba_oob_t oob;
     bool done = false;
     gba_status_t status;
 
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_recover(module->team, &oob, &done);
-    module->active = NULL;
-    if (GBA_OK != status)
+    if (GBA_OK != status) {
+        module->active = NULL; /* the exchange failed, and so will the saved barrier, loudly */
         return gba_coll_error(status);
+    }
+    gba_team_stats(module->team, &stats);
+    module->path_before = module->path;
+    module->rounds_before = stats.rounds;
+    barrier_follow(module, module->team);
     gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
-    return done ? OMPI_SUCCESS : barrier_saved(module, comm);
+    return done ? OMPI_SUCCESS : gba_coll_barrier(comm, &module->super);
 }
 
-static int barrier_slow(gba_coll_module_t *module, ompi_communicator_t *comm)
+/* No path of ours, or not yet. */
+static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     gba_status_t status;
 
-    if (!module->agreed) {
-        status = barrier_agree(module, comm);
-        if (GBA_OK != status)
-            return gba_coll_error(status);
-        return gba_coll_barrier(comm, &module->super);
+    if (module->agreed) {
+        module->fallbacks++;
+        return module->saved.barrier(comm, module->saved.barrier_module);
     }
-    return barrier_saved(module, comm);
+    status = barrier_agree(module, comm);
+    return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
 }
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
+    gba_status_t status;
 
     if (OPAL_UNLIKELY(NULL == module->active))
-        return barrier_slow(module, comm);
-    if (OPAL_LIKELY(GBA_OK == gba_barrier_wait(module->active, barrier_progress, NULL)))
+        return barrier_other(module, comm);
+    status = gba_barrier_wait(module->active, barrier_progress, NULL);
+    if (OPAL_LIKELY(GBA_OK == status))
         return OMPI_SUCCESS;
-    return barrier_recover(module, comm);
+    return GBA_ERR_DEAD == status ? barrier_recover(module, comm) : gba_coll_error(status);
 }

@@ -42,8 +42,10 @@ typedef struct gba_coll_module {
     mca_coll_base_module_t super;
     gba_team_t *active; /* the team while its path is one of ours; all that the fast path reads */
     struct gba_coll_saved saved;
-    gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
-    gba_path_t path;  /* that was agreed: whose the team's rounds are */
+    gba_team_t *team;       /* NULL until the agreement, and when capabilities forbade one */
+    gba_path_t path;        /* that was agreed: whose the team's rounds are, */
+    gba_path_t path_before; /* but for rounds_before of them, before the device died */
+    unsigned long long rounds_before;
     bool agreed;
     unsigned long long fallbacks;         /* barriers on the saved barrier */
     struct gba_coll_module *next, **link; /* in component.modules; link NULL: not in it */

@@ -12,7 +12,8 @@ static void counts_add(struct gba_coll_counts *sum, const gba_coll_module_t *mod
     if (NULL == module->team)
         return;
     gba_team_stats(module->team, &stats);
-    sum->barriers[module->path] += stats.rounds;
+    sum->barriers[module->path_before] += module->rounds_before;
+    sum->barriers[module->path] += stats.rounds - module->rounds_before;
     sum->retries_arrival += stats.retries_arrival;
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
@@ -54,7 +55,7 @@ void gba_coll_modules_close(void)
 static void module_construct(gba_coll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = GBA_PATH_CALLER;
+    module->path = module->path_before = GBA_PATH_CALLER;
 }
 
 #define RELEASE(module, api)                                  \
@@ -93,10 +94,11 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
 
     if (!HAS(comm, barrier) || !HAS(comm, bcast) || !HAS(comm, allreduce) ||
         !HAS(comm, allgather)) {
-        opal_output_verbose(1, gba_coll->output,
-                            "coll gba_barrier: %s (id %u): no component below this one has all of "
-                            "barrier, bcast, allreduce and allgather; not used",
-                            gba_compat_comm_name(comm), GBA_COMM_ID(comm));
+        if (0 == ompi_comm_rank(comm))
+            opal_output_verbose(1, gba_coll->output,
+                                "coll gba_barrier: %s (id %u): not used, no component below this "
+                                "one has all of barrier, bcast, allreduce and allgather",
+                                gba_compat_comm_name(comm), GBA_COMM_ID(comm));
         return OMPI_ERR_NOT_AVAILABLE;
     }
     SAVE(module, comm, barrier);
