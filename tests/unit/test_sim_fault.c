@@ -247,16 +247,20 @@ static void test_latency(void **state)
     const uint32_t latency = 20000000;
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.latency = latency});
     struct gba_seat *seat[2];
+    gba_word_t *due;
 
     (void)state;
     sim_group(dev, 2, 0, seat);
+    due = &sim_segment(dev)->slot[seat[0]->group][0].due;
     for (uint32_t round = 1; round <= 3; round++) {
-        uint64_t start = gba_sim_clock_ns();
+        uint64_t start = gba_sim_clock_ns(), first;
 
         sim_arrive(seat[0], round);
         sim_arrive(seat[1], round);
-        while (!sim_released(seat[0], round))
-            sim_arrive(seat[0], round);
+        first = gba_word_load_relaxed(due);
+        sim_arrive(seat[0], round);
+        assert_int_equal(gba_word_load_relaxed(due), first);
+        sim_wait(seat[0], round);
         assert_true(gba_sim_clock_ns() - start >= latency);
         sim_wait(seat[1], round);
     }
