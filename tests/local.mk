@@ -82,3 +82,41 @@ tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c \
 tests_unit_test_driver_repair_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_driver_repair_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 endif
+
+# MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
+GBA_MPI_TESTS = \
+	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
+	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn
+check_PROGRAMS += $(GBA_MPI_TESTS)
+check_LIBRARIES = tests/mpi/libtest.a
+tests_mpi_libtest_a_SOURCES = tests/mpi/test.h tests/mpi/test.c tests/mpi/proof.h tests/mpi/proof.c
+GBA_MPI_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_mpi_libtest_a_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+GBA_MPI_LIBS = tests/mpi/libtest.a $(MPI_LIBS) -lpthread
+tests_mpi_early_exit_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_early_exit_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_many_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_many_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_kinds_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_kinds_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_churn_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_churn_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_colls_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_colls_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_threads_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_threads_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_outstanding_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_outstanding_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_progress_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_progress_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_groups_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_groups_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_spawn_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_spawn_LDADD = $(GBA_MPI_LIBS)
+# Preloaded into them, to show that they find what is wrong. -rpath: else libtool makes an archive.
+check_LTLIBRARIES = tests/mpi/broken.la
+tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
+tests_mpi_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
+EXTRA_DIST += tests/mpi/run tests/cluster

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nobody leaves a barrier before all have entered it: every rank is late at random, and in each
+ * round one more than the others.
+ *
+ *   early_exit [ROUNDS]
+ */
+#include <unistd.h>
+
+#include "tests/mpi/test.h"
+
+#define LATE_USEC 2000
+
+int main(int argc, char **argv)
+{
+    struct test_proof proof;
+    uint64_t mine, ours;
+    long rounds;
+
+    test_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    rounds = test_argument(argc, argv, 1, 300);
+    mine = test_seed((uint64_t)test_rank + 1); /* of each rank */
+    ours = test_seed(0);                       /* of all ranks */
+
+    test_step("barriers with delays");
+    test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
+    for (long i = 0; i < rounds; i++) {
+        uint64_t late = test_random(&ours) % (uint64_t)(2 * test_size);
+
+        test_delay(&mine);
+        if (late == (uint64_t)test_rank)
+            usleep(LATE_USEC);
+        if (i % 7 == 3)
+            test_proof_ibarrier(&proof);
+        else
+            test_proof_barrier(&proof);
+    }
+    test_proof_end(&proof);
+    test_referee(MPI_COMM_WORLD, (int)rounds);
+    return test_end();
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all MPI test programs share: a watchdog, seeded randomness, and the proof that nobody leaves
+ * a barrier early.
+ *
+ * A program that finds something wrong prints one line "FAIL ..." and aborts the job; a program
+ * that hangs is ended by its watchdog in the same way. So exit status 0 means that all was right.
+ *
+ * The environment: GBA_TEST_SEED (default: the time) and GBA_TEST_SECONDS, the watchdog's patience
+ * (default 60). Every program prints its seed.
+ */
+#ifndef GBA_TESTS_MPI_TEST_H
+#define GBA_TESTS_MPI_TEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TEST_SLOTS 64 /* proofs that one process can have under way */
+
+extern int test_rank, test_size; /* in MPI_COMM_WORLD */
+
+/* MPI_Init_thread with that level, the watchdog, and the memory of the proofs. Fails the test if
+ * the level is not to be had. */
+void test_begin(int *argc, char ***argv, int thread_level);
+
+/* MPI_Finalize, still under the watchdog. Returns what main returns. */
+int test_end(void);
+
+/* What the program does now, for the line of the watchdog. A constant string. */
+void test_step(const char *what);
+
+/* Print one line and abort the job. Thread-safe. */
+void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#define TEST_CHECK(condition, ...)  \
+    do {                            \
+        if (!(condition))           \
+            test_fail(__VA_ARGS__); \
+    } while (0)
+
+/* Argument `index` as a number of at least 1, or the default if there are not so many. */
+long test_argument(int argc, char **argv, int index, long value_default);
+
+/*
+ * Random numbers, from a state that starts as test_seed(purpose). `purpose` tells the uses of one
+ * program apart: the same number on all ranks gives the same sequence on all.
+ */
+uint64_t test_seed(uint64_t purpose);
+uint64_t test_random(uint64_t *state);
+
+/* Wait: often not at all, else up to a millisecond, computing or asleep. */
+void test_delay(uint64_t *state);
+
+/*
+ * The proof that nobody leaves early. Each member writes the number of its round to shared memory
+ * before it enters; when it has left, it looks whether all members had written that number. Members
+ * on other hosts are not looked at: test_referee is for them.
+ */
+struct test_proof {
+    MPI_Comm comm;
+    const char *what; /* for the line of a failure */
+    int slot;
+    uint64_t round; /* id << 32 | rounds done */
+    int members;
+    int *world; /* the rank in MPI_COMM_WORLD of each member to look at, or -1 */
+};
+
+/*
+ * slot: 0 to TEST_SLOTS - 1, not in use by another proof of any member.
+ * id: the same on all members, another one than that of the slot's last use.
+ * On an intercommunicator the members to look at are those of the remote group, as in MPI.
+ */
+void test_proof_begin(struct test_proof *proof, MPI_Comm comm, const char *what, int slot,
+                      uint32_t id);
+
+/* One barrier, proved. ibarrier: the nonblocking one, tested until it is done. */
+void test_proof_barrier(struct test_proof *proof);
+void test_proof_ibarrier(struct test_proof *proof);
+
+/* The parts, for other uses: note that this process enters the next round; look whether all have
+ * entered round `round`, and nobody a round later than `ahead` behind it. */
+void test_proof_enter(struct test_proof *proof);
+void test_proof_look(const struct test_proof *proof, uint64_t round, uint32_t ahead);
+
+/* Collective: nobody uses the slot for something else before all have looked. */
+void test_proof_end(struct test_proof *proof);
+
+/*
+ * The proof by messages, on any number of hosts: rank 0 of `all` is the referee, all others do
+ * barriers on a communicator of their own and tell it when they enter and when they have left.
+ * Collective over `all`, which needs 3 members; with fewer it does nothing.
+ */
+void test_referee(MPI_Comm all, int rounds);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_THREAD_MULTIPLE: threads make communicators and do barriers on them, all at once. MPI asks
+ * that no two threads use one communicator for collectives at the same time, so each has its own.
+ *
+ *   threads [COMMUNICATORS PER THREAD]
+ */
+#include <pthread.h>
+
+#include "tests/mpi/test.h"
+
+#define THREADS 4
+#define ROUNDS  10
+
+struct worker {
+    pthread_t thread;
+    int number;
+    long count;
+    MPI_Comm base;
+};
+
+/* Barriers on a communicator; slots 2n and 2n + 1 are thread n's. */
+static void use(struct worker *worker, MPI_Comm comm, const char *what, int slot, uint32_t id)
+{
+    struct test_proof proof;
+
+    test_proof_begin(&proof, comm, what, 2 * worker->number + slot, id);
+    for (int i = 0; i < ROUNDS; i++)
+        if (i % 5 == 4)
+            test_proof_ibarrier(&proof);
+        else
+            test_proof_barrier(&proof);
+    test_proof_end(&proof);
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    uint64_t ours = test_seed(100 + (uint64_t)worker->number);
+    uint64_t mine = test_seed(1000 + (uint64_t)(worker->number * test_size + test_rank));
+    MPI_Request request;
+    MPI_Comm comm;
+
+    for (long i = 0; i < worker->count; i++) {
+        uint32_t id = (uint32_t)(3 * i);
+
+        test_delay(&mine);
+        switch (test_random(&ours) % 3) {
+        case 0:
+            MPI_Comm_dup(worker->base, &comm);
+            break;
+        case 1:
+            MPI_Comm_split(worker->base, test_rank % 2, test_rank, &comm);
+            break;
+        default:
+            MPI_Comm_idup(worker->base, &comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            break;
+        }
+        use(worker, comm, "a thread's new communicator", 0, id + 1);
+        use(worker, worker->base, "a thread's communicator", 1, id + 2);
+        MPI_Comm_free(&comm);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct worker workers[THREADS];
+    long count;
+
+    test_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
+    count = test_argument(argc, argv, 1, 10);
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].number = i;
+        workers[i].count = count;
+        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].base);
+    }
+    test_step("threads that make communicators");
+    for (int i = 0; i < THREADS; i++)
+        TEST_CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        MPI_Comm_free(&workers[i].base);
+    }
+    return test_end();
+}
