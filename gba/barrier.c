@@ -3,31 +3,18 @@
  * A barrier of a team: start, test, progress; and the wait of callers that have nothing else to do.
  * The watchdog in progress mends what got lost on the way to or from the device.
  */
-#include <time.h>
-
+#include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/engine.h"
 #include "gba/spec/gba_regs.h"
 
-/*
- * How often a waiter looks at its flag between two calls of the runtime's progress: some 5 us, long
- * against a barrier on the device, short against anything that a message could be waiting for.
- */
-#define SPINS_PER_PROGRESS 100
-
 /* The pauses between two looks at the registers double up to this many times retry_after. */
 #define RETRY_FACTOR_MAX 16u
 
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
+    if (NULL != team->software)
+        return gba_software_start(team->software);
     team->retry_due = 0;
     gba_send_arrival(team->state);
     return GBA_OK;
@@ -35,7 +22,8 @@ gba_status_t gba_barrier_start(gba_team_t *team)
 
 gba_status_t gba_barrier_test(gba_team_t *team)
 {
-    gba_status_t status = gba_poll_release(team->state);
+    gba_status_t status =
+        NULL != team->software ? gba_software_test(team->software) : gba_poll_release(team->state);
 
     if (GBA_OK == status)
         team->stats.rounds++;
@@ -78,14 +66,12 @@ static gba_status_t team_inspect(struct gba_team *team)
     return GBA_INPROGRESS;
 }
 
-gba_status_t gba_barrier_progress(gba_team_t *team)
+/* Whether it is time to look at the registers, and what that brought. */
+static gba_status_t team_watch(struct gba_team *team)
 {
-    gba_status_t status = gba_barrier_test(team);
-    uint64_t now;
+    gba_status_t status = GBA_INPROGRESS;
+    uint64_t now = gba_clock_ns();
 
-    if (GBA_OK == status)
-        return status;
-    now = clock_ns();
     if (0 == team->retry_due) {
         team->retry_factor = 1;
         team->retry_due = now + team->retry_after;
@@ -98,21 +84,15 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
     return status;
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+gba_status_t gba_barrier_progress(gba_team_t *team)
 {
-    gba_status_t status;
+    gba_status_t status = GBA_OK;
 
-    gba_barrier_start(team);
-    for (;;) {
-        for (int i = 0; i < SPINS_PER_PROGRESS; i++) {
-            if (GBA_OK == gba_barrier_test(team))
-                return GBA_OK;
-            gba_cpu_pause();
-        }
-        if (NULL != progress)
-            progress(arg);
-        status = gba_barrier_progress(team);
-        if (GBA_INPROGRESS != status)
-            return status;
-    }
+    if (NULL != team->software)
+        status = gba_software_progress(team->software);
+    if (GBA_OK == status)
+        status = gba_barrier_test(team);
+    if (GBA_INPROGRESS == status && NULL == team->software)
+        status = team_watch(team);
+    return status;
 }

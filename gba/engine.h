@@ -7,6 +7,7 @@
 
 #include "gba/dev/dev_ops.h"
 #include "gba/gba.h"
+#include "gba/software.h"
 
 struct gba_device {
     struct gba_dev *dev;
@@ -38,7 +39,10 @@ struct gba_local_state {
 struct gba_team {
     struct gba_local_state *state; /* on GBA_PATH_DEVICE and GBA_PATH_SIM, else NULL */
     gba_path_t path;
-    gba_status_t reason; /* why that path */
+    gba_status_t reason;           /* why that path */
+    struct gba_software *software; /* on GBA_PATH_SOFT, else NULL */
+    int wait;                      /* gba_wait_t */
+    bool crowded;
     uint32_t size, rank;
     uint64_t retry_due;    /* when progress next looks at the registers; 0: not yet in this round */
     uint64_t retry_after;  /* ns */
@@ -49,5 +53,24 @@ struct gba_team {
     char name[64];
     char why[192];
 };
+
+/*
+ * One number for status and rank, so that the least one is the lowest status and, of those, the
+ * lowest rank. GBA_OK is not negative.
+ */
+static inline int64_t gba_outcome_encode(gba_status_t status, uint32_t rank)
+{
+    return (int64_t)status * INT64_C(0x100000000) + rank;
+}
+
+static inline uint32_t gba_outcome_rank(int64_t outcome)
+{
+    return (uint32_t)(outcome & 0xFFFFFFFF);
+}
+
+static inline gba_status_t gba_outcome_status(int64_t outcome)
+{
+    return (gba_status_t)((outcome - (int64_t)gba_outcome_rank(outcome)) / INT64_C(0x100000000));
+}
 
 #endif

@@ -108,8 +108,33 @@ typedef struct gba_params {
     int min_comm_size;
     int verbose;
     int retry_after;
+    int sw_enable;
+    int sw_algorithm; /* gba_algorithm_choice_t */
+    int sw_radix;
+    int hierarchy; /* gba_hierarchy_t */
+    int wait;      /* gba_wait_t */
     unsigned int first_sequence;
 } gba_params_t;
+
+typedef enum gba_algorithm_choice {
+    GBA_ALGORITHM_AUTO = 0,
+    GBA_ALGORITHM_V1 = 1, /* dissemination */
+    GBA_ALGORITHM_V2 = 2, /* radix-k dissemination */
+    GBA_ALGORITHM_V3 = 3  /* centralized, by pull */
+} gba_algorithm_choice_t;
+
+typedef enum gba_hierarchy {
+    GBA_HIERARCHY_AUTO = 0,
+    GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
+    GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
+} gba_hierarchy_t;
+
+typedef enum gba_wait {
+    GBA_WAIT_AUTO = 0,  /* spin while there is a core for each, else yield; sleep after a second */
+    GBA_WAIT_SPIN = 1,  /* never give up the core */
+    GBA_WAIT_YIELD = 2, /* let others run between two looks */
+    GBA_WAIT_SLEEP = 3  /* sleep as soon as it takes longer than a few microseconds */
+} gba_wait_t;
 
 typedef enum gba_param_type {
     GBA_PARAM_INT,   /* int in [min, max] */
@@ -361,11 +386,31 @@ GBA_EXPORT const char *gba_path_name(gba_path_t path);
 
 typedef struct gba_team gba_team_t;
 
+/* Who is to exchange signals through the runtime's messages. */
+typedef struct gba_remote_group {
+    const uint32_t *ranks; /* [size] of the team, by number in this group; NULL: all, in order */
+    uint32_t size, rank;   /* members of this group; this one's number among them */
+    uint32_t radix;        /* the schedule of the signals, see gba/soft/sched.h */
+    uint32_t sequence;     /* the first round is sequence + 1 */
+} gba_remote_group_t;
+
+struct gba_signals; /* gba/signal/signal_ops.h, for runtimes in this tree */
+
+/* The runtime's messages, for teams on several hosts. */
+typedef struct gba_remote {
+    void *ctx;  /* lives as long as the team */
+    bool pulls; /* a member can read what another one has stored */
+    /* GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO. Not collective: sends nothing. */
+    gba_status_t (*open)(void *ctx, const gba_remote_group_t *group, struct gba_signals **signals);
+} gba_remote_t;
+
 typedef struct gba_team_attr {
     const char *name;           /* for people: the communicator's name; copied */
     const gba_params_t *params; /* only read during the call */
     gba_device_t *device;       /* NULL: this member has none */
     gba_status_t device_status; /* if there is none: why */
+    const gba_remote_t *remote; /* NULL: no software barriers beyond one host */
+    bool crowded;               /* the job has more processes on this host than it has cores */
 } gba_team_attr_t;
 
 /*
@@ -386,7 +431,8 @@ GBA_EXPORT void gba_team_destroy(gba_team_t *team);
 /* The path that the team takes now, the same on all members. */
 GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
 
-/* The status that led to this path: GBA_OK for a barrier group, else why there is none. */
+/* The status that led to this path: GBA_OK for a barrier group, else why there is none (the reason
+ * of a software barrier, too). */
 GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 
 /*
@@ -414,7 +460,8 @@ GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
  * progress: what is too slow for test: call it every few microseconds or more seldom while test
  * says GBA_INPROGRESS. It looks at the clock, and after `retry_after` milliseconds at the registers
  *       of the device, and mends a lost arrival or release. Returns GBA_INPROGRESS, GBA_OK as test,
- *       or GBA_ERR_DEAD: then call gba_team_recover.
+ *       GBA_ERR_DEAD: then call gba_team_recover; or GBA_ERR_IO: the runtime lost a connection that
+ *       a software barrier needs.
  */
 GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
@@ -422,17 +469,19 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
  * The device died while the barrier was under way: agree with all members how the round ends.
- * On return the team's path is GBA_PATH_CALLER for good, on all members.
+ * On return the team's path is GBA_PATH_SOFT or GBA_PATH_CALLER for good, the same on all members.
+ * attr: as for gba_team_create; the device in it is not used.
  * done: true: all members had arrived, and the barrier is complete; false: run this round again on
  * the new path.
- * Returns GBA_OK or GBA_ERR_OOB. Collective over oob.
+ * Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over oob.
  */
-GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_oob_t *oob, bool *done);
+GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
+                                         const gba_oob_t *oob, bool *done);
 
 /*
  * Whole barrier: start, then wait. progress is called now and then with its argument, so that the
  * runtime's other work goes on; it may be NULL.
- * Returns GBA_OK or GBA_ERR_DEAD (then call gba_team_recover).
+ * Returns GBA_OK, GBA_ERR_DEAD (then call gba_team_recover) or GBA_ERR_IO.
  * Collective. Release on entry, acquire on return.
  */
 GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);

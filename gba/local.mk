@@ -3,18 +3,20 @@
 GBA_LIB_SOURCES = \
 	gba/gba.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
-	gba/base/order.h gba/base/log.h gba/base/host.h \
+	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/status.c gba/base/log.c \
-	gba/base/host.c \
+	gba/base/host.c gba/base/park.c \
 	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
-	gba/signal/signal_ops.h \
+	gba/signal/signal_ops.h gba/signal/node.h gba/signal/segment.h gba/signal/segment.c \
+	gba/signal/shm.h gba/signal/shm.c \
 	gba/soft/sched.h gba/soft/sched.c gba/soft/algorithm.h gba/soft/steps.h \
 	gba/soft/topology.h gba/soft/topology.c \
 	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
 	gba/dev/cdev.h gba/dev/cdev.c \
 	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_bus.c gba/dev/sim_fault.c gba/dev/sim_find.c \
 	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
-	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c
+	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c gba/wait.c \
+	gba/software.h gba/software.c gba/software_steps.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)

@@ -7,6 +7,21 @@
 
 #define FIELD(field) .name = #field, .offset = offsetof(gba_params_t, field)
 
+static const gba_param_value_t algorithms[] = {{GBA_ALGORITHM_AUTO, "auto"},
+                                               {GBA_ALGORITHM_V1, "v1"},
+                                               {GBA_ALGORITHM_V2, "v2"},
+                                               {GBA_ALGORITHM_V3, "v3"},
+                                               {0, NULL}};
+static const gba_param_value_t hierarchies[] = {{GBA_HIERARCHY_AUTO, "auto"},
+                                                {GBA_HIERARCHY_FLAT, "flat"},
+                                                {GBA_HIERARCHY_NODE, "node"},
+                                                {0, NULL}};
+static const gba_param_value_t waits[] = {{GBA_WAIT_AUTO, "auto"},
+                                          {GBA_WAIT_SPIN, "spin"},
+                                          {GBA_WAIT_YIELD, "yield"},
+                                          {GBA_WAIT_SLEEP, "sleep"},
+                                          {0, NULL}};
+
 static const gba_param_t table[] = {
     {FIELD(priority), .type = GBA_PARAM_INT, .min = 0, .max = 100, .value_default = 100, .level = 9,
      .all_same = true,
@@ -33,6 +48,27 @@ static const gba_param_t table[] = {
      .level = 6,
      .help = "Milliseconds that a barrier waits before it asks the device whether an arrival or a "
              "release was lost, 1 to 3600000; then again after twice that time, and so on"},
+    {FIELD(sw_enable), .type = GBA_PARAM_BOOL, .max = 1, .value_default = 1, .level = 3,
+     .help = "0: no software barriers of our own: where there is no barrier group, use the barrier "
+             "that the communicator would have without this component"},
+    {FIELD(sw_algorithm), .type = GBA_PARAM_ENUM, .values = algorithms,
+     .value_default = GBA_ALGORITHM_AUTO, .level = 5,
+     .help = "Software barrier: v1 dissemination, v2 dissemination with a larger radix, v3 "
+             "centralized (each process reads the flags of all others; between hosts v1 instead), "
+             "auto by size and cores; that of rank 0 counts"},
+    {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 2, .max = 64, .value_default = 8, .level = 6,
+     .help = "Radix of v2, 2 to 64: processes that each one signals at once, plus one; that of "
+             "rank 0 counts"},
+    {FIELD(hierarchy), .type = GBA_PARAM_ENUM, .values = hierarchies,
+     .value_default = GBA_HIERARCHY_AUTO, .level = 5,
+     .help = "Software barrier on several hosts: node (gather on each host, barrier of one process "
+             "a host, release on each host), flat (all processes alike), auto is node; that of "
+             "rank 0 counts"},
+    {FIELD(wait), .type = GBA_PARAM_ENUM, .values = waits, .value_default = GBA_WAIT_AUTO,
+     .level = 4,
+     .help = "How to wait: spin, yield (let other processes run between two looks), sleep, or "
+             "auto: spin while each process has a core, otherwise yield, and sleep in a wait "
+             "longer than a second"},
     {FIELD(first_sequence), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .value_default = 0,
      .level = 9, .hidden = true,
      .help =

@@ -28,35 +28,29 @@ const char *gba_path_name(gba_path_t path)
     return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
 }
 
-/*
- * One number for status and rank, so that the least one is the lowest status and, of those, the
- * lowest rank.
- */
-static int64_t outcome_encode(gba_status_t status, uint32_t rank)
+/* There is no barrier group, for a reason that all members know: take the next path. */
+static gba_status_t team_fall_back(struct gba_team *team, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob, gba_status_t reason, uint32_t culprit)
 {
-    return (int64_t)status * INT64_C(0x100000000) + rank;
-}
+    char device[160], software[160] = "", member[96];
+    gba_status_t status, no_software = GBA_OK;
 
-static gba_status_t outcome_status(int64_t outcome)
-{
-    return (gba_status_t)((outcome - (int64_t)(outcome & 0xFFFFFFFF)) / INT64_C(0x100000000));
-}
-
-static uint32_t outcome_rank(int64_t outcome)
-{
-    return (uint32_t)(outcome & 0xFFFFFFFF);
-}
-
-static void team_fall_back(struct gba_team *team, const gba_oob_t *oob, gba_status_t status,
-                           uint32_t rank)
-{
-    char member[96];
-
-    oob->name_member(oob->ctx, rank, member, sizeof member);
-    team->path = GBA_PATH_CALLER;
-    team->reason = status;
-    snprintf(team->why, sizeof team->why, "%s: %s (%s)", gba_path_name(team->path),
-             gba_status_text(status), member);
+    oob->name_member(oob->ctx, culprit, member, sizeof member);
+    snprintf(device, sizeof device, "%s (%s)", gba_status_text(reason), member);
+    team->reason = reason;
+    status = gba_software_agree(attr, oob, &team->software, software, sizeof software, &no_software,
+                                &culprit);
+    if (GBA_OK != status)
+        return status;
+    team->path = NULL != team->software ? GBA_PATH_SOFT : GBA_PATH_CALLER;
+    if (NULL == team->software) {
+        oob->name_member(oob->ctx, culprit, member, sizeof member);
+        snprintf(software, sizeof software, "no software barrier: %s (%s)",
+                 gba_status_text(no_software), member);
+    }
+    snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->path),
+             software, device);
+    return GBA_OK;
 }
 
 static void team_leave(struct gba_team *team)
@@ -116,18 +110,17 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
     if (GBA_OK != status)
         goto cancel;
     if (GBA_OK != offer.status) {
-        team_fall_back(team, oob, (gba_status_t)offer.status, 0);
-        return GBA_OK;
+        return team_fall_back(team, attr, oob, (gba_status_t)offer.status, 0);
     }
 
     status = offer_take(team, attr, &offer);
-    status = oob->allreduce_min(oob->ctx, outcome_encode(status, team->rank), &outcome);
+    status = oob->allreduce_min(oob->ctx, gba_outcome_encode(status, team->rank), &outcome);
     if (GBA_OK != status)
         goto leave;
     if (outcome < 0) {
         team_leave(team);
-        team_fall_back(team, oob, outcome_status(outcome), outcome_rank(outcome));
-        return GBA_OK;
+        return team_fall_back(team, attr, oob, gba_outcome_status(outcome),
+                              gba_outcome_rank(outcome));
     }
 
     armed = 0 == team->rank ? (int32_t)gba_configure_group(team->group, offer.sequence) : GBA_OK;
@@ -136,8 +129,7 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
         goto leave;
     if (GBA_OK != armed) {
         team_leave(team);
-        team_fall_back(team, oob, (gba_status_t)armed, 0);
-        return GBA_OK;
+        return team_fall_back(team, attr, oob, (gba_status_t)armed, 0);
     }
     team->path = attr->device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
     team->reason = GBA_OK;
@@ -164,6 +156,8 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
         return GBA_ERR_NOMEM;
     t->rank = oob->rank;
     t->size = oob->size;
+    t->wait = attr->params->wait;
+    t->crowded = attr->crowded;
     t->retry_after = (uint64_t)attr->params->retry_after * 1000000u;
     snprintf(t->name, sizeof t->name, "%s", attr->name);
     status = team_agree(t, attr, oob);
@@ -180,13 +174,16 @@ void gba_team_destroy(gba_team_t *team)
     if (NULL == team)
         return;
     team_leave(team);
+    gba_software_destroy(team->software);
     free(team);
 }
 
-gba_status_t gba_team_recover(gba_team_t *team, const gba_oob_t *oob, bool *done)
+gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob,
+                              bool *done)
 {
     int64_t least;
     gba_status_t status;
+    bool over;
 
     /* Members differ by one round at most, since nobody leaves a round before all arrived at it. So
      * the most rounds that anybody has completed says for each member whether its own is over. The
@@ -194,16 +191,15 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_oob_t *oob, bool *done
     status = oob->allreduce_min(oob->ctx, -(int64_t)team->stats.rounds, &least);
     if (GBA_OK != status)
         return status;
-    *done = (int64_t)team->stats.rounds < -least;
-    if (*done)
+    over = (int64_t)team->stats.rounds < -least;
+    if (over)
         team->stats.rounds++;
     team->stats.failovers++;
     team_leave(team);
-    team->path = GBA_PATH_CALLER;
-    team->reason = GBA_ERR_DEAD;
-    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(team->path),
-             gba_status_text(GBA_ERR_DEAD));
-    return GBA_OK;
+    status = team_fall_back(team, attr, oob, GBA_ERR_DEAD, 0);
+    if (GBA_OK == status)
+        *done = over;
+    return status;
 }
 
 gba_path_t gba_team_path(const gba_team_t *team)

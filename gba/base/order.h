@@ -48,6 +48,12 @@ static inline uint64_t gba_word_load_relaxed(gba_word_t *word)
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
+/* All earlier accesses before all later ones; what makes "I store, then look at yours" work. */
+static inline void gba_fence_full(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 /*
  * All earlier stores to memory before all later stores to device memory: before a doorbell. x86
  * keeps the order of stores to write-back and uncached memory; Arm and POWER need a barrier that
@@ -75,31 +81,6 @@ static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 {
     gba_fence_doorbell();
     *reg = htole64(value);
-}
-
-/* Count: returns the value before. Orders nothing else. */
-static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
-{
-    return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
-}
-
-/*
- * Count, and hand on: what this thread wrote or saw is visible to whoever adds to the word, or loads
- * it with acquire, after it. Returns the value before.
- */
-static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
-{
-    return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
-}
-
-/*
- * The compiler moves no access to memory across this. Enough for a journal that is read only after
- * its writer was killed: a CPU completes its instructions in order, so what the dead one leaves is
- * a prefix of its program, and the kernel's hand-over of the robust lock makes all of it visible.
- */
-static inline void gba_fence_compiler(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
 }
 
 /*
@@ -141,6 +122,31 @@ static inline void gba_mmio_write(void *base, uint32_t offset, unsigned width, u
         *(volatile uint64_t *)reg = htole64(value);
         break;
     }
+}
+
+/* Count: returns the value before. Orders nothing else. */
+static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
+{
+    return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
+}
+
+/*
+ * Count, and hand on: what this thread wrote or saw is visible to whoever adds to the word, or
+ * loads it with acquire, after it. Returns the value before.
+ */
+static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
+{
+    return atomic_fetch_add_explicit(word, value, memory_order_acq_rel);
+}
+
+/*
+ * The compiler moves no access to memory across this. Enough for a journal that is read only after
+ * its writer was killed: a CPU completes its instructions in order, so what the dead one leaves is
+ * a prefix of its program, and the kernel's hand-over of the robust lock makes all of it visible.
+ */
+static inline void gba_fence_compiler(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* Tell the CPU that this is a loop that waits: leaves the pipeline to the other hyper-thread. */

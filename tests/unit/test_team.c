@@ -140,6 +140,7 @@ static void create_body(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_t *team = NULL;
 
     gba_params_default(&params);
+    params.sw_enable = 0;
     if (self->rank + 1 == w->without_device) {
         attr.device = NULL;
         attr.device_status = GBA_ERR_NO_DEVICE;
@@ -282,10 +283,11 @@ static void recover_body(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_t *team = NULL;
 
     gba_params_default(&params);
+    params.sw_enable = 0;
     if (GBA_OK != gba_team_create(&attr, oob, &team))
         return;
     team->stats.rounds = rec->completed[self->rank];
-    if (GBA_OK == gba_team_recover(team, oob, &rec->done[self->rank]))
+    if (GBA_OK == gba_team_recover(team, &attr, oob, &rec->done[self->rank]))
         rec->after[self->rank] = team->stats.rounds;
     rec->w.path[self->rank] = gba_team_path(team);
     gba_team_destroy(team);

@@ -7,6 +7,7 @@
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "opal/runtime/opal_progress.h"
 
@@ -39,6 +40,7 @@ static void barrier_attr_init(gba_team_attr_t *attr, ompi_communicator_t *comm)
     attr->name = gba_compat_comm_name(comm);
     attr->params = &gba_coll->params;
     attr->device = gba_coll_device(&attr->device_status);
+    attr->crowded = gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* The module goes on with what its team has agreed. */
@@ -82,12 +84,14 @@ static int barrier_recover(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
     gba_team_stats_t stats;
+    gba_team_attr_t attr;
     gba_oob_t oob;
     bool done = false;
     gba_status_t status;
 
+    barrier_attr_init(&attr, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
-    status = gba_team_recover(module->team, &oob, &done);
+    status = gba_team_recover(module->team, &attr, &oob, &done);
     if (GBA_OK != status) {
         module->active = NULL; /* the exchange failed, and so will the saved barrier, loudly */
         return gba_coll_error(status);

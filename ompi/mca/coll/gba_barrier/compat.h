@@ -138,6 +138,12 @@ static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uin
     return rc;
 }
 
+/* Processes of this job on this host, this one included. */
+static inline uint32_t gba_compat_local_processes(void)
+{
+    return (uint32_t)opal_process_info.num_local_peers + 1u;
+}
+
 /* The host of a process, "?" when it is not known. Never waits. */
 static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
 {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The software barrier of a team: its members agree on one of three kinds, from who is where.
+ *
+ *   node     all members on one host: a counter in shared memory (signal/node.h)
+ *   flat     v1, v2 or v3 among all members: through shared memory if all are on one host, else
+ *            through the runtime's messages
+ *   hybrid   several hosts: gather in the node, v1 or v2 among the leaders, release in the node
+ */
+#ifndef GBA_SOFTWARE_H
+#define GBA_SOFTWARE_H
+
+#include "gba/signal/node.h"
+#include "gba/signal/shm.h"
+#include "gba/soft/algorithm.h"
+#include "gba/soft/topology.h"
+
+enum gba_software_kind { GBA_SOFTWARE_NODE, GBA_SOFTWARE_FLAT, GBA_SOFTWARE_HYBRID };
+
+/* Where the leader of a node is in a hybrid round; the others only wait for the release. */
+enum gba_software_phase { GBA_PHASE_MEMBER, GBA_PHASE_GATHER, GBA_PHASE_LEADERS };
+
+struct gba_software {
+    enum gba_software_kind kind;
+    enum gba_software_phase phase;
+    uint32_t sequence;
+    bool leader;                           /* of its node, in the hybrid kind */
+    const struct gba_algorithm *algorithm; /* flat: of all; hybrid: of the leaders */
+    struct gba_signals *signals;           /* what it runs over: shm.base or remote */
+    struct gba_soft soft;
+    struct gba_node node;
+    struct gba_shm shm;
+    struct gba_signals *remote; /* of the runtime, or NULL */
+    struct gba_segment segment; /* base NULL: none */
+};
+
+/*
+ * Agree on a software barrier.
+ * why: gets a line for people, on GBA_OK; reason and culprit: if *software is NULL, the status that
+ * prevented it, and the member. The same on all members.
+ * Returns GBA_OK (*software may be NULL), or GBA_ERR_OOB.
+ * Collective over oob.
+ */
+gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                struct gba_software **software, char *why, size_t len,
+                                gba_status_t *reason, uint32_t *culprit);
+
+/* Not collective; sends nothing. NULL is allowed. */
+void gba_software_destroy(struct gba_software *software);
+
+/* As gba_barrier_start, _test. GBA_ERR_IO: the runtime's connection is lost. */
+gba_status_t gba_software_start(struct gba_software *software);
+gba_status_t gba_software_test(struct gba_software *software);
+
+/*
+ * The word of shared memory that the barrier waits for, for gba_word_park; NULL if it waits for the
+ * runtime's messages. Not if the last test said GBA_OK.
+ */
+gba_word_t *gba_software_awaited(struct gba_software *software);
+
+/* Move the runtime's messages. GBA_OK or GBA_ERR_IO. */
+gba_status_t gba_software_progress(struct gba_software *software);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Software barriers of a team: start and test. The agreement is in software.c. */
+#include "gba/software.h"
+
+gba_status_t gba_software_start(struct gba_software *software)
+{
+    uint32_t sequence = ++software->sequence; /* unsigned: wraps */
+
+    switch (software->kind) {
+    case GBA_SOFTWARE_NODE:
+        gba_node_start(&software->node, sequence);
+        return GBA_OK;
+    case GBA_SOFTWARE_FLAT:
+        return software->algorithm->start(&software->soft, software->signals, sequence);
+    default:
+        software->phase = software->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+        if (NULL != software->segment.base)
+            gba_node_gather(&software->node, sequence);
+        return GBA_OK;
+    }
+}
+
+/* A node's leader, one phase after the other as far as it gets. */
+static gba_status_t leader_test(struct gba_software *software)
+{
+    bool alone = NULL == software->segment.base;
+    gba_status_t status;
+
+    if (GBA_PHASE_GATHER == software->phase) {
+        if (!alone && !gba_node_gathered(&software->node))
+            return GBA_INPROGRESS;
+        /* Acquire in gathered, release in the signals: what the node wrote is part of what its
+         * leader tells the others. */
+        software->phase = GBA_PHASE_LEADERS;
+        status = software->algorithm->start(&software->soft, software->signals, software->sequence);
+        if (GBA_OK != status)
+            return status;
+    }
+    status = software->algorithm->test(&software->soft, software->signals);
+    if (GBA_OK == status && !alone)
+        gba_node_release(&software->node);
+    return status;
+}
+
+gba_status_t gba_software_test(struct gba_software *software)
+{
+    switch (software->kind) {
+    case GBA_SOFTWARE_NODE:
+        return gba_node_test(&software->node);
+    case GBA_SOFTWARE_FLAT:
+        return software->algorithm->test(&software->soft, software->signals);
+    default:
+        return software->leader ? leader_test(software) : gba_node_test(&software->node);
+    }
+}
+
+gba_status_t gba_software_progress(struct gba_software *software)
+{
+    struct gba_signals *signals = software->signals;
+
+    if (NULL == signals || NULL == signals->ops->progress)
+        return GBA_OK;
+    return signals->ops->progress(signals);
+}
+
+gba_word_t *gba_software_awaited(struct gba_software *software)
+{
+    switch (software->kind) {
+    case GBA_SOFTWARE_NODE:
+        return software->node.release;
+    case GBA_SOFTWARE_FLAT:
+        if (software->signals != &software->shm.base)
+            return NULL;
+        return gba_shm_awaited(&software->shm, software->algorithm, &software->soft);
+    default:
+        if (!software->leader)
+            return software->node.release;
+        return GBA_PHASE_GATHER == software->phase ? software->node.arrived : NULL;
+    }
+}

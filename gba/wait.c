@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for a barrier, for callers that have nothing else to do: spin while that is fast, give
+ * the core to others when they need it, and sleep when it takes long.
+ */
+#include <sched.h>
+#include <time.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/park.h"
+#include "gba/engine.h"
+
+/*
+ * Looks between two calls of the runtime's progress, with a core for each process: some 5 us, long
+ * against a barrier, short against anything that a message could be waiting for.
+ */
+#define SPINS 200
+
+/*
+ * With fewer cores than processes a look is followed by a yield at once: the one that we wait for
+ * is not running. Each process then gets its turn about once a barrier, so progress is due every
+ * few turns only; it costs as much as the turn itself.
+ */
+#define YIELDS 8
+
+/* `auto` begins to sleep after this long: nobody notices then that waking takes a little longer. */
+#define SLEEP_AFTER_NS 1000000000u
+
+/* `sleep` begins earlier: no longer than two barriers of a crowded host. */
+#define SLEEP_SOON_NS 50000u
+
+/* One sleep: messages are looked after this often. 10 us of work a millisecond is 1% of a core. */
+#define SLEEP_NS 1000000u
+
+/* A nap where nobody can wake us: 5 us of work each 200 us. */
+#define NAP_NS 200000
+
+static bool wait_yields(const struct gba_team *team)
+{
+    return GBA_WAIT_YIELD == team->wait ||
+           (team->crowded && (GBA_WAIT_AUTO == team->wait || GBA_WAIT_SLEEP == team->wait));
+}
+
+/* How long to wait before the first sleep; 0: for ever. */
+static uint64_t wait_sleep_after(const struct gba_team *team)
+{
+    if (GBA_WAIT_AUTO == team->wait)
+        return SLEEP_AFTER_NS;
+    return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
+}
+
+/* The word whose change ends the wait, or brings it on; NULL: nobody would wake us. */
+static gba_word_t *wait_word(struct gba_team *team)
+{
+    if (NULL != team->software)
+        return gba_software_awaited(team->software);
+    return GBA_PATH_SIM == team->path ? team->state->flag : NULL;
+}
+
+/*
+ * Sleep, but not long: messages want to be looked after. Through shared memory the one that we wait
+ * for wakes us; a device and the messages of the runtime do not, so for these we look more often.
+ */
+static gba_status_t wait_sleep(struct gba_team *team)
+{
+    static const struct timespec nap = {.tv_nsec = NAP_NS};
+    gba_word_t *word = wait_word(team);
+    gba_status_t status;
+    uint64_t seen;
+
+    if (NULL == word) {
+        nanosleep(&nap, NULL);
+        return gba_barrier_test(team);
+    }
+    seen = gba_word_load_relaxed(word);
+    /* What was stored before that load would not wake us; and the barrier may be a step further and
+     * wait for another word now. */
+    status = gba_barrier_test(team);
+    if (GBA_INPROGRESS == status && word == wait_word(team))
+        gba_word_park(word, seen, SLEEP_NS);
+    return status;
+}
+
+/* Look until something must be done besides looking. */
+static gba_status_t wait_look(struct gba_team *team, bool yields)
+{
+    gba_status_t status = GBA_INPROGRESS;
+
+    for (int i = 0; i < (yields ? YIELDS : SPINS); i++) {
+        status = gba_barrier_test(team);
+        if (GBA_INPROGRESS != status)
+            return status;
+        if (yields)
+            sched_yield();
+        else
+            gba_cpu_pause();
+    }
+    return status;
+}
+
+gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+{
+    const bool yields = wait_yields(team);
+    const uint64_t sleep_after = wait_sleep_after(team);
+    uint64_t began = 0, now;
+    gba_status_t status = gba_barrier_start(team);
+
+    if (GBA_OK != status)
+        return status;
+    for (;;) {
+        status = wait_look(team, yields);
+        if (GBA_INPROGRESS != status)
+            return status;
+        if (NULL != progress)
+            progress(arg);
+        status = gba_barrier_progress(team);
+        if (GBA_INPROGRESS != status)
+            return status;
+        if (0 == sleep_after)
+            continue;
+        now = gba_clock_ns();
+        if (0 == began)
+            began = now;
+        else if (now - began >= sleep_after && GBA_INPROGRESS != (status = wait_sleep(team)))
+            return status;
+    }
+}
