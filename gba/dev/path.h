@@ -22,12 +22,12 @@ struct gba_sim_options {
     uint32_t lose_arrival;   /* every nth arrival never reaches the device */
     uint32_t lose_release;   /* every nth release store is never made */
     uint32_t repeat_release; /* every nth release store is made again later, when it is stale */
-    uint32_t die_after;   /* the device dies after n rounds, before anybody is released of them */
-    uint32_t groups;      /* groups that the device has, 1 to 32; 0 means 32 */
-    uint32_t full;        /* 1: every group is taken */
-    uint32_t refuse_rank; /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in
-                             the text is rank 0, so 1 here) */
-    uint32_t version;     /* register version that the device claims, 0: GBA_REGS_* */
+    uint32_t die_after;      /* n rounds complete; the device dies as the next one would */
+    uint32_t groups;         /* groups that the device has, 1 to 32; 0 means 32 */
+    uint32_t full;           /* 1: every group is taken */
+    uint32_t refuse_rank;    /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in
+                                the text is rank 0, so 1 here) */
+    uint32_t version;        /* register version that the device claims, 0: GBA_REGS_* */
     uint32_t reserved;
 };
 

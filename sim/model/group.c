@@ -204,10 +204,10 @@ static void complete_round(struct gba_model_group *group, struct gba_model_effec
     core->status |= GBA_STATUS_COMPLETE;
     core->counters[GBA_COUNTER_ROUNDS]++;
     effects->completed = true;
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
-        if (mask_has(core->member_mask, member))
-            release(group, member, effects);
-    }
+    /* In ascending order; bit by bit, as most groups have few of the members that they could. */
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
+        for (uint64_t bits = core->member_mask[word]; bits != 0; bits &= bits - 1)
+            release(group, word * 64 + (uint32_t)__builtin_ctzll(bits), effects);
 }
 
 /* An arrival for the round that is under way. [ARR-3, ARR-4] */
