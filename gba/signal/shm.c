@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/signal/shm.h"
+
+#include "gba/base/park.h"
+#include "gba/soft/steps.h"
+
+static inline gba_word_t *slot_of(gba_word_t *slots, uint32_t slot)
+{
+    return slots + slot * (GBA_SLOT_SIZE / sizeof *slots);
+}
+
+/* Pairs with the acquire of mine, or of peek. */
+static inline gba_status_t set(struct gba_signals *signals, uint32_t peer, uint32_t slot,
+                               uint32_t seq)
+{
+    struct gba_shm *shm = (struct gba_shm *)signals;
+    gba_word_t *word;
+
+    word = slot_of(shm->slots + peer * shm->row, slot);
+    gba_word_store_release(word, seq);
+    gba_word_unpark(word);
+    return GBA_OK;
+}
+
+static inline uint32_t mine(struct gba_signals *signals, uint32_t slot, uint32_t parity)
+{
+    struct gba_shm *shm = (struct gba_shm *)signals;
+
+    (void)parity;
+    return (uint32_t)gba_word_load_acquire(slot_of(shm->mine, slot));
+}
+
+static inline uint32_t peek(struct gba_signals *signals, uint32_t peer, uint32_t slot,
+                            uint32_t parity)
+{
+    struct gba_shm *shm = (struct gba_shm *)signals;
+
+    (void)parity;
+    return (uint32_t)gba_word_load_acquire(slot_of(shm->slots + peer * shm->row, slot));
+}
+
+const struct gba_signal_ops gba_shm_ops = {.name = "shm", .set = set, .mine = mine, .peek = peek};
+
+/* The table is constant and in sight, so the steps call nothing. */
+#define GBA_SHM_ALGORITHM(steps, id, pull, slots_of)                                      \
+    static gba_status_t steps##_start(struct gba_soft *soft, struct gba_signals *signals, \
+                                      uint32_t seq)                                       \
+    {                                                                                     \
+        return gba_##steps##_start_on(&gba_shm_ops, soft, signals, seq);                  \
+    }                                                                                     \
+    static gba_status_t steps##_test(struct gba_soft *soft, struct gba_signals *signals)  \
+    {                                                                                     \
+        return gba_##steps##_test_on(&gba_shm_ops, soft, signals);                        \
+    }                                                                                     \
+    const struct gba_algorithm gba_shm_##steps = {.name = id,                             \
+                                                  .pulls = pull,                          \
+                                                  .slots = slots_of,                      \
+                                                  .start = steps##_start,                 \
+                                                  .test = steps##_test}
+
+GBA_SHM_ALGORITHM(dissemination, "v1", false, gba_dissemination_slots);
+GBA_SHM_ALGORITHM(radix, "v2", false, gba_sched_slots);
+GBA_SHM_ALGORITHM(central, "v3", true, gba_central_slots);
+
+gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
+                            const struct gba_soft *soft)
+{
+    if (&gba_shm_central == algorithm) {
+        uint32_t peer = gba_sched_peer(soft->rank, soft->seen, soft->size);
+
+        return slot_of(shm->slots + peer * shm->row, 0);
+    }
+    return slot_of(shm->mine, soft->slot + (&gba_shm_radix == algorithm ? soft->seen : 0));
+}
+
+void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member)
+{
+    *shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
+                            .slots = gba_segment_slots(segment, 0),
+                            .row = segment->row / sizeof(gba_word_t),
+                            .mine = gba_segment_slots(segment, member)};
+}
