@@ -13,3 +13,9 @@ EXTRA_DIST += \
 	.ci/run .clang-tidy \
 	contrib/check contrib/check-configure contrib/check-install contrib/check-spec \
 	contrib/demo contrib/gba-env contrib/lib.sh contrib/lint contrib/packages
+
+# Benchmarks, not built by default: make contrib/bench/shm_floor
+EXTRA_PROGRAMS = contrib/bench/shm_floor
+contrib_bench_shm_floor_SOURCES = contrib/bench/shm_floor.c
+contrib_bench_shm_floor_LDADD = gba/libgbacore.la
+CLEANFILES += $(EXTRA_PROGRAMS)

@@ -11,7 +11,20 @@ tests_unit_test_soft_SOURCES = tests/unit/test_soft.c tests/unit/soft_world.h \
 	tests/unit/soft_search.h tests/unit/soft_mutants.h
 tests_unit_test_soft_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_soft_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test_segment
+TESTS += tests/unit/test_segment
+tests_unit_test_segment_SOURCES = tests/unit/test_segment.c
+tests_unit_test_segment_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_segment_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+# Built from its sources, all of them with the sanitizer.
+check_PROGRAMS += tests/unit/test_soft_tsan
+TESTS += tests/unit/test_soft_tsan
+tests_unit_test_soft_tsan_SOURCES = tests/unit/test_soft_tsan.c gba/signal/segment.c \
+	gba/signal/shm.c gba/soft/sched.c gba/soft/dissemination.c gba/soft/radix.c \
+	gba/soft/central.c gba/base/log.c gba/base/status.c
+tests_unit_test_soft_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_soft_tsan_LDADD = -lpthread
 EXTRA_DIST += contrib/check-models \
 	tests/models/world.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shared memory of a team: made, found, refused, gone. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gba/signal/node.h"
+#include "gba/signal/shm.h"
+
+#define SEQ    41u
+#define NOBODY 65534
+
+static unsigned lines; /* that were logged */
+
+static void count_line(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    (void)line;
+    lines++;
+}
+
+static unsigned count_entries(const char *path)
+{
+    DIR *dir = opendir(path);
+    unsigned count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+/* What a test does in another process: its status is the child's exit status, negated. */
+static gba_status_t in_child(gba_status_t (*run)(const void *), const void *arg)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(-(int)run(arg));
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return (gba_status_t)-WEXITSTATUS(status);
+}
+
+/* A refusal is said once, leaves the output alone, and keeps no file open. */
+static void expect_refusal(const struct gba_segment_ticket *ticket, gba_status_t expected)
+{
+    struct gba_segment segment = {.slots = 77};
+    unsigned before = count_entries("/proc/self/fd");
+
+    lines = 0;
+    assert_int_equal(gba_shm_segment_attach(ticket, &segment), expected);
+    assert_int_equal(lines, 1);
+    assert_int_equal(segment.slots, 77);
+    assert_null(segment.base);
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+}
+
+static gba_status_t attach_and_signal(const void *arg)
+{
+    struct gba_segment segment;
+    struct gba_shm shm;
+    struct gba_node node;
+
+    if (gba_shm_segment_attach(arg, &segment) != GBA_OK)
+        return GBA_ERR_IO;
+    gba_shm_init(&shm, &segment, 1);
+    gba_node_init(&node, &segment, SEQ);
+    if (gba_shm_ops.mine(&shm.base, 2, 0) != SEQ || gba_shm_ops.peek(&shm.base, 0, 0, 1) != SEQ)
+        return GBA_ERR_MISMATCH;
+    if (gba_shm_ops.set(&shm.base, 0, 1, SEQ + 1) != GBA_OK || gba_node_gather(&node, SEQ + 1))
+        return GBA_ERR_MISMATCH;
+    gba_shm_segment_close(&segment);
+    return GBA_OK;
+}
+
+static void test_two_processes(void **state)
+{
+    unsigned fds = count_entries("/proc/self/fd");
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+    struct gba_shm shm;
+    struct gba_node node;
+
+    (void)state;
+    assert_int_equal(gba_shm_segment_create(2, 3, SEQ, &segment, &ticket), GBA_OK);
+    gba_shm_init(&shm, &segment, 0);
+    gba_node_init(&node, &segment, SEQ);
+    assert_int_equal(in_child(attach_and_signal, &ticket), GBA_OK);
+    assert_int_equal(gba_shm_ops.mine(&shm.base, 0, 0), SEQ);
+    assert_int_equal(gba_shm_ops.mine(&shm.base, 1, 0), SEQ + 1);
+    assert_int_equal(gba_shm_ops.peek(&shm.base, 1, 0, 0), SEQ);
+    assert_int_equal(gba_node_test(&node), GBA_OK); /* of the round before the first */
+    gba_node_start(&node, SEQ + 1);                 /* the last to arrive */
+    assert_int_equal(gba_node_test(&node), GBA_OK);
+    gba_shm_segment_close(&segment);
+    assert_int_equal(count_entries("/proc/self/fd"), fds);
+}
+
+/* No word shares a line with another, and the sizes are those of segment.h. */
+static void test_layout(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+    unsigned char *end;
+
+    (void)state;
+    assert_int_equal(gba_shm_segment_create(16, gba_sched_slots(16, 2), SEQ, &segment, &ticket),
+                     GBA_OK);
+    assert_true(segment.bytes <= 8192);
+    end = (unsigned char *)(uintptr_t)gba_segment_slots(&segment, 15);
+    assert_true(end + 4 * GBA_SLOT_SIZE <= segment.base + segment.bytes);
+    assert_int_equal((uintptr_t)end % GBA_SEGMENT_STRIDE, 0);
+    for (uint32_t member = 0; member < 16; member++) {
+        for (uint32_t slot = 0; slot < 4; slot++)
+            assert_int_equal(gba_word_load_relaxed(gba_segment_slots(&segment, member) + slot * 8),
+                             SEQ);
+    }
+    gba_shm_segment_close(&segment);
+    assert_int_equal(gba_shm_segment_create(16, 0, SEQ, &segment, &ticket), GBA_OK);
+    assert_true(segment.bytes <= 4096 || segment.bytes == (size_t)sysconf(_SC_PAGESIZE));
+    gba_shm_segment_close(&segment);
+}
+
+static void test_file_is_private(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(fstat(segment.fd, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_nlink, 0); /* it has no name, so nothing is left behind */
+    assert_true(fcntl(segment.fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(ftruncate(segment.fd, 0), -1); /* sealed: nobody gets a SIGBUS */
+    gba_shm_segment_close(&segment);
+}
+
+static gba_status_t attach_as_nobody(const void *arg)
+{
+    struct gba_segment segment;
+
+    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+        return GBA_ERR_IO;
+    return gba_shm_segment_attach(arg, &segment);
+}
+
+static void test_other_user(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(in_child(attach_as_nobody, &ticket), GBA_ERR_PERM);
+    /* The kernel lets root open anybody's: it is refused all the same. */
+    assert_int_equal(fchown(segment.fd, NOBODY, NOBODY), 0);
+    expect_refusal(&ticket, GBA_ERR_PERM);
+    gba_shm_segment_close(&segment);
+}
+
+static void test_not_the_file(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket, wrong;
+    int pipes[2];
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
+    wrong = ticket;
+    wrong.cookie[1]++;
+    expect_refusal(&wrong, GBA_ERR_STALE);
+    wrong = ticket;
+    wrong.slots = 2000; /* another size */
+    expect_refusal(&wrong, GBA_ERR_STALE);
+    wrong.slots = GBA_SEGMENT_SLOTS_MAX + 1;
+    expect_refusal(&wrong, GBA_ERR_STALE);
+    wrong = ticket;
+    wrong.pid = 0x7FFFFFFF; /* above any pid */
+    expect_refusal(&wrong, GBA_ERR_STALE);
+
+    /* The number means another file by now: of the right size, a pipe. */
+    wrong = ticket;
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), (off_t)segment.bytes), 0);
+    wrong.fd = (uint32_t)fileno(file);
+    expect_refusal(&wrong, GBA_ERR_STALE);
+    assert_int_equal(pipe(pipes), 0);
+    wrong.fd = (uint32_t)pipes[0];
+    expect_refusal(&wrong, GBA_ERR_STALE);
+    close(pipes[0]);
+    close(pipes[1]);
+    fclose(file);
+
+    gba_shm_segment_shut(&segment);
+    expect_refusal(&ticket, GBA_ERR_STALE);
+    gba_shm_segment_shut(&segment); /* again: nothing */
+    gba_shm_segment_close(&segment);
+}
+
+static void test_other_version(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+
+    (void)state;
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
+    segment.base[sizeof ticket.cookie]++; /* the first byte behind the cookie */
+    expect_refusal(&ticket, GBA_ERR_VERSION);
+    gba_shm_segment_close(&segment);
+}
+
+static gba_status_t create_with_limit(const void *arg)
+{
+    const struct rlimit none = {0, 0};
+    struct gba_segment_ticket ticket;
+    struct gba_segment segment;
+    const int *what = arg;
+    gba_status_t status;
+
+    /* No more address space, or no more files, than there are now. */
+    if (setrlimit((__rlimit_resource_t)*what, &none) != 0)
+        return GBA_ERR_IO;
+    lines = 0;
+    status = gba_shm_segment_create(1000, 64, SEQ, &segment, &ticket);
+    return lines == 1 ? status : GBA_ERR_MISMATCH;
+}
+
+static void test_no_memory(void **state)
+{
+    const int address_space = RLIMIT_AS, files = RLIMIT_NOFILE;
+
+    (void)state;
+    assert_int_equal(in_child(create_with_limit, &files), GBA_ERR_NOMEM);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_int_equal(in_child(create_with_limit, &address_space), GBA_ERR_NOMEM);
+#else
+    (void)address_space;
+#endif
+}
+
+static void test_bad_parameters(void **state)
+{
+    struct gba_segment segment;
+    struct gba_segment_ticket ticket;
+
+    (void)state;
+    lines = 0;
+    assert_int_equal(gba_shm_segment_create(0, 1, SEQ, &segment, &ticket), GBA_ERR_PARAM);
+    assert_int_equal(gba_shm_segment_create(GBA_SEGMENT_MEMBERS_MAX + 1, 1, SEQ, &segment, &ticket),
+                     GBA_ERR_PARAM);
+    assert_int_equal(gba_shm_segment_create(1, GBA_SEGMENT_SLOTS_MAX + 1, SEQ, &segment, &ticket),
+                     GBA_ERR_PARAM);
+    assert_int_equal(lines, 3);
+    /* Every schedule fits. */
+    assert_true(gba_sched_slots(GBA_SEGMENT_MEMBERS_MAX, GBA_RADIX_MAX) <= GBA_SEGMENT_SLOTS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_processes),   cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_file_is_private), cmocka_unit_test(test_other_user),
+        cmocka_unit_test(test_not_the_file),    cmocka_unit_test(test_other_version),
+        cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_bad_parameters),
+    };
+
+    gba_log_set(count_line, NULL, GBA_LOG_WARN);
+    return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
+}
