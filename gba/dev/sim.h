@@ -15,8 +15,10 @@
 #define GBA_DEV_SIM_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "gba/base/order.h"
+#include "gba/base/park.h"
 #include "gba/dev/dev_ops.h"
 #include "sim/model/driver.h"
 #include "sim/model/model.h"
@@ -24,7 +26,7 @@
 /* "GBAsim" and a number, little endian; in place when the segment is ready to be used. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Counts up with every change of the structures below that does not change their size. */
-#define GBA_SIM_LAYOUT 1u
+#define GBA_SIM_LAYOUT 2u
 
 /* See gba_sim_id: five hexadecimal numbers of 8 digits, a name, and what is between them. */
 #define GBA_SIM_ID_MAX 92
@@ -64,7 +66,8 @@ struct gba_sim_group {
  * the lock of the group; read by the member without. */
 struct gba_sim_slot {
     gba_word_t flag;
-    uint64_t line[7];    /* the member polls the flag: nothing else in its line */
+    gba_word_t sleeper;  /* its mark, see gba_word_park: must stand behind it */
+    uint64_t line[6];    /* the member polls the flag: nothing else in its line */
     gba_word_t pending;  /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
     gba_word_t due;      /* of pending: CLOCK_MONOTONIC, ns */
     gba_word_t repeated; /* to be stored once more when it is stale; as pending */
@@ -73,6 +76,14 @@ struct gba_sim_slot {
 };
 #define GBA_SIM_SLOT_FULL (1ull << 32)
 _Static_assert(sizeof(struct gba_sim_slot) == GBA_FLAG_STRIDE, "one slot per stride");
+_Static_assert(offsetof(struct gba_sim_slot, sleeper) == sizeof(gba_word_t), "behind the flag");
+
+/* The release store of the device; it wakes a member that sleeps, which hardware cannot. */
+static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequence)
+{
+    gba_word_store_release(&slot->flag, sequence);
+    gba_word_unpark(&slot->flag);
+}
 
 /*
  * 3.6 MB of address space. The part before `slot`, 0.8 MB, is reserved at creation; of the slots

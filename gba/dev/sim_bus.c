@@ -54,7 +54,7 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
         if (UNLIKELY(dev->faulty))
             gba_sim_fault_release(segment, slot, release->sequence);
         else
-            gba_word_store_release(&slot->flag, release->sequence);
+            gba_sim_flag_store(slot, release->sequence);
     }
 }
 

@@ -121,7 +121,7 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
     if (0 == delay) {
         /* The newest store is the last one: none that is still on its way may come after it. */
         gba_word_store_relaxed(&slot->pending, 0);
-        gba_word_store_release(&slot->flag, sequence);
+        gba_sim_flag_store(slot, sequence);
         return;
     }
     /* One that was asked for again does not start anew, or it would never arrive with a member that

@@ -100,10 +100,24 @@ static gba_status_t lock_failed(int err)
     return GBA_ERR_IO;
 }
 
+/* A holder is done in a few hundred ns: sleeping, as a robust mutex does at once, takes longer. */
+#define LOCK_SPINS 100
+
+static int lock_take(pthread_mutex_t *lock)
+{
+    int err = pthread_mutex_trylock(lock);
+
+    for (int i = 0; EBUSY == err && i < LOCK_SPINS; i++) {
+        gba_cpu_pause();
+        err = pthread_mutex_trylock(lock);
+    }
+    return EBUSY == err ? pthread_mutex_lock(lock) : err;
+}
+
 gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
 {
     pthread_mutex_t *lock = &segment->group[group].lock;
-    int err = pthread_mutex_lock(lock);
+    int err = lock_take(lock);
 
     if (__builtin_expect(0 == err, 1))
         return GBA_OK;
