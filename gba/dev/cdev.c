@@ -1,347 +1,202 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The backend for real hardware: /dev/gbaN, as gba_ioctl.h has it. */
-#define _GNU_SOURCE
-#include "gba/dev/cdev.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
+/*
+ * The backend for /dev/gbaN. Each operation is one call of the driver, and JOIN also maps the
+ * doorbell. Between two barriers no function of this file runs: the engine stores to the doorbell
+ * and polls the flag by itself.
+ */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
-#include "gba/dev/dev_ops.h"
+#include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
-#define FLAGS GBA_GROUPS /* a process is in each group of a device once at most */
+/* One call of the driver, by its name in gba_ioctl.h. */
+#define CALL(dev, request, argument) \
+    gba_cdev_ioctl((dev)->file, GBA_IOC_##request, #request, (argument))
 
-struct cdev {
-    struct gba_dev dev;
-    int file;
-    pid_t owner;          /* a fork()ed child has the file, but not the memberships */
-    pthread_mutex_t lock; /* of what follows */
-    unsigned char *flags; /* FLAGS slots, GBA_FLAG_STRIDE apart; NULL until one is needed */
-    bool flag_used[FLAGS];
-    void *bar; /* the whole BAR, for diagnosis; NULL until it is needed */
-};
+_Static_assert(GBA_UUID_SIZE == sizeof((struct gba_ioc_query *)0)->uuid, "one uuid");
+_Static_assert(sizeof((gba_group_state_t *)0)->arrived_mask == GBA_MASK_WORDS * 8, "one mask");
 
-struct cdev_seat {
-    struct gba_seat seat;
-    size_t doorbell_size;
-    int flag; /* slot, or -1 */
-};
-
-_Static_assert(offsetof(struct cdev, dev) == 0 && offsetof(struct cdev_seat, seat) == 0,
-               "a pointer to one is a pointer to the other");
-
-static int sys_open(const char *path, int flags)
+static struct gba_cdev *cdev_of(const struct gba_seat *seat)
 {
-    return open(path, flags);
+    return (struct gba_cdev *)seat->dev;
 }
 
-static int sys_ioctl(int file, unsigned long request, void *arg)
+bool gba_cdev_is_child(const struct gba_cdev *dev)
 {
-    return ioctl(file, request, arg);
+    return getpid() != dev->owner;
 }
 
-static void *sys_mmap(size_t len, int prot, int file, off_t offset)
+gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev)
 {
-    return mmap(NULL, len, prot, MAP_SHARED, file, offset);
-}
-
-static const struct gba_cdev_sys kernel = {sys_open, close, fstat, sys_ioctl, sys_mmap, munmap};
-const struct gba_cdev_sys *gba_cdev_sys = &kernel;
-
-static struct cdev *cdev_of(struct gba_dev *dev)
-{
-    return (struct cdev *)dev;
-}
-
-/* One ioctl; 0 or an error number. The driver may be interrupted while it waits for the device. */
-static int cdev_call(const struct cdev *cdev, unsigned long request, void *arg)
-{
-    int rc;
-
-    do
-        rc = gba_cdev_sys->ioctl(cdev->file, request, arg);
-    while (rc < 0 && EINTR == errno);
-    return rc < 0 ? errno : 0;
-}
-
-/* What an error number of the driver means, and a line for those that nobody expects. */
-static gba_status_t cdev_status(const char *call, int error)
-{
-    static const struct {
-        int error;
-        gba_status_t status;
-    } expected[] = {
-        {0, GBA_OK},
-        {ENOSPC, GBA_ERR_NO_GROUP},
-        {ESTALE, GBA_ERR_STALE},
-        {EBUSY, GBA_ERR_BUSY},
-        {EAGAIN, GBA_ERR_BUSY}, /* CONFIGURE: a member is missing */
-        {EPERM, GBA_ERR_REFUSED},
-        {ENOMEM, GBA_ERR_NOMEM},
-        {ENODEV, GBA_ERR_DEAD},
-    };
-
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
-        if (expected[i].error == error)
-            return expected[i].status;
-    gba_log(GBA_LOG_ERROR, "cdev: %s: %s", call, strerror(error));
+    if (!gba_cdev_is_child(dev))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "a child of fork cannot use the GBA that its parent opened");
     return GBA_ERR_IO;
 }
 
-static gba_status_t open_failed(const char *path, int error)
-{
-    switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-    case ENODEV:
-    case ENXIO:
-        return GBA_ERR_NO_DEVICE; /* common, and the caller knows whether it matters */
-    case EACCES:
-    case EPERM:
-        gba_log(GBA_LOG_ERROR, "%s: permission denied; reading and writing it must be allowed",
-                path);
-        return GBA_ERR_PERM;
-    case EISDIR:
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA device: it is a directory", path);
-        return GBA_ERR_NOT_GBA;
-    default:
-        gba_log(GBA_LOG_ERROR, "%s: %s", path, strerror(error));
-        return GBA_ERR_IO;
-    }
-}
-
-/* Whether the open file is a GBA that speaks our language. */
-static gba_status_t cdev_probe(const struct cdev *cdev, const char *path)
-{
-    struct gba_ioc_query query = {.size = sizeof query};
-    struct stat st;
-    int error;
-
-    if (0 != gba_cdev_sys->fstat(cdev->file, &st) || !S_ISCHR(st.st_mode)) {
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA device: it is not a character device", path);
-        return GBA_ERR_NOT_GBA;
-    }
-    error = cdev_call(cdev, GBA_IOC_QUERY, &query);
-    if (ENOTTY == error || ENOSYS == error || EOPNOTSUPP == error) {
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA device: it does not know the query", path);
-        return GBA_ERR_NOT_GBA;
-    }
-    if (EINVAL == error || (0 == error && (GBA_ABI_VERSION != query.abi_version ||
-                                           GBA_REGS_MAJOR != query.regs_version >> 16))) {
-        gba_log(GBA_LOG_ERROR,
-                "%s has interface version %u, registers %u.%u; this library has interface %u, "
-                "registers %u.%u",
-                path, query.abi_version, query.regs_version >> 16, query.regs_version & 0xFFFFu,
-                GBA_ABI_VERSION, GBA_REGS_MAJOR, GBA_REGS_MINOR);
-        return GBA_ERR_VERSION;
-    }
-    return cdev_status("query", error);
-}
-
 static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
-                              struct gba_dev **dev)
+                              struct gba_dev **out)
 {
-    struct cdev *cdev = calloc(1, sizeof *cdev);
+    struct gba_cdev *dev = calloc(1, sizeof *dev);
+    struct gba_ioc_query query;
     gba_status_t status;
 
-    (void)attr; /* one device serves all jobs */
-    if (NULL == cdev)
+    (void)attr; /* a device is the same for all jobs */
+    if (NULL == dev)
         return GBA_ERR_NOMEM;
-    cdev->dev.ops = &gba_dev_cdev;
-    cdev->owner = getpid();
-    /* Nonblocking and no terminal: it may be some other device that the user named by mistake. */
-    cdev->file = gba_cdev_sys->open(path->file, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (cdev->file < 0) {
-        status = open_failed(path->file, errno);
-        goto free_cdev;
+    status = gba_cdev_file_open(path->file, &dev->file, &query);
+    if (GBA_OK != status) {
+        free(dev);
+        return status;
     }
-    status = cdev_probe(cdev, path->file);
-    if (GBA_OK != status)
-        goto close_file;
-    pthread_mutex_init(&cdev->lock, NULL);
-    *dev = &cdev->dev;
+    dev->dev.ops = &gba_dev_cdev;
+    dev->owner = getpid();
+    dev->groups = query.groups;
+    memcpy(dev->uuid, query.uuid, sizeof dev->uuid);
+    gba_cdev_flags_init(&dev->flags);
+    pthread_mutex_init(&dev->bar_lock, NULL);
+    *out = &dev->dev;
     return GBA_OK;
-
-close_file:
-    gba_cdev_sys->close(cdev->file);
-free_cdev:
-    free(cdev);
-    return status;
 }
 
-static void cdev_close(struct gba_dev *dev)
+static void cdev_close(struct gba_dev *d)
 {
-    struct cdev *cdev = cdev_of(dev);
+    struct gba_cdev *dev = (struct gba_cdev *)d;
+    bool mapped = !gba_cdev_is_child(dev); /* what we map does not go to children */
 
-    if (NULL != cdev->bar)
-        gba_cdev_sys->munmap(cdev->bar, GBA_BAR_SIZE);
-    gba_cdev_sys->close(cdev->file);
-    /* After the file: until it is closed the device may still write to a flag. */
-    if (NULL != cdev->flags)
-        munmap(cdev->flags, FLAGS * GBA_FLAG_STRIDE);
-    pthread_mutex_destroy(&cdev->lock);
-    free(cdev);
+    if (mapped && NULL != dev->bar)
+        gba_cdev_sys->munmap(dev->bar, GBA_BAR_SIZE);
+    pthread_mutex_destroy(&dev->bar_lock);
+    /* The file first: the last close withdraws every flag that the driver may still have. */
+    gba_cdev_sys->close(dev->file);
+    gba_cdev_flags_fini(&dev->flags, mapped);
+    free(dev);
 }
 
-static gba_status_t cdev_query(struct gba_dev *dev, gba_device_info_t *info)
+static gba_status_t cdev_query(struct gba_dev *d, gba_device_info_t *info)
 {
     struct gba_ioc_query query = {.size = sizeof query};
-    int error = cdev_call(cdev_of(dev), GBA_IOC_QUERY, &query);
+    gba_status_t status = CALL((struct gba_cdev *)d, QUERY, &query);
 
-    if (0 != error)
-        return cdev_status("query", error);
+    if (GBA_OK != status)
+        return GBA_ERR_IO;
     memset(info, 0, sizeof *info);
+    strcpy(info->backend, gba_dev_cdev.name);
     memcpy(info->uuid, query.uuid, sizeof info->uuid);
     info->regs_version = query.regs_version;
     info->groups = query.groups;
     info->groups_free = query.groups_free;
     info->members_max = query.members_max;
-    info->dead = GBA_DEV_STATE_UP != query.state;
+    info->dead = GBA_DEV_STATE_DEAD == query.state;
     info->bad_access = query.bad_access;
     memcpy(info->counters, query.counters, sizeof info->counters);
     return GBA_OK;
 }
 
-static gba_status_t cdev_alloc(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket)
+static gba_status_t cdev_alloc(struct gba_dev *d, uint32_t members, gba_ticket_t *ticket)
 {
+    struct gba_cdev *dev = (struct gba_cdev *)d;
     struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = members};
-    int error = cdev_call(cdev_of(dev), GBA_IOC_ALLOC, &alloc);
+    gba_status_t status = gba_cdev_refuse_child(dev);
 
-    if (0 != error)
-        return cdev_status("alloc", error);
+    if (GBA_OK == status)
+        status = CALL(dev, ALLOC, &alloc);
+    if (GBA_OK != status)
+        return status;
+    if (alloc.group >= dev->groups) {
+        gba_log(GBA_LOG_ERROR, "the GBA driver allocated group %u of %u", alloc.group, dev->groups);
+        return GBA_ERR_IO;
+    }
+    memset(ticket, 0, sizeof *ticket);
     ticket->group = alloc.group;
     ticket->generation = alloc.generation;
     ticket->key = alloc.key;
+    ticket->members = members;
+    memcpy(ticket->uuid, dev->uuid, sizeof ticket->uuid);
     return GBA_OK;
 }
 
-static void cdev_free(struct cdev *cdev, uint32_t group, uint32_t generation, uint32_t member)
+/* FREE: leave a seat, or with GBA_MEMBER_NONE give up an allocation. */
+static gba_status_t call_free(struct gba_cdev *dev, uint32_t group, uint32_t generation,
+                              uint32_t member)
 {
-    struct gba_ioc_free request = {
-        .size = sizeof request, .group = group, .generation = generation, .member = member};
-    int error = cdev_call(cdev, GBA_IOC_FREE, &request);
+    struct gba_ioc_free leave = {
+        .size = sizeof leave, .group = group, .generation = generation, .member = member};
 
-    /* Stale, dead: it is gone already, which is what was wanted. */
-    if (0 != error && ESTALE != error && ENODEV != error)
-        cdev_status("free", error);
+    return CALL(dev, FREE, &leave);
 }
 
-static void cdev_cancel(struct gba_dev *dev, const gba_ticket_t *ticket)
+static void cdev_cancel(struct gba_dev *d, const gba_ticket_t *ticket)
 {
-    cdev_free(cdev_of(dev), ticket->group, ticket->generation, GBA_MEMBER_NONE);
+    struct gba_cdev *dev = (struct gba_cdev *)d;
+
+    if (GBA_OK == gba_cdev_refuse_child(dev))
+        (void)call_free(dev, ticket->group, ticket->generation, GBA_MEMBER_NONE);
 }
 
-static gba_status_t cdev_join(struct gba_dev *dev, const gba_ticket_t *ticket, uint32_t member,
-                              struct gba_seat **seat)
+static gba_status_t cdev_join(struct gba_dev *d, const gba_ticket_t *ticket, uint32_t member,
+                              struct gba_seat **out)
 {
+    struct gba_cdev *dev = (struct gba_cdev *)d;
     struct gba_ioc_join join = {.size = sizeof join,
                                 .group = ticket->group,
                                 .generation = ticket->generation,
                                 .key = ticket->key,
                                 .member = member};
-    struct cdev_seat *s = calloc(1, sizeof *s);
-    gba_status_t status;
-    void *page;
-    int error;
+    gba_status_t status = gba_cdev_refuse_child(dev);
+    struct gba_cdev_seat *seat;
 
-    if (NULL == s)
+    if (GBA_OK != status)
+        return status;
+    seat = calloc(1, sizeof *seat);
+    if (NULL == seat)
         return GBA_ERR_NOMEM;
-    error = cdev_call(cdev_of(dev), GBA_IOC_JOIN, &join);
-    if (0 != error) {
-        status = cdev_status("join", error);
+    seat->seat = (struct gba_seat){.dev = d,
+                                   .group = ticket->group,
+                                   .generation = ticket->generation,
+                                   .member = member,
+                                   .members = ticket->members};
+    status = CALL(dev, JOIN, &join);
+    if (GBA_OK != status)
         goto free_seat;
-    }
-    /* Beyond the doorbell page there is nothing that we want to be able to write to. */
-    if (join.doorbell_size < sizeof(uint64_t) || join.doorbell_size > GBA_DOORBELL_STRIDE) {
-        gba_log(GBA_LOG_ERROR, "cdev: join: the driver offers a doorbell of %llu bytes",
-                (unsigned long long)join.doorbell_size);
-        status = GBA_ERR_IO;
-        goto leave_group;
-    }
-    s->doorbell_size = (size_t)join.doorbell_size;
-    page = gba_cdev_sys->mmap(s->doorbell_size, PROT_WRITE, cdev_of(dev)->file,
-                              (off_t)join.doorbell_offset);
-    if (MAP_FAILED == page) {
-        status = cdev_status("mapping of the doorbell", errno);
-        goto leave_group;
-    }
-    s->seat.doorbell = page;
-    s->seat.dev = dev;
-    s->seat.group = ticket->group;
-    s->seat.generation = ticket->generation;
-    s->seat.member = member;
-    s->seat.members = ticket->members;
-    s->flag = -1;
-    *seat = &s->seat;
+    status = gba_cdev_doorbell_map(seat, &join);
+    if (GBA_OK != status)
+        goto leave;
+    *out = &seat->seat;
     return GBA_OK;
 
-leave_group:
-    cdev_free(cdev_of(dev), ticket->group, ticket->generation, member);
+leave:
+    (void)call_free(dev, ticket->group, ticket->generation, member);
 free_seat:
-    free(s);
+    free(seat);
     return status;
-}
-
-/* A slot in the page of flags, or -1: no memory. */
-static int flag_take(struct cdev *cdev)
-{
-    int slot = -1;
-    void *page;
-
-    pthread_mutex_lock(&cdev->lock);
-    if (NULL == cdev->flags) {
-        page = mmap(NULL, FLAGS * GBA_FLAG_STRIDE, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (MAP_FAILED != page) {
-            /* After a fork, a write of the parent would give it a copy of the page, while the
-             * device goes on writing to the one that it has pinned. */
-            madvise(page, FLAGS * GBA_FLAG_STRIDE, MADV_DONTFORK);
-            cdev->flags = page;
-        }
-    }
-    for (int i = 0; NULL != cdev->flags && i < (int)FLAGS && slot < 0; i++)
-        if (!cdev->flag_used[i]) {
-            cdev->flag_used[i] = true;
-            slot = i;
-        }
-    pthread_mutex_unlock(&cdev->lock);
-    return slot;
-}
-
-static void flag_give(struct cdev *cdev, int slot)
-{
-    pthread_mutex_lock(&cdev->lock);
-    cdev->flag_used[slot] = false;
-    pthread_mutex_unlock(&cdev->lock);
 }
 
 static gba_status_t cdev_map_flag(struct gba_seat *seat)
 {
-    struct cdev *cdev = cdev_of(seat->dev);
+    struct gba_cdev *dev = cdev_of(seat);
     struct gba_ioc_map_flag map = {.size = sizeof map,
                                    .group = seat->group,
                                    .generation = seat->generation,
                                    .member = seat->member};
-    int slot = flag_take(cdev), error;
+    gba_status_t status = gba_cdev_refuse_child(dev);
     gba_word_t *flag;
 
-    if (slot < 0)
+    if (GBA_OK != status)
+        return status;
+    flag = gba_cdev_flag_get(&dev->flags);
+    if (NULL == flag)
         return GBA_ERR_NOMEM;
-    flag = (gba_word_t *)(void *)(cdev->flags + (size_t)slot * GBA_FLAG_STRIDE);
-    map.addr = (uint64_t)(uintptr_t)flag;
-    error = cdev_call(cdev, GBA_IOC_MAP_FLAG, &map);
-    if (0 != error) {
-        flag_give(cdev, slot);
-        return cdev_status("map_flag", error);
+    gba_word_store_relaxed(flag, 0);
+    map.addr = (uintptr_t)flag;
+    status = CALL(dev, MAP_FLAG, &map);
+    if (GBA_OK != status) {
+        gba_cdev_flag_put(&dev->flags, flag); /* a call that failed has pinned nothing */
+        return status;
     }
-    ((struct cdev_seat *)seat)->flag = slot;
     seat->flag = flag;
     return GBA_OK;
 }
@@ -352,33 +207,40 @@ static gba_status_t cdev_configure(struct gba_seat *seat, uint32_t sequence)
                                           .group = seat->group,
                                           .generation = seat->generation,
                                           .sequence = sequence};
+    gba_status_t status = gba_cdev_refuse_child(cdev_of(seat));
 
-    return cdev_status("configure", cdev_call(cdev_of(seat->dev), GBA_IOC_CONFIGURE, &configure));
+    return GBA_OK == status ? CALL(cdev_of(seat), CONFIGURE, &configure) : status;
 }
 
-static void cdev_leave(struct gba_seat *seat)
+static void cdev_leave(struct gba_seat *s)
 {
-    struct cdev *cdev = cdev_of(seat->dev);
-    struct cdev_seat *s = (struct cdev_seat *)seat;
+    struct gba_cdev_seat *seat = (struct gba_cdev_seat *)s;
+    struct gba_cdev *dev = cdev_of(s);
+    gba_status_t status;
 
-    gba_cdev_sys->munmap((void *)(uintptr_t)seat->doorbell, s->doorbell_size);
-    /* A child that was forked holds copies; the membership is its parent's. */
-    if (getpid() == cdev->owner)
-        cdev_free(cdev, seat->group, seat->generation, seat->member);
-    /* Not before: until FREE has returned the device may write to the flag. */
-    if (s->flag >= 0)
-        flag_give(cdev, s->flag);
-    free(s);
+    if (gba_cdev_is_child(dev)) { /* the seat is the parent's, and the mappings are not here */
+        free(seat);
+        return;
+    }
+    gba_cdev_sys->munmap(seat->doorbell, seat->doorbell_size);
+    status = call_free(dev, s->group, s->generation, s->member);
+    /* If the driver did not take the flag back, the device may still store to it: it is given to
+     * nobody else, and stays mapped until the file is closed. */
+    if (NULL != s->flag && GBA_OK == status)
+        gba_cdev_flag_put(&dev->flags, s->flag);
+    free(seat);
 }
 
 static gba_status_t cdev_inspect(struct gba_seat *seat, gba_group_state_t *state)
 {
     struct gba_ioc_inspect inspect = {
         .size = sizeof inspect, .group = seat->group, .generation = seat->generation};
-    int error = cdev_call(cdev_of(seat->dev), GBA_IOC_INSPECT, &inspect);
+    gba_status_t status = gba_cdev_refuse_child(cdev_of(seat));
 
-    if (0 != error)
-        return cdev_status("inspect", error);
+    if (GBA_OK == status)
+        status = CALL(cdev_of(seat), INSPECT, &inspect);
+    if (GBA_OK != status)
+        return status;
     state->sequence = inspect.sequence;
     state->arrived_count = inspect.arrived_count;
     state->status = inspect.status;
@@ -388,48 +250,10 @@ static gba_status_t cdev_inspect(struct gba_seat *seat, gba_group_state_t *state
     return GBA_OK;
 }
 
-/* The BAR, mapped at the first use. */
-static gba_status_t bar_get(struct cdev *cdev, void **bar)
+/* Every seat has a mapped doorbell, so the engine has no need of this; tests have. */
+static void cdev_arrive(struct gba_seat *seat, uint64_t value)
 {
-    gba_status_t status = GBA_OK;
-    void *map;
-
-    pthread_mutex_lock(&cdev->lock);
-    if (NULL == cdev->bar) {
-        map = gba_cdev_sys->mmap(GBA_BAR_SIZE, PROT_READ | PROT_WRITE, cdev->file,
-                                 (off_t)GBA_MMAP_BAR);
-        if (MAP_FAILED != map)
-            cdev->bar = map;
-        else if (EPERM == errno || EACCES == errno)
-            status = GBA_ERR_PERM;
-        else
-            status = cdev_status("mapping of the registers", errno);
-    }
-    *bar = cdev->bar;
-    pthread_mutex_unlock(&cdev->lock);
-    return status;
-}
-
-static gba_status_t cdev_reg_read(struct gba_dev *dev, uint32_t address, unsigned width,
-                                  uint64_t *value)
-{
-    void *bar;
-    gba_status_t status = bar_get(cdev_of(dev), &bar);
-
-    if (GBA_OK == status)
-        *value = gba_mmio_read(bar, address, width);
-    return status;
-}
-
-static gba_status_t cdev_reg_write(struct gba_dev *dev, uint32_t address, unsigned width,
-                                   uint64_t value)
-{
-    void *bar;
-    gba_status_t status = bar_get(cdev_of(dev), &bar);
-
-    if (GBA_OK == status)
-        gba_mmio_write(bar, address, width, value);
-    return status;
+    gba_mmio_write64(seat->doorbell, value);
 }
 
 const struct gba_dev_ops gba_dev_cdev = {
@@ -444,8 +268,7 @@ const struct gba_dev_ops gba_dev_cdev = {
     .configure = cdev_configure,
     .leave = cdev_leave,
     .inspect = cdev_inspect,
-    .arrive = NULL, /* every seat has a mapped doorbell */
-    .poll = NULL,
-    .reg_read = cdev_reg_read,
-    .reg_write = cdev_reg_write,
+    .arrive = cdev_arrive,
+    .reg_read = gba_cdev_reg_read,
+    .reg_write = gba_cdev_reg_write,
 };

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parts of the device, mapped: a member's doorbell, and for diagnosis all registers. */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/dev/cdev.h"
+#include "gba/spec/gba_ioctl.h"
+
+/*
+ * Map a part of the device; children of fork do not get it, so none of them arrives in its parent's
+ * name. The errno is set if it fails.
+ */
+static void *device_map(const struct gba_cdev *dev, size_t size, int protection, uint64_t offset)
+{
+    void *map = gba_cdev_sys->mmap(size, protection, MAP_SHARED, dev->file, offset);
+    int error;
+
+    if (MAP_FAILED == map)
+        return NULL;
+    if (0 == gba_cdev_sys->madvise(map, size, MADV_DONTFORK))
+        return map;
+    error = errno;
+    gba_cdev_sys->munmap(map, size);
+    errno = error;
+    return NULL;
+}
+
+/* Map the doorbell where the driver says it is, if that can be. */
+gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_ioc_join *join)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = join->doorbell_offset;
+    gba_status_t status;
+    bool expected;
+
+    /* One page of any host at most: more would be somebody else's. Never in the BAR's window. */
+    if (0 == join->doorbell_size || join->doorbell_size > GBA_DOORBELL_STRIDE ||
+        0 != join->doorbell_size % page || 0 != offset % page ||
+        offset > INT64_MAX - join->doorbell_size ||
+        (offset + join->doorbell_size > GBA_MMAP_BAR && offset < GBA_MMAP_BAR + GBA_BAR_SIZE)) {
+        gba_log(GBA_LOG_ERROR,
+                "the GBA driver gives a doorbell of %llu bytes at %#llx, which cannot be",
+                (unsigned long long)join->doorbell_size, (unsigned long long)offset);
+        return GBA_ERR_IO;
+    }
+    seat->doorbell_size = (size_t)join->doorbell_size;
+    seat->doorbell =
+        device_map((struct gba_cdev *)seat->seat.dev, seat->doorbell_size, PROT_WRITE, offset);
+    if (NULL == seat->doorbell) {
+        int error = errno;
+
+        status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
+        if (!expected)
+            gba_log(GBA_LOG_ERROR, "cannot map the doorbell of GBA group %u: %s", join->group,
+                    strerror(error));
+        return status;
+    }
+    seat->seat.doorbell = (gba_mmio64_t *)(void *)((char *)seat->doorbell + GBA_BELL_ARRIVAL);
+    return GBA_OK;
+}
+
+/* The whole BAR, mapped by the first who wants it. */
+static gba_status_t bar_map(struct gba_cdev *dev)
+{
+    gba_status_t status = gba_cdev_refuse_child(dev);
+    bool expected;
+
+    if (GBA_OK != status)
+        return status;
+    pthread_mutex_lock(&dev->bar_lock);
+    if (NULL == dev->bar)
+        dev->bar = device_map(dev, GBA_BAR_SIZE, PROT_READ | PROT_WRITE, GBA_MMAP_BAR);
+    if (NULL == dev->bar) {
+        int error = errno;
+
+        status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
+        if (!expected)
+            gba_log(GBA_LOG_ERROR, "cannot map the registers of the GBA: %s%s", strerror(error),
+                    GBA_ERR_PERM == status ? "; it takes the capability CAP_SYS_RAWIO" : "");
+    }
+    pthread_mutex_unlock(&dev->bar_lock);
+    return status;
+}
+
+/* The bus has aligned accesses only: a CPU would split another one, or trap. */
+static gba_status_t access_prepare(struct gba_cdev *dev, uint32_t address, unsigned width)
+{
+    return 0 == address % width ? bar_map(dev) : GBA_ERR_PARAM;
+}
+
+gba_status_t gba_cdev_reg_read(struct gba_dev *d, uint32_t address, unsigned width, uint64_t *value)
+{
+    struct gba_cdev *dev = (struct gba_cdev *)d;
+    gba_status_t status = access_prepare(dev, address, width);
+
+    if (GBA_OK == status)
+        *value = gba_mmio_read(dev->bar, address, width);
+    return status;
+}
+
+gba_status_t gba_cdev_reg_write(struct gba_dev *d, uint32_t address, unsigned width, uint64_t value)
+{
+    struct gba_cdev *dev = (struct gba_cdev *)d;
+    gba_status_t status = access_prepare(dev, address, width);
+
+    if (GBA_OK == status)
+        gba_mmio_write(dev->bar, address, width, value);
+    return status;
+}

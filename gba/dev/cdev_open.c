@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Open a file and find out whether it is a GBA that this library can use. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "gba/dev/cdev.h"
+#include "gba/spec/gba_ioctl.h"
+
+/* Open the file and see that it is a character device. */
+static gba_status_t file_open(const char *path, int *out)
+{
+    struct stat stat;
+    gba_status_t status;
+    bool expected;
+    int file;
+
+    /* It may be some other device, named by mistake: do not wait for a line, nor become its
+     * session's terminal. */
+    do
+        file = gba_cdev_sys->open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (file < 0 && EINTR == errno);
+    if (file < 0) {
+        int error = errno;
+
+        status = gba_cdev_status(GBA_CDEV_OPEN, error, &expected);
+        if (GBA_ERR_PERM == status)
+            gba_log(GBA_LOG_ERROR, "cannot open %s: %s; %s", path, strerror(error),
+                    EPERM == error ? "a policy of the system (container, cgroup) forbids it"
+                                   : "this user needs the right to read and to write it");
+        else if (!expected)
+            gba_log(GBA_LOG_ERROR, "cannot open %s: %s", path, strerror(error));
+        return status;
+    }
+    if (0 != gba_cdev_sys->fstat(file, &stat)) {
+        gba_log(GBA_LOG_ERROR, "cannot look at %s: %s", path, strerror(errno));
+        status = GBA_ERR_IO;
+        goto close_file;
+    }
+    if (!S_ISCHR(stat.st_mode)) {
+        gba_log(GBA_LOG_ERROR, "%s is not a GBA: it is no character device", path);
+        status = GBA_ERR_NOT_GBA;
+        goto close_file;
+    }
+    *out = file;
+    return GBA_OK;
+
+close_file:
+    gba_cdev_sys->close(file);
+    return status;
+}
+
+/* Whether we can work with what the driver says of itself. */
+static gba_status_t query_check(const char *path, const struct gba_ioc_query *query)
+{
+    if (GBA_ABI_VERSION != query->abi_version || GBA_REGS_MAJOR != query->regs_version >> 16) {
+        gba_log(GBA_LOG_ERROR,
+                "%s has driver interface %u and registers %u.%u; this library needs driver "
+                "interface %u and registers %u.x",
+                path, query->abi_version, query->regs_version >> 16, query->regs_version & 0xFFFF,
+                GBA_ABI_VERSION, GBA_REGS_MAJOR);
+        return GBA_ERR_VERSION;
+    }
+    /* Both index arrays later on. */
+    if (query->groups < 1 || query->groups > GBA_GROUPS || query->members_max < 1 ||
+        query->members_max > GBA_MEMBERS_MAX) {
+        gba_log(GBA_LOG_ERROR, "%s has %u groups of %u members; allowed: 1 to %u of 1 to %u", path,
+                query->groups, query->members_max, GBA_GROUPS, GBA_MEMBERS_MAX);
+        return GBA_ERR_IO;
+    }
+    return GBA_OK;
+}
+
+/* The first call: it also tells a GBA from another character device. */
+static gba_status_t file_identify(const char *path, int file, struct gba_ioc_query *query)
+{
+    gba_status_t status;
+    bool expected;
+    int error;
+
+    memset(query, 0, sizeof *query);
+    query->size = sizeof *query;
+    error = gba_cdev_try(file, GBA_IOC_QUERY, query);
+    if (0 == error)
+        return query_check(path, query);
+    if (ENODEV == error)
+        return GBA_ERR_NO_DEVICE; /* unplugged since it was opened */
+    /* What drivers answer to what they do not know; EINVAL is /dev/random's, for one. */
+    if (ENOTTY == error || EINVAL == error || ENOSYS == error || EOPNOTSUPP == error) {
+        gba_log(GBA_LOG_ERROR, "%s is not a GBA: it does not know the driver's calls", path);
+        return GBA_ERR_NOT_GBA;
+    }
+    status = gba_cdev_status(GBA_CDEV_IOCTL, error, &expected);
+    gba_log(GBA_LOG_ERROR, "cannot query %s: %s", path, strerror(error));
+    return status;
+}
+
+gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_query *query)
+{
+    int opened = -1;
+    gba_status_t status = file_open(path, &opened);
+
+    if (GBA_OK != status)
+        return status;
+    status = file_identify(path, opened, query);
+    if (GBA_OK != status) {
+        gba_cdev_sys->close(opened);
+        return status;
+    }
+    *file = opened;
+    return GBA_OK;
+}

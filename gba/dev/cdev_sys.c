@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The system calls of the backend for /dev/gbaN, and what their errors mean. */
+#define _FILE_OFFSET_BITS 64 /* GBA_MMAP_BAR needs more than 32 bits, in 32-bit processes, too */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/dev/cdev.h"
+
+static int sys_open(const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+static int sys_fstat(int file, struct stat *stat)
+{
+    return fstat(file, stat);
+}
+
+static int sys_ioctl(int file, unsigned long request, void *argument)
+{
+    return ioctl(file, request, argument);
+}
+
+static void *sys_mmap(size_t size, int protection, int flags, int file, uint64_t offset)
+{
+    return mmap(NULL, size, protection, flags, file, (off_t)offset);
+}
+
+static const struct gba_cdev_sys real = {
+    .open = sys_open,
+    .close = close,
+    .fstat = sys_fstat,
+    .ioctl = sys_ioctl,
+    .mmap = sys_mmap,
+    .munmap = munmap,
+    .madvise = madvise,
+};
+
+const struct gba_cdev_sys *gba_cdev_sys = &real;
+
+/* By gba_ioctl.h for the driver's calls, by open(2) and mmap(2) for the system's. */
+static const struct {
+    int error;
+    gba_status_t at[3]; /* by enum gba_cdev_call */
+} meanings[] = {
+    /*           open               ioctl             mmap */
+    {ENOENT, {GBA_ERR_NO_DEVICE, GBA_ERR_IO, GBA_ERR_IO}},
+    {ENOTDIR, {GBA_ERR_NO_DEVICE, GBA_ERR_IO, GBA_ERR_IO}},
+    {ENXIO, {GBA_ERR_NO_DEVICE, GBA_ERR_DEAD, GBA_ERR_DEAD}},
+    {ENODEV, {GBA_ERR_NO_DEVICE, GBA_ERR_DEAD, GBA_ERR_DEAD}},
+    {EACCES, {GBA_ERR_PERM, GBA_ERR_PERM, GBA_ERR_PERM}},
+    {EPERM, {GBA_ERR_PERM, GBA_ERR_REFUSED, GBA_ERR_PERM}},
+    {EISDIR, {GBA_ERR_NOT_GBA, GBA_ERR_IO, GBA_ERR_IO}},
+    {ENOTTY, {GBA_ERR_NOT_GBA, GBA_ERR_NOT_GBA, GBA_ERR_IO}},
+    {EBUSY, {GBA_ERR_BUSY, GBA_ERR_BUSY, GBA_ERR_BUSY}},
+    {EAGAIN, {GBA_ERR_IO, GBA_ERR_BUSY, GBA_ERR_NOMEM}}, /* mmap: too much is locked */
+    {EINVAL, {GBA_ERR_IO, GBA_ERR_PARAM, GBA_ERR_IO}},
+    {ENOMEM, {GBA_ERR_NOMEM, GBA_ERR_NOMEM, GBA_ERR_NOMEM}},
+    {ENOSPC, {GBA_ERR_IO, GBA_ERR_NO_GROUP, GBA_ERR_IO}},
+    {ESTALE, {GBA_ERR_IO, GBA_ERR_STALE, GBA_ERR_IO}},
+};
+
+gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
+{
+    gba_status_t status = GBA_ERR_IO;
+
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        if (meanings[i].error == error)
+            status = meanings[i].at[call];
+    *expected = GBA_ERR_NO_DEVICE == status || GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
+                GBA_ERR_NO_GROUP == status || GBA_ERR_STALE == status || GBA_ERR_REFUSED == status;
+    return status;
+}
+
+int gba_cdev_try(int file, unsigned long request, void *argument)
+{
+    int result;
+
+    do
+        result = gba_cdev_sys->ioctl(file, request, argument);
+    while (result < 0 && EINTR == errno);
+    return result < 0 ? errno : 0;
+}
+
+gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument)
+{
+    int error = gba_cdev_try(file, request, argument);
+    gba_status_t status;
+    bool expected;
+
+    if (0 == error)
+        return GBA_OK;
+    status = gba_cdev_status(GBA_CDEV_IOCTL, error, &expected);
+    if (!expected)
+        gba_log(GBA_LOG_ERROR, "the GBA driver refuses %s: %s", name, strerror(error));
+    return status;
+}
