@@ -133,3 +133,17 @@ tests_mpi_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
 EXTRA_DIST += tests/mpi/run tests/cluster
+
+# One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel.
+if HAVE_CMOCKA
+GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c \
+	tests/unit/fake_driver.h tests/unit/fake_driver.c
+check_PROGRAMS += tests/conformance/conformance
+TESTS += tests/conformance/conformance
+tests_conformance_conformance_SOURCES = $(GBA_FAKE_KERNEL) \
+	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
+	tests/conformance/backend_bare.c tests/conformance/backends.c \
+	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+tests_conformance_conformance_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_conformance_conformance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The library's own backends, for the suite: the simulator, and /dev/gbaN on the fake kernel. */
+#include "tests/conformance/conformance.h"
+#include "tests/unit/fake_kernel.h"
+
+static void cdev_start(void)
+{
+    fake_kernel_start(GBA_GROUPS);
+}
+
+static void cdev_stop(void)
+{
+    fake_kernel_stop();
+    if (0 != fake_kernel.violations)
+        fail_msg("%u violations, first: %s", fake_kernel.violations, fake_kernel.violation);
+    assert_int_equal(fake_kernel.open_files, 0);
+    assert_int_equal(fake_kernel.doorbells, 0);
+    assert_int_equal(fake_kernel.memory, 0);
+    assert_int_equal(fake_kernel.pinned, 0);
+}
+
+static void cdev_run(void)
+{
+    fake_kernel_run();
+}
+
+const struct conf_backend conf_cdev = {
+    .name = "cdev on a fake kernel",
+    .path = FAKE_KERNEL_PATH,
+    .ops = &fake_kernel_ops,
+    .start = cdev_start,
+    .stop = cdev_stop,
+    .run = cdev_run,
+};
+
+/* Without a name and a job: a simulator for this process alone. */
+const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
+
+/* The same, with release stores that come late and in any order. */
+const struct conf_backend conf_sim_slow = {
+    .name = "sim with latency", .path = "sim?latency=2us&jitter=3us", .ops = &gba_dev_sim};

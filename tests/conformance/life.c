@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of devices, groups and memberships: device.md, chapter "Driver". */
+#include "tests/conformance/conformance.h"
+
+#include <string.h>
+
+static struct conf_group one, other;
+
+/* The status of a join that must fail, and that it leaves nothing. */
+static gba_status_t join_status(struct conf *conf, const gba_ticket_t *ticket, uint32_t member)
+{
+    struct gba_seat *const untouched = (struct gba_seat *)(uintptr_t)&one;
+    struct gba_seat *seat = untouched;
+    gba_status_t status = conf->ops->join(conf->dev, ticket, member, &seat);
+
+    assert_int_not_equal(status, GBA_OK);
+    assert_ptr_equal(seat, untouched); /* outputs are set on success only */
+    return status;
+}
+
+static void identity(struct conf *conf)
+{
+    static const uint8_t nobody[GBA_UUID_SIZE];
+    gba_device_info_t a = conf_info(conf), b = conf_info(conf);
+
+    assert_int_equal(a.regs_version >> 16, GBA_REGS_MAJOR);
+    assert_int_equal(a.groups, GBA_GROUPS);
+    assert_int_equal(a.groups_free, GBA_GROUPS);
+    assert_int_equal(a.members_max, GBA_MEMBERS_MAX);
+    assert_false(a.dead);
+    assert_memory_not_equal(a.uuid, nobody, sizeof nobody);
+    assert_memory_equal(a.uuid, b.uuid, sizeof a.uuid);
+}
+
+static void from_allocation_to_freedom(struct conf *conf)
+{
+    gba_group_state_t state;
+
+    conf_group_make(conf, &one, 3, 41);
+    assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
+    state = conf_inspect(conf, one.seat[1]);
+    assert_int_equal(state.members, 3);
+    assert_int_equal(state.sequence, 41);
+    assert_int_equal(state.arrived_count, 0);
+    assert_int_equal(state.status, GBA_STATUS_READY);
+    assert_int_equal(state.last_error, GBA_ERROR_NONE);
+    conf_round(conf, &one, 42, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
+        conf->ops->leave(one.seat[i]);
+    }
+    assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS);
+    assert_int_equal(join_status(conf, &one.ticket, 0), GBA_ERR_STALE);
+}
+
+static void tickets_name_the_device(struct conf *conf)
+{
+    gba_ticket_t a = conf_alloc(conf, 2), b = conf_alloc(conf, 708);
+    gba_device_info_t info = conf_info(conf);
+
+    assert_memory_equal(a.uuid, info.uuid, sizeof a.uuid);
+    assert_int_not_equal(a.group, b.group);
+    assert_true(a.key != b.key);
+    assert_int_equal(info.groups_free, GBA_GROUPS - 2);
+    conf->ops->cancel(conf->dev, &a);
+    assert_int_equal(join_status(conf, &a, 0), GBA_ERR_STALE);
+    conf->ops->cancel(conf->dev, &a); /* the second time it is nobody's */
+    conf->ops->cancel(conf->dev, &b);
+}
+
+static void what_somebody_joined_is_not_cancelled(struct conf *conf)
+{
+    gba_ticket_t ticket = conf_alloc(conf, 2);
+    struct gba_seat *seat = conf_join(conf, &ticket, 1);
+
+    conf->ops->cancel(conf->dev, &ticket);
+    assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
+    assert_int_equal(conf_inspect(conf, seat).members, 2);
+    conf->ops->leave(seat);
+}
+
+static void wrong_generation_or_key(struct conf *conf)
+{
+    gba_ticket_t ticket = conf_alloc(conf, 2), wrong = ticket;
+
+    wrong.generation++;
+    assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
+    wrong = ticket;
+    wrong.key ^= 1ull << 63;
+    assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
+    wrong = ticket;
+    wrong.group = (ticket.group + 1) % GBA_GROUPS;
+    assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
+    conf->ops->leave(conf_join(conf, &ticket, 0)); /* the right one works still */
+}
+
+static void busy_seats(struct conf *conf)
+{
+    gba_ticket_t ticket = conf_alloc(conf, 3);
+    struct gba_seat *a = conf_join(conf, &ticket, 0), *b = conf_join(conf, &ticket, 1);
+
+    assert_int_equal(join_status(conf, &ticket, 0), GBA_ERR_BUSY);
+    assert_int_equal(join_status(conf, &ticket, 3), GBA_ERR_PARAM);
+    conf->ops->leave(a);
+    assert_int_equal(join_status(conf, &ticket, 0), GBA_ERR_BUSY); /* left is not empty */
+    conf->ops->leave(b);
+}
+
+static void armed_only_when_all_have_mapped(struct conf *conf)
+{
+    gba_ticket_t ticket = conf_alloc(conf, 2);
+    struct gba_seat *a = conf_seat(conf, &ticket, 0, 7), *b;
+
+    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* nobody has seat 1 */
+    b = conf_join(conf, &ticket, 1);
+    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* no flag */
+    assert_int_equal(conf_inspect(conf, a).status & GBA_STATUS_READY, 0);
+    assert_int_equal(conf->ops->map_flag(b), GBA_OK);
+    assert_int_equal(conf->ops->configure(b, 7), GBA_OK);
+    assert_int_equal(conf->ops->configure(a, 9), GBA_ERR_BUSY); /* it is armed already */
+    assert_int_equal(conf_inspect(conf, b).sequence, 7);
+    conf->ops->leave(a);
+    conf->ops->leave(b);
+}
+
+static void a_member_left_before_it_was_armed(struct conf *conf)
+{
+    gba_ticket_t ticket = conf_alloc(conf, 2);
+    struct gba_seat *a = conf_seat(conf, &ticket, 0, 0), *b = conf_seat(conf, &ticket, 1, 0);
+
+    conf->ops->leave(b);
+    assert_int_equal(conf->ops->configure(a, 0), GBA_ERR_BUSY);
+    conf->ops->leave(a);
+}
+
+static void every_size(struct conf *conf)
+{
+    static const uint32_t sizes[] = {1, 2, 63, 64, 65, 128, 707, 708};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        conf_group_make(conf, &one, sizes[i], 0);
+        assert_int_equal(conf_inspect(conf, one.seat[0]).members, sizes[i]);
+        conf_round(conf, &one, 1, 0);
+        conf_round(conf, &one, 2, sizes[i] - 1);
+        conf_group_leave(conf, &one);
+    }
+}
+
+static void groups_run_out(struct conf *conf)
+{
+    gba_ticket_t ticket[GBA_GROUPS], extra;
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < GBA_GROUPS; i++) {
+        ticket[i] = conf_alloc(conf, 2);
+        assert_true(ticket[i].group < GBA_GROUPS);
+        assert_int_equal(seen & 1u << ticket[i].group, 0);
+        seen |= 1u << ticket[i].group;
+    }
+    assert_int_equal(conf_info(conf).groups_free, 0);
+    memset(&extra, 0x5a, sizeof extra);
+    assert_int_equal(conf->ops->alloc(conf->dev, 2, &extra), GBA_ERR_NO_GROUP);
+    for (size_t i = 0; i < sizeof extra; i++)
+        assert_int_equal(((const unsigned char *)&extra)[i], 0x5a);
+    /* One that is given back is the next one's. */
+    conf->ops->cancel(conf->dev, &ticket[17]);
+    extra = conf_alloc(conf, 5);
+    assert_int_equal(extra.group, ticket[17].group);
+    assert_int_not_equal(extra.generation, ticket[17].generation);
+    assert_true(extra.key != ticket[17].key);
+    ticket[17] = extra;
+    for (uint32_t i = 0; i < GBA_GROUPS; i++)
+        conf->ops->cancel(conf->dev, &ticket[i]);
+}
+
+/* Allocate until it is that group, and give the others back. */
+static gba_ticket_t alloc_group(struct conf *conf, uint32_t group, uint32_t members)
+{
+    gba_ticket_t ticket[GBA_GROUPS];
+    uint32_t count = 0;
+
+    do {
+        assert_true(count < GBA_GROUPS);
+        ticket[count] = conf_alloc(conf, members);
+    } while (group != ticket[count++].group);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        conf->ops->cancel(conf->dev, &ticket[i]);
+    return ticket[count - 1];
+}
+
+static void nothing_is_left_for_the_next(struct conf *conf)
+{
+    gba_ticket_t old, ticket;
+    gba_group_state_t state;
+    struct gba_seat *seat;
+
+    conf_group_make(conf, &one, 3, 100);
+    conf_round(conf, &one, 101, 2);
+    conf_arrive(conf, one.seat[0], 102);               /* half a round */
+    conf_send(conf, one.seat[1], GBA_ARRIVAL(500, 1)); /* and an error */
+    conf_run(conf);
+    old = one.ticket;
+    conf_group_leave(conf, &one);
+
+    ticket = alloc_group(conf, old.group, 2);
+    assert_int_not_equal(ticket.generation, old.generation);
+    assert_int_equal(join_status(conf, &old, 0), GBA_ERR_STALE);
+    conf->ops->cancel(conf->dev, &old); /* stale: not the new owner's loss */
+    seat = conf_join(conf, &ticket, 0);
+    state = conf_inspect(conf, seat);
+    assert_int_equal(state.members, 2);
+    assert_int_equal(state.sequence, 0);
+    assert_int_equal(state.arrived_count, 0);
+    assert_int_equal(state.status, 0);
+    assert_int_equal(state.last_error, GBA_ERROR_NONE);
+    for (uint32_t i = 0; i < GBA_MASK_WORDS; i++)
+        assert_int_equal(state.arrived_mask[i], 0);
+    conf->ops->leave(seat);
+}
+
+static void groups_are_isolated(struct conf *conf)
+{
+    gba_group_state_t before, after;
+
+    conf_group_make(conf, &one, 3, 10);
+    conf_group_make(conf, &other, 3, 20);
+    conf_arrive(conf, other.seat[2], 21);
+    before = conf_inspect(conf, other.seat[0]);
+    for (uint32_t i = 11; i < 30; i++)
+        conf_round(conf, &one, i, i % 3);
+    conf_send(conf, one.seat[0], GBA_ARRIVAL(21, 0)); /* right there, wrong here */
+    conf_run(conf);
+    after = conf_inspect(conf, other.seat[0]);
+    conf_same_round(&before, &after);
+    assert_int_equal(after.status, before.status);
+    assert_int_equal(after.last_error, GBA_ERROR_NONE);
+    conf_group_leave(conf, &one);
+    /* The member that has arrived already is neither lost nor counted twice. */
+    conf_arrive(conf, other.seat[0], 21);
+    assert_int_equal(conf_flag(other.seat[1]), 20);
+    conf_arrive(conf, other.seat[1], 21);
+    for (uint32_t i = 0; i < 3; i++)
+        conf_wait(conf, other.seat[i], 21);
+    conf_group_leave(conf, &other);
+}
+
+static void flags_stand_apart(struct conf *conf)
+{
+    conf_group_make(conf, &one, 40, 0);
+    for (uint32_t i = 0; i < 40; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            intptr_t apart = (intptr_t)one.seat[i]->flag - (intptr_t)one.seat[j]->flag;
+
+            /* The bare model has its flags on the heap: only that they are different. */
+            assert_true(0 != apart && (0 == strcmp(conf->ops->name, "bare") ||
+                                       apart >= (intptr_t)GBA_FLAG_STRIDE ||
+                                       apart <= -(intptr_t)GBA_FLAG_STRIDE));
+        }
+    conf_group_leave(conf, &one);
+}
+
+const struct conf_test conf_life_tests[] = {
+    {"identity", identity},
+    {"from allocation to freedom", from_allocation_to_freedom},
+    {"tickets name the device", tickets_name_the_device},
+    {"what somebody joined is not cancelled", what_somebody_joined_is_not_cancelled},
+    {"wrong generation or key", wrong_generation_or_key},
+    {"busy seats", busy_seats},
+    {"armed only when all have mapped", armed_only_when_all_have_mapped},
+    {"a member left before it was armed", a_member_left_before_it_was_armed},
+    {"every size", every_size},
+    {"groups run out", groups_run_out},
+    {"nothing is left for the next", nothing_is_left_for_the_next},
+    {"groups are isolated", groups_are_isolated},
+    {"flags stand apart", flags_stand_apart},
+    {NULL, NULL},
+};

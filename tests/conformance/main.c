@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Run the suite on every backend; one line of output for each test and backend. */
+#include "tests/conformance/conformance.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TESTS_MAX 64
+
+static const struct conf_backend *const backends[] = {&conf_bare, &conf_sim, &conf_sim_slow,
+                                                      &conf_cdev};
+static const struct conf_test *const suites[] = {conf_life_tests, conf_round_tests,
+                                                 conf_register_tests};
+
+/* What a test works on, and which: cmocka hands one pointer through. */
+struct run {
+    struct conf conf;
+    const struct conf_test *test;
+};
+
+static int open_device(void **state)
+{
+    struct run *run = *state;
+    const struct conf_backend *backend = run->conf.backend;
+    struct gba_dev_path path;
+    char message[400];
+
+    if (GBA_OK != gba_dev_path_parse(backend->path, &path, message, sizeof message))
+        return -1;
+    if (NULL != backend->start)
+        backend->start();
+    run->conf.ops = backend->ops;
+    return GBA_OK == backend->ops->open(&path, NULL, &run->conf.dev) ? 0 : -1;
+}
+
+static void judge(void **state)
+{
+    struct run *run = *state;
+
+    run->test->run(&run->conf);
+    /* Every test gives back what it took. */
+    assert_int_equal(conf_info(&run->conf).groups_free, conf_info(&run->conf).groups);
+    run->conf.ops->close(run->conf.dev);
+    run->conf.dev = NULL;
+    if (NULL != run->conf.backend->stop)
+        run->conf.backend->stop();
+}
+
+static int run_backend(const struct conf_backend *backend)
+{
+    static struct run run[TESTS_MAX];
+    struct CMUnitTest tests[TESTS_MAX];
+    size_t count = 0;
+
+    memset(run, 0, sizeof run);
+    memset(tests, 0, sizeof tests);
+    for (size_t s = 0; s < sizeof suites / sizeof suites[0]; s++)
+        for (const struct conf_test *test = suites[s]; NULL != test->name; test++, count++) {
+            if (TESTS_MAX == count)
+                return 1;
+            run[count].conf.backend = backend;
+            run[count].test = test;
+            tests[count].name = test->name;
+            tests[count].test_func = judge;
+            tests[count].setup_func = open_device;
+            tests[count].initial_state = &run[count];
+        }
+    return _cmocka_run_group_tests(backend->name, tests, count, NULL, NULL);
+}
+
+/* Refusals that the suite asks for are no news. */
+static void ignore_line(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    (void)line;
+}
+
+int main(void)
+{
+    int failed = 0;
+
+    gba_log_set(ignore_line, NULL, GBA_LOG_WARN);
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        failed += run_backend(backends[i]);
+    return 0 == failed ? 0 : 1;
+}

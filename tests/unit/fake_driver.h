@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver in the fake kernel: gba_ioctl.h on the models, with all checks that it promises. */
+#ifndef GBA_TESTS_FAKE_DRIVER_H
+#define GBA_TESTS_FAKE_DRIVER_H
+
+#include "tests/unit/fake_kernel.h"
+
+/* --- fake_kernel.c --- */
+
+/* The library did what it may not do. */
+void fake_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether the test wants this call to fail; then errno is set. */
+bool fake_planned(unsigned long call);
+
+/* --- fake_driver.c --- */
+
+void fake_driver_start(uint32_t groups);
+
+/* One ioctl; 0 or an errno. */
+int fake_driver_ioctl(int file, unsigned long request, void *argument);
+
+/* The file was closed for the last time: take back what was joined through it. [DRV-10] */
+void fake_driver_release(int file);
+
+/* The group whose doorbell this file may map there, or -1. [DRV-9] */
+int fake_driver_doorbell(int file, uint64_t offset, uint64_t size);
+
+/* That memory is gone: no flag of the device may be in it. */
+void fake_driver_unmapped(uintptr_t first, size_t size);
+
+void fake_driver_arrive(uint32_t group, uint64_t value);
+uint64_t fake_driver_access(uint32_t address, unsigned width, bool write, uint64_t value);
+
+#endif
