@@ -8,6 +8,7 @@
 #include "gba/dev/dev_ops.h"
 #include "gba/gba.h"
 #include "gba/software.h"
+#include "gba/spec/gba_regs.h"
 
 struct gba_device {
     struct gba_dev *dev;
@@ -36,7 +37,36 @@ struct gba_local_state {
     uint32_t member;
 };
 
+/* The arrival at round state->sequence; also when it is sent again. */
+static inline void gba_state_arrive(const struct gba_local_state *state)
+{
+    uint64_t arrival = GBA_ARRIVAL(state->sequence, state->member);
+
+    /* Release: what was written before the barrier is visible before the arrival is. Pairs with the
+     * acquire in gba_state_poll of the others, by way of the device, which stores a release only
+     * after it took all arrivals. */
+    if (__builtin_expect(NULL != state->doorbell, 1))
+        gba_mmio_write64(state->doorbell, arrival);
+    else
+        state->ops->arrive(state->seat, arrival);
+}
+
+static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
+{
+    /* Acquire: pairs with the release in gba_state_arrive of every other member. */
+    uint64_t flag = gba_word_load_acquire(state->flag);
+
+    if (GBA_SEQ_REACHED((uint32_t)flag, state->sequence))
+        return GBA_OK;
+    if (NULL != state->ops->poll)
+        state->ops->poll(state->seat);
+    return GBA_INPROGRESS;
+}
+
 struct gba_team {
+    /* Arrive, and look up to `looks` times: chosen by the path, see wait.c. */
+    gba_status_t (*attempt)(struct gba_team *team);
+    uint32_t looks;
     struct gba_local_state *state; /* on GBA_PATH_DEVICE and GBA_PATH_SIM, else NULL */
     gba_path_t path;
     gba_status_t reason;           /* why that path */
@@ -53,6 +83,9 @@ struct gba_team {
     char name[64];
     char why[192];
 };
+
+/* Choose how the team waits; again whenever its path has changed. */
+void gba_wait_init(struct gba_team *team);
 
 /*
  * One number for status and rank, so that the least one is the lowest status and, of those, the

@@ -112,31 +112,16 @@ void gba_local_state_fini(gba_local_state_t *state)
 
 void gba_resend_arrival(gba_local_state_t *state)
 {
-    uint64_t arrival = GBA_ARRIVAL(state->sequence, state->member);
-
-    /* Release: what was written before the barrier is visible before the arrival is. Pairs with the
-     * acquire in gba_poll_release of the others, by way of the device, which stores a release only
-     * after it took all arrivals. */
-    if (__builtin_expect(NULL != state->doorbell, 1))
-        gba_mmio_write64(state->doorbell, arrival);
-    else
-        state->ops->arrive(state->seat, arrival);
+    gba_state_arrive(state);
 }
 
 void gba_send_arrival(gba_local_state_t *state)
 {
     state->sequence++; /* unsigned: wraps after 2^32 - 1 to 0, as the device's does */
-    gba_resend_arrival(state);
+    gba_state_arrive(state);
 }
 
 gba_status_t gba_poll_release(gba_local_state_t *state)
 {
-    /* Acquire: pairs with the release in gba_resend_arrival of every other member. */
-    uint64_t flag = gba_word_load_acquire(state->flag);
-
-    if (GBA_SEQ_REACHED((uint32_t)flag, state->sequence))
-        return GBA_OK;
-    if (NULL != state->ops->poll)
-        state->ops->poll(state->seat);
-    return GBA_INPROGRESS;
+    return gba_state_poll(state);
 }

@@ -165,6 +165,7 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
         free(t);
         return status;
     }
+    gba_wait_init(t);
     *team = t;
     return GBA_OK;
 }
@@ -197,9 +198,11 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     team->stats.failovers++;
     team_leave(team);
     status = team_fall_back(team, attr, oob, GBA_ERR_DEAD, 0);
-    if (GBA_OK == status)
-        *done = over;
-    return status;
+    if (GBA_OK != status)
+        return status;
+    gba_wait_init(team);
+    *done = over;
+    return GBA_OK;
 }
 
 gba_path_t gba_team_path(const gba_team_t *team)

@@ -81,32 +81,30 @@ static gba_status_t wait_sleep(struct gba_team *team)
     return status;
 }
 
-/* Look until something must be done besides looking. */
+/* Look until something must be done besides looking. The last look was not long ago. */
 static gba_status_t wait_look(struct gba_team *team, bool yields)
 {
     gba_status_t status = GBA_INPROGRESS;
 
-    for (int i = 0; i < (yields ? YIELDS : SPINS); i++) {
-        status = gba_barrier_test(team);
-        if (GBA_INPROGRESS != status)
-            return status;
+    for (int i = 0; i < (yields ? YIELDS : SPINS) && GBA_INPROGRESS == status; i++) {
         if (yields)
             sched_yield();
         else
             gba_cpu_pause();
+        status = gba_barrier_test(team);
     }
     return status;
 }
 
-gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+/* Not there at the first looks: all that takes time, and lets time pass. */
+static gba_status_t __attribute__((noinline))
+wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
 {
     const bool yields = wait_yields(team);
     const uint64_t sleep_after = wait_sleep_after(team);
     uint64_t began = 0, now;
-    gba_status_t status = gba_barrier_start(team);
+    gba_status_t status;
 
-    if (GBA_OK != status)
-        return status;
     for (;;) {
         status = wait_look(team, yields);
         if (GBA_INPROGRESS != status)
@@ -124,4 +122,78 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
         else if (now - began >= sleep_after && GBA_INPROGRESS != (status = wait_sleep(team)))
             return status;
     }
+}
+
+/* The fast paths: what start and test do, without their choices. */
+
+static gba_status_t attempt_group(struct gba_team *team)
+{
+    struct gba_local_state *state = team->state;
+    gba_status_t status;
+
+    team->retry_due = 0;
+    state->sequence++;
+    gba_state_arrive(state);
+    status = gba_state_poll(state);
+    for (uint32_t looks = team->looks; GBA_INPROGRESS == status && looks > 1; looks--) {
+        gba_cpu_pause();
+        status = gba_state_poll(state);
+    }
+    return status;
+}
+
+static gba_status_t attempt_node(struct gba_team *team)
+{
+    struct gba_software *software = team->software;
+    gba_status_t status;
+
+    gba_node_start(&software->node, ++software->sequence);
+    status = gba_node_test(&software->node);
+    for (uint32_t looks = team->looks; GBA_INPROGRESS == status && looks > 1; looks--) {
+        gba_cpu_pause();
+        status = gba_node_test(&software->node);
+    }
+    return status;
+}
+
+static gba_status_t attempt_flat(struct gba_team *team)
+{
+    struct gba_software *software = team->software;
+
+    return software->algorithm->attempt(&software->soft, software->signals, ++software->sequence,
+                                        team->looks);
+}
+
+/* Messages: they take longer than any call. */
+static gba_status_t attempt_steps(struct gba_team *team)
+{
+    gba_status_t status = gba_software_start(team->software);
+
+    return GBA_OK == status ? gba_software_test(team->software) : status;
+}
+
+void gba_wait_init(struct gba_team *team)
+{
+    const struct gba_software *software = team->software;
+
+    team->looks = wait_yields(team) ? 1 : SPINS;
+    if (NULL == software)
+        team->attempt = attempt_group;
+    else if (GBA_SOFTWARE_NODE == software->kind)
+        team->attempt = attempt_node;
+    else if (GBA_SOFTWARE_FLAT == software->kind && NULL != software->algorithm->attempt)
+        team->attempt = attempt_flat;
+    else
+        team->attempt = attempt_steps;
+}
+
+gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+{
+    gba_status_t status = team->attempt(team);
+
+    if (__builtin_expect(GBA_OK == status, 1)) {
+        team->stats.rounds++;
+        return status;
+    }
+    return GBA_INPROGRESS == status ? wait_long(team, progress, arg) : status;
 }

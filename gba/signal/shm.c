@@ -42,21 +42,35 @@ static inline uint32_t peek(struct gba_signals *signals, uint32_t peer, uint32_t
 const struct gba_signal_ops gba_shm_ops = {.name = "shm", .set = set, .mine = mine, .peek = peek};
 
 /* The table is constant and in sight, so the steps call nothing. */
-#define GBA_SHM_ALGORITHM(steps, id, pull, slots_of)                                      \
-    static gba_status_t steps##_start(struct gba_soft *soft, struct gba_signals *signals, \
-                                      uint32_t seq)                                       \
-    {                                                                                     \
-        return gba_##steps##_start_on(&gba_shm_ops, soft, signals, seq);                  \
-    }                                                                                     \
-    static gba_status_t steps##_test(struct gba_soft *soft, struct gba_signals *signals)  \
-    {                                                                                     \
-        return gba_##steps##_test_on(&gba_shm_ops, soft, signals);                        \
-    }                                                                                     \
-    const struct gba_algorithm gba_shm_##steps = {.name = id,                             \
-                                                  .pulls = pull,                          \
-                                                  .slots = slots_of,                      \
-                                                  .start = steps##_start,                 \
-                                                  .test = steps##_test}
+#define GBA_SHM_ALGORITHM(steps, id, pull, slots_of)                                        \
+    static gba_status_t steps##_start(struct gba_soft *soft, struct gba_signals *signals,   \
+                                      uint32_t seq)                                         \
+    {                                                                                       \
+        return gba_##steps##_start_on(&gba_shm_ops, soft, signals, seq);                    \
+    }                                                                                       \
+    static gba_status_t steps##_test(struct gba_soft *soft, struct gba_signals *signals)    \
+    {                                                                                       \
+        return gba_##steps##_test_on(&gba_shm_ops, soft, signals);                          \
+    }                                                                                       \
+    static gba_status_t steps##_attempt(struct gba_soft *soft, struct gba_signals *signals, \
+                                        uint32_t seq, uint32_t looks)                       \
+    {                                                                                       \
+        gba_status_t status = gba_##steps##_start_on(&gba_shm_ops, soft, signals, seq);     \
+                                                                                            \
+        if (GBA_OK == status)                                                               \
+            status = gba_##steps##_test_on(&gba_shm_ops, soft, signals);                    \
+        while (GBA_INPROGRESS == status && --looks > 0) {                                   \
+            gba_cpu_pause();                                                                \
+            status = gba_##steps##_test_on(&gba_shm_ops, soft, signals);                    \
+        }                                                                                   \
+        return status;                                                                      \
+    }                                                                                       \
+    const struct gba_algorithm gba_shm_##steps = {.name = id,                               \
+                                                  .pulls = pull,                            \
+                                                  .slots = slots_of,                        \
+                                                  .start = steps##_start,                   \
+                                                  .test = steps##_test,                     \
+                                                  .attempt = steps##_attempt}
 
 GBA_SHM_ALGORITHM(dissemination, "v1", false, gba_dissemination_slots);
 GBA_SHM_ALGORITHM(radix, "v2", false, gba_sched_slots);

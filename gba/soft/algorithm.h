@@ -46,6 +46,13 @@ struct gba_algorithm {
      * GBA_ERR_IO. Not thread-safe on one member. Acquire on GBA_OK.
      */
     gba_status_t (*test)(struct gba_soft *soft, struct gba_signals *signals);
+
+    /*
+     * start, and then test up to `looks` times (1 or more) with a pause between them: the fast path
+     * of a waiter in one call. NULL: not worth one on this transport. Returns as test.
+     */
+    gba_status_t (*attempt)(struct gba_soft *soft, struct gba_signals *signals, uint32_t seq,
+                            uint32_t looks);
 };
 
 extern const struct gba_algorithm gba_soft_dissemination; /* v1 */
