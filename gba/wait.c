@@ -77,7 +77,8 @@ static gba_status_t wait_sleep(struct gba_team *team)
      * wait for another word now. */
     status = gba_barrier_test(team);
     if (GBA_INPROGRESS == status && word == wait_word(team))
-        gba_word_park(word, seen, SLEEP_NS);
+        gba_word_park(word, seen, SLEEP_NS,
+                      NULL != team->software ? team->software->shm.sleepers : word + 1);
     return status;
 }
 

@@ -66,7 +66,7 @@ struct gba_sim_group {
  * the lock of the group; read by the member without. */
 struct gba_sim_slot {
     gba_word_t flag;
-    gba_word_t sleeper;  /* its mark, see gba_word_park: must stand behind it */
+    gba_word_t sleeper;  /* counts who sleeps, see gba_word_park; gba/wait.c: behind it */
     uint64_t line[6];    /* the member polls the flag: nothing else in its line */
     gba_word_t pending;  /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
     gba_word_t due;      /* of pending: CLOCK_MONOTONIC, ns */
@@ -82,7 +82,7 @@ _Static_assert(offsetof(struct gba_sim_slot, sleeper) == sizeof(gba_word_t), "be
 static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequence)
 {
     gba_word_store_release(&slot->flag, sequence);
-    gba_word_unpark(&slot->flag);
+    gba_word_unpark(&slot->flag, &slot->sleeper);
 }
 
 /*

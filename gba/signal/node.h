@@ -26,7 +26,8 @@
 /* One member's place in it, kept by the caller. */
 struct gba_node {
     gba_word_t *arrived, *release;
-    uint64_t target; /* arrivals when the round under way is complete */
+    gba_word_t *sleepers; /* of the segment, for gba_word_park */
+    uint64_t target;      /* arrivals when the round under way is complete */
     uint32_t members;
     uint32_t seq;
 };
@@ -35,7 +36,8 @@ struct gba_node {
 static inline void gba_node_init(struct gba_node *node, const struct gba_segment *segment,
                                  uint32_t sequence)
 {
-    *node = (struct gba_node){.arrived = gba_segment_word(segment, GBA_SEGMENT_ARRIVED),
+    *node = (struct gba_node){.sleepers = gba_segment_word(segment, GBA_SEGMENT_SLEEPERS),
+                              .arrived = gba_segment_word(segment, GBA_SEGMENT_ARRIVED),
                               .release = gba_segment_word(segment, GBA_SEGMENT_RELEASE),
                               .members = segment->members,
                               .seq = sequence};
@@ -51,7 +53,7 @@ static inline bool gba_node_gather(struct gba_node *node, uint32_t seq)
     node->target += node->members;
     if (gba_word_add_acq_rel(node->arrived, 1) + 1 != node->target)
         return false;
-    gba_word_unpark(node->arrived); /* a node's leader may sleep on it */
+    gba_word_unpark(node->arrived, node->sleepers); /* a node's leader may sleep on it */
     return true;
 }
 
@@ -65,7 +67,7 @@ static inline bool gba_node_gathered(struct gba_node *node)
 static inline void gba_node_release(struct gba_node *node)
 {
     gba_word_store_release(node->release, node->seq);
-    gba_word_unpark(node->release);
+    gba_word_unpark(node->release, node->sleepers);
 }
 
 /* Arrive, when all members are on this node: the last one releases. */

@@ -24,7 +24,7 @@ struct header {
     uint32_t version;
     uint32_t members, slots, reserved;
 };
-_Static_assert(sizeof(struct header) <= GBA_SEGMENT_ARRIVED, "the header fits before the words");
+_Static_assert(sizeof(struct header) <= GBA_SEGMENT_SLEEPERS, "the header fits before the words");
 _Static_assert(sizeof(gba_word_t) == 8, "a word is what one store writes");
 
 static uint32_t row_bytes(uint32_t slots)
@@ -129,6 +129,7 @@ static void fill(const struct gba_segment *segment, const uint64_t cookie[2], ui
                               .version = SEGMENT_VERSION,
                               .members = segment->members,
                               .slots = segment->slots};
+    gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_SLEEPERS), 0);
     gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_ARRIVED), 0);
     gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_RELEASE), sequence);
     for (uint32_t member = 0; member < segment->members; member++) {

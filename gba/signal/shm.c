@@ -18,7 +18,7 @@ static inline gba_status_t set(struct gba_signals *signals, uint32_t peer, uint3
 
     word = slot_of(shm->slots + peer * shm->row, slot);
     gba_word_store_release(word, seq);
-    gba_word_unpark(word);
+    gba_word_unpark(word, shm->sleepers);
     return GBA_OK;
 }
 
@@ -92,5 +92,6 @@ void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32
     *shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
                             .slots = gba_segment_slots(segment, 0),
                             .row = segment->row / sizeof(gba_word_t),
-                            .mine = gba_segment_slots(segment, member)};
+                            .mine = gba_segment_slots(segment, member),
+                            .sleepers = gba_segment_word(segment, GBA_SEGMENT_SLEEPERS)};
 }

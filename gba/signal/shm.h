@@ -15,6 +15,7 @@ struct gba_shm {
     gba_word_t *slots; /* of member 0 */
     size_t row;        /* words from one member's slots to the next's */
     gba_word_t *mine;
+    gba_word_t *sleepers; /* of the segment, for gba_word_park */
 };
 
 extern const struct gba_signal_ops gba_shm_ops;

@@ -207,25 +207,55 @@ static uint32_t many_slots(uint32_t size, uint32_t radix)
     return gba_sched_rounds(size, radix) * (radix - 1);
 }
 
-static const struct gba_algorithm mutant_lanes = {"lanes run ahead", false, many_slots, lanes_start,
-                                                  lanes_test};
-static const struct gba_algorithm mutant_look_first = {"look first", true, gba_central_slots,
-                                                       look_first_start, look_first_test};
-static const struct gba_algorithm mutant_reset = {"reset", true, gba_central_slots, v3_start,
-                                                  reset_test};
-static const struct gba_algorithm mutant_skip = {"skip", true, gba_central_slots, v3_start,
-                                                 skip_test};
-static const struct gba_algorithm mutant_short_lane = {"short lane", false, gba_sched_slots,
-                                                       v2_start, short_lane_test};
-static const struct gba_algorithm mutant_eager = {"eager", false, gba_dissemination_slots,
-                                                  eager_start, eager_test};
-static const struct gba_algorithm mutant_widened = {"widened", false, gba_dissemination_slots,
-                                                    v1_start, widened_test};
-static const struct gba_algorithm mutant_signed = {"signed", false, gba_dissemination_slots,
-                                                   v1_start, signed_test};
-static const struct gba_algorithm mutant_equal = {"equal", false, gba_dissemination_slots, v1_start,
-                                                  equal_test};
-static const struct gba_algorithm mutant_round_short = {
-    "round short", false, gba_dissemination_slots, v1_start, round_short_test};
+static const struct gba_algorithm mutant_lanes = {.name = "lanes run ahead",
+                                                  .pulls = false,
+                                                  .slots = many_slots,
+                                                  .start = lanes_start,
+                                                  .test = lanes_test};
+static const struct gba_algorithm mutant_look_first = {.name = "look first",
+                                                       .pulls = true,
+                                                       .slots = gba_central_slots,
+                                                       .start = look_first_start,
+                                                       .test = look_first_test};
+static const struct gba_algorithm mutant_reset = {.name = "reset",
+                                                  .pulls = true,
+                                                  .slots = gba_central_slots,
+                                                  .start = v3_start,
+                                                  .test = reset_test};
+static const struct gba_algorithm mutant_skip = {.name = "skip",
+                                                 .pulls = true,
+                                                 .slots = gba_central_slots,
+                                                 .start = v3_start,
+                                                 .test = skip_test};
+static const struct gba_algorithm mutant_short_lane = {.name = "short lane",
+                                                       .pulls = false,
+                                                       .slots = gba_sched_slots,
+                                                       .start = v2_start,
+                                                       .test = short_lane_test};
+static const struct gba_algorithm mutant_eager = {.name = "eager",
+                                                  .pulls = false,
+                                                  .slots = gba_dissemination_slots,
+                                                  .start = eager_start,
+                                                  .test = eager_test};
+static const struct gba_algorithm mutant_widened = {.name = "widened",
+                                                    .pulls = false,
+                                                    .slots = gba_dissemination_slots,
+                                                    .start = v1_start,
+                                                    .test = widened_test};
+static const struct gba_algorithm mutant_signed = {.name = "signed",
+                                                   .pulls = false,
+                                                   .slots = gba_dissemination_slots,
+                                                   .start = v1_start,
+                                                   .test = signed_test};
+static const struct gba_algorithm mutant_equal = {.name = "equal",
+                                                  .pulls = false,
+                                                  .slots = gba_dissemination_slots,
+                                                  .start = v1_start,
+                                                  .test = equal_test};
+static const struct gba_algorithm mutant_round_short = {.name = "round short",
+                                                        .pulls = false,
+                                                        .slots = gba_dissemination_slots,
+                                                        .start = v1_start,
+                                                        .test = round_short_test};
 
 #endif
