@@ -211,51 +211,61 @@ static const struct gba_algorithm mutant_lanes = {.name = "lanes run ahead",
                                                   .pulls = false,
                                                   .slots = many_slots,
                                                   .start = lanes_start,
-                                                  .test = lanes_test};
+                                                  .test = lanes_test,
+                                                  NULL};
 static const struct gba_algorithm mutant_look_first = {.name = "look first",
                                                        .pulls = true,
                                                        .slots = gba_central_slots,
                                                        .start = look_first_start,
-                                                       .test = look_first_test};
+                                                       .test = look_first_test,
+                                                       NULL};
 static const struct gba_algorithm mutant_reset = {.name = "reset",
                                                   .pulls = true,
                                                   .slots = gba_central_slots,
                                                   .start = v3_start,
-                                                  .test = reset_test};
+                                                  .test = reset_test,
+                                                  NULL};
 static const struct gba_algorithm mutant_skip = {.name = "skip",
                                                  .pulls = true,
                                                  .slots = gba_central_slots,
                                                  .start = v3_start,
-                                                 .test = skip_test};
+                                                 .test = skip_test,
+                                                 NULL};
 static const struct gba_algorithm mutant_short_lane = {.name = "short lane",
                                                        .pulls = false,
                                                        .slots = gba_sched_slots,
                                                        .start = v2_start,
-                                                       .test = short_lane_test};
+                                                       .test = short_lane_test,
+                                                       NULL};
 static const struct gba_algorithm mutant_eager = {.name = "eager",
                                                   .pulls = false,
                                                   .slots = gba_dissemination_slots,
                                                   .start = eager_start,
-                                                  .test = eager_test};
+                                                  .test = eager_test,
+                                                  NULL};
 static const struct gba_algorithm mutant_widened = {.name = "widened",
                                                     .pulls = false,
                                                     .slots = gba_dissemination_slots,
                                                     .start = v1_start,
-                                                    .test = widened_test};
+                                                    .test = widened_test,
+                                                    NULL};
 static const struct gba_algorithm mutant_signed = {.name = "signed",
                                                    .pulls = false,
                                                    .slots = gba_dissemination_slots,
                                                    .start = v1_start,
-                                                   .test = signed_test};
+                                                   .test = signed_test,
+                                                   NULL};
 static const struct gba_algorithm mutant_equal = {.name = "equal",
                                                   .pulls = false,
                                                   .slots = gba_dissemination_slots,
                                                   .start = v1_start,
-                                                  .test = equal_test};
+                                                  .test = equal_test,
+                                                  NULL};
 static const struct gba_algorithm mutant_round_short = {.name = "round short",
                                                         .pulls = false,
                                                         .slots = gba_dissemination_slots,
                                                         .start = v1_start,
-                                                        .test = round_short_test};
+                                                        .test = round_short_test,
+                                                        NULL};
 
 #endif
