@@ -58,6 +58,12 @@ gba_status_t gba_software_test(struct gba_software *software);
  */
 gba_word_t *gba_software_awaited(struct gba_software *software);
 
+/* Whether the barrier waits for messages of the runtime now, which come only by its progress. */
+static inline bool gba_software_listens(const struct gba_software *software)
+{
+    return NULL != software->remote && GBA_PHASE_GATHER != software->phase;
+}
+
 /* Move the runtime's messages. GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_software_progress(struct gba_software *software);
 

@@ -82,12 +82,20 @@ static gba_status_t wait_sleep(struct gba_team *team)
     return status;
 }
 
+/* Looks before the runtime's progress is due. */
+static int wait_looks(const struct gba_team *team, bool yields)
+{
+    if (NULL != team->software && gba_software_listens(team->software))
+        return 1; /* it is that which brings what we look for */
+    return yields ? YIELDS : SPINS;
+}
+
 /* Look until something must be done besides looking. The last look was not long ago. */
 static gba_status_t wait_look(struct gba_team *team, bool yields)
 {
     gba_status_t status = GBA_INPROGRESS;
 
-    for (int i = 0; i < (yields ? YIELDS : SPINS) && GBA_INPROGRESS == status; i++) {
+    for (int i = wait_looks(team, yields); i > 0 && GBA_INPROGRESS == status; i--) {
         if (yields)
             sched_yield();
         else

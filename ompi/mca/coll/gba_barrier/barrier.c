@@ -34,13 +34,19 @@ static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm
     gba_coll_report_path(comm, speaker, reason, why);
 }
 
-static void barrier_attr_init(gba_team_attr_t *attr, ompi_communicator_t *comm)
+/* remote: storage, as long as attr is in use. */
+static void barrier_attr_init(gba_team_attr_t *attr, gba_remote_t *remote,
+                              ompi_communicator_t *comm)
 {
     memset(attr, 0, sizeof *attr);
+    gba_coll_remote_init(remote, comm);
+    attr->remote = remote;
     attr->name = gba_compat_comm_name(comm);
     attr->params = &gba_coll->params;
     attr->device = gba_coll_device(&attr->device_status);
-    attr->crowded = gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    /* Open MPI's own parameter says the same where it cannot be counted: other jobs need cores. */
+    attr->crowded = opal_progress_yield_when_idle ||
+                    gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* The module goes on with what its team has agreed. */
@@ -58,6 +64,7 @@ static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
 static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
+    gba_remote_t remote;
     gba_team_attr_t attr;
     gba_team_t *team;
     gba_oob_t oob;
@@ -68,7 +75,7 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
         barrier_decline(module, comm, status, rank, speaker);
         return GBA_OK;
     }
-    barrier_attr_init(&attr, comm);
+    barrier_attr_init(&attr, &remote, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
@@ -84,12 +91,13 @@ static int barrier_recover(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
     gba_team_stats_t stats;
+    gba_remote_t remote;
     gba_team_attr_t attr;
     gba_oob_t oob;
     bool done = false;
     gba_status_t status;
 
-    barrier_attr_init(&attr, comm);
+    barrier_attr_init(&attr, &remote, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_recover(module->team, &attr, &oob, &done);
     if (GBA_OK != status) {
