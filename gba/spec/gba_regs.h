@@ -49,7 +49,8 @@
 #define GBA_REG_COUNTERS      0x800u /* GBA_COUNTERS x u64 RO: GBA_COUNTER_* */
 
 #define GBA_CONTROL_ENABLE (1u << 0) /* the configuration is complete */
-#define GBA_CONTROL_RESET  (1u << 1) /* write 1: as after power-on, but for the counters; reads 0 \
+#define GBA_CONTROL_RESET                                                                         \
+    (1u << 1)                        /* write 1: as after power-on, but for the counters; reads 0 \
                                       */
 #define GBA_CONTROL_ARM    (1u << 2) /* arrivals are taken; needs ENABLE */
 #define GBA_CONTROL_IRQ_EN (1u << 3) /* interrupt on an error */

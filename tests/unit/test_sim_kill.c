@@ -281,7 +281,7 @@ static void test_kill_at_random(void **state)
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path);
     struct shared *shared = sim_shared(sizeof *shared);
-    struct gba_seat *seat[WORKERS];
+    struct gba_seat *seat[WORKERS], *held[GBA_GROUPS][WORKERS];
     pid_t worker[WORKERS], victim[2];
     uint64_t rounds;
     uint32_t random = 1;
@@ -321,10 +321,12 @@ static void test_kill_at_random(void **state)
     sim_leave(seat, WORKERS);
     /* And all of them work. */
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
-        sim_group(dev, WORKERS, group, seat);
-        assert_int_equal(seat[0]->group, group);
-        sim_round(seat, WORKERS, group + 1);
+        sim_group(dev, WORKERS, group, held[group]);
+        assert_int_equal(held[group][0]->group, group);
+        sim_round(held[group], WORKERS, group + 1);
     }
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
+        sim_leave(held[group], WORKERS);
     munmap(shared, sizeof *shared);
     gba_dev_sim.close(dev);
 }

@@ -56,7 +56,7 @@ static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t ro
 static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
 {
     struct thread_oob_member *self = ctx;
-    int64_t all[THREAD_OOB_MAX];
+    int64_t all[THREAD_OOB_MAX] = {0};
     gba_status_t status = oob_allgather(ctx, &mine, all, sizeof mine);
 
     *least = all[0];
