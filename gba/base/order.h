@@ -54,6 +54,13 @@ static inline void gba_fence_full(void)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* After a relaxed or foreign load that saw what is waited for: what its writer wrote before is
+ * visible from here on. For flags of other people, which the words above do not cover. */
+static inline void gba_fence_acquire(void)
+{
+    atomic_thread_fence(memory_order_acquire);
+}
+
 /*
  * All earlier stores to memory before all later stores to device memory: before a doorbell. x86
  * keeps the order of stores to write-back and uncached memory; Arm and POWER need a barrier that

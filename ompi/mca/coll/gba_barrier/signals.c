@@ -25,6 +25,7 @@
 
 #include <string.h>
 
+#include "gba/base/order.h"
 #include "gba/signal/signal_ops.h"
 #include "gba/soft/sched.h"
 #include "ompi/mca/coll/base/coll_tags.h"
@@ -109,7 +110,7 @@ static void lane_take(struct pml_signals *s, struct lane *lane)
     int rc;
 
     /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    opal_atomic_rmb();
+    gba_fence_acquire();
     rc = lane->request->req_status.MPI_ERROR;
     /* The source is a barrier ahead at most; and of two messages the later one may come first. */
     ahead = (int8_t)(uint8_t)(lane->byte - low_byte[s->sequence & 0xff]);
