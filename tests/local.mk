@@ -22,7 +22,7 @@ check_PROGRAMS += tests/unit/test_soft_tsan
 TESTS += tests/unit/test_soft_tsan
 tests_unit_test_soft_tsan_SOURCES = tests/unit/test_soft_tsan.c gba/signal/segment.c \
 	gba/signal/shm.c gba/soft/sched.c gba/soft/dissemination.c gba/soft/radix.c \
-	gba/soft/central.c gba/base/log.c gba/base/status.c
+	gba/soft/central.c gba/base/log.c gba/base/status.c gba/base/park.c
 tests_unit_test_soft_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_soft_tsan_LDADD = -lpthread
 EXTRA_DIST += contrib/check-models \
@@ -132,7 +132,7 @@ tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
 tests_mpi_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
-EXTRA_DIST += tests/mpi/run tests/cluster
+EXTRA_DIST += tests/mpi/run tests/mpi/cases.sh tests/mpi/faults.sh tests/cluster
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel.
 if HAVE_CMOCKA

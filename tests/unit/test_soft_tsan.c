@@ -28,13 +28,6 @@ static const struct gba_algorithm *const algorithms[] = {
     &gba_shm_dissemination,  &gba_shm_radix,  &gba_shm_central,
     &gba_soft_dissemination, &gba_soft_radix, &gba_soft_central};
 
-/* In place of park.c, whose fence GCC's sanitizer cannot follow: nobody sleeps here. */
-void gba_word_wake(gba_word_t *word)
-{
-    (void)word;
-    abort();
-}
-
 struct trial {
     enum kind kind;
     uint32_t size, first;
