@@ -25,7 +25,7 @@ tests_unit_test_soft_tsan_SOURCES = tests/unit/test_soft_tsan.c gba/signal/segme
 	gba/soft/central.c gba/base/log.c gba/base/status.c gba/base/park.c
 tests_unit_test_soft_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_soft_tsan_LDADD = -lpthread
-EXTRA_DIST += contrib/check-models \
+EXTRA_DIST += contrib/check-models gba/soft/README.md \
 	tests/models/world.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml
 
