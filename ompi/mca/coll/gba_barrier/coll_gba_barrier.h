@@ -5,12 +5,13 @@
  * component.c   open, close, and which communicators we take part in
  * params.c      MCA parameters and MPI_T performance variables
  * capability.c  which processes of the job take part, known to all from MPI_Init on
- * companions.c  other components when the user selected this one alone
  * module.c      one object per communicator: what was there before us, and what we count
  * barrier.c     the barrier, and the agreement at the first one
  * oob.c         the exchange for the agreement, over the collectives that were there before us
  * signals.c     the signals of software barriers between hosts, as messages
  * report.c      what the user gets to see
+ *
+ * What the scoll component needs, too, is in ompi/mca/common/gba.
  *
  * Locks: component.lock covers the device, the list of modules and the cache of capabilities. A
  * module needs none, since MPI forbids two collective calls at once on one communicator.
@@ -20,15 +21,7 @@
 
 #include "ompi/mca/coll/gba_barrier/compat.h"
 
-#include "gba/gba.h"
-
-#define GBA_COLL_PATHS (GBA_PATH_CALLER + 1)
-
-/* What one module, or all of them, have done. */
-struct gba_coll_counts {
-    unsigned long long barriers[GBA_COLL_PATHS]; /* by gba_path_t */
-    unsigned long long retries_arrival, retries_release, failovers;
-};
+#include "ompi/mca/common/gba/gba_common.h"
 
 /* The collectives that were selected before us, each with the module that it belongs to. */
 struct gba_coll_saved {
@@ -64,13 +57,11 @@ typedef struct gba_coll_component {
     char bad_parameter[512]; /* what is wrong with a parameter, "" if nothing is */
     int output;
     opal_mutex_t lock;
-    gba_device_t *device;
-    gba_status_t device_status;
-    bool device_tried;
+    struct gba_common_device device;
     gba_coll_module_t *modules;
-    struct gba_coll_counts retired; /* of modules that are gone */
-    uint64_t *capabilities;         /* of the job's processes, by vpid; 0: not looked up */
-    uint32_t reasons_told;          /* bit -status: the user knows of this reason */
+    struct gba_common_counts retired; /* of modules that are gone */
+    uint64_t *capabilities;           /* of the job's processes, by vpid; 0: not looked up */
+    uint32_t reasons_told;            /* bit -status: the user knows of this reason */
     bool parameter_told;
 } gba_coll_component_t;
 
@@ -107,11 +98,6 @@ bool gba_coll_capability_bad(uint32_t vpid);
 
 void gba_coll_capability_fini(void);
 
-/* companions.c */
-
-/* Load the other components that an exclusive selection of this one needs. Called in open only. */
-void gba_coll_companions_load(void);
-
 /* component.c */
 
 /*
@@ -126,7 +112,7 @@ gba_device_t *gba_coll_device(gba_status_t *status);
 mca_coll_base_module_t *gba_coll_module_create(void);
 
 /* Sum over all modules, those that are gone included. Thread-safe; may lag behind other threads. */
-void gba_coll_counts_sum(struct gba_coll_counts *sum);
+void gba_coll_counts_sum(struct gba_common_counts *sum);
 
 /* Give back what leaked communicators hold; their modules stay, and use the saved barrier. */
 void gba_coll_modules_close(void);

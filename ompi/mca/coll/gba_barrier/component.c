@@ -6,8 +6,10 @@
 
 static int component_open(void)
 {
-    gba_coll->device = NULL;
-    gba_coll->device_tried = false;
+    /* These two can do everything, blocking and nonblocking, on any communicator. */
+    static const char *const needed[] = {"basic", "libnbc", NULL};
+
+    memset(&gba_coll->device, 0, sizeof gba_coll->device);
     gba_coll->modules = NULL;
     gba_coll->capabilities = NULL;
     memset(&gba_coll->retired, 0, sizeof gba_coll->retired);
@@ -18,7 +20,8 @@ static int component_open(void)
     gba_coll_params_check();
     gba_coll_capability_publish();
     /* Disabled or not: the other collectives are wanted in any case. */
-    gba_coll_companions_load();
+    gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed,
+                               gba_coll->companions);
     return OMPI_SUCCESS;
 }
 
@@ -28,8 +31,7 @@ static int component_close(void)
     gba_coll_modules_close();
     if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
         gba_coll_report_totals();
-    gba_global_device_put(gba_coll->device);
-    gba_coll->device = NULL;
+    gba_common_device_put(&gba_coll->device);
     gba_coll_capability_fini();
     gba_coll_report_fini();
     return OMPI_SUCCESS;
@@ -60,19 +62,8 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
 
 gba_device_t *gba_coll_device(gba_status_t *status)
 {
-    char job[256];
-    gba_device_attr_t attr = {.job = job};
-
-    opal_mutex_lock(&gba_coll->lock);
-    if (!gba_coll->device_tried) {
-        gba_compat_job_name(job, sizeof job);
-        gba_coll->device_status =
-            gba_global_device_get(gba_coll->params.device_path, &attr, &gba_coll->device);
-        gba_coll->device_tried = true;
-    }
-    *status = gba_coll->device_status;
-    opal_mutex_unlock(&gba_coll->lock);
-    return GBA_OK == *status ? gba_coll->device : NULL;
+    return gba_common_device_get(&gba_coll->device, &gba_coll->lock, gba_coll->params.device_path,
+                                 status);
 }
 
 __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier_component = {

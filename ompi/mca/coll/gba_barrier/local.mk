@@ -8,7 +8,6 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/coll_gba_barrier.h \
 	ompi/mca/coll/gba_barrier/component.c \
 	ompi/mca/coll/gba_barrier/params.c \
-	ompi/mca/coll/gba_barrier/companions.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
 	ompi/mca/coll/gba_barrier/oob.c \
@@ -19,7 +18,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
-mca_coll_gba_barrier_la_LIBADD = gba/libgba.la $(OMPI_LIBS)
+mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS)
 dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
 
 # libtool links a component again as it is installed, against the installed libgba; with make -j

@@ -4,22 +4,14 @@
 
 #include <string.h>
 
-static void counts_add(struct gba_coll_counts *sum, const gba_coll_module_t *module)
+static void counts_add(struct gba_common_counts *sum, const gba_coll_module_t *module)
 {
-    gba_team_stats_t stats;
-
     sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
-    if (NULL == module->team)
-        return;
-    gba_team_stats(module->team, &stats);
-    sum->barriers[module->path_before] += module->rounds_before;
-    sum->barriers[module->path] += stats.rounds - module->rounds_before;
-    sum->retries_arrival += stats.retries_arrival;
-    sum->retries_release += stats.retries_release;
-    sum->failovers += stats.failovers;
+    gba_common_counts_add(sum, module->team, module->path, module->path_before,
+                          module->rounds_before);
 }
 
-void gba_coll_counts_sum(struct gba_coll_counts *sum)
+void gba_coll_counts_sum(struct gba_common_counts *sum)
 {
     opal_mutex_lock(&gba_coll->lock);
     *sum = gba_coll->retired;

@@ -1,146 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters and performance variables, offered the way Open MPI does. */
+/* Parameters and performance variables of this component. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
 
-#include "opal/mca/base/mca_base_pvar.h"
-#include "opal/mca/base/mca_base_var.h"
-
-/* Most values of one enumerated parameter; the table of libgba has fewer. */
-#define ENUM_VALUES_MAX 16
-
-static mca_base_var_enum_t *enum_create(const gba_param_t *param)
-{
-    mca_base_var_enum_value_t values[ENUM_VALUES_MAX + 1];
-    mca_base_var_enum_t *enumerator = NULL;
-    int n = 0;
-
-    for (; n < ENUM_VALUES_MAX && NULL != param->values[n].name; n++) {
-        values[n].value = param->values[n].value;
-        values[n].string = param->values[n].name;
-    }
-    values[n].value = 0;
-    values[n].string = NULL;
-    return OPAL_SUCCESS == mca_base_var_enum_create(param->name, values, &enumerator) ? enumerator
-                                                                                      : NULL;
-}
-
-/* Returns the index of the variable, negative on error. */
-static int param_register(const gba_param_t *param)
-{
-    mca_base_var_type_t type = MCA_BASE_VAR_TYPE_INT;
-    mca_base_var_enum_t *enumerator = NULL;
-    int index;
-
-    if (GBA_PARAM_UINT == param->type)
-        type = MCA_BASE_VAR_TYPE_UNSIGNED_INT;
-    else if (GBA_PARAM_STRING == param->type)
-        type = MCA_BASE_VAR_TYPE_STRING;
-    else if (GBA_PARAM_BOOL == param->type)
-        enumerator = &mca_base_var_enum_bool;
-    else if (GBA_PARAM_ENUM == param->type)
-        enumerator = enum_create(param);
-
-    index = mca_base_component_var_register(
-        &gba_coll->super.collm_version, param->name, param->help, type, enumerator, 0,
-        param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
-        (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
-        param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
-        (char *)&gba_coll->variables + param->offset);
-    if (GBA_PARAM_ENUM == param->type && NULL != enumerator)
-        OBJ_RELEASE(enumerator); /* the variable keeps it */
-    return index;
-}
-
-static struct count_variable {
-    const char *name, *help;
-    size_t offset;
-} count_variables[] = {
-    {"barriers_device", "Barriers done by a barrier group of a switch",
-     offsetof(struct gba_coll_counts, barriers[GBA_PATH_DEVICE])},
-    {"barriers_sim", "Barriers done by a barrier group of a simulated device",
-     offsetof(struct gba_coll_counts, barriers[GBA_PATH_SIM])},
-    {"barriers_software", "Barriers done by a software barrier of this component",
-     offsetof(struct gba_coll_counts, barriers[GBA_PATH_SOFT])},
-    {"barriers_fallback", "Barriers left to the component that was selected before this one",
-     offsetof(struct gba_coll_counts, barriers[GBA_PATH_CALLER])},
-    {"retries_arrival", "Arrivals that were lost on the way to the device and sent again",
-     offsetof(struct gba_coll_counts, retries_arrival)},
-    {"retries_release", "Releases that were lost on the way from the device and asked for again",
-     offsetof(struct gba_coll_counts, retries_release)},
-    {"failovers", "Times that a device died and a communicator went on without it",
-     offsetof(struct gba_coll_counts, failovers)},
-};
-
-/* Counted where it costs the barrier nothing, so a read has to add it up. */
-static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    const struct count_variable *variable = pvar->ctx;
-    struct gba_coll_counts sum;
-
-    (void)object;
-    gba_coll_counts_sum(&sum);
-    memcpy(value, (const char *)&sum + variable->offset, sizeof(unsigned long long));
-    return OPAL_SUCCESS;
-}
-
-static void counts_register(void)
-{
-    for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
-        (void)mca_base_component_pvar_register(
-            &gba_coll->super.collm_version, count_variables[i].name, count_variables[i].help,
-            OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
-            NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, count_read, NULL, NULL,
-            &count_variables[i]);
-}
-
 int gba_coll_params_register(void)
 {
-    static char companions_default[] = "all";
+    const mca_base_component_t *component = &gba_coll->super.collm_version;
 
-    /* Each time: a variable takes its default from where it is stored. */
-    gba_params_default(&gba_coll->variables);
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
-        int index = param_register(param);
-
-        if (0 == strcmp(param->name, "device_path"))
-            gba_coll->device_path_index = index;
-    }
-    gba_coll->companions = companions_default;
-    (void)mca_base_component_var_register(
-        &gba_coll->super.collm_version, "companions",
+    gba_coll->device_path_index = gba_common_params_register(component, &gba_coll->variables);
+    gba_common_companions_register(
+        component,
         "Other coll components to load when the user selected only this one (--mca coll "
         "gba_barrier): \"all\", \"none\", or a list separated by commas. With \"all\", a list that "
         "names this component but neither basic nor libnbc gets these two as well",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
-        MCA_BASE_VAR_SCOPE_READONLY, &gba_coll->companions);
-    counts_register();
+        &gba_coll->companions);
+    gba_common_counts_register(component, gba_coll_counts_sum);
     return OMPI_SUCCESS;
-}
-
-static bool device_path_set(void)
-{
-    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
-
-    return OPAL_SUCCESS ==
-               mca_base_var_get_value(gba_coll->device_path_index, NULL, &source, NULL) &&
-           MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }
 
 void gba_coll_params_check(void)
 {
-    static char empty[] = "";
-    gba_params_t *params = &gba_coll->params;
-    char *message = gba_coll->bad_parameter;
-    gba_status_t status;
-
-    *params = gba_coll->variables;
-    if (NULL == params->device_path)
-        params->device_path = empty; /* Open MPI's way to store an empty string */
-    message[0] = '\0';
-    status = gba_params_check(params, message, sizeof gba_coll->bad_parameter);
-    gba_coll->enabled = GBA_OK == status && !params->disable;
-    gba_coll->device_asked = device_path_set() && 0 != strcmp(params->device_path, "none");
+    gba_coll->enabled =
+        gba_common_params_check(&gba_coll->variables, &gba_coll->params, gba_coll->bad_parameter,
+                                sizeof gba_coll->bad_parameter);
+    gba_coll->device_asked = gba_common_param_set(gba_coll->device_path_index) &&
+                             0 != strcmp(gba_coll->params.device_path, "none");
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user gets to see: libgba's log, one line per fallback that was not wanted, totals. */
+/* What the user gets to see: one line per fallback that was not wanted, totals. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <unistd.h>
-
-#include "gba/spec/gba_regs.h"
 
 #define HELP_FILE "help-coll-gba-barrier.txt"
 
@@ -12,18 +10,6 @@ _Static_assert(-GBA_STATUS_LAST < 32, "reasons_told has a bit for each status");
 
 /* Whether Open MPI finds our texts and can show each one once for the whole job. */
 static bool help_found;
-
-/*
- * What libgba has to say. Often all processes of a host have met with the same trouble, so one of
- * them speaks for all, unless the user wants to see everything.
- */
-static void log_line(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    if (0 == opal_process_info.my_local_rank || gba_coll->variables.verbose > 1)
-        opal_output(gba_coll->output, "coll gba_barrier: %s", line);
-}
 
 static bool help_find(void)
 {
@@ -34,16 +20,7 @@ static bool help_find(void)
 
 void gba_coll_report_init(void)
 {
-    /* At 1 the user wants to see paths and totals, which this component reports once per
-     * communicator, and not every member's steps. */
-    static const gba_log_level_t levels[] = {GBA_LOG_WARN, GBA_LOG_WARN, GBA_LOG_INFO,
-                                             GBA_LOG_DEBUG};
-    int verbose = gba_coll->variables.verbose; /* before the check, so any number */
-
-    verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose;
-    gba_coll->output = opal_output_open(NULL);
-    opal_output_set_verbosity(gba_coll->output, verbose);
-    gba_log_set(log_line, NULL, levels[verbose]);
+    gba_coll->output = gba_common_log_open("coll gba_barrier", gba_coll->variables.verbose);
     help_found = help_find();
 }
 
@@ -119,36 +96,12 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_statu
     gba_coll_report_once(gba_status_name(reason), line);
 }
 
-static unsigned long long errors_sum(const gba_device_info_t *info)
-{
-    unsigned long long sum = info->bad_access;
-
-    for (unsigned i = GBA_COUNTER_ERR_ACCESS; i < GBA_COUNTERS; i++)
-        sum += info->counters[i];
-    return sum;
-}
-
 void gba_coll_report_totals(void)
 {
-    struct gba_coll_counts sum;
-    gba_device_info_t info;
-    char device[192] = "none";
+    struct gba_common_counts sum;
 
     if (gba_coll->params.verbose < 1)
         return;
     gba_coll_counts_sum(&sum);
-    if (NULL != gba_coll->device && GBA_OK == gba_device_query(gba_coll->device, &info))
-        snprintf(device, sizeof device,
-                 "%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", info.path,
-                 (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
-                 (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
-                 (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors_sum(&info));
-    opal_output(
-        gba_coll->output,
-        "coll gba_barrier: totals of rank 0: barriers device %llu, sim %llu, software %llu, "
-        "fallback %llu; sent again %llu arrivals lost and %llu releases lost; failovers "
-        "%llu; device: %s",
-        sum.barriers[GBA_PATH_DEVICE], sum.barriers[GBA_PATH_SIM], sum.barriers[GBA_PATH_SOFT],
-        sum.barriers[GBA_PATH_CALLER], sum.retries_arrival, sum.retries_release, sum.failovers,
-        device);
+    gba_common_totals(gba_coll->output, "rank 0", &sum, &gba_coll->device);
 }

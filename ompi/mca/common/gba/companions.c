@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "--mca coll gba_barrier" alone: we do a barrier and nothing else, and MPI_Init fails when no
- * component does the other collectives. What the user meant is clear, so we load the others, which
- * then fill in below us.
+ * "--mca coll gba_barrier" alone, or "--mca scoll gba": we do a barrier and nothing else, and
+ * initialization fails when no component does the other collectives. What the user meant is clear,
+ * so we load the others, which then fill in below us.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/common/gba/gba_common.h"
 
 #include <string.h>
 
-#include "opal/mca/base/base.h"
-#include "opal/mca/base/mca_base_framework.h"
 #include "opal/util/argv.h"
-
-#define SELF "gba_barrier"
-
-/* These two can do everything, blocking and nonblocking, on any communicator. */
-static const char *const needed[] = {"basic", "libnbc"};
 
 static bool list_has(char **list, const char *name)
 {
@@ -29,9 +22,9 @@ static bool list_has(char **list, const char *name)
  * What has to be loaded beside the user's selection, in the syntax of a selection.
  * Returns a string to free, or NULL: nothing.
  */
-static char *companions_choose(const char *selection)
+static char *companions_choose(const char *selection, const char *self, const char *const *needed,
+                               const char *wanted)
 {
-    const char *wanted = NULL == gba_coll->companions ? "all" : gba_coll->companions;
     char **selected, *choice = NULL;
 
     /* Nothing selected, or only exclusions: Open MPI loads all the others by itself. */
@@ -39,16 +32,19 @@ static char *companions_choose(const char *selection)
         0 == strcmp(wanted, "none") || '\0' == wanted[0])
         return NULL;
     selected = opal_argv_split(selection, ',');
-    if (!list_has(selected, SELF)) {
+    if (!list_has(selected, self)) {
         /* Not by the user's selection, then, that we were opened. */
     } else if (1 == opal_argv_count(selected)) {
-        choice = strdup(0 == strcmp(wanted, "all") ? "^" SELF : wanted);
+        if (0 != strcmp(wanted, "all"))
+            choice = strdup(wanted);
+        else if (asprintf(&choice, "^%s", self) < 0)
+            choice = NULL;
     } else if (0 == strcmp(wanted, "all")) {
         char **missing = NULL;
 
-        for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-            if (!list_has(selected, needed[i]))
-                (void)opal_argv_append_nosize(&missing, needed[i]);
+        for (; NULL != *needed; needed++)
+            if (!list_has(selected, *needed))
+                (void)opal_argv_append_nosize(&missing, *needed);
         if (NULL != missing)
             choice = opal_argv_join(missing, ',');
         opal_argv_free(missing);
@@ -72,18 +68,18 @@ static bool companion_open(const mca_base_component_t *component, int output)
     return true;
 }
 
-void gba_coll_companions_load(void)
+void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
+                                const char *const *needed, const char *wanted)
 {
-    mca_base_framework_t *framework = &ompi_coll_base_framework;
     opal_list_t *components = &framework->framework_components;
     size_t before = opal_list_get_size(components);
     char *saved = framework->framework_selection;
-    char *choice = companions_choose(saved);
+    char *choice = companions_choose(saved, self, needed, NULL == wanted ? "all" : wanted);
 
     if (NULL == choice)
         return;
     /* The framework has one selection, and reads it here; so it is another one for the moment. Only
-     * the thread in MPI_Init looks at it. */
+     * the thread in MPI_Init or shmem_init looks at it. */
     framework->framework_selection = choice;
     (void)mca_base_component_find(NULL, framework, false, true);
     framework->framework_selection = saved;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What differs between Open MPI 4.1, 5.0 and 6.x for all components: the modex, the job, locks.
+ */
+#ifndef GBA_COMMON_COMPAT_H
+#define GBA_COMMON_COMPAT_H
+
+#include "ompi_config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "opal/util/output.h"
+#include "opal/util/proc.h"
+#include "opal/util/show_help.h"
+
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/mca/threads/mutex.h"
+#else
+#include "opal/mca/pmix/pmix.h"
+#include "opal/threads/mutex.h"
+#endif
+
+/*
+ * Whether opal_show_help can be used, which shows a text once for a whole job. In 4.1 the messages
+ * of processes are garbled or lost on their way to mpirun (Debian's 4.1.4, PMIx 4.2), so that every
+ * other line would be missing. From 6.0 on all texts are compiled into Open MPI.
+ */
+#define GBA_SHOW_HELP (OMPI_MAJOR_VERSION == 5)
+
+/* The name of the job: the same for all its processes, another one for every other job. */
+static inline void gba_compat_job_name(char *text, size_t len)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    snprintf(text, len, "%s", opal_process_info.myprocid.nspace);
+#else
+    snprintf(text, len, "%u", (unsigned)OPAL_PROC_MY_NAME.jobid);
+#endif
+}
+
+/*
+ * Publish a value of this process. Before the framework's open is over, or nobody sees it.
+ * Scope global: scope local is not sent to other hosts, and scope remote only to these.
+ */
+static inline int gba_compat_modex_put(char *key, uint64_t value)
+{
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_SEND_VALUE(rc, PMIX_GLOBAL, key, &value, PMIX_UINT64);
+    return PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERROR;
+#else
+    OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, key, &value, OPAL_UINT64);
+    return rc;
+#endif
+}
+
+/*
+ * Get what another process of the job has published, or an error if it has not. "Immediate": ask
+ * the server of this host, which has it since the exchange in MPI_Init, but do not wait for
+ * somebody to publish it, which might be never.
+ */
+static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *value)
+{
+    uint64_t got = 0, *storage = &got;
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, PMIX_UINT64);
+    rc = PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERR_NOT_FOUND;
+#else
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, OPAL_UINT64);
+#endif
+    if (OPAL_SUCCESS == rc)
+        *value = got;
+    return rc;
+}
+
+/* Processes of this job on this host, this one included. */
+static inline uint32_t gba_compat_local_processes(void)
+{
+    return (uint32_t)opal_process_info.num_local_peers + 1u;
+}
+
+/* The host of a process, "?" when it is not known. Never waits. */
+static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
+{
+    char *host = NULL;
+    int rc;
+
+#if OMPI_MAJOR_VERSION >= 5
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, PMIX_HOSTNAME, name, &host, PMIX_STRING);
+#else
+    OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_HOSTNAME, name, &host, OPAL_STRING);
+#endif
+    snprintf(text, len, "%s", OPAL_SUCCESS == rc && NULL != host ? host : "?");
+    free(host);
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the components of coll and of scoll need alike: code that knows Open MPI's opal layer and
+ * libgba, and neither communicators nor active sets. Each component has its own copy, by a
+ * convenience library with hidden symbols, so "static" in here is per component.
+ *
+ * compat.h      what differs between releases of Open MPI
+ * companions.c  other components, when the user selected one of ours alone
+ * params.c      MCA parameters and performance variables
+ * report.c      the log, and the totals
+ */
+#ifndef GBA_COMMON_H
+#define GBA_COMMON_H
+
+#include "ompi/mca/common/gba/compat.h"
+
+#include "opal/mca/base/base.h"
+#include "opal/mca/base/mca_base_framework.h"
+
+#include "gba/gba.h"
+
+#define GBA_COMMON_PATHS (GBA_PATH_CALLER + 1)
+
+/* What one module, or all of them, have done. */
+struct gba_common_counts {
+    unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
+    unsigned long long retries_arrival, retries_release, failovers;
+};
+
+/* The device of a component; zeros before the first call. */
+struct gba_common_device {
+    gba_device_t *device;
+    gba_status_t status;
+    bool tried;
+};
+
+/* companions.c */
+
+/*
+ * Load the other components that an exclusive selection of `self` needs. Called in the component's
+ * open only.
+ * needed: those that can do everything, ending with NULL; loaded when the user's list names `self`
+ *         and lacks them.
+ * wanted: the parameter "companions".
+ */
+void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
+                                const char *const *needed, const char *wanted);
+
+/* params.c */
+
+/*
+ * Register libgba's parameters for a component. May run several times, and in ompi_info.
+ * variables: where they are stored; gets the defaults.
+ * Returns the index of device_path, for gba_common_param_set.
+ */
+int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables);
+
+/* Register the parameter "companions", with the default "all". */
+void gba_common_companions_register(const mca_base_component_t *component, const char *help,
+                                    char **companions);
+
+/* Register a performance variable for each count. sum: adds them up; called when one is read. */
+void gba_common_counts_register(const mca_base_component_t *component,
+                                void (*sum)(struct gba_common_counts *sum));
+
+/*
+ * Copy what the user has set and check it.
+ * message: what is wrong with a parameter, or "".
+ * Returns whether the component takes part: all is right, and it is not disabled.
+ */
+bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params, char *message,
+                             size_t len);
+
+/* Whether the user has set this variable, rather than left it at its default. */
+bool gba_common_param_set(int index);
+
+/* Add what a team has done. The first rounds_before of its rounds went through path_before. */
+void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
+                           gba_path_t path_before, unsigned long long rounds_before);
+
+/* report.c */
+
+/*
+ * Open the log of a component and send libgba's there.
+ * label: what its lines begin with; a constant. Returns the output stream.
+ */
+int gba_common_log_open(const char *label, int verbose);
+
+/*
+ * The device of the process, opened at the first call; the outcome of that call is remembered. All
+ * components of a process get the same device for the same path.
+ * Returns the device, or NULL and the reason in *status. Thread-safe by the lock.
+ */
+gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
+                                    const char *path, gba_status_t *status);
+
+/* Give it back. */
+void gba_common_device_put(struct gba_common_device *device);
+
+/* Show what this process and the device have done. who: "rank 0". */
+void gba_common_totals(int output, const char *who, const struct gba_common_counts *sum,
+                       const struct gba_common_device *device);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters and performance variables, offered the way Open MPI does. */
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include <string.h>
+
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+
+/* Most values of one enumerated parameter; the table of libgba has fewer. */
+#define ENUM_VALUES_MAX 16
+
+static mca_base_var_enum_t *enum_create(const gba_param_t *param)
+{
+    mca_base_var_enum_value_t values[ENUM_VALUES_MAX + 1];
+    mca_base_var_enum_t *enumerator = NULL;
+    int n = 0;
+
+    for (; n < ENUM_VALUES_MAX && NULL != param->values[n].name; n++) {
+        values[n].value = param->values[n].value;
+        values[n].string = param->values[n].name;
+    }
+    values[n].value = 0;
+    values[n].string = NULL;
+    return OPAL_SUCCESS == mca_base_var_enum_create(param->name, values, &enumerator) ? enumerator
+                                                                                      : NULL;
+}
+
+/* Returns the index of the variable, negative on error. */
+static int param_register(const mca_base_component_t *component, gba_params_t *variables,
+                          const gba_param_t *param)
+{
+    mca_base_var_type_t type = MCA_BASE_VAR_TYPE_INT;
+    mca_base_var_enum_t *enumerator = NULL;
+    int index;
+
+    if (GBA_PARAM_UINT == param->type)
+        type = MCA_BASE_VAR_TYPE_UNSIGNED_INT;
+    else if (GBA_PARAM_STRING == param->type)
+        type = MCA_BASE_VAR_TYPE_STRING;
+    else if (GBA_PARAM_BOOL == param->type)
+        enumerator = &mca_base_var_enum_bool;
+    else if (GBA_PARAM_ENUM == param->type)
+        enumerator = enum_create(param);
+
+    index = mca_base_component_var_register(
+        component, param->name, param->help, type, enumerator, 0,
+        param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
+        (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
+        param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
+        (char *)variables + param->offset);
+    if (GBA_PARAM_ENUM == param->type && NULL != enumerator)
+        OBJ_RELEASE(enumerator); /* the variable keeps it */
+    return index;
+}
+
+static struct count_variable {
+    const char *name, *help;
+    size_t offset;
+} count_variables[] = {
+    {"barriers_device", "Barriers done by a barrier group of a switch",
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_DEVICE])},
+    {"barriers_sim", "Barriers done by a barrier group of a simulated device",
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_SIM])},
+    {"barriers_software", "Barriers done by a software barrier of this component",
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_SOFT])},
+    {"barriers_fallback", "Barriers left to the component that was selected before this one",
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_CALLER])},
+    {"retries_arrival", "Arrivals that were lost on the way to the device and sent again",
+     offsetof(struct gba_common_counts, retries_arrival)},
+    {"retries_release", "Releases that were lost on the way from the device and asked for again",
+     offsetof(struct gba_common_counts, retries_release)},
+    {"failovers", "Times that a device died and a communicator or active set went on without it",
+     offsetof(struct gba_common_counts, failovers)},
+};
+
+static void (*counts_sum)(struct gba_common_counts *sum);
+
+/* Counted where it costs the barrier nothing, so a read has to add it up. */
+static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    const struct count_variable *variable = pvar->ctx;
+    struct gba_common_counts sum;
+
+    (void)object;
+    counts_sum(&sum);
+    memcpy(value, (const char *)&sum + variable->offset, sizeof(unsigned long long));
+    return OPAL_SUCCESS;
+}
+
+void gba_common_counts_register(const mca_base_component_t *component,
+                                void (*sum)(struct gba_common_counts *sum))
+{
+    counts_sum = sum;
+    for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
+        (void)mca_base_component_pvar_register(
+            component, count_variables[i].name, count_variables[i].help, OPAL_INFO_LVL_4,
+            MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+            MCA_BASE_VAR_BIND_NO_OBJECT,
+            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, count_read, NULL, NULL,
+            &count_variables[i]);
+}
+
+int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables)
+{
+    int device_path = -1;
+
+    /* Each time: a variable takes its default from where it is stored. */
+    gba_params_default(variables);
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        int index = param_register(component, variables, param);
+
+        if (0 == strcmp(param->name, "device_path"))
+            device_path = index;
+    }
+    return device_path;
+}
+
+void gba_common_companions_register(const mca_base_component_t *component, const char *help,
+                                    char **companions)
+{
+    static char companions_default[] = "all";
+
+    *companions = companions_default;
+    (void)mca_base_component_var_register(component, "companions", help, MCA_BASE_VAR_TYPE_STRING,
+                                          NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+                                          MCA_BASE_VAR_SCOPE_READONLY, companions);
+}
+
+bool gba_common_param_set(int index)
+{
+    mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
+
+    return OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
+           MCA_BASE_VAR_SOURCE_DEFAULT != source;
+}
+
+bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params, char *message,
+                             size_t len)
+{
+    static char empty[] = "";
+
+    *params = *variables;
+    if (NULL == params->device_path)
+        params->device_path = empty; /* Open MPI's way to store an empty string */
+    message[0] = '\0';
+    return GBA_OK == gba_params_check(params, message, len) && !params->disable;
+}
+
+void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
+                           gba_path_t path_before, unsigned long long rounds_before)
+{
+    gba_team_stats_t stats;
+
+    if (NULL == team)
+        return;
+    gba_team_stats(team, &stats);
+    sum->barriers[path_before] += rounds_before;
+    sum->barriers[path] += stats.rounds - rounds_before;
+    sum->retries_arrival += stats.retries_arrival;
+    sum->retries_release += stats.retries_release;
+    sum->failovers += stats.failovers;
+}
