@@ -54,8 +54,12 @@ endif
 
 # The engine: agreement of threads as members, and who shares a node.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_team tests/unit/test_topology
-TESTS += tests/unit/test_team tests/unit/test_topology
+check_PROGRAMS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
+TESTS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
+tests_unit_test_watch_SOURCES = tests/unit/test_watch.c tests/unit/thread_oob.c \
+	tests/unit/thread_oob.h
+tests_unit_test_watch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_watch_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_team_SOURCES = tests/unit/test_team.c tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_team_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_team_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
@@ -146,4 +150,18 @@ tests_conformance_conformance_SOURCES = $(GBA_FAKE_KERNEL) \
 	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
 tests_conformance_conformance_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_conformance_conformance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
+# /dev/gbaN on the fake kernel: every error of every call.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_cdev tests/unit/test_cdev_open
+TESTS += tests/unit/test_cdev tests/unit/test_cdev_open
+tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c tests/unit/cdev_test.h \
+	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
+tests_unit_test_cdev_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cdev_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c tests/unit/cdev_test.h \
+	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
+tests_unit_test_cdev_open_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cdev_open_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif

@@ -72,8 +72,11 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (meanings[i].error == error)
             status = meanings[i].at[call];
-    *expected = GBA_ERR_NO_DEVICE == status || GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
-                GBA_ERR_NO_GROUP == status || GBA_ERR_STALE == status || GBA_ERR_REFUSED == status;
+    *expected = GBA_ERR_NO_DEVICE == status;
+    if (GBA_CDEV_OPEN != call) /* the life of groups; of a device that was asked for, all is news */
+        *expected |= GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
+                     GBA_ERR_NO_GROUP == status || GBA_ERR_STALE == status ||
+                     GBA_ERR_REFUSED == status;
     return status;
 }
 

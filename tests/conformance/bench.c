@@ -14,7 +14,7 @@ gba_ticket_t conf_alloc(struct conf *conf, uint32_t members)
     gba_ticket_t ticket;
 
     assert_int_equal(conf->ops->alloc(conf->dev, members, &ticket), GBA_OK);
-    ticket.members = members;
+    assert_int_equal(ticket.members, members);
     return ticket;
 }
 

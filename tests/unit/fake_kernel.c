@@ -140,8 +140,10 @@ static void *map_bar(size_t size, int protection)
     if (GBA_BAR_SIZE != size || (PROT_READ | PROT_WRITE) != protection || NULL != bar)
         fake_violation("registers mapped with size %zu, protection %d", size, protection);
     bar = memory_map(size);
-    if (MAP_FAILED != (void *)bar)
-        memset(bar, BAR_IDLE, size);
+    if (MAP_FAILED == (void *)bar)
+        return bar;
+    memset(bar, BAR_IDLE, size);
+    fake_kernel.memory++;
     return bar;
 }
 
@@ -195,6 +197,7 @@ static int fake_munmap(void *address, size_t size)
 {
     if (address == bar && NULL != bar) {
         bar = NULL;
+        fake_kernel.memory--;
         return munmap(address, size);
     }
     for (size_t i = 0; i < DOORBELLS; i++)

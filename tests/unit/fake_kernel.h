@@ -34,7 +34,7 @@ struct fake_kernel {
     /* What happened. */
     uint32_t violations;
     char violation[160];
-    uint32_t open_files, doorbells, memory, pinned; /* that exist now */
+    uint32_t open_files, doorbells, memory, pinned; /* that exist now; memory: mappings */
     uint32_t ioctls;                                /* made so far */
 };
 extern struct fake_kernel fake_kernel;

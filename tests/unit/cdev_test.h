@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of the backend for /dev/gbaN share: a device on the fake kernel, and its log. */
+#ifndef GBA_TESTS_CDEV_TEST_H
+#define GBA_TESTS_CDEV_TEST_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "tests/unit/fake_kernel.h"
+#include "tests/unit/log_catch.h"
+
+static const struct gba_dev_path cdev_path = {.kind = GBA_DEV_CDEV, .file = FAKE_KERNEL_PATH};
+
+static inline int cdev_setup(void **state)
+{
+    (void)state;
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    fake_kernel_start(GBA_GROUPS);
+    log_forget();
+    return 0;
+}
+
+/* Whatever a test does, nothing is left and the library did nothing that it may not. */
+static inline int cdev_teardown(void **state)
+{
+    (void)state;
+    fake_kernel_stop();
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    if (0 != fake_kernel.violations)
+        print_error("%u violations, first: %s\n", fake_kernel.violations, fake_kernel.violation);
+    if (0 != fake_kernel.open_files + fake_kernel.doorbells + fake_kernel.memory)
+        print_error("%u files, %u doorbells, %u mappings are left\n", fake_kernel.open_files,
+                    fake_kernel.doorbells, fake_kernel.memory);
+    return 0 != fake_kernel.violations + fake_kernel.open_files + fake_kernel.doorbells +
+                    fake_kernel.memory + fake_kernel.pinned;
+}
+
+static inline struct gba_dev *cdev_open(void)
+{
+    struct gba_dev *dev = NULL;
+
+    assert_int_equal(gba_dev_cdev.open(&cdev_path, NULL, &dev), GBA_OK);
+    return dev;
+}
+
+static inline uint32_t cdev_free_groups(struct gba_dev *dev)
+{
+    gba_device_info_t info;
+
+    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
+    return info.groups_free;
+}
+
+static inline gba_ticket_t cdev_alloc(struct gba_dev *dev, uint32_t members)
+{
+    gba_ticket_t ticket;
+
+    assert_int_equal(gba_dev_cdev.alloc(dev, members, &ticket), GBA_OK);
+    return ticket;
+}
+
+/* A member with its flag. */
+static inline struct gba_seat *cdev_seat(struct gba_dev *dev, const gba_ticket_t *ticket,
+                                         uint32_t member)
+{
+    struct gba_seat *seat = NULL;
+
+    assert_int_equal(gba_dev_cdev.join(dev, ticket, member, &seat), GBA_OK);
+    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_OK);
+    return seat;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Catch what the library logs, for tests of its messages. */
+#ifndef GBA_TESTS_LOG_CATCH_H
+#define GBA_TESTS_LOG_CATCH_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/gba.h"
+
+static unsigned log_lines;
+static char log_last[1024];
+
+static inline void log_catch(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    log_lines++;
+    snprintf(log_last, sizeof log_last, "%s", line);
+}
+
+static inline void log_forget(void)
+{
+    log_lines = 0;
+    log_last[0] = '\0';
+}
+
+/* Exactly one line since log_forget, without a newline, and it says this. */
+#define assert_logged(what)                                     \
+    do {                                                        \
+        assert_int_equal(log_lines, 1);                         \
+        if (NULL == strstr(log_last, (what)))                   \
+            fail_msg("\"%s\" is not in: %s", (what), log_last); \
+        assert_null(strchr(log_last, '\n'));                    \
+    } while (0)
+
+#define assert_silent()                       \
+    do {                                      \
+        if (0 != log_lines)                   \
+            fail_msg("logged: %s", log_last); \
+    } while (0)
+
+#endif

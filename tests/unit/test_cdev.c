@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * /dev/gbaN in use: every error of every call, and what remains after it. What the calls do when
+ * all goes well is the conformance suite's.
+ */
+#include "tests/unit/cdev_test.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct expected_error {
+    unsigned long request;
+    int error;
+    gba_status_t status;
+    bool logged;
+};
+
+static const struct expected_error errors[] = {
+    {GBA_IOC_QUERY, EIO, GBA_ERR_IO, true},
+    {GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, true},
+    {GBA_IOC_ALLOC, ENOSPC, GBA_ERR_NO_GROUP, false},
+    {GBA_IOC_ALLOC, ENODEV, GBA_ERR_DEAD, false},
+    {GBA_IOC_ALLOC, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_ALLOC, EIO, GBA_ERR_IO, true},
+    {GBA_IOC_JOIN, ESTALE, GBA_ERR_STALE, false},
+    {GBA_IOC_JOIN, EBUSY, GBA_ERR_BUSY, false},
+    {GBA_IOC_JOIN, EPERM, GBA_ERR_REFUSED, false},
+    {GBA_IOC_JOIN, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_JOIN, ENOMEM, GBA_ERR_NOMEM, true},
+    {GBA_IOC_JOIN, ENODEV, GBA_ERR_DEAD, false},
+    {GBA_IOC_MAP_FLAG, ESTALE, GBA_ERR_STALE, false},
+    {GBA_IOC_MAP_FLAG, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_MAP_FLAG, EFAULT, GBA_ERR_IO, true},
+    {GBA_IOC_MAP_FLAG, EBUSY, GBA_ERR_BUSY, false},
+    {GBA_IOC_MAP_FLAG, ENOMEM, GBA_ERR_NOMEM, true},
+    {GBA_IOC_MAP_FLAG, ENODEV, GBA_ERR_DEAD, false},
+    {GBA_IOC_CONFIGURE, ESTALE, GBA_ERR_STALE, false},
+    {GBA_IOC_CONFIGURE, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_CONFIGURE, EAGAIN, GBA_ERR_BUSY, false},
+    {GBA_IOC_CONFIGURE, EBUSY, GBA_ERR_BUSY, false},
+    {GBA_IOC_CONFIGURE, ENODEV, GBA_ERR_DEAD, false},
+    {GBA_IOC_INSPECT, ESTALE, GBA_ERR_STALE, false},
+    {GBA_IOC_INSPECT, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_INSPECT, ENODEV, GBA_ERR_DEAD, false},
+};
+
+/* One whole life, and what each call says; it goes on as far as it can. */
+static gba_status_t live(struct gba_dev *dev)
+{
+    gba_device_info_t info;
+    gba_group_state_t group;
+    gba_ticket_t ticket;
+    struct gba_seat *seat;
+    gba_status_t status = gba_dev_cdev.query(dev, &info);
+
+    if (GBA_OK != status)
+        return status;
+    status = gba_dev_cdev.alloc(dev, 1, &ticket);
+    if (GBA_OK != status)
+        return status;
+    status = gba_dev_cdev.join(dev, &ticket, 0, &seat);
+    if (GBA_OK != status) {
+        gba_dev_cdev.cancel(dev, &ticket);
+        return status;
+    }
+    status = gba_dev_cdev.map_flag(seat);
+    if (GBA_OK != status)
+        assert_null(seat->flag);
+    if (GBA_OK == status)
+        status = gba_dev_cdev.configure(seat, 5);
+    if (GBA_OK == status)
+        status = gba_dev_cdev.inspect(seat, &group);
+    gba_dev_cdev.leave(seat);
+    return status;
+}
+
+static void every_error_of_every_call(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        const struct expected_error *e = &errors[i];
+        gba_status_t status;
+
+        log_forget();
+        fake_kernel_fail(e->request, e->error, 1);
+        status = live(dev);
+        if (e->status != status || e->logged != (1 == log_lines))
+            fail_msg("call %lu, %s: %s, %u lines", _IOC_NR(e->request), strerror(e->error),
+                     gba_status_name(status), log_lines);
+        assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+        assert_int_equal(fake_kernel.pinned, 0);
+        assert_int_equal(fake_kernel.doorbells, 0);
+        assert_int_equal(live(dev), GBA_OK); /* the next one finds all as it should be */
+    }
+    gba_dev_cdev.close(dev);
+}
+
+static void interrupted_calls(void **state)
+{
+    static const unsigned long requests[] = {GBA_IOC_QUERY,    GBA_IOC_ALLOC, GBA_IOC_JOIN,
+                                             GBA_IOC_MAP_FLAG, GBA_IOC_FREE,  GBA_IOC_CONFIGURE,
+                                             GBA_IOC_INSPECT};
+    struct gba_dev *dev = cdev_open();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        fake_kernel_fail(requests[i], EINTR, 3);
+        assert_int_equal(live(dev), GBA_OK);
+        assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    }
+    assert_silent();
+    gba_dev_cdev.close(dev);
+}
+
+/* Joined, but no doorbell: then the seat is given back. */
+static void no_doorbell(void **state)
+{
+    static const struct {
+        unsigned long call;
+        int error;
+        gba_status_t status;
+    } failures[] = {{FAKE_MMAP, EPERM, GBA_ERR_PERM},   {FAKE_MMAP, ENOMEM, GBA_ERR_NOMEM},
+                    {FAKE_MMAP, EAGAIN, GBA_ERR_NOMEM}, {FAKE_MMAP, EINVAL, GBA_ERR_IO},
+                    {FAKE_MADVISE, EINVAL, GBA_ERR_IO}, {FAKE_MMAP, ENODEV, GBA_ERR_DEAD}};
+    struct gba_dev *dev = cdev_open();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        gba_ticket_t ticket = cdev_alloc(dev, 2);
+        struct gba_seat *seat = NULL;
+
+        log_forget();
+        fake_kernel_fail(failures[i].call, failures[i].error, 1);
+        assert_int_equal(gba_dev_cdev.join(dev, &ticket, 1, &seat), failures[i].status);
+        assert_null(seat);
+        if (GBA_ERR_DEAD == failures[i].status)
+            assert_silent();
+        else
+            assert_logged("cannot map the doorbell of GBA group");
+        assert_int_equal(fake_kernel.doorbells, 0);
+        assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    }
+    gba_dev_cdev.close(dev);
+}
+
+/* A driver that says something else than it may is not trusted with a mapping. */
+static void impossible_doorbells(void **state)
+{
+    static const struct {
+        uint64_t offset, size;
+    } wrong[] = {
+        {0, 1},
+        {0, 4095},
+        {0, 2 * GBA_DOORBELL_STRIDE},
+        {0, 1ull << 40},
+        {1, 0},
+        {GBA_DOORBELL_STRIDE + 8, 0},
+        {GBA_MMAP_BAR, 0},
+        {GBA_MMAP_BAR + GBA_DOORBELL_BASE, 0},
+        {GBA_MMAP_BAR + GBA_BAR_SIZE - GBA_DOORBELL_STRIDE, GBA_DOORBELL_STRIDE},
+        {GBA_MMAP_BAR - GBA_DOORBELL_STRIDE / 2, GBA_DOORBELL_STRIDE},
+        {UINT64_MAX - 0xFFFF, 0},
+        {1ull << 63, 0},
+    };
+    struct gba_dev *dev = cdev_open();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        gba_ticket_t ticket = cdev_alloc(dev, 2);
+        struct gba_seat *seat = NULL;
+
+        log_forget();
+        fake_kernel.doorbell_offset = wrong[i].offset;
+        fake_kernel.doorbell_size = wrong[i].size;
+        assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_ERR_IO);
+        assert_logged("which cannot be");
+        assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    }
+    gba_dev_cdev.close(dev);
+}
+
+static void no_memory_for_flags(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 2);
+    struct gba_seat *seat;
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_OK);
+    fake_kernel_fail(FAKE_MMAP_MEM, ENOMEM, 1);
+    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_NOMEM);
+    assert_logged("no memory for release flags");
+    log_forget();
+    fake_kernel_fail(FAKE_MADVISE, EINVAL, 1);
+    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_NOMEM);
+    assert_logged("children of fork");
+    assert_int_equal(fake_kernel.memory, 0);
+    assert_null(seat->flag);
+    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_OK);
+    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.close(dev);
+}
+
+/* A whole group in this process. */
+static void seats_take(struct gba_dev *dev, struct gba_seat **seat, uint32_t count)
+{
+    gba_ticket_t ticket = cdev_alloc(dev, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        seat[i] = cdev_seat(dev, &ticket, i);
+}
+
+static void seats_leave(struct gba_seat **seat, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        gba_dev_cdev.leave(seat[i]);
+}
+
+/* The fake kernel sees it when two members have one flag. */
+static void flags_are_used_again(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    struct gba_seat *one[50], *other[50];
+
+    (void)state;
+    seats_take(dev, one, 50);
+    seats_take(dev, other, 50);
+    assert_int_equal(fake_kernel.pinned, 100);
+    assert_int_equal(fake_kernel.memory, 4); /* 32 flags each */
+    for (int i = 0; i < 5; i++) {
+        seats_leave(one, 50);
+        seats_take(dev, one, 50);
+        seats_leave(other, 50);
+        seats_take(dev, other, 50);
+        assert_int_equal(fake_kernel.memory, 4);
+    }
+    seats_leave(one, 50);
+    seats_leave(other, 50);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+/* A call that failed has pinned nothing, so its flag is free again. */
+static void flags_of_calls_that_failed(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 1);
+    struct gba_seat *seat;
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_OK);
+    fake_kernel_fail(GBA_IOC_MAP_FLAG, EFAULT, 200);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_IO);
+    assert_int_equal(fake_kernel.memory, 1);
+    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.close(dev);
+}
+
+/* The device may still store to it: nobody else gets it, and it stays until the file is closed. The
+ * fake kernel sees it if it is given again, or unmapped too early. */
+static void a_flag_that_was_not_taken_back(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 2);
+    struct gba_seat *lost = cdev_seat(dev, &ticket, 0), *seat[40];
+    gba_word_t *flag = lost->flag;
+
+    (void)state;
+    fake_kernel_fail(GBA_IOC_FREE, EIO, 1);
+    gba_dev_cdev.leave(lost);
+    assert_logged("FREE: Input/output error");
+    assert_int_equal(fake_kernel.pinned, 1);
+    seats_take(dev, seat, 40);
+    for (uint32_t i = 0; i < 40; i++)
+        assert_ptr_not_equal(seat[i]->flag, flag);
+    seats_leave(seat, 40);
+    gba_dev_cdev.close(dev);
+}
+
+static void a_dead_device(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 1), other = cdev_alloc(dev, 1);
+    struct gba_seat *seat = cdev_seat(dev, &ticket, 0), *none;
+    gba_device_info_t info;
+    gba_group_state_t group;
+
+    (void)state;
+    fake_kernel.dead = true;
+    assert_int_equal(gba_dev_cdev.alloc(dev, 1, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.join(dev, &other, 0, &none), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.configure(seat, 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.inspect(seat, &group), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
+    assert_true(info.dead);
+    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.cancel(dev, &other);
+    assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    gba_dev_cdev.close(dev);
+    dev = cdev_open(); /* it can be looked at */
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+static void registers(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    uint64_t value = 77;
+
+    (void)state;
+    fake_kernel.no_rawio = true;
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_PERM);
+    assert_int_equal(value, 77);
+    assert_logged("CAP_SYS_RAWIO");
+    fake_kernel.no_rawio = false;
+    log_forget();
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 2, 4, &value), GBA_ERR_PARAM);
+    assert_int_equal(gba_dev_cdev.reg_write(dev, 4, 8, value), GBA_ERR_PARAM);
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_OK);
+    assert_int_equal(gba_dev_cdev.reg_write(dev, GBA_BAR_SIZE - 8, 8, 0), GBA_OK);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+/* Two open files are two processes to the driver: what dies with one is only its own. */
+static void two_files(void **state)
+{
+    struct gba_dev *a = cdev_open(), *b = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(a, 2);
+    struct gba_seat *mine = cdev_seat(a, &ticket, 0), *theirs = cdev_seat(b, &ticket, 1);
+    gba_group_state_t group;
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.configure(mine, 0), GBA_OK);
+    gba_dev_cdev.leave(theirs);
+    gba_dev_cdev.close(b);
+    assert_int_equal(gba_dev_cdev.inspect(mine, &group), GBA_OK);
+    assert_int_equal(group.members, 2);
+    gba_dev_cdev.leave(mine);
+    gba_dev_cdev.close(a);
+}
+
+/* Whether that page is mapped in this process. */
+static bool is_mapped(const volatile void *address)
+{
+    uintptr_t page = (uintptr_t)address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    unsigned char resident;
+
+    return 0 == mincore((void *)page, 1, &resident);
+}
+
+/* Something of the child's own, where its parent has something of the device. */
+static void *map_there(const volatile void *address)
+{
+    uintptr_t page = (uintptr_t)address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+
+    return mmap((void *)page, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+/* 0, or the number of the first thing that is not as it should be. */
+static int child(struct gba_dev *dev, struct gba_seat *seat, const gba_ticket_t *ticket)
+{
+    uint32_t ioctls = fake_kernel.ioctls;
+    gba_group_state_t group;
+    gba_ticket_t mine;
+    struct gba_seat *none;
+    void *flag, *doorbell;
+    uint64_t value;
+
+    if (is_mapped(seat->flag) || is_mapped(seat->doorbell))
+        return 1;
+    flag = map_there(seat->flag);
+    doorbell = map_there(seat->doorbell);
+    if (GBA_ERR_IO != gba_dev_cdev.alloc(dev, 1, &mine) ||
+        GBA_ERR_IO != gba_dev_cdev.join(dev, ticket, 1, &none))
+        return 2;
+    if (GBA_ERR_IO != gba_dev_cdev.map_flag(seat) ||
+        GBA_ERR_IO != gba_dev_cdev.configure(seat, 0) ||
+        GBA_ERR_IO != gba_dev_cdev.inspect(seat, &group))
+        return 3;
+    if (GBA_ERR_IO != gba_dev_cdev.reg_read(dev, 0, 4, &value))
+        return 4;
+    if (6 != log_lines || NULL == strstr(log_last, "child of fork"))
+        return 5;
+    gba_dev_cdev.cancel(dev, ticket);
+    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.close(dev);
+    if (ioctls != fake_kernel.ioctls || 0 != fake_kernel.violations)
+        return 6;
+    return is_mapped(flag) && is_mapped(doorbell) ? 0 : 7;
+}
+
+static void a_child_of_fork(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 2);
+    struct gba_seat *seat = cdev_seat(dev, &ticket, 0);
+    int status;
+    pid_t pid;
+
+    (void)state;
+    assert_true(is_mapped(seat->flag));
+    assert_true(is_mapped(seat->doorbell));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (0 == pid)
+        _exit(child(dev, seat, &ticket));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+#define THREADS 4
+#define TURNS   20000
+
+/* Take a flag, see that nobody else has it, give it back. */
+static void *flag_user(void *argument)
+{
+    static gba_word_t number;
+    uint64_t me = 1 + gba_word_add_relaxed(&number, 1);
+    uint64_t wrong = 0;
+
+    for (int i = 0; i < TURNS; i++) {
+        gba_word_t *flag = gba_cdev_flag_get(argument);
+
+        gba_word_store_relaxed(flag, me);
+        gba_cpu_pause();
+        wrong += me != gba_word_load_relaxed(flag);
+        gba_cdev_flag_put(argument, flag);
+    }
+    return (void *)(uintptr_t)wrong;
+}
+
+static void flags_among_threads(void **state)
+{
+    struct gba_cdev_flags flags;
+    pthread_t thread[THREADS];
+
+    (void)state;
+    gba_cdev_flags_init(&flags);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, flag_user, &flags), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+
+        assert_int_equal(pthread_join(thread[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    gba_cdev_flags_fini(&flags, true);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(every_error_of_every_call),
+        TEST(interrupted_calls),
+        TEST(no_doorbell),
+        TEST(impossible_doorbells),
+        TEST(no_memory_for_flags),
+        TEST(flags_are_used_again),
+        TEST(flags_of_calls_that_failed),
+        TEST(a_flag_that_was_not_taken_back),
+        TEST(a_dead_device),
+        TEST(registers),
+        TEST(two_files),
+        TEST(a_child_of_fork),
+        TEST(flags_among_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

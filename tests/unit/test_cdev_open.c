@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening /dev/gbaN: what is a GBA, what is none, and what the user is told. */
+#include "tests/unit/cdev_test.h"
+
+#include <string.h>
+
+/* Opening fails like that, and leaves nothing. */
+static void refused(gba_status_t expected)
+{
+    struct gba_dev *const untouched = (struct gba_dev *)(uintptr_t)&log_lines;
+    struct gba_dev *dev = untouched;
+
+    log_forget();
+    assert_int_equal(gba_dev_cdev.open(&cdev_path, NULL, &dev), expected);
+    assert_ptr_equal(dev, untouched);
+    assert_int_equal(fake_kernel.open_files, 0);
+}
+
+static void a_device(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_device_info_t info;
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
+    assert_string_equal(info.backend, "cdev");
+    assert_int_equal(info.regs_version, GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
+    assert_int_equal(info.groups, GBA_GROUPS);
+    assert_int_equal(info.groups_free, GBA_GROUPS);
+    assert_int_equal(info.members_max, GBA_MEMBERS_MAX);
+    assert_false(info.dead);
+    assert_int_equal(info.uuid[1], 1);
+    assert_int_equal(info.uuid[15], 15);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+/* The caller knows whether anybody asked for the device: not the backend's to say. */
+static void no_such_device(void **state)
+{
+    static const int errors[] = {ENOENT, ENOTDIR, ENODEV, ENXIO};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        fake_kernel_fail(FAKE_OPEN, errors[i], 1);
+        refused(GBA_ERR_NO_DEVICE);
+        assert_silent();
+    }
+    fake_kernel_fail(GBA_IOC_QUERY, ENODEV, 1);
+    refused(GBA_ERR_NO_DEVICE);
+    assert_silent();
+    fake_kernel.no_device = true;
+    refused(GBA_ERR_NO_DEVICE);
+    assert_silent();
+}
+
+static void permission_denied(void **state)
+{
+    (void)state;
+    fake_kernel_fail(FAKE_OPEN, EACCES, 1);
+    refused(GBA_ERR_PERM);
+    assert_logged("/dev/gba0: Permission denied; this user needs the right to read and to write");
+    fake_kernel_fail(FAKE_OPEN, EPERM, 1);
+    refused(GBA_ERR_PERM);
+    assert_logged("/dev/gba0: Operation not permitted; a policy of the system");
+}
+
+static void other_errors_of_open(void **state)
+{
+    (void)state;
+    fake_kernel_fail(FAKE_OPEN, EMFILE, 1);
+    refused(GBA_ERR_IO);
+    assert_logged("cannot open /dev/gba0: Too many open files");
+    fake_kernel_fail(FAKE_OPEN, ENOMEM, 1);
+    refused(GBA_ERR_NOMEM);
+    assert_logged("/dev/gba0");
+    fake_kernel_fail(FAKE_OPEN, EBUSY, 1);
+    refused(GBA_ERR_BUSY);
+    assert_logged("cannot open /dev/gba0: Device or resource busy");
+    fake_kernel_fail(FAKE_FSTAT, EIO, 1);
+    refused(GBA_ERR_IO);
+    assert_logged("/dev/gba0: Input/output error");
+}
+
+static void something_else(void **state)
+{
+    static const int errors[] = {ENOTTY, EINVAL, ENOSYS, EOPNOTSUPP};
+
+    (void)state;
+    fake_kernel.plain_file = true;
+    refused(GBA_ERR_NOT_GBA);
+    assert_logged("/dev/gba0 is not a GBA: it is no character device");
+    assert_int_equal(fake_kernel.ioctls, 0); /* nothing was said to a file that is no device */
+    fake_kernel.plain_file = false;
+    fake_kernel_fail(FAKE_OPEN, EISDIR, 1);
+    refused(GBA_ERR_NOT_GBA);
+    assert_logged("/dev/gba0");
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        fake_kernel_fail(GBA_IOC_QUERY, errors[i], 1);
+        refused(GBA_ERR_NOT_GBA);
+        assert_logged("/dev/gba0 is not a GBA: it does not know the driver's calls");
+    }
+}
+
+/* The system's own files: the table of system calls that is not replaced. */
+static void real_files(void **state)
+{
+    static const struct {
+        const char *path;
+        gba_status_t status;
+    } files[] = {{"/dev/null", GBA_ERR_NOT_GBA},
+                 {"/dev/random", GBA_ERR_NOT_GBA},
+                 {"/dev", GBA_ERR_NOT_GBA},
+                 {"/dev/null/gba0", GBA_ERR_NO_DEVICE},
+                 {"/dev/no-such-gba", GBA_ERR_NO_DEVICE}};
+
+    (void)state;
+    fake_kernel_stop();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct gba_dev_path path = {.kind = GBA_DEV_CDEV};
+        struct gba_dev *dev;
+
+        strcpy(path.file, files[i].path);
+        log_forget();
+        assert_int_equal(gba_dev_cdev.open(&path, NULL, &dev), files[i].status);
+        if (GBA_ERR_NO_DEVICE == files[i].status)
+            assert_silent();
+        else
+            assert_logged(files[i].path);
+    }
+    fake_kernel_start(GBA_GROUPS);
+}
+
+static void another_version(void **state)
+{
+    (void)state;
+    fake_kernel.abi_version = 2;
+    refused(GBA_ERR_VERSION);
+    assert_logged("/dev/gba0 has driver interface 2 and registers 1.0; this library needs driver "
+                  "interface 1 and registers 1.x");
+    fake_kernel.abi_version = GBA_ABI_VERSION;
+    fake_kernel.regs_version = 2u << 16 | 5;
+    refused(GBA_ERR_VERSION);
+    assert_logged("registers 2.5");
+    fake_kernel.regs_version = GBA_REGS_MAJOR << 16 | 9; /* more registers, none changed */
+    gba_dev_cdev.close(cdev_open());
+}
+
+static void a_driver_that_talks_nonsense(void **state)
+{
+    (void)state;
+    fake_kernel.groups = 0;
+    refused(GBA_ERR_IO);
+    assert_logged("0 groups of 708 members; allowed: 1 to 32 of 1 to 708");
+    fake_kernel.groups = 33;
+    refused(GBA_ERR_IO);
+    fake_kernel.groups = 32;
+    fake_kernel.members_max = 709;
+    refused(GBA_ERR_IO);
+    assert_logged("709");
+    fake_kernel.members_max = 0;
+    refused(GBA_ERR_IO);
+    fake_kernel.members_max = GBA_MEMBERS_MAX;
+    fake_kernel_fail(GBA_IOC_QUERY, EFAULT, 1);
+    refused(GBA_ERR_IO);
+    assert_logged("cannot query /dev/gba0: Bad address");
+}
+
+static void interrupted(void **state)
+{
+    (void)state;
+    fake_kernel_fail(FAKE_OPEN, EINTR, 3);
+    gba_dev_cdev.close(cdev_open());
+    fake_kernel_fail(GBA_IOC_QUERY, EINTR, 3);
+    gba_dev_cdev.close(cdev_open());
+    assert_silent();
+}
+
+static void what_an_errno_means(void **state)
+{
+    bool expected = true;
+
+    (void)state;
+    assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EPERM, &expected), GBA_ERR_REFUSED);
+    assert_true(expected);
+    assert_int_equal(gba_cdev_status(GBA_CDEV_MMAP, EPERM, &expected), GBA_ERR_PERM);
+    assert_false(expected);
+    assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, ENODEV, &expected), GBA_ERR_DEAD);
+    assert_true(expected);
+    assert_int_equal(gba_cdev_status(GBA_CDEV_OPEN, ENODEV, &expected), GBA_ERR_NO_DEVICE);
+    assert_true(expected);
+    for (int call = GBA_CDEV_OPEN; call <= GBA_CDEV_MMAP; call++) {
+        assert_int_equal(gba_cdev_status((enum gba_cdev_call)call, EDOM, &expected), GBA_ERR_IO);
+        assert_false(expected);
+    }
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_device),          TEST(no_such_device),
+        TEST(permission_denied), TEST(other_errors_of_open),
+        TEST(something_else),    TEST(real_files),
+        TEST(another_version),   TEST(a_driver_that_talks_nonsense),
+        TEST(interrupted),       TEST(what_an_errno_means),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
