@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,9 +76,14 @@ static gba_status_t report(const char *what, int error)
 /* An anonymous file of that size, all of its memory taken, which nobody can make shorter. */
 static gba_status_t make_file(size_t bytes, int *result)
 {
+    struct rlimit limit;
     gba_status_t status;
-    int fd = memfd_create("gba-team", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd;
 
+    /* Beyond this limit fallocate would kill the process with SIGXFSZ. */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < (rlim_t)bytes)
+        return report("limit of the file size (ulimit -f)", EFBIG);
+    fd = memfd_create("gba-team", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return report("memfd_create", errno);
     /* It is born readable to all, as far as they could reach it. */
