@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
 static void barrier_progress(void *arg)
@@ -34,14 +35,29 @@ static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm
     gba_coll_report_path(comm, speaker, reason, why);
 }
 
-/* remote: storage, as long as attr is in use. */
-static void barrier_attr_init(gba_team_attr_t *attr, gba_remote_t *remote,
+/* What the attributes of a team point to. */
+struct attr_storage {
+    gba_remote_t remote;
+    struct gba_common_messages messages;
+    char name[64];
+};
+
+static void barrier_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    gba_coll_name_member(ctx, rank, text, len);
+}
+
+static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
                               ompi_communicator_t *comm)
 {
     memset(attr, 0, sizeof *attr);
-    gba_coll_remote_init(remote, comm);
-    attr->remote = remote;
-    attr->name = gba_compat_comm_name(comm);
+    storage->messages = (struct gba_common_messages){
+        .comm = comm, .tag = MCA_COLL_BASE_TAG_BARRIER, .label = "coll gba_barrier"};
+    gba_common_remote_init(&storage->remote, &storage->messages);
+    attr->remote = &storage->remote;
+    snprintf(storage->name, sizeof storage->name, "%s (id %u)", gba_compat_comm_name(comm),
+             GBA_COMM_ID(comm));
+    attr->name = storage->name;
     attr->params = &gba_coll->params;
     attr->device = gba_coll_device(&attr->device_status);
     /* Open MPI's own parameter says the same where it cannot be counted: other jobs need cores. */
@@ -64,7 +80,7 @@ static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
 static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
-    gba_remote_t remote;
+    struct attr_storage storage;
     gba_team_attr_t attr;
     gba_team_t *team;
     gba_oob_t oob;
@@ -75,7 +91,7 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
         barrier_decline(module, comm, status, rank, speaker);
         return GBA_OK;
     }
-    barrier_attr_init(&attr, &remote, comm);
+    barrier_attr_init(&attr, &storage, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
@@ -91,13 +107,13 @@ static int barrier_recover(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     struct gba_coll_oob_ctx ctx;
     gba_team_stats_t stats;
-    gba_remote_t remote;
+    struct attr_storage storage;
     gba_team_attr_t attr;
     gba_oob_t oob;
     bool done = false;
     gba_status_t status;
 
-    barrier_attr_init(&attr, &remote, comm);
+    barrier_attr_init(&attr, &storage, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_recover(module->team, &attr, &oob, &done);
     if (GBA_OK != status) {

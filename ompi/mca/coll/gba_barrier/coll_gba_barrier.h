@@ -8,7 +8,6 @@
  * module.c      one object per communicator: what was there before us, and what we count
  * barrier.c     the barrier, and the agreement at the first one
  * oob.c         the exchange for the agreement, over the collectives that were there before us
- * signals.c     the signals of software barriers between hosts, as messages
  * report.c      what the user gets to see
  *
  * What the scoll component needs, too, is in ompi/mca/common/gba.
@@ -138,11 +137,6 @@ void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, 
 
 /* Open MPI's error code for a status. */
 int gba_coll_error(gba_status_t status);
-
-/* signals.c */
-
-/* The messages of software barriers on a communicator, which must outlive the team. */
-void gba_coll_remote_init(gba_remote_t *remote, ompi_communicator_t *comm);
 
 /* report.c */
 

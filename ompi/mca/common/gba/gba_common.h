@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the components of coll and of scoll need alike: code that knows Open MPI's opal layer and
- * libgba, and neither communicators nor active sets. Each component has its own copy, by a
+ * libgba, and neither communicators nor active sets. The PML is the only part of
+ * ompi in here. Each component has its own copy, by a
  * convenience library with hidden symbols, so "static" in here is per component.
  *
  * compat.h      what differs between releases of Open MPI
  * companions.c  other components, when the user selected one of ours alone
  * params.c      MCA parameters and performance variables
+ * signals.c     the signals of software barriers between hosts, as messages of the PML
  * report.c      the log, and the totals
  */
 #ifndef GBA_COMMON_H
@@ -77,6 +79,24 @@ bool gba_common_param_set(int index);
 /* Add what a team has done. The first rounds_before of its rounds went through path_before. */
 void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
                            gba_path_t path_before, unsigned long long rounds_before);
+
+/* signals.c */
+
+struct ompi_communicator_t;
+
+/* Where the messages of a team go. */
+struct gba_common_messages {
+    struct ompi_communicator_t *comm; /* outlives the team */
+    int tag;
+    const uint32_t *ranks; /* in comm, of each member of the team; NULL: the same numbers */
+    const char *label;     /* for people: what messages of ours begin with; a constant */
+};
+
+/*
+ * The messages of software barriers, for gba_team_create. messages: as long as remote is in use,
+ * and that is while a team is created or recovered.
+ */
+void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *messages);
 
 /* report.c */
 

@@ -10,13 +10,12 @@ static bool log_all; /* of every process, and not of one a host */
 
 /*
  * What libgba has to say. Often all processes of a host have met with the same trouble, so one of
- * them speaks for all, unless the user wants to see everything.
+ * them speaks for all, unless the user wants to see everything; or libgba has chosen the speaker.
  */
 static void log_line(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
-    (void)level;
-    if (0 == opal_process_info.my_local_rank || log_all)
+    if (GBA_LOG_TEAM == level || 0 == opal_process_info.my_local_rank || log_all)
         opal_output(log_output, "%s: %s", log_label, line);
 }
 

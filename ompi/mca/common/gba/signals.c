@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The signals of a software barrier (gba/signal/signal_ops.h) as messages of Open MPI's
- * point-to-point layer (PML), for communicators on several hosts.
+ * point-to-point layer (PML), for communicators and active sets on several hosts.
  *
  * In each barrier a member gets one message from each of its sources, one for each slot, and it
  * leaves the barrier only when it has got all of them. So the n-th message of a source is of the
@@ -10,10 +10,12 @@
  * allowed messages to overtake each other: two messages from a source, in any order, say that it
  * has sent two.
  *
- * The tag is that of Open MPI's own barriers over messages, which nothing else uses (nonblocking
- * and neighbour collectives have ranges of their own). Collective calls on a communicator follow
- * each other in one order on all members, and both kinds of barrier leave no message of theirs
- * behind: so ours and the saved one can follow each other on a communicator.
+ * The owner gives a tag that nothing else uses at the same time. For a communicator it is that of
+ * Open MPI's own barriers over messages (nonblocking and neighbour collectives have ranges of their
+ * own). Collective calls on a communicator follow each other in one order on all members, and both
+ * kinds of barrier leave no message of theirs behind: so ours and the saved one can follow each
+ * other on a communicator. The same is true of two active sets with one tag: two processes that are
+ * in both take part in their barriers in the same order.
  *
  * What lives how long. Receives are all complete when a barrier is. A send is given back to the PML
  * as soon as it is under way (as MPI_Request_free does), and what it sends is a constant, so
@@ -21,14 +23,15 @@
  * has nothing to wait for. The PML completes it by itself, in MPI_Finalize at the latest, where no
  * member gets through before all have come, hence have got their messages.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/common/gba/gba_common.h"
 
 #include <string.h>
 
 #include "gba/base/order.h"
 #include "gba/signal/signal_ops.h"
 #include "gba/soft/sched.h"
-#include "ompi/mca/coll/base/coll_tags.h"
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
@@ -47,7 +50,9 @@ struct lane {
 
 struct pml_signals {
     struct gba_signals base;
-    ompi_communicator_t *comm;
+    struct ompi_communicator_t *comm;
+    const char *label;
+    int tag;
     uint32_t sequence; /* of the barrier under way, or of the last one */
     uint32_t lanes;
     bool failed; /* for good */
@@ -58,8 +63,8 @@ static gba_status_t signals_fail(struct pml_signals *s, const char *what, int pe
 {
     /* Once: what comes after it is a consequence. */
     if (!s->failed)
-        opal_output(0, "coll gba_barrier: %s (id %u): %s rank %d: error %d",
-                    gba_compat_comm_name(s->comm), GBA_COMM_ID(s->comm), what, peer, code);
+        opal_output(0, "%s: a barrier over messages (tag %d): %s rank %d: error %d", s->label,
+                    s->tag, what, peer, code);
     s->failed = true;
     return GBA_ERR_IO;
 }
@@ -70,8 +75,8 @@ static gba_status_t signals_begin(struct pml_signals *s, uint32_t seq)
     s->sequence = seq;
     for (uint32_t i = 0; i < s->lanes; i++) {
         struct lane *lane = &s->lane[i];
-        int rc = MCA_PML_CALL(irecv(&lane->byte, 1, MPI_BYTE, lane->source,
-                                    MCA_COLL_BASE_TAG_BARRIER, s->comm, &lane->request));
+        int rc = MCA_PML_CALL(
+            irecv(&lane->byte, 1, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
 
         if (OMPI_SUCCESS != rc) {
             lane->request = NULL;
@@ -94,7 +99,7 @@ static gba_status_t pml_set(struct gba_signals *signals, uint32_t peer, uint32_t
     (void)peer; /* the schedule has one for each slot */
     if (s->failed)
         return GBA_ERR_IO;
-    rc = MCA_PML_CALL(isend(&low_byte[seq & 0xff], 1, MPI_BYTE, target, MCA_COLL_BASE_TAG_BARRIER,
+    rc = MCA_PML_CALL(isend(&low_byte[seq & 0xff], 1, MPI_BYTE, target, s->tag,
                             MCA_PML_BASE_SEND_STANDARD, s->comm, &request));
     if (OMPI_SUCCESS != rc)
         return signals_fail(s, "cannot send to", target, rc);
@@ -157,14 +162,18 @@ static const struct gba_signal_ops pml_ops = {.name = "pml",
                                               .progress = pml_progress,
                                               .destroy = pml_destroy};
 
-static int rank_of(const gba_remote_group_t *group, uint32_t number)
+static int rank_of(const struct gba_common_messages *messages, const gba_remote_group_t *group,
+                   uint32_t number)
 {
-    return (int)(NULL == group->ranks ? number : group->ranks[number]);
+    uint32_t member = NULL == group->ranks ? number : group->ranks[number];
+
+    return (int)(NULL == messages->ranks ? member : messages->ranks[member]);
 }
 
 static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
                              struct gba_signals **signals)
 {
+    const struct gba_common_messages *messages = ctx;
     uint32_t lanes = 0, size = group->size, slot = 0;
     struct pml_signals *s;
 
@@ -174,7 +183,9 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
     if (NULL == s)
         return GBA_ERR_NOMEM;
     s->base.ops = &pml_ops;
-    s->comm = ctx;
+    s->comm = messages->comm;
+    s->tag = messages->tag;
+    s->label = messages->label;
     s->sequence = group->sequence;
     s->lanes = lanes;
     for (uint32_t distance = 1; distance < size; distance *= group->radix) {
@@ -183,15 +194,16 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
         for (uint32_t lane = 1; lane <= most; lane++, slot++) {
             uint32_t far = lane * distance;
 
-            s->lane[slot].target = rank_of(group, gba_sched_peer(group->rank, far, size));
-            s->lane[slot].source = rank_of(group, gba_sched_source(group->rank, far, size));
+            s->lane[slot].target = rank_of(messages, group, gba_sched_peer(group->rank, far, size));
+            s->lane[slot].source =
+                rank_of(messages, group, gba_sched_source(group->rank, far, size));
         }
     }
     *signals = &s->base;
     return GBA_OK;
 }
 
-void gba_coll_remote_init(gba_remote_t *remote, ompi_communicator_t *comm)
+void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *messages)
 {
-    *remote = (gba_remote_t){.ctx = comm, .pulls = false, .open = pml_open};
+    *remote = (gba_remote_t){.ctx = messages, .pulls = false, .open = pml_open};
 }
