@@ -1,0 +1,124 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The programs, on every path and with every number of ranks; run sources this.
+# shellcheck disable=SC2154,SC2034 # variables of run, read and set
+
+# PROGRAM RANKS PATH [ARGUMENT...]
+program_right() {
+    local program=$1 ranks=$2 device=$3
+    shift 3
+    limit 120
+    path_options "$device"
+    job "${path[@]}" -np "$ranks" -- "$program" "$@"
+    lines 0 '^FAIL'
+    took "$device"
+}
+
+# Transports that need the other side's help for a long message: shared memory with two copies, TCP.
+progress_right() {
+    limit 120
+    path_options "$2"
+    for transport in 'btl_vader_single_copy_mechanism none' 'btl tcp,self'; do
+        # shellcheck disable=SC2086 # two words
+        job "${path[@]}" --mca $transport -np "$1" -- progress
+        took "$2"
+    done
+}
+
+# RANKS: 40 communicators, 32 groups.
+groups_right() {
+    program_right groups "$1" sim
+    lines 32 'early [0-9]+ .*sim: group'
+    lines 8 'early [0-9]+ .*(fallback|software): .*no barrier group is free'
+    # Those that were freed have left their groups to these.
+    lines 16 'again [0-9]+ .*sim: group'
+}
+
+# RANKS COUNT PATH
+million_right() {
+    limit 600
+    path_options "$3"
+    job "${path[@]}" -np "$1" -- many "$2"
+    took "$3"
+    case $3 in
+    sim) total_is rounds -eq "$2" && total_is errors -eq 0 ;;
+    esac
+}
+
+# RANKS SEQUENCE: the rounds pass the point where a signed or an unsigned sequence turns over.
+sequence_right() {
+    local program
+    limit 120
+    path_options sim
+    for program in 'many 20000' outstanding early_exit; do
+        # shellcheck disable=SC2086 # a program with its argument
+        job "${path[@]}" --mca coll_gba_barrier_first_sequence "$2" -np "$1" -- $program
+        took sim
+        total_is errors -eq 0
+    done
+}
+
+# MODE PROGRAM [ENVIRONMENT...]: what is wrong with a barrier (broken.c) is found, and said.
+broken_found() {
+    local mode=$1 program=$2 options=() variable
+    shift 2
+    case $mode in
+    hang | stall) limit 6 ;;
+    *) limit 60 ;;
+    esac
+    head -c 8 /dev/zero >"$work/zero"
+    for variable in LD_PRELOAD="$broken" GBA_TEST_BROKEN="$mode" GBA_TEST_BROKEN_FILE="$work/zero" "$@"; do
+        options+=(-x "$variable")
+    done
+    selection=() # Open MPI's own barrier, spoilt
+    fails job "${options[@]}" --mca btl tcp,self -np 4 -- "$program"
+    grep -q "^FAIL $program: rank [0-9]*" "$out" || fail "$program failed, but did not say why"
+    case $mode in
+    hang | stall) grep -q "hangs" "$out" || fail "no word of a hang" ;;
+    values) grep -q "FAIL colls: rank 1: .*${1#*=}" "$out" || fail "not that call" ;;
+    esac
+}
+
+broken_all() {
+    local program call
+    for program in early_exit many kinds churn threads outstanding groups spawn; do
+        test_case "broken-early-$program" broken_found early "$program"
+    done
+    for program in early_exit kinds threads; do
+        test_case "broken-iearly-$program" broken_found iearly "$program"
+    done
+    test_case broken-hang broken_found hang early_exit
+    test_case broken-stall broken_found stall progress
+    for call in MPI_Scan MPI_Alltoall MPI_Scatter MPI_Reduce_scatter_block MPI_Neighbor_allgather; do
+        test_case "broken-values-$call" broken_found values colls GBA_TEST_BROKEN_CALL="$call"
+    done
+}
+
+all_cases() {
+    local ranks device program count
+    broken_all
+    for ranks in 2 3 4 7 16; do
+        for device in sim none default saved; do
+            case $device:$ranks in
+            # These differ from "none" in how they get to a barrier, not in the barrier.
+            default:2 | default:4 | saved:3 | saved:7) ;;
+            default:* | saved:*) continue ;;
+            esac
+            $quick && [ "$ranks" -ne 3 ] && continue
+            for program in early_exit kinds colls threads outstanding spawn churn; do
+                test_case "$program-$ranks-$device" program_right "$program" "$ranks" "$device"
+            done
+            test_case "progress-$ranks-$device" progress_right "$ranks" "$device"
+        done
+        test_case "groups-$ranks" groups_right "$ranks"
+        test_case "sequence-31-$ranks" sequence_right "$ranks" $((0x7fffff00))
+        test_case "sequence-32-$ranks" sequence_right "$ranks" $((0xffffff00))
+    done
+    for ranks in 2 3 4 7 16; do
+        for device in sim none; do
+            count=1000000
+            $quick && count=10000
+            test_case "million-$ranks-$device" million_right "$ranks" "$count" "$device"
+        done
+    done
+}

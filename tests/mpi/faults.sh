@@ -1,0 +1,305 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What goes wrong on purpose: faults of the device, ranks that differ, bad input, killed processes.
+# run sources this. Every case says what the user is told: one line, and the job goes on.
+# shellcheck disable=SC2154,SC2034 # variables of run, read and set
+
+# OPTIONS KEY...: with these options of the simulator all is right, and these totals are not 0.
+mended() {
+    local options=$1 key
+    shift
+    limit 120
+    path_options "sim?$options"
+    job "${path[@]}" -np 4 -- early_exit 100
+    took sim
+    total_is errors -eq 0
+    for key in "$@"; do
+        total_is "$key" -gt 0
+    done
+}
+
+# OPTIONS REASON: no communicator of 4 gets a group, for that reason.
+refused() {
+    limit 60
+    job --mca coll_gba_barrier_device_path "sim?$1" -np 4 -- kinds
+    one_line "$2"
+}
+
+# refuse_rank=3: the communicators that have no rank 3 get their groups.
+refused_rank() {
+    limit 60
+    path_options 'sim?refuse_rank=3'
+    job "${path[@]}" -np 4 -- kinds
+    took sim
+    lines 1 'MPI_COMM_WORLD .*(fallback|software): .*rank 3 .*although device_path is'
+    lines 0 '4 ranks\): sim'
+}
+
+few_groups() {
+    limit 60
+    path_options 'sim?groups=2'
+    job "${path[@]}" -np 4 -- groups 10 4
+    lines 2 'early [0-9]+ .*sim: group [01] of 2'
+    lines 8 'early [0-9]+ .*no barrier group is free'
+    lines 2 'again [0-9]+ .*sim: group [01] of 2'
+}
+
+# The device dies after so many rounds; nobody notices but for one line.
+death() {
+    limit 60
+    job --mca coll_gba_barrier_device_path "sim?die_after=$1" -np "$2" -- early_exit
+    one_line 'no longer answers|died'
+    path_options "sim?die_after=$1"
+    job "${path[@]}" -np "$2" -- early_exit
+    total_is failovers -gt 0
+    total_is sim -eq "$1"
+    [ $(($(total software) + $(total fallback))) -gt 0 ] || fail 'nothing after the device'
+}
+
+# RANK NAME=VALUE...: that rank has these settings; NAME alone: that it lacks.
+only_rank() {
+    local rank=$1 assignment
+    shift
+    {
+        echo '#!/bin/sh'
+        # shellcheck disable=SC2016
+        echo "if [ \"\${OMPI_COMM_WORLD_RANK-\$PMIX_RANK}\" = $rank ]; then"
+        for assignment in "$@"; do
+            case $assignment in
+            *=*) echo "export '$assignment'" ;;
+            *) echo "unset '$assignment'" ;;
+            esac
+        done
+        # shellcheck disable=SC2016
+        echo 'fi; exec "$@"'
+    } >"$work/wrapper"
+    chmod +x "$work/wrapper"
+    wrapper=("$work/wrapper")
+}
+
+# REASON RANK NAME=VALUE...: that rank differs; all take the fallback, for that reason.
+differs() {
+    local reason=$1
+    shift
+    limit 60
+    only_rank "$@"
+    # Not exclusive: a rank without the plugin could not start at all.
+    selection=()
+    job --mca coll_gba_barrier_device_path sim -np 4 -- early_exit
+    one_line "$reason"
+}
+
+# NAME VALUE ALLOWED: out of range; on all ranks, and on one of them.
+out_of_range() {
+    limit 60
+    job --mca coll_gba_barrier_device_path sim --mca "coll_gba_barrier_$1" "$2" -np 3 -- early_exit 20
+    one_line "$1=.*$3"
+    only_rank 1 "OMPI_MCA_coll_gba_barrier_$1=$2"
+    job --mca coll_gba_barrier_device_path sim -np 3 -- early_exit 20
+    # The rank itself says what is wrong, and the first communicator why it has no group.
+    lines 1 "coll gba_barrier: .*$1=.*$3"
+}
+
+# PATH REASON: bad input for all ranks.
+bad_path() {
+    limit 60
+    job --mca coll_gba_barrier_device_path "$1" -np 3 -- early_exit 20
+    lines 0 '^FAIL'
+    one_line "$2"
+}
+
+# A path of 300 characters is cut in the message.
+long_path() {
+    bad_path "$1$(printf 'x%.0s' {1..300})" "$2"
+}
+
+plain_file() {
+    echo 'not a device' >"$work/file"
+    bad_path "$work/file" 'no GBA'
+}
+
+# A device of which we may not know anything. Root may, so root runs it as nobody.
+no_permission() {
+    local as=()
+    limit 60
+    if [ "$(id -u)" -eq 0 ]; then
+        as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+        mkdir "$work/home"
+        cp "$programs/early_exit" "$work/early_exit"
+        chmod 755 "$work" "$work/early_exit"
+        chown 65534 "$work/home"
+        wrapper=()
+    else
+        cp "$programs/early_exit" "$work/early_exit"
+    fi
+    : >"$work/gba0"
+    chmod 000 "$work/gba0"
+    "${as[@]}" env HOME="$work/home" TMPDIR="$work/home" timeout 60 "$mpirun" "${selection[@]}" \
+        --mca coll_gba_barrier_device_path "$work/gba0" -np 3 "$work/early_exit" 20 >"$out" 2>&1
+    cat "$out"
+    one_line 'permission|permit'
+}
+
+silent() {
+    limit 60
+    job -np 3 -- early_exit 20
+    lines 0 'gba'
+}
+
+# A rank over two hosts, with a simulator that is one host's.
+two_hosts() {
+    local status=0 ranks=$1 program
+    shift
+    for program in "$@"; do
+        # shellcheck disable=SC2016 # HOSTS is set inside
+        timeout 120 "$top/tests/cluster" 2 sh -c '
+            mpirun=$1 ranks=$2 program=$3
+            "$mpirun" --host "$(echo "$HOSTS" | sed "s/,/:$ranks,/g"):$ranks" --map-by node \
+                --bind-to none -np "$ranks" --mca coll gba_barrier \
+                --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_verbose 1 \
+                -x OMPI_MCA_mca_base_component_path -x OMPI_MCA_mpi_yield_when_idle \
+                -x GBA_TEST_SECONDS=60 "$program"' \
+            sh "$mpirun" "$ranks" "$programs/$program" >"$out" 2>&1 || status=$?
+        cat "$out"
+        if [ "$status" -eq 77 ]; then
+            echo "skipped: no namespaces here"
+            return 0
+        fi
+        [ "$status" -eq 0 ] || fail "status $status"
+        lines 1 "MPI_COMM_WORLD .*(fallback|software): .*leader's device .*hostb.*although"
+        lines 0 "MPI_COMM_WORLD .*sim: group"
+    done
+}
+
+# Processes that run a program of the tests.
+processes() {
+    local exe
+    for exe in /proc/[0-9]*/exe; do
+        case $(readlink "$exe" 2>/dev/null) in
+        "$programs"/*) echo "${exe//[!0-9]/}" ;;
+        esac
+    done
+}
+
+shm_files() {
+    find /dev/shm -mindepth 1 -maxdepth 1 -name '*gba*' 2>/dev/null | sort
+}
+
+# Wait until COMMAND is true; 20 seconds at most.
+until_true() {
+    local tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "did not come true: $*"
+        sleep 0.1
+    done
+}
+
+none_run() {
+    [ -z "$(processes)" ]
+}
+
+# WHOM: "rank" or "job" is killed in its barriers, while another process holds the simulator, so that
+# this outlives the job; then it has all of its groups again, and nothing is left of the job.
+killed() {
+    local job_pid before holder name=killed-$$ pid
+    limit 120
+    before=$(shm_files)
+    none_run || fail "tests of before still run"
+    # A job of one rank more holds the simulator: it has one group, for its world of 2.
+    "$mpirun" "${selection[@]}" --mca coll_gba_barrier_device_path "sim:$name" -np 2 \
+        "$programs/many" 1000000000 >"$work/holder" 2>&1 &
+    holder=$!
+    until_true two_run
+    holders=$(processes)
+    path_options "sim:$name"
+    "$mpirun" "${selection[@]}" "${path[@]}" -np 4 "$programs/many" 1000000000 >"$out" 2>&1 &
+    job_pid=$!
+    until_true six_run
+    case $1 in
+    rank) kill -KILL "$(newcomers | head -n 1)" ;;
+    job)
+        # shellcheck disable=SC2046 # several
+        kill -KILL "$job_pid" $(newcomers)
+        ;;
+    esac
+    wait "$job_pid" 2>/dev/null || true
+    until_true no_newcomers
+    cat "$out"
+    # All groups but the holder's can be had.
+    path_options "sim:$name"
+    job "${path[@]}" -np 2 -- groups 31 1
+    lines 31 'early [0-9]+ .*sim: group'
+    for pid in $holders; do
+        kill -KILL "$pid"
+    done
+    wait "$holder" 2>/dev/null || true
+    until_true none_run
+    [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
+}
+
+two_run() {
+    [ "$(processes | wc -l)" -eq 2 ]
+}
+
+six_run() {
+    [ "$(processes | wc -l)" -eq 6 ] && grep -q 'MPI_COMM_WORLD .*sim: group' "$out"
+}
+
+newcomers() {
+    processes | grep -vxF "$holders"
+}
+
+no_newcomers() {
+    ! newcomers >/dev/null
+}
+
+all_faults() {
+    test_case fault-lose-arrival mended lose_arrival=7 again
+    test_case fault-lose-release mended lose_release=7 'lost and'
+    test_case fault-lose-both mended 'lose_arrival=11&lose_release=13' again 'lost and'
+    test_case fault-repeat-release mended repeat_release=5
+    test_case fault-latency mended latency=20us
+    test_case fault-jitter mended 'latency=5us&jitter=50us&seed=3'
+    test_case fault-all mended 'latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5' again
+    test_case fault-full refused full=1 'no barrier group is free'
+    test_case fault-version refused version=0x20000 'version'
+    test_case fault-refuse-rank refused_rank
+    test_case fault-groups few_groups
+    for rounds in 1 50; do
+        for ranks in 2 3 7; do
+            test_case "fault-die-$rounds-$ranks" death "$rounds" "$ranks"
+        done
+    done
+
+    test_case differ-no-device differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_device_path=none
+    test_case differ-no-device-0 differs 'rank 0' 0 OMPI_MCA_coll_gba_barrier_device_path=none
+    test_case differ-no-plugin differs 'plugin.*rank 2' 2 OMPI_MCA_mca_base_component_path
+    test_case differ-no-plugin-0 differs 'plugin.*rank 0' 0 OMPI_MCA_mca_base_component_path
+    test_case differ-disable differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_disable=1
+    test_case differ-priority differs 'differ.*rank 2' 2 OMPI_MCA_coll_gba_barrier_priority=50
+    test_case differ-min-comm-size differs 'differ.*rank 2' 2 OMPI_MCA_coll_gba_barrier_min_comm_size=3
+    test_case differ-simulator differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_device_path=sim:other
+    test_case range-priority out_of_range priority 101 '0 to 100'
+    test_case range-priority-low out_of_range priority -1 '0 to 100'
+    test_case range-min-comm-size out_of_range min_comm_size 1 'allowed: 2 to'
+    test_case range-sw-radix out_of_range sw_radix 1 '2 to 64'
+    test_case range-verbose out_of_range verbose 4 '0 to 3'
+    test_case range-retry-after out_of_range retry_after 0 '1 to 3600000'
+    test_case hosts-2 two_hosts 4 early_exit kinds
+
+    test_case bad-option bad_path 'sim?lose_everything=1' 'unknown option "lose_everything"'
+    test_case bad-value bad_path 'sim?groups=33' 'groups=33.*1 to 32'
+    test_case bad-name bad_path 'sim:a/b' 'name of a simulated device'
+    test_case bad-name-long long_path 'sim:' 'name of a simulated device'
+    test_case bad-path-long long_path '/dev/' 'at most [0-9]+ characters'
+    test_case bad-word bad_path gba0 'allowed: an absolute path'
+    test_case bad-null bad_path /dev/null 'no GBA'
+    test_case bad-file plain_file
+    test_case bad-missing bad_path /dev/gba-missing 'no device'
+    test_case bad-version bad_path 'sim?version=0x20000' 'version'
+    test_case bad-permission no_permission
+    test_case silent silent
+    test_case killed-rank killed rank
+    test_case killed-job killed job
+}
