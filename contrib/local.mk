@@ -18,4 +18,11 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS = contrib/bench/shm_floor
 contrib_bench_shm_floor_SOURCES = contrib/bench/shm_floor.c
 contrib_bench_shm_floor_LDADD = gba/libgbacore.la
+# Its addresses are those that the linker gave, so that they can be compared with callgrind's.
+EXTRA_PROGRAMS += contrib/bench/fast_path
+contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kernel.c \
+	tests/unit/fake_kernel.h tests/unit/fake_driver.c tests/unit/fake_driver.h
+contrib_bench_fast_path_LDADD = gba/libgbacore.la
+contrib_bench_fast_path_LDFLAGS = -no-pie
+EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md
 CLEANFILES += $(EXTRA_PROGRAMS)
