@@ -74,7 +74,15 @@ struct gba_team {
     int wait;                      /* gba_wait_t */
     bool crowded;
     uint32_t size, rank;
-    uint64_t retry_due;    /* when progress next looks at the registers; 0: not yet in this round */
+    /* Of the watchdog, see watch.c: */
+    uint64_t watched;     /* the round that it looks at, counted from 1 */
+    uint64_t began;       /* when it first looked, ns */
+    uint64_t stuck_after; /* ns; 0: never */
+    uint64_t stuck_due;
+    bool stuck_told; /* this member has said that the round does not end */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    void *name_ctx;
+    uint64_t retry_due;    /* when it next looks at the registers */
     uint64_t retry_after;  /* ns */
     uint64_t retry_factor; /* grows while a round lasts */
     gba_group_t *group;
@@ -83,6 +91,15 @@ struct gba_team {
     char name[64];
     char why[192];
 };
+
+/*
+ * The watchdog of the round under way: to be called now and then, clock and all. Returns
+ * GBA_INPROGRESS or GBA_ERR_DEAD.
+ */
+gba_status_t gba_watch(struct gba_team *team);
+
+/* The round has ended: say so if its delay was told. */
+void gba_watch_over(struct gba_team *team);
 
 /* Choose how the team waits; again whenever its path has changed. */
 void gba_wait_init(struct gba_team *team);

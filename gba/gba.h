@@ -80,10 +80,11 @@ GBA_EXPORT const char *gba_version(void);
 /* ------------------------------------------------------------------------------------- log --- */
 
 typedef enum gba_log_level {
-    GBA_LOG_ERROR = 0, /* the user must know */
-    GBA_LOG_WARN = 1,  /* the user asked for something and gets something else */
-    GBA_LOG_INFO = 2,  /* which path a team took, and why */
-    GBA_LOG_DEBUG = 3  /* each step of devices and groups */
+    GBA_LOG_TEAM = 0,  /* the user must know, and this member speaks for all of its team */
+    GBA_LOG_ERROR = 1, /* the user must know; perhaps all processes of a host say the same */
+    GBA_LOG_WARN = 2,  /* the user asked for something and gets something else */
+    GBA_LOG_INFO = 3,  /* what was lost and mended */
+    GBA_LOG_DEBUG = 4  /* each step of devices and groups */
 } gba_log_level_t;
 
 /* Takes one line without a newline. Called from any thread, perhaps several at once. */
@@ -113,6 +114,7 @@ typedef struct gba_params {
     int sw_radix;
     int hierarchy; /* gba_hierarchy_t */
     int wait;      /* gba_wait_t */
+    int stuck_after;
     unsigned int first_sequence;
 } gba_params_t;
 
@@ -410,7 +412,10 @@ typedef struct gba_team_attr {
     gba_device_t *device;       /* NULL: this member has none */
     gba_status_t device_status; /* if there is none: why */
     const gba_remote_t *remote; /* NULL: no software barriers beyond one host */
-    bool crowded;               /* the job has more processes on this host than it has cores */
+    /* A member for people, as in gba_oob_t, for as long as the team lives; may be NULL. */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    void *name_ctx;
+    bool crowded; /* the job has more processes on this host than it has cores */
 } gba_team_attr_t;
 
 /*

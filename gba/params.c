@@ -69,6 +69,11 @@ static const gba_param_t table[] = {
      .help = "How to wait: spin, yield (let other processes run between two looks), sleep, or "
              "auto: spin while each process has a core, otherwise yield, and sleep in a wait "
              "longer than a second"},
+    {FIELD(stuck_after), .type = GBA_PARAM_INT, .min = 0, .max = 2592000, .value_default = 60,
+     .level = 3,
+     .help =
+         "Seconds until a barrier that does not end is told of, with the ranks that are missing, "
+         "0 to 2592000 (30 days); 0: never. It goes on waiting all the same"},
     {FIELD(first_sequence), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .value_default = 0,
      .level = 9, .hidden = true,
      .help =

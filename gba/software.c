@@ -158,6 +158,7 @@ static gba_status_t plan_make(struct plan *plan, const struct card *cards, const
     members = GBA_SOFTWARE_HYBRID == plan->kind ? plan->topology.nodes : oob->size;
     if (GBA_SOFTWARE_NODE != plan->kind)
         plan->algorithm = algorithm_choose(first->algorithm, members, one_host, pull);
+    plan->slots = 1; /* for the marks */
     if (GBA_SOFTWARE_FLAT == plan->kind && one_host)
         plan->slots = plan->algorithm->slots(oob->size, plan->radix);
     return GBA_OK;
@@ -214,7 +215,9 @@ static gba_status_t software_place(struct gba_software *software, const struct p
     software->sequence = plan->sequence;
     software->algorithm = plan->algorithm;
     software->leader = GBA_SOFTWARE_HYBRID == plan->kind && 0 == topology->local_rank;
+    software->rank = oob->rank;
     if (NULL != software->segment.base) {
+        software->mark = gba_segment_slots(&software->segment, topology->local_rank);
         gba_node_init(&software->node, &software->segment, plan->sequence);
         gba_shm_init(&software->shm, &software->segment, topology->local_rank);
     }
@@ -229,6 +232,9 @@ static gba_status_t software_place(struct gba_software *software, const struct p
     software->signals = &software->shm.base;
     if (one_host || (GBA_SOFTWARE_HYBRID == plan->kind && !software->leader))
         return GBA_OK;
+    software->source = gba_sched_source(rank, 1, size);
+    if (GBA_SOFTWARE_HYBRID == plan->kind)
+        software->source = topology->leaders[software->source];
     group.rank = rank;
     group.size = size;
     group.radix = &gba_soft_radix == plan->algorithm ? plan->radix : 2;
@@ -286,8 +292,11 @@ static gba_status_t software_build(struct gba_software *software, const gba_team
     gba_shm_segment_shut(&software->segment);
     *reason = gba_outcome_status(outcome);
     *culprit = gba_outcome_rank(outcome);
-    if (GBA_OK == *reason)
+    if (GBA_OK == *reason) {
         plan_describe(&plan, why, len);
+        software->locals = plan.topology.locals;
+        plan.topology.locals = NULL; /* the software's now */
+    }
 
 fini_topology:
     gba_topology_fini(&plan.topology);
@@ -330,5 +339,6 @@ void gba_software_destroy(struct gba_software *software)
         software->remote->ops->destroy(software->remote);
     if (NULL != software->segment.base)
         gba_shm_segment_close(&software->segment);
+    free(software->locals);
     free(software);
 }

@@ -32,6 +32,11 @@ struct gba_software {
     struct gba_shm shm;
     struct gba_signals *remote; /* of the runtime, or NULL */
     struct gba_segment segment; /* base NULL: none */
+    /* For whoever asks who is missing; the barriers themselves do not need it: */
+    uint32_t rank;    /* of the team */
+    uint32_t source;  /* over messages: who sends the first signal, as a rank of the team */
+    uint32_t *locals; /* [segment.members] ranks of this node, ascending */
+    gba_word_t *mark; /* node, hybrid: the round that this member arrived at */
 };
 
 /*
@@ -48,6 +53,14 @@ gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oo
 /* Not collective; sends nothing. NULL is allowed. */
 void gba_software_destroy(struct gba_software *software);
 
+/* The start of the node kind, when the sequence has been advanced. */
+static inline void gba_software_node_start(struct gba_software *software)
+{
+    /* A line of this member's own, which nobody looks at as long as all goes well. */
+    gba_word_store_relaxed(software->mark, software->sequence);
+    gba_node_start(&software->node, software->sequence);
+}
+
 /* As gba_barrier_start, _test. GBA_ERR_IO: the runtime's connection is lost. */
 gba_status_t gba_software_start(struct gba_software *software);
 gba_status_t gba_software_test(struct gba_software *software);
@@ -63,6 +76,18 @@ static inline bool gba_software_listens(const struct gba_software *software)
 {
     return NULL != software->remote && GBA_PHASE_GATHER != software->phase;
 }
+
+enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
+
+/* Whether a member of the team has arrived in the round under way, as far as memory that is shared
+ * with it tells. */
+enum gba_arrived gba_software_arrived(const struct gba_software *software, uint32_t member);
+
+/*
+ * Over messages: the member (flat) or the leader (hybrid) whose first signal has not come, so that
+ * it, or somebody on its host, has not arrived. UINT32_MAX: nobody that this member waits for so.
+ */
+uint32_t gba_software_late_source(const struct gba_software *software);
 
 /* Move the runtime's messages. GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_software_progress(struct gba_software *software);

@@ -8,14 +8,16 @@ gba_status_t gba_software_start(struct gba_software *software)
 
     switch (software->kind) {
     case GBA_SOFTWARE_NODE:
-        gba_node_start(&software->node, sequence);
+        gba_software_node_start(software);
         return GBA_OK;
     case GBA_SOFTWARE_FLAT:
         return software->algorithm->start(&software->soft, software->signals, sequence);
     default:
         software->phase = software->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
-        if (NULL != software->segment.base)
+        if (NULL != software->segment.base) {
+            gba_word_store_relaxed(software->mark, sequence);
             gba_node_gather(&software->node, sequence);
+        }
         return GBA_OK;
     }
 }
@@ -77,4 +79,41 @@ gba_word_t *gba_software_awaited(struct gba_software *software)
             return software->node.release;
         return GBA_PHASE_GATHER == software->phase ? software->node.arrived : NULL;
     }
+}
+
+/* The number of a member among those of this node, or UINT32_MAX. */
+static uint32_t local_of(const struct gba_software *software, uint32_t member)
+{
+    for (uint32_t i = 0; i < software->segment.members; i++)
+        if (software->locals[i] == member)
+            return i;
+    return UINT32_MAX;
+}
+
+enum gba_arrived gba_software_arrived(const struct gba_software *software, uint32_t member)
+{
+    uint32_t local, seen;
+
+    if (NULL == software->segment.base)
+        return member == software->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
+    local = local_of(software, member);
+    if (UINT32_MAX == local)
+        return GBA_ARRIVED_UNKNOWN;
+    /* With v1 and v2 the first thing that a member does is to signal its neighbour, in slot 0. */
+    if (GBA_SOFTWARE_FLAT == software->kind && !software->algorithm->pulls)
+        local = gba_sched_peer(local, 1, software->segment.members);
+    seen = gba_shm_peek(&software->shm, local);
+    return GBA_SEQ_REACHED(seen, software->sequence) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+uint32_t gba_software_late_source(const struct gba_software *software)
+{
+    struct gba_signals *signals = software->remote;
+    uint32_t word;
+
+    if (NULL == signals ||
+        (GBA_SOFTWARE_HYBRID == software->kind && GBA_PHASE_LEADERS != software->phase))
+        return UINT32_MAX;
+    word = signals->ops->mine(signals, 0, gba_signal_parity(software->sequence));
+    return GBA_SEQ_REACHED(word, software->sequence) ? UINT32_MAX : software->source;
 }

@@ -158,6 +158,9 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     t->size = oob->size;
     t->wait = attr->params->wait;
     t->crowded = attr->crowded;
+    t->stuck_after = (uint64_t)attr->params->stuck_after * 1000000000u;
+    t->name_member = attr->name_member;
+    t->name_ctx = attr->name_ctx;
     t->retry_after = (uint64_t)attr->params->retry_after * 1000000u;
     snprintf(t->name, sizeof t->name, "%s", attr->name);
     status = team_agree(t, attr, oob);

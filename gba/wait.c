@@ -116,6 +116,8 @@ wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
 
     for (;;) {
         status = wait_look(team, yields);
+        if (GBA_OK == status)
+            gba_watch_over(team);
         if (GBA_INPROGRESS != status)
             return status;
         if (NULL != progress)
@@ -140,7 +142,6 @@ static gba_status_t attempt_group(struct gba_team *team)
     struct gba_local_state *state = team->state;
     gba_status_t status;
 
-    team->retry_due = 0;
     state->sequence++;
     gba_state_arrive(state);
     status = gba_state_poll(state);
@@ -156,7 +157,8 @@ static gba_status_t attempt_node(struct gba_team *team)
     struct gba_software *software = team->software;
     gba_status_t status;
 
-    gba_node_start(&software->node, ++software->sequence);
+    software->sequence++;
+    gba_software_node_start(software);
     status = gba_node_test(&software->node);
     for (uint32_t looks = team->looks; GBA_INPROGRESS == status && looks > 1; looks--) {
         gba_cpu_pause();

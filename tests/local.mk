@@ -54,8 +54,12 @@ endif
 
 # The engine: agreement of threads as members, and who shares a node.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_team tests/unit/test_topology
-TESTS += tests/unit/test_team tests/unit/test_topology
+check_PROGRAMS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
+TESTS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
+tests_unit_test_watch_SOURCES = tests/unit/test_watch.c tests/unit/thread_oob.c \
+	tests/unit/thread_oob.h
+tests_unit_test_watch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_watch_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_team_SOURCES = tests/unit/test_team.c tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_team_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_team_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)

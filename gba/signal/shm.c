@@ -95,3 +95,8 @@ void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32
                             .mine = gba_segment_slots(segment, member),
                             .sleepers = gba_segment_word(segment, GBA_SEGMENT_SLEEPERS)};
 }
+
+uint32_t gba_shm_peek(const struct gba_shm *shm, uint32_t member)
+{
+    return (uint32_t)gba_word_load_acquire(slot_of(shm->slots + member * shm->row, 0));
+}

@@ -34,6 +34,9 @@ extern const struct gba_algorithm gba_shm_central;
  */
 void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member);
 
+/* What stands in slot 0 of a member. Acquire. */
+uint32_t gba_shm_peek(const struct gba_shm *shm, uint32_t member);
+
 /* The word whose next store a member waits for; its barrier must be under way and not over. */
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_soft *soft);

@@ -55,10 +55,12 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
         .comm = comm, .tag = MCA_COLL_BASE_TAG_BARRIER, .label = "coll gba_barrier"};
     gba_common_remote_init(&storage->remote, &storage->messages);
     attr->remote = &storage->remote;
-    snprintf(storage->name, sizeof storage->name, "%s (id %u)", gba_compat_comm_name(comm),
+    snprintf(storage->name, sizeof storage->name, "%.40s (id %u)", gba_compat_comm_name(comm),
              GBA_COMM_ID(comm));
     attr->name = storage->name;
     attr->params = &gba_coll->params;
+    attr->name_member = barrier_name_member;
+    attr->name_ctx = comm;
     attr->device = gba_coll_device(&attr->device_status);
     /* Open MPI's own parameter says the same where it cannot be counted: other jobs need cores. */
     attr->crowded = opal_progress_yield_when_idle ||

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The watchdog of a barrier that does not end: it mends what got lost on the way to or from the
+ * device, and says who is missing. It runs in gba_barrier_progress, so only in barriers that take
+ * longer than a few looks, and the fast path pays nothing for it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/log.h"
+#include "gba/engine.h"
+
+/* The pauses between two looks at the registers double up to this many times retry_after. */
+#define RETRY_FACTOR_MAX 16u
+
+/* Missing members that a line names; a longer list helps nobody. */
+#define NAMED 8u
+
+/* Whether a member has arrived in the round under way, as far as this one can see. */
+static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
+                                     uint32_t member)
+{
+    if (NULL != team->software)
+        return gba_software_arrived(team->software, member);
+    if (group->arrived_mask[member / 64] >> (member % 64) & 1)
+        return GBA_ARRIVED_YES;
+    return GBA_ARRIVED_NO;
+}
+
+static void name_member(const struct gba_team *team, uint32_t member, char *text, size_t len)
+{
+    if (NULL != team->name_member)
+        team->name_member(team->name_ctx, member, text, len);
+    else
+        snprintf(text, len, "member %u", member);
+}
+
+/* What one member can see of a round that does not end. */
+struct picture {
+    uint32_t arrived, unknown, missing;
+    uint32_t first; /* lowest that has arrived */
+    char names[640];
+};
+
+static void picture_take(struct picture *picture, const struct gba_team *team,
+                         const gba_group_state_t *group)
+{
+    char one[96];
+    size_t used = 0;
+
+    memset(picture, 0, sizeof *picture);
+    picture->first = team->size;
+    for (uint32_t member = 0; member < team->size; member++) {
+        enum gba_arrived state = team_arrived(team, group, member);
+
+        picture->unknown += GBA_ARRIVED_UNKNOWN == state;
+        picture->arrived += GBA_ARRIVED_YES == state;
+        if (GBA_ARRIVED_YES == state && member < picture->first)
+            picture->first = member;
+        if (GBA_ARRIVED_NO != state || picture->missing++ >= NAMED || used >= sizeof picture->names)
+            continue;
+        name_member(team, member, one, sizeof one);
+        used += (size_t)snprintf(picture->names + used, sizeof picture->names - used, "%s%s",
+                                 0 == used ? "" : ", ", one);
+    }
+    if (picture->missing > NAMED && used < sizeof picture->names)
+        snprintf(picture->names + used, sizeof picture->names - used, " and %u more",
+                 picture->missing - NAMED);
+}
+
+/*
+ * Who share a host, or a device, see the same picture, and the lowest of those that have arrived
+ * speaks for all. If they miss nobody, the members of other hosts know better who is late; but
+ * there may be nobody, so who waits for that host's first signal speaks.
+ */
+static bool stuck_speaks(const struct gba_team *team, struct picture *picture)
+{
+    uint32_t source;
+
+    if (picture->missing > 0)
+        return picture->first == team->rank;
+    source = NULL == team->software ? UINT32_MAX : gba_software_late_source(team->software);
+    if (UINT32_MAX == source)
+        return false;
+    name_member(team, source, picture->names, sizeof picture->names);
+    if (GBA_SOFTWARE_HYBRID == team->software->kind) {
+        size_t used = strlen(picture->names);
+
+        snprintf(picture->names + used, sizeof picture->names - used, " or another on its host");
+    }
+    return true;
+}
+
+static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t seconds)
+{
+    struct picture picture;
+    char unknown[64] = "";
+
+    picture_take(&picture, team, group);
+    team->stuck_told = stuck_speaks(team, &picture);
+    if (!team->stuck_told)
+        return;
+    if (picture.unknown > 0)
+        snprintf(unknown, sizeof unknown, " (of %u it is not known here)", picture.unknown);
+    gba_log(GBA_LOG_TEAM,
+            "%s: barrier %llu (%s) has not ended for %llu s: %u of %u members have "
+            "arrived%s; missing: %s",
+            team->name, (unsigned long long)team->watched, gba_path_name(team->path),
+            (unsigned long long)seconds, picture.arrived, team->size, unknown, picture.names);
+}
+
+/* A barrier that was told of has come to its end, or the next one is under way. */
+void gba_watch_over(struct gba_team *team)
+{
+    if (team->stuck_told)
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
+                (unsigned long long)team->watched,
+                (unsigned long long)((gba_clock_ns() - team->began) / 1000000000u));
+    team->stuck_told = false;
+}
+
+/* Ask the device what became of this round, and mend what was lost. */
+static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *group)
+{
+    const struct gba_local_state *state = team->state;
+    bool over = GBA_SEQ_REACHED(group->sequence, state->sequence);
+
+    if (over) {
+        /* The round is over, and yet the flag does not say so: ask for the release again. It may
+         * have come since we last looked, and then a second one does no harm. */
+        if (GBA_OK == gba_poll_release(team->state))
+            return GBA_INPROGRESS; /* the caller's next test sees it */
+        team->stats.retries_release++;
+    } else if (0 == (group->arrived_mask[state->member / 64] >> (state->member % 64) & 1)) {
+        team->stats.retries_arrival++;
+    } else {
+        return GBA_INPROGRESS; /* the others are late */
+    }
+    gba_log(GBA_LOG_INFO, "%s: round %u: %s was lost, sent the arrival again", team->name,
+            state->sequence, over ? "a release" : "an arrival");
+    gba_resend_arrival(team->state);
+    return GBA_INPROGRESS;
+}
+
+/* Look at the registers, if there are any. */
+static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *group)
+{
+    gba_status_t status;
+
+    memset(group, 0, sizeof *group);
+    if (NULL != team->software)
+        return GBA_OK;
+    status = gba_group_inspect(team->group, group);
+    if (GBA_OK == status || GBA_ERR_DEAD == status)
+        return status;
+    /* Not a reason to give up the round: the device may still release it. */
+    if (!team->inspect_failed)
+        gba_log(GBA_LOG_ERROR, "%s: cannot look at the registers of its group: %s", team->name,
+                gba_status_text(status));
+    team->inspect_failed = true;
+    return GBA_INPROGRESS;
+}
+
+/* The first look of a round. */
+static void watch_begin(struct gba_team *team, uint64_t now)
+{
+    gba_watch_over(team);
+    team->watched = team->stats.rounds + 1;
+    team->began = now;
+    team->retry_factor = 1;
+    team->retry_due = now + team->retry_after;
+    team->stuck_due = 0 == team->stuck_after ? UINT64_MAX : now + team->stuck_after;
+}
+
+gba_status_t gba_watch(struct gba_team *team)
+{
+    gba_group_state_t group;
+    uint64_t now = gba_clock_ns();
+    bool retry, stuck;
+    gba_status_t status;
+
+    /* Rounds are counted when they end, so this is a new one if the count says so: the fast path
+     * need not tell us. */
+    if (team->watched != team->stats.rounds + 1)
+        watch_begin(team, now);
+    retry = NULL == team->software && now >= team->retry_due;
+    stuck = now >= team->stuck_due;
+    if (!retry && !stuck)
+        return GBA_INPROGRESS;
+
+    status = watch_inspect(team, &group);
+    if (GBA_OK == status && stuck) {
+        stuck_tell(team, &group, (now - team->began) / 1000000000u);
+        team->stuck_due = UINT64_MAX;
+    }
+    if (retry) {
+        if (team->retry_factor < RETRY_FACTOR_MAX)
+            team->retry_factor *= 2;
+        team->retry_due = now + team->retry_after * team->retry_factor;
+        if (GBA_OK == status)
+            status = watch_mend(team, &group);
+    }
+    return GBA_ERR_DEAD == status ? status : GBA_INPROGRESS;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A barrier that does not end: one member, and no other, names those that are missing, and says
+ * later that it went on. On a simulated device, and on software barriers of each kind.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/engine.h"
+#include "tests/unit/thread_oob.h"
+
+#define MEMBERS 4u
+
+/* What the members log; any of them may, at any time. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned told, ended;
+    char line[512];
+} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void hear(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    if (GBA_LOG_TEAM != level)
+        return;
+    pthread_mutex_lock(&heard.lock);
+    if (NULL != strstr(line, "has ended"))
+        heard.ended++;
+    else
+        heard.told++;
+    if (NULL == strstr(line, "has ended"))
+        snprintf(heard.line, sizeof heard.line, "%s", line);
+    pthread_mutex_unlock(&heard.lock);
+}
+
+struct scene {
+    const char *path; /* of the device */
+    int algorithm;
+    bool crowded;
+    unsigned late; /* bit of each member that comes late */
+    gba_device_t *device;
+    gba_status_t device_status;
+    gba_path_t taken;
+};
+
+static void name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "number %u", rank);
+}
+
+static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    struct scene *scene = self->arg;
+    gba_params_t params;
+    gba_team_attr_t attr = {.name = "team",
+                            .params = &params,
+                            .device = scene->device,
+                            .device_status = scene->device_status,
+                            .name_member = name_member,
+                            .crowded = scene->crowded};
+    gba_team_t *team;
+
+    gba_params_default(&params);
+    params.stuck_after = 1;
+    params.sw_algorithm = scene->algorithm;
+    if (GBA_OK != gba_team_create(&attr, oob, &team))
+        return;
+    scene->taken = gba_team_path(team);
+    gba_barrier_wait(team, NULL, NULL);
+    if (scene->late >> self->rank & 1)
+        usleep(1700000);
+    gba_barrier_wait(team, NULL, NULL);
+    gba_barrier_wait(team, NULL, NULL);
+    gba_team_destroy(team);
+}
+
+static void play(struct scene scene, gba_path_t path, const char *expected)
+{
+    heard.told = heard.ended = 0;
+    heard.line[0] = '\0';
+    scene.device_status = GBA_ERR_NO_DEVICE;
+    if (NULL != scene.path)
+        assert_int_equal(gba_device_init(scene.path, NULL, &scene.device), GBA_OK);
+    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    thread_oob_run(MEMBERS, 0, scene_body, &scene);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    gba_device_fini(scene.device);
+    assert_int_equal(scene.taken, path);
+    if (NULL == expected) {
+        assert_int_equal(heard.told, 0);
+        assert_int_equal(heard.ended, 0);
+        return;
+    }
+    assert_int_equal(heard.told, 1);
+    assert_int_equal(heard.ended, 1);
+    if (NULL == strstr(heard.line, expected))
+        fail_msg("\"%s\" does not say \"%s\"", heard.line, expected);
+    assert_non_null(strstr(heard.line, "team: barrier 2 ("));
+}
+
+static void test_the_device_knows_who_is_missing(void **state)
+{
+    (void)state;
+    play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
+         "3 of 4 members have arrived; missing: number 2");
+    play((struct scene){.path = "sim", .late = 1u << 0 | 1u << 3}, GBA_PATH_SIM,
+         "2 of 4 members have arrived; missing: number 0, number 3");
+}
+
+static void test_software_knows_who_is_missing(void **state)
+{
+    (void)state;
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
+        play((struct scene){.algorithm = algorithm, .crowded = true, .late = 1u << 0 | 1u << 2},
+             GBA_PATH_SOFT, "2 of 4 members have arrived; missing: number 0, number 2");
+}
+
+static void test_nothing_is_said_of_barriers_that_end(void **state)
+{
+    (void)state;
+    play((struct scene){.path = "sim"}, GBA_PATH_SIM, NULL);
+    play((struct scene){.crowded = true}, GBA_PATH_SOFT, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_device_knows_who_is_missing),
+        cmocka_unit_test(test_software_knows_who_is_missing),
+        cmocka_unit_test(test_nothing_is_said_of_barriers_that_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
