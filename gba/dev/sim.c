@@ -267,6 +267,7 @@ static gba_status_t sim_map_flag(struct gba_seat *seat)
         gba_word_store_relaxed(&slot->pending, 0);
         gba_word_store_relaxed(&slot->repeated, 0);
         gba_word_store_relaxed(&slot->awaited, 0);
+        gba_word_store_relaxed(&slot->sleeper, 0); /* who was killed asleep is still counted */
         seat->flag = &slot->flag;
     }
     call_end(dev, seat->group);
