@@ -203,17 +203,19 @@ none_run() {
 # this outlives the job; then it has all of its groups again, and nothing is left of the job.
 killed() {
     local job_pid before holder name=killed-$$ pid
+    # Where Open MPI puts its own files, which it cannot remove when it is killed.
+    local apart=(--mca orte_tmpdir_base "$work" --mca btl_vader_backing_directory "$work")
     limit 120
     before=$(shm_files)
     none_run || fail "tests of before still run"
-    # A job of one rank more holds the simulator: it has one group, for its world of 2.
-    "$mpirun" "${selection[@]}" --mca coll_gba_barrier_device_path "sim:$name" -np 2 \
+    # Another job holds the simulator: it has one group, for its world of 2.
+    "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$name" -np 2 \
         "$programs/many" 1000000000 >"$work/holder" 2>&1 &
     holder=$!
     until_true two_run
     holders=$(processes)
     path_options "sim:$name"
-    "$mpirun" "${selection[@]}" "${path[@]}" -np 4 "$programs/many" 1000000000 >"$out" 2>&1 &
+    "$mpirun" "${selection[@]}" "${apart[@]}" "${path[@]}" -np 4 "$programs/many" 1000000000 >"$out" 2>&1 &
     job_pid=$!
     until_true six_run
     case $1 in
