@@ -165,3 +165,19 @@ tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c tests/unit/cdev_
 tests_unit_test_cdev_open_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cdev_open_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+
+# The ground floor: status, log, parameters, device paths.
+if HAVE_CMOCKA
+GBA_BASE_TESTS = tests/unit/test_base tests/unit/test_params tests/unit/test_path
+check_PROGRAMS += $(GBA_BASE_TESTS)
+TESTS += $(GBA_BASE_TESTS)
+tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
+tests_unit_test_base_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_base_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_params_SOURCES = tests/unit/test_params.c
+tests_unit_test_params_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_params_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_path_SOURCES = tests/unit/test_path.c
+tests_unit_test_path_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_path_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif

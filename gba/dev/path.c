@@ -12,8 +12,10 @@
 
 #include "gba/spec/gba_regs.h"
 
-/* How much of a bad text a message shows: enough to know it again. */
-#define SHOWN 80
+/* How much of a bad text, and of an option in it, a message shows: enough to know it again, and a
+ * message with the list of all options still fits in 256 bytes. */
+#define SHOWN        60
+#define OPTION_SHOWN 30
 
 #define ALLOWED                                                                  \
     "allowed: an absolute path such as /dev/gba0, sim, sim:NAME, each sim with " \
@@ -59,14 +61,18 @@ static gba_status_t refuse(const struct parse *parse, const char *format, ...)
 static gba_status_t refuse(const struct parse *parse, const char *format, ...)
 {
     bool cut = strlen(parse->text) > SHOWN;
-    char what[400];
+    char what[400], shown[SHOWN + 1];
     va_list args;
 
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    snprintf(parse->message, parse->len, "device_path=%.*s%s: %s", SHOWN, parse->text,
-             cut ? "..." : "", what);
+    snprintf(shown, sizeof shown, "%s", parse->text);
+    snprintf(parse->message, parse->len, "device_path=%s%s: %s", shown, cut ? "..." : "", what);
+    /* One line, whatever the user gave: no newline, nothing that a terminal obeys. */
+    for (char *c = parse->message; parse->len > 0 && '\0' != *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
     return GBA_ERR_PARAM;
 }
 
@@ -131,13 +137,13 @@ static gba_status_t option_parse(const struct parse *parse, char *text, bool *se
             return refuse(parse, "option %s is given twice", text);
         seen[i] = true;
         if (NULL == value || !value_parse(option, value, field))
-            return refuse(parse, "%s=%s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s", text,
-                          NULL == value ? "" : value, option->min, option->max,
+            return refuse(parse, "%s=%.*s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s",
+                          text, OPTION_SHOWN, NULL == value ? "" : value, option->min, option->max,
                           option->time ? " nanoseconds, or with a unit: ns, us, ms" : "");
         return GBA_OK;
     }
     options_list(known, sizeof known);
-    return refuse(parse, "unknown option \"%s\"; allowed: %s", text, known);
+    return refuse(parse, "unknown option \"%.*s\"; allowed: %s", OPTION_SHOWN, text, known);
 }
 
 static gba_status_t options_parse(const struct parse *parse, const char *text,

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ground floor: status names and texts, the version, the log. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "tests/unit/log_catch.h"
+
+static void every_status_has_a_name_and_a_text(void **state)
+{
+    (void)state;
+    for (int a = GBA_STATUS_LAST; a <= GBA_INPROGRESS; a++) {
+        const char *name = gba_status_name((gba_status_t)a);
+
+        assert_int_equal(strncmp(name, "GBA_", 4), 0);
+        assert_true(strlen(gba_status_text((gba_status_t)a)) > 5);
+        assert_string_not_equal(name, "GBA_ERR_UNKNOWN");
+        for (int b = GBA_STATUS_LAST; b < a; b++) {
+            assert_string_not_equal(name, gba_status_name((gba_status_t)b));
+            assert_string_not_equal(gba_status_text((gba_status_t)a),
+                                    gba_status_text((gba_status_t)b));
+        }
+    }
+    assert_string_equal(gba_status_name(GBA_OK), "GBA_OK");
+    assert_string_equal(gba_status_name(GBA_INPROGRESS), "GBA_INPROGRESS");
+    assert_string_equal(gba_status_name(GBA_ERR_NO_GROUP), "GBA_ERR_NO_GROUP");
+    assert_string_equal(gba_status_text(GBA_ERR_NO_GROUP), "no barrier group is free");
+    assert_string_equal(gba_status_name(GBA_ERR_TIMEOUT), "GBA_ERR_TIMEOUT");
+}
+
+static void numbers_that_are_no_status(void **state)
+{
+    static const int numbers[] = {2, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        assert_string_equal(gba_status_name((gba_status_t)numbers[i]), "GBA_ERR_UNKNOWN");
+        assert_string_equal(gba_status_text((gba_status_t)numbers[i]), "unknown status");
+    }
+}
+
+/* They travel between processes that may have other versions of the library. */
+static void statuses_are_never_renumbered(void **state)
+{
+    (void)state;
+    assert_int_equal(GBA_OK, 0);
+    assert_int_equal(GBA_INPROGRESS, 1);
+    assert_int_equal(GBA_ERR_PARAM, -1);
+    assert_int_equal(GBA_ERR_NO_GROUP, -7);
+    assert_int_equal(GBA_ERR_DEAD, -13);
+    assert_int_equal(GBA_ERR_TIMEOUT, -19);
+}
+
+static void the_version(void **state)
+{
+    char text[32];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
+             GBA_VERSION_PATCH);
+    assert_string_equal(gba_version(), text);
+}
+
+static int log_restore(void **state)
+{
+    (void)state;
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    return 0;
+}
+
+static int evaluated;
+
+static int evaluate(void)
+{
+    return ++evaluated;
+}
+
+static void lines_above_the_level_are_dropped(void **state)
+{
+    (void)state;
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    log_forget();
+    gba_log(GBA_LOG_WARN, "%s %d", "seven", 7);
+    assert_logged("seven 7");
+    log_forget();
+    evaluated = 0;
+    gba_log(GBA_LOG_INFO, "%d", evaluate());
+    assert_silent();
+    assert_int_equal(evaluated, 0); /* a line that nobody wants costs nothing */
+    gba_log_set(log_catch, NULL, GBA_LOG_DEBUG);
+    gba_log(GBA_LOG_DEBUG, "%d", evaluate());
+    assert_logged("1");
+    log_forget();
+    gba_log_set(log_catch, NULL, GBA_LOG_ERROR);
+    gba_log(GBA_LOG_WARN, "x");
+    assert_silent();
+}
+
+struct seen {
+    gba_log_level_t level;
+    char line[2048];
+};
+
+static void see(void *ctx, gba_log_level_t level, const char *line)
+{
+    struct seen *seen = ctx;
+
+    seen->level = level;
+    snprintf(seen->line, sizeof seen->line, "%s", line);
+}
+
+static void the_callback_gets_context_and_level(void **state)
+{
+    static char text[1000];
+    struct seen seen = {GBA_LOG_DEBUG, ""};
+
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    gba_log_set(see, &seen, GBA_LOG_WARN);
+    gba_log(GBA_LOG_ERROR, "no %s", "group");
+    assert_int_equal(seen.level, GBA_LOG_ERROR);
+    assert_string_equal(seen.line, "no group");
+    gba_log(GBA_LOG_WARN, "%s", text); /* longer than a line: cut, and nothing worse */
+    assert_true(strlen(seen.line) > 400);
+    assert_int_equal(strspn(seen.line, "a"), strlen(seen.line));
+}
+
+/* Without a callback: standard error, one line, with the library's name. */
+static void the_log_goes_to_stderr(void **state)
+{
+    char text[100] = "";
+    int ends[2], saved = dup(STDERR_FILENO);
+    ssize_t got;
+
+    (void)state;
+    assert_true(saved >= 0);
+    assert_int_equal(pipe(ends), 0);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    dup2(ends[1], STDERR_FILENO);
+    gba_log(GBA_LOG_ERROR, "%s", "as it is: %d");
+    dup2(saved, STDERR_FILENO);
+    close(ends[1]);
+    close(saved);
+    got = read(ends[0], text, sizeof text - 1);
+    close(ends[0]);
+    assert_true(got > 0);
+    assert_string_equal(text, "gba: as it is: %d\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_name_and_a_text),
+        cmocka_unit_test(numbers_that_are_no_status),
+        cmocka_unit_test(statuses_are_never_renumbered),
+        cmocka_unit_test(the_version),
+        cmocka_unit_test_teardown(lines_above_the_level_are_dropped, log_restore),
+        cmocka_unit_test_teardown(the_callback_gets_context_and_level, log_restore),
+        cmocka_unit_test_teardown(the_log_goes_to_stderr, log_restore),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

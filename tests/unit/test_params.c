@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of parameters: it makes sense, and every value out of range is named. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/gba.h"
+
+static gba_params_t params;
+static char message[256];
+
+static const gba_param_t *find(const char *name)
+{
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+        if (0 == strcmp(param->name, name))
+            return param;
+    fail_msg("there is no parameter %s", name);
+    return NULL;
+}
+
+static void *field_of(const gba_param_t *param)
+{
+    return (char *)&params + param->offset;
+}
+
+static void the_table_makes_sense(void **state)
+{
+    (void)state;
+    for (const gba_param_t *a = gba_params_table(); NULL != a->name; a++) {
+        size_t size = GBA_PARAM_STRING == a->type ? sizeof(char *) : sizeof(int);
+
+        assert_true(a->offset + size <= sizeof params);
+        assert_true(a->level >= 1 && a->level <= 9);
+        assert_non_null(a->help);
+        assert_true(strlen(a->help) > 30);
+        assert_true(a->min <= a->max);
+        assert_int_equal(NULL != a->string_default, GBA_PARAM_STRING == a->type);
+        assert_int_equal(NULL != a->values, GBA_PARAM_ENUM == a->type);
+        if (GBA_PARAM_INT == a->type || GBA_PARAM_UINT == a->type || GBA_PARAM_BOOL == a->type)
+            assert_true(a->value_default >= a->min && a->value_default <= a->max);
+        if (GBA_PARAM_INT == a->type)
+            assert_true(a->min >= INT_MIN && a->max <= INT_MAX);
+        if (GBA_PARAM_UINT == a->type)
+            assert_true(a->min >= 0 && a->max <= UINT32_MAX);
+        if (GBA_PARAM_BOOL == a->type)
+            assert_true(0 == a->min && 1 == a->max);
+        for (const gba_param_t *b = gba_params_table(); b != a; b++) {
+            assert_string_not_equal(a->name, b->name);
+            assert_true(a->offset != b->offset);
+        }
+    }
+}
+
+/* Names and defaults of the reference, which users of it know. */
+static void the_reference(void **state)
+{
+    (void)state;
+    assert_int_equal(find("priority")->value_default, 100);
+    assert_int_equal(find("priority")->max, 100); /* what Open MPI's coll framework cuts at */
+    assert_int_equal(find("disable")->value_default, 0);
+    assert_string_equal(find("device_path")->string_default, "/dev/gba0");
+    assert_int_equal(find("min_comm_size")->value_default, 2);
+    assert_int_equal(find("verbose")->value_default, 0);
+    assert_int_equal(find("retry_after")->value_default, 100);
+    assert_true(find("first_sequence")->hidden);
+    /* A rank that decides for itself here takes another path than the others. */
+    assert_true(find("priority")->all_same);
+    assert_true(find("disable")->all_same);
+    assert_true(find("min_comm_size")->all_same);
+}
+
+static void defaults_are_allowed(void **state)
+{
+    (void)state;
+    memset(&params, 0xff, sizeof params);
+    gba_params_default(&params);
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+        if (GBA_PARAM_STRING == param->type)
+            assert_string_equal(*(char **)field_of(param), param->string_default);
+        else
+            assert_int_equal(*(int *)field_of(param), (int)param->value_default);
+    message[0] = '\0';
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_OK);
+    assert_string_equal(message, "");
+}
+
+/* This value, in an int or unsigned field; all other fields have their defaults. */
+static gba_status_t check_value(const gba_param_t *param, int64_t value)
+{
+    gba_params_default(&params);
+    if (GBA_PARAM_UINT == param->type)
+        *(unsigned int *)field_of(param) = (unsigned int)value;
+    else
+        *(int *)field_of(param) = (int)value;
+    message[0] = '\0';
+    return gba_params_check(&params, message, sizeof message);
+}
+
+static void out_of_range(const gba_param_t *param, int64_t value)
+{
+    char expected[160];
+
+    assert_int_equal(check_value(param, value), GBA_ERR_PARAM);
+    snprintf(expected, sizeof expected,
+             "%s=%" PRId64 " is out of range; allowed: %" PRId64 " to %" PRId64, param->name, value,
+             param->min, param->max);
+    assert_string_equal(message, expected);
+}
+
+static void ends_of_every_range(void **state)
+{
+    (void)state;
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        int64_t least = GBA_PARAM_UINT == param->type ? 0 : INT_MIN;
+        int64_t most = GBA_PARAM_UINT == param->type ? (int64_t)UINT32_MAX : INT_MAX;
+
+        if (GBA_PARAM_STRING == param->type || GBA_PARAM_ENUM == param->type)
+            continue;
+        assert_int_equal(check_value(param, param->min), GBA_OK);
+        assert_int_equal(check_value(param, param->max), GBA_OK);
+        if (param->min > least) {
+            out_of_range(param, param->min - 1);
+            out_of_range(param, least);
+        }
+        if (param->max < most) {
+            out_of_range(param, param->max + 1);
+            out_of_range(param, most);
+        }
+    }
+}
+
+static void values_of_enumerations(void **state)
+{
+    (void)state;
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        const gba_param_value_t *v;
+        int most = INT_MIN;
+
+        if (GBA_PARAM_ENUM != param->type)
+            continue;
+        for (v = param->values; NULL != v->name; v++) {
+            assert_int_equal(check_value(param, v->value), GBA_OK);
+            most = v->value > most ? v->value : most;
+        }
+        assert_int_equal(check_value(param, most + 1), GBA_ERR_PARAM);
+        assert_int_equal(strncmp(message, param->name, strlen(param->name)), 0);
+        for (v = param->values; NULL != v->name; v++) /* the message has all of them */
+            assert_non_null(strstr(message, v->name));
+        assert_int_equal(check_value(param, -1), GBA_ERR_PARAM);
+    }
+}
+
+static void device_paths(void **state)
+{
+    static char wrong[] = "/no/../such", bad[] = "sim?x=1", empty[] = "";
+
+    (void)state;
+    gba_params_default(&params);
+    params.device_path = wrong; /* the text is right; whether there is such a file is not asked */
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_OK);
+    params.device_path = bad;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_non_null(strstr(message, "device_path=sim?x=1: unknown option \"x\"; allowed:"));
+    params.device_path = empty;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_non_null(strstr(message, "device_path=: not a device; allowed:"));
+}
+
+static void the_first_of_two_is_named(void **state)
+{
+    (void)state;
+    gba_params_default(&params);
+    params.priority = 101;
+    params.min_comm_size = 0;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_string_equal(message, "priority=101 is out of range; allowed: 0 to 100");
+    params.priority = 0;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_string_equal(message, "min_comm_size=0 is out of range; allowed: 2 to 2147483647");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_makes_sense),     cmocka_unit_test(the_reference),
+        cmocka_unit_test(defaults_are_allowed),      cmocka_unit_test(ends_of_every_range),
+        cmocka_unit_test(values_of_enumerations),    cmocka_unit_test(device_paths),
+        cmocka_unit_test(the_first_of_two_is_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

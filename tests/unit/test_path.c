@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text that names a device: what is allowed, and what the user is told otherwise. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/dev/path.h"
+
+static struct gba_dev_path parsed;
+static char message[256]; /* as long as the library's own callers have it */
+
+static void accepts(const char *text)
+{
+    message[0] = '\0';
+    memset(&parsed, 0x5a, sizeof parsed);
+    if (GBA_OK != gba_dev_path_parse(text, &parsed, message, sizeof message))
+        fail_msg("%s", message);
+}
+
+/* It is refused, nothing is set, and the one line names the parameter and says this. */
+static void refuses(const char *text, const char *why)
+{
+    struct gba_dev_path untouched;
+
+    memset(&parsed, 0x5a, sizeof parsed);
+    memset(&untouched, 0x5a, sizeof untouched);
+    message[0] = '\0';
+    assert_int_equal(gba_dev_path_parse(text, &parsed, message, sizeof message), GBA_ERR_PARAM);
+    assert_memory_equal(&parsed, &untouched, sizeof parsed);
+    if (NULL == strstr(message, why) || 0 != strncmp(message, "device_path=", 12))
+        fail_msg("\"%s\" is not in: %s", why, message);
+    assert_true(strlen(message) < sizeof message - 1); /* not cut */
+    for (const char *c = message; '\0' != *c; c++)
+        assert_true((unsigned char)*c >= ' ');
+}
+
+static void kinds(void **state)
+{
+    static const struct gba_sim_options no_options;
+
+    (void)state;
+    accepts("none");
+    assert_int_equal(parsed.kind, GBA_DEV_NONE);
+    accepts("/dev/gba0");
+    assert_int_equal(parsed.kind, GBA_DEV_CDEV);
+    assert_string_equal(parsed.file, "/dev/gba0");
+    accepts("/dev/foo?x=1"); /* a file may be called that */
+    assert_string_equal(parsed.file, "/dev/foo?x=1");
+    accepts("sim");
+    assert_int_equal(parsed.kind, GBA_DEV_SIM);
+    assert_string_equal(parsed.name, "");
+    assert_memory_equal(&parsed.sim, &no_options, sizeof no_options);
+    accepts("sim:My.sim_1-x");
+    assert_int_equal(parsed.kind, GBA_DEV_SIM);
+    assert_string_equal(parsed.name, "My.sim_1-x");
+    accepts("sim:a?groups=2");
+    assert_string_equal(parsed.name, "a");
+    assert_int_equal(parsed.sim.groups, 2);
+    accepts("sim?full=1");
+    assert_string_equal(parsed.name, "");
+    assert_int_equal(parsed.sim.full, 1);
+}
+
+/* Options of two simulators are compared as bytes. */
+static void equal_paths_are_equal_bytes(void **state)
+{
+    struct gba_dev_path first;
+
+    (void)state;
+    accepts("sim:a?groups=2&seed=9");
+    first = parsed;
+    accepts("sim:a?seed=9&groups=2");
+    assert_memory_equal(&first, &parsed, sizeof first);
+}
+
+static void every_option(void **state)
+{
+    (void)state;
+    accepts("sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&repeat_release=6&"
+            "die_after=7&groups=8&full=1&refuse_rank=9&version=65536");
+    assert_int_equal(parsed.sim.latency, 1);
+    assert_int_equal(parsed.sim.jitter, 2);
+    assert_int_equal(parsed.sim.seed, 3);
+    assert_int_equal(parsed.sim.lose_arrival, 4);
+    assert_int_equal(parsed.sim.lose_release, 5);
+    assert_int_equal(parsed.sim.repeat_release, 6);
+    assert_int_equal(parsed.sim.die_after, 7);
+    assert_int_equal(parsed.sim.groups, 8);
+    assert_int_equal(parsed.sim.full, 1);
+    assert_int_equal(parsed.sim.refuse_rank, 10);
+    assert_int_equal(parsed.sim.version, 65536);
+    accepts("sim?refuse_rank=0");
+    assert_int_equal(parsed.sim.refuse_rank, 1);
+}
+
+static void times_have_units(void **state)
+{
+    (void)state;
+    accepts("sim?latency=250&jitter=3us");
+    assert_int_equal(parsed.sim.latency, 250);
+    assert_int_equal(parsed.sim.jitter, 3000);
+    accepts("sim?latency=7ns&jitter=1000ms");
+    assert_int_equal(parsed.sim.latency, 7);
+    assert_int_equal(parsed.sim.jitter, 1000000000);
+    refuses("sim?latency=1001ms", "latency=1001ms is not valid; allowed: 0 to 1000000000 nanosec");
+    refuses("sim?latency=1s", "ns, us, ms");
+    refuses("sim?latency=us", "latency=us is not valid");
+    refuses("sim?seed=1us", "seed=1us is not valid");
+    refuses("sim?latency=18446744073709551615ms", "is not valid"); /* times 10^6 it would wrap */
+}
+
+static void ranges_of_options(void **state)
+{
+    (void)state;
+    accepts("sim?seed=4294967295&refuse_rank=707&groups=32&full=0");
+    accepts("sim?groups=1");
+    refuses("sim?seed=4294967296", "seed=4294967296 is not valid; allowed: 0 to 4294967295");
+    refuses("sim?seed=99999999999999999999", "is not valid");
+    refuses("sim?refuse_rank=708", "allowed: 0 to 707");
+    refuses("sim?groups=0", "groups=0 is not valid; allowed: 1 to 32");
+    refuses("sim?groups=33", "groups=33");
+    refuses("sim?full=2", "allowed: 0 to 1");
+    refuses("sim?seed=-1", "seed=-1 is not valid");
+    refuses("sim?seed=+1", "is not valid");
+    refuses("sim?seed= 1", "is not valid");
+    refuses("sim?seed=1x", "is not valid");
+    refuses("sim?seed=0x10", "is not valid");
+    refuses("sim?seed=", "seed= is not valid");
+    refuses("sim?seed", "seed= is not valid");
+}
+
+static void unknown_options(void **state)
+{
+    static const char *const texts[] = {"sim?x=1",     "sim?",        "sim?seed=1&",
+                                        "sim?&seed=1", "sim?Seed=1",  "sim?seed =1",
+                                        "sim?=1",      "sim?seeds=1", "sim?latenc=1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        refuses(texts[i], "allowed: latency, jitter, seed, lose_arrival, lose_release, "
+                          "repeat_release, die_after, groups, full, refuse_rank, version");
+    refuses("sim?x=1", "unknown option \"x\"");
+    refuses("sim?seed=1&seed=1", "option seed is given twice");
+}
+
+static void names_of_simulators(void **state)
+{
+    static const char *const texts[] = {"sim:",    "sim:?seed=1", "sim:a/b",      "sim:../x",
+                                        "sim:a b", "sim:a:b",     "sim:a&seed=1", "sim:\xc3\xa4"};
+    char text[512] = "sim:";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        refuses(texts[i], "has 1 to 48 characters of A-Z, a-z, 0-9, '.', '_', '-'");
+    memset(text + 4, 'n', 48);
+    text[52] = '\0';
+    accepts(text);
+    assert_int_equal(strlen(parsed.name), 48);
+    memset(text + 4, 'n', 49);
+    text[53] = '\0';
+    refuses(text, "has 1 to 48 characters");
+    memset(text + 4, 'n', 300);
+    text[304] = '\0';
+    refuses(text, "has 1 to 48 characters");
+}
+
+static void no_devices_at_all(void **state)
+{
+    static const char *const texts[] = {"",         "simulator", "sims",   "Sim",  "gba0",
+                                        "dev/gba0", "none ",     "./gba0", " sim", "sim/abc"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        refuses(texts[i], "not a device; allowed: an absolute path such as /dev/gba0, sim, "
+                          "sim:NAME, each sim with ?OPTION=VALUE&..., or none");
+}
+
+static void long_texts(void **state)
+{
+    char text[2048];
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    text[0] = '/';
+    text[255] = '\0';
+    accepts(text);
+    assert_string_equal(parsed.file, text);
+    text[255] = 'x';
+    text[256] = '\0';
+    refuses(text, "a path has at most 255 characters");
+    text[256] = 'x';
+    text[sizeof text - 1] = '\0';
+    refuses(text, "a path has at most 255 characters");
+    text[0] = 'x';
+    refuses(text, "not a device");
+    memcpy(text, "sim?", 4);
+    refuses(text, "511 characters of options");
+    text[4 + 511] = '\0';
+    refuses(text, "unknown option \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"; allowed: latency");
+    memcpy(text, "sim?latency=", 12);
+    refuses(text, "or with a unit: ns, us, ms");
+}
+
+static void one_line_whatever_comes(void **state)
+{
+    (void)state;
+    refuses("a\nb\tc\x1b[31m\x7f", "device_path=a?b?c?[31m?:");
+    refuses("sim?a\nb=1", "unknown option \"a?b\"");
+}
+
+static void short_buffers(void **state)
+{
+    char small[20] = "0123456789012345678";
+
+    (void)state;
+    assert_int_equal(gba_dev_path_parse("foo", &parsed, small, 16), GBA_ERR_PARAM);
+    assert_string_equal(small, "device_path=foo");
+    assert_string_equal(small + 16, "678"); /* what is behind the buffer is as it was */
+    assert_int_equal(gba_dev_path_parse("foo", &parsed, small, 1), GBA_ERR_PARAM);
+    assert_string_equal(small, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(equal_paths_are_equal_bytes),
+        cmocka_unit_test(every_option),
+        cmocka_unit_test(times_have_units),
+        cmocka_unit_test(ranges_of_options),
+        cmocka_unit_test(unknown_options),
+        cmocka_unit_test(names_of_simulators),
+        cmocka_unit_test(no_devices_at_all),
+        cmocka_unit_test(long_texts),
+        cmocka_unit_test(one_line_whatever_comes),
+        cmocka_unit_test(short_buffers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
