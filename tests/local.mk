@@ -166,6 +166,18 @@ tests_unit_test_cdev_open_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cdev_open_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
+# Software barriers of teams. Some functions of the library are replaced for it by the linker.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_software
+TESTS += tests/unit/test_software
+tests_unit_test_software_SOURCES = tests/unit/test_software.c tests/unit/team_world.c \
+	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_software_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_software_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
+tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh
+
 # The ground floor: status, log, parameters, device paths.
 if HAVE_CMOCKA
 GBA_BASE_TESTS = tests/unit/test_base tests/unit/test_params tests/unit/test_path

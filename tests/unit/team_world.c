@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "tests/unit/team_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/base/host.h"
+#include "gba/signal/segment.h"
+#include "gba/signal/signal_ops.h"
+
+static _Thread_local struct world *my_world;
+static _Thread_local uint32_t my_rank;
+
+gba_status_t __wrap_gba_host_get(struct gba_host *host);
+gba_status_t __real_gba_shm_segment_attach(const struct gba_segment_ticket *ticket,
+                                           struct gba_segment *segment);
+gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_ticket *ticket,
+                                           struct gba_segment *segment);
+
+gba_status_t __wrap_gba_host_get(struct gba_host *host)
+{
+    if (my_rank == my_world->no_host)
+        return GBA_ERR_IO;
+    memset(host, 0, sizeof *host);
+    /* Descending, so that the order of hosts is not that of their leaders. */
+    host->word[0] = 1000 - my_world->host[my_rank];
+    return GBA_OK;
+}
+
+gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_ticket *ticket,
+                                           struct gba_segment *segment)
+{
+    if (my_rank == my_world->no_attach)
+        return GBA_ERR_PERM;
+    return __real_gba_shm_segment_attach(ticket, segment);
+}
+
+/* ------------------------------------------------------------------- messages in memory --- */
+
+struct net {
+    struct gba_signals base;
+    struct world *world;
+    uint32_t rank[WORLD_MEMBERS]; /* of the team, by number in the group */
+    uint32_t mine;
+};
+
+static gba_status_t net_set(struct gba_signals *signals, uint32_t peer, uint32_t slot, uint32_t seq)
+{
+    struct net *net = (struct net *)signals;
+
+    gba_word_add_relaxed(&net->world->sent, 1);
+    gba_word_store_release(&net->world->word[net->rank[peer]][slot][gba_signal_parity(seq)], seq);
+    return GBA_OK;
+}
+
+static uint32_t net_mine(struct gba_signals *signals, uint32_t slot, uint32_t parity)
+{
+    struct net *net = (struct net *)signals;
+
+    return (uint32_t)gba_word_load_acquire(&net->world->word[net->mine][slot][parity]);
+}
+
+static void net_destroy(struct gba_signals *signals)
+{
+    free(signals);
+}
+
+static const struct gba_signal_ops net_ops = {
+    .name = "net", .set = net_set, .mine = net_mine, .destroy = net_destroy};
+
+static gba_status_t net_open(void *ctx, const gba_remote_group_t *group,
+                             struct gba_signals **signals)
+{
+    struct net *net;
+
+    if (my_rank == my_world->no_open)
+        return GBA_ERR_NOMEM;
+    net = calloc(1, sizeof *net);
+    net->base.ops = &net_ops;
+    net->world = ctx;
+    for (uint32_t i = 0; i < group->size; i++)
+        net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
+    net->mine = net->rank[group->rank];
+    for (uint32_t slot = 0; slot < WORLD_SLOTS; slot++)
+        for (uint32_t parity = 0; parity < 2; parity++)
+            gba_word_store_relaxed(&net->world->word[net->mine][slot][parity], group->sequence);
+    *signals = &net->base;
+    return GBA_OK;
+}
+
+/* --------------------------------------------------------------------------- one member --- */
+
+static double thread_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A barrier that goes on in software when the device has died. */
+static gba_status_t barrier(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    gba_status_t status = gba_barrier_wait(team, NULL, NULL);
+    bool done = false;
+
+    if (GBA_ERR_DEAD != status)
+        return status;
+    status = gba_team_recover(team, attr, oob, &done);
+    return GBA_OK == status && !done ? gba_barrier_wait(team, NULL, NULL) : status;
+}
+
+/* Members that have left, too, may have entered the next round, but not the one after it. */
+static void look(struct world *w, uint32_t size, uint32_t round)
+{
+    for (uint32_t r = 0; r < size; r++) {
+        uint64_t entered = gba_word_load_relaxed(&w->entered[r]);
+
+        if (entered < round || entered > round + 1)
+            gba_word_add_relaxed(&w->early, 1);
+    }
+}
+
+static void run_rounds(struct world *w, gba_team_t *team, const gba_team_attr_t *attr,
+                       const gba_oob_t *oob)
+{
+    double began = thread_seconds();
+
+    for (uint32_t round = 1; round <= w->rounds; round++) {
+        if (oob->rank == round % oob->size && w->late_ms > 0)
+            usleep(1000 * w->late_ms);
+        gba_word_store_relaxed(&w->entered[oob->rank], round);
+        w->returned[oob->rank] = barrier(team, attr, oob);
+        if (GBA_OK != w->returned[oob->rank])
+            return;
+        look(w, oob->size, round);
+    }
+    w->cpu[oob->rank] = thread_seconds() - began;
+}
+
+void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    struct world *w = self->arg;
+    gba_remote_t remote = {.ctx = w, .open = net_open};
+    gba_params_t params = w->params;
+    gba_team_attr_t attr = {.name = "test",
+                            .params = &params,
+                            .device = w->device,
+                            .device_status = GBA_ERR_NO_DEVICE,
+                            .remote = oob->rank == w->no_remote ? NULL : &remote,
+                            .crowded = w->crowded};
+    gba_team_t *team;
+
+    my_world = w;
+    my_rank = oob->rank;
+    params.sw_enable = oob->rank != w->no_software;
+    w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
+    if (GBA_OK != w->returned[oob->rank])
+        return;
+    if (GBA_PATH_CALLER != gba_team_path(team))
+        run_rounds(w, team, &attr, oob);
+    w->path[oob->rank] = gba_team_path(team);
+    gba_team_stats(team, &w->stats[oob->rank]);
+    snprintf(w->why[oob->rank], sizeof w->why[0], "%s", gba_team_why(team));
+    oob->barrier(oob->ctx); /* memory of the test, not of the team, is read by the others */
+    gba_team_destroy(team);
+}
+
+/* ------------------------------------------------------------------------------- worlds --- */
+
+struct world *world_new(void)
+{
+    struct world *w = calloc(1, sizeof *w);
+
+    gba_params_default(&w->params);
+    w->params.wait =
+        GBA_WAIT_YIELD; /* more threads than cores, and yet not only the node barrier */
+    w->rounds = 60;
+    w->no_software = w->no_host = w->no_attach = w->no_remote = w->no_open = NOBODY;
+    return w;
+}
+
+int world_segments(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    int found = 0;
+
+    while (NULL != fgets(line, sizeof line, maps))
+        found += NULL != strstr(line, "gba-team");
+    fclose(maps);
+    return found;
+}
+
+void world_run(struct world *w, uint32_t size, gba_path_t path)
+{
+    for (uint32_t r = 0; r < size; r++)
+        gba_word_store_relaxed(&w->entered[r], 0);
+    thread_oob_run(size, 0, world_member, w);
+    for (uint32_t r = 0; r < size; r++) {
+        assert_int_equal(w->returned[r], GBA_OK);
+        assert_int_equal(w->path[r], path);
+        assert_string_equal(w->why[r], w->why[0]);
+        if (GBA_PATH_CALLER != path)
+            assert_int_equal(w->stats[r].rounds, w->rounds);
+    }
+    assert_int_equal(gba_word_load_relaxed(&w->early), 0);
+    if (NULL == strstr(w->why[0], w->expected))
+        fail_msg("\"%s\" is not in \"%s\"", w->expected, w->why[0]);
+    assert_int_equal(world_segments(), 0);
+}

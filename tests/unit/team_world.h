@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams with software barriers, through the interface that runtimes use: members as threads, and
+ * the messages between hosts in memory. Which host a thread is on, and who cannot attach to shared
+ * memory, is said by functions that the linker puts in the place of the real ones (-Wl,--wrap).
+ */
+#ifndef GBA_TESTS_TEAM_WORLD_H
+#define GBA_TESTS_TEAM_WORLD_H
+
+#include "gba/base/order.h"
+#include "gba/gba.h"
+#include "tests/unit/thread_oob.h"
+
+#define WORLD_MEMBERS 32u
+#define WORLD_SLOTS   64u
+#define NOBODY        UINT32_MAX
+
+/* What all members of one test share. */
+struct world {
+    gba_params_t params;
+    gba_device_t *device;
+    bool crowded;
+    uint32_t host[WORLD_MEMBERS]; /* which host a member is on */
+    uint32_t rounds, late_ms;
+    const char *expected; /* in `why` */
+    /* Members on which something fails, or NOBODY: */
+    uint32_t no_software, no_host, no_attach, no_remote, no_open;
+    /* What came of it: */
+    gba_status_t returned[WORLD_MEMBERS];
+    gba_path_t path[WORLD_MEMBERS];
+    gba_team_stats_t stats[WORLD_MEMBERS];
+    char why[WORLD_MEMBERS][256];
+    double cpu[WORLD_MEMBERS]; /* seconds of this thread in its barriers */
+    gba_word_t entered[WORLD_MEMBERS];
+    gba_word_t early; /* exits before all had entered */
+    gba_word_t sent;  /* messages */
+    gba_word_t word[WORLD_MEMBERS][WORLD_SLOTS][2];
+};
+
+/* A world where nothing fails, all on one host. The caller frees it. */
+struct world *world_new(void);
+
+/* One member's life: to be run with thread_oob_run, or by world_run. */
+void world_member(struct thread_oob_member *self, const gba_oob_t *oob);
+
+/* Run the members: all must end on that path, for one reason that contains w->expected, without an
+ * early exit, and leave nothing. */
+void world_run(struct world *w, uint32_t size, gba_path_t path);
+
+/* Mappings of teams' memory in this process. */
+int world_segments(void);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Software barriers of teams: every kind, on one host and on several; what fails; how they wait;
+ * and how they take over from a device that died.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/team_world.h"
+
+static void choose(struct world *w, int algorithm, int hierarchy, int radix)
+{
+    static const char *const names[] = {"", "v1", "v2", "v3"};
+
+    w->params.sw_algorithm = algorithm;
+    w->params.hierarchy = hierarchy;
+    w->params.sw_radix = radix;
+    w->expected = names[algorithm];
+}
+
+static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
+#define SIZES (sizeof sizes / sizeof sizes[0])
+
+static void one_host(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZES; i++) {
+        struct world *w = world_new();
+
+        w->expected = "counter in shared memory";
+        w->crowded = true;
+        world_run(w, sizes[i], GBA_PATH_SOFT);
+        w->crowded = false;
+        for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V3; algorithm++) {
+            choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
+            world_run(w, sizes[i], GBA_PATH_SOFT);
+        }
+        choose(w, GBA_ALGORITHM_V2, GBA_HIERARCHY_AUTO, 8);
+        world_run(w, sizes[i], GBA_PATH_SOFT);
+        assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
+        free(w);
+    }
+}
+
+/* Who is on which host: blocks, dealt out, unequal, all but one together, one each. */
+static uint32_t host_of(int layout, uint32_t rank, uint32_t size)
+{
+    switch (layout) {
+    case 0:
+        return 2 * rank / size;
+    case 1:
+        return rank % 3;
+    case 2:
+        return rank * rank % 7;
+    case 3:
+        return rank == size / 2;
+    default:
+        return rank;
+    }
+}
+
+static void several_hosts(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < SIZES; i++)
+        for (int layout = 0; layout < 5; layout++) {
+            struct world *w = world_new();
+
+            for (uint32_t r = 0; r < sizes[i]; r++)
+                w->host[r] = host_of(layout, r, sizes[i]);
+            for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V2; algorithm++) {
+                choose(w, algorithm, GBA_HIERARCHY_NODE, 3);
+                world_run(w, sizes[i], GBA_PATH_SOFT);
+                assert_non_null(strstr(w->why[0], "among the leaders"));
+                choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
+                world_run(w, sizes[i], GBA_PATH_SOFT);
+                assert_non_null(strstr(w->why[0], "through messages"));
+            }
+            assert_true(gba_word_load_relaxed(&w->sent) > 0);
+            /* v3 must read at a distance, which these messages cannot. */
+            choose(w, GBA_ALGORITHM_V3, GBA_HIERARCHY_AUTO, 3);
+            w->expected = "v1";
+            world_run(w, sizes[i], GBA_PATH_SOFT);
+            free(w);
+        }
+}
+
+/* The sequence passes 2^32 on the way. */
+static void many_rounds(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 6; kind++) {
+        struct world *w = world_new();
+
+        w->rounds = 10000;
+        w->params.first_sequence = UINT32_MAX - 5000;
+        w->expected = "";
+        if (kind < 3)
+            choose(w, GBA_ALGORITHM_V1 + kind, GBA_HIERARCHY_FLAT, 3);
+        else
+            choose(w, GBA_ALGORITHM_AUTO, 4 == kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE, 3);
+        w->host[1] = w->host[4] = kind > 3;
+        w->crowded = 3 == kind;
+        world_run(w, 5, GBA_PATH_SOFT);
+        free(w);
+    }
+}
+
+/* ----------------------------------------------------------------------------- failures --- */
+
+static void fails_on(uint32_t *member, struct world *w, uint32_t who, gba_status_t reason)
+{
+    char name[32];
+
+    *member = who;
+    w->expected = gba_status_text(reason);
+    world_run(w, 6, GBA_PATH_CALLER);
+    snprintf(name, sizeof name, "(member %u)", who);
+    assert_non_null(strstr(w->why[0], name));
+    assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
+    *member = NOBODY;
+}
+
+static void failures(void **state)
+{
+    struct world *w = world_new();
+
+    (void)state;
+    fails_on(&w->no_software, w, 3, GBA_ERR_UNSUPPORTED);
+    fails_on(&w->no_host, w, 5, GBA_ERR_IO);
+    fails_on(&w->no_attach, w, 4, GBA_ERR_PERM);
+    for (uint32_t r = 0; r < 6; r++)
+        w->host[r] = r % 3;
+    fails_on(&w->no_remote, w, 2, GBA_ERR_UNSUPPORTED);
+    fails_on(&w->no_open, w, 1, GBA_ERR_NOMEM);
+    fails_on(&w->no_attach, w, 3, GBA_ERR_PERM);
+    /* Nobody is hurt by what did not work: the next team is a right one. */
+    w->expected = "v1 among the leaders of 3 hosts";
+    world_run(w, 6, GBA_PATH_SOFT);
+    free(w);
+}
+
+static void no_memory(void **state)
+{
+    struct rlimit before, none;
+    struct world *w = world_new();
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 1024;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    w->expected = gba_status_text(GBA_ERR_NOMEM);
+    thread_oob_run(4, 0, world_member, w);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    for (uint32_t r = 0; r < 4; r++) {
+        assert_int_equal(w->path[r], GBA_PATH_CALLER);
+        assert_non_null(strstr(w->why[r], w->expected));
+    }
+    free(w);
+}
+
+/* Whichever exchange fails, all learn it, and nothing is left. */
+static void exchange_fails(void **state)
+{
+    int call = 0;
+    bool failed;
+
+    (void)state;
+    do {
+        struct world *w = world_new();
+
+        w->host[2] = 1;
+        w->rounds = 1;
+        thread_oob_run(4, ++call, world_member, w);
+        failed = GBA_ERR_OOB == w->returned[0];
+        for (uint32_t r = 0; r < 4; r++)
+            assert_int_equal(w->returned[r], w->returned[0]);
+        assert_int_equal(world_segments(), 0);
+        free(w);
+    } while (failed);
+    assert_true(call > 4); /* the offer, the cards, the memory, the vote */
+}
+
+/* ----------------------------------------------------------------- waiting, recovering --- */
+
+/* Waits of 4 x 150 ms, of which each member sleeps in three: not a tenth of that is computed. */
+static void sleeping(void **state)
+{
+    (void)state;
+    for (int hosts = 1; hosts <= 2; hosts++) {
+        struct world *w = world_new();
+
+        w->params.wait = GBA_WAIT_SLEEP;
+        w->rounds = 4;
+        w->late_ms = 150;
+        w->host[3] = 2 == hosts;
+        w->expected = "";
+        world_run(w, 4, GBA_PATH_SOFT);
+        for (uint32_t r = 0; r < 4; r++)
+            assert_true(w->cpu[r] < 0.045);
+        free(w);
+    }
+}
+
+static void device_dies(void **state)
+{
+    (void)state;
+    for (int hosts = 1; hosts <= 2; hosts++)
+        for (int after = 1; after <= 64; after *= 8) {
+            struct world *w = world_new();
+            char path[64];
+
+            snprintf(path, sizeof path, "sim?die_after=%d", after);
+            assert_int_equal(gba_device_init(path, NULL, &w->device), GBA_OK);
+            w->params.retry_after = 1;
+            w->rounds = 200;
+            w->host[2] = 2 == hosts;
+            w->expected = gba_status_text(GBA_ERR_DEAD);
+            world_run(w, 5, GBA_PATH_SOFT);
+            for (uint32_t r = 0; r < 5; r++)
+                assert_int_equal(w->stats[r].failovers, 1);
+            gba_device_fini(w->device);
+            free(w);
+        }
+}
+
+static void quiet(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    (void)line;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_host),    cmocka_unit_test(several_hosts),
+        cmocka_unit_test(many_rounds), cmocka_unit_test(failures),
+        cmocka_unit_test(no_memory),   cmocka_unit_test(exchange_fails),
+        cmocka_unit_test(sleeping),    cmocka_unit_test(device_dies),
+    };
+
+    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
