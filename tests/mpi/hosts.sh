@@ -38,7 +38,8 @@ kind_options() {
 took_software() {
     total_is software -gt 0
     total_is fallback -eq 0
-    lines 1 "MPI_COMM_WORLD .*: software: $kind_text.* ${#host_names[@]} hosts"
+    grep -qE "coll gba_barrier: .*: software: $kind_text.* ${#host_names[@]} hosts" "$out" ||
+        fail "no software barrier of that kind"
 }
 
 # KIND PLACE PROGRAM [ARGUMENT...]: PLACE is how ranks are dealt out, "node" or "slot".
@@ -97,11 +98,12 @@ lacks_plugin() {
     lines 1 "MPI_COMM_WORLD .*fallback: .*${host_names[1]}"
 }
 
-# One host has no shared memory: no hybrid for anybody, and they are told.
+# One host has no shared memory: no hybrid for anybody, and they are told. (The limit is enough for
+# the few ranks of the test program itself.)
 lacks_memory() {
-    ranks_on 2
+    ranks_on 1 2 1
     limit 60
-    on_one_host "${host_names[1]}" 'ulimit -f 0'
+    on_one_host "${host_names[1]}" 'ulimit -f 5'
     kind_options node-v1
     job "${path[@]}" --mca btl tcp,self -- early_exit 60
     total_is software -eq 0
