@@ -193,3 +193,7 @@ tests_unit_test_path_SOURCES = tests/unit/test_path.c
 tests_unit_test_path_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_path_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
+
+# gba_info as a user runs it.
+dist_check_SCRIPTS += tests/unit/test_gba_info
+TESTS += tests/unit/test_gba_info
