@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kv_shuffle: balance the KV caches of a serving job. See README.md. An OpenSHMEM program like any
+ * other: it knows nothing of barrier plugins.
+ */
+#include "exchange.h"
+
+#include <getopt.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
+    "                  [--blocks N] [--heads N] [--tokens N] [--dim N]\n"
+    "  --pes N      end with an error unless there are N PEs\n"
+    "  --rounds N   shuffles, 1 to 100000 (20)\n"
+    "  --seed N     of the sequences (1)\n"
+    "  --verify     compare all caches after every round with a serial model\n"
+    "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
+    "  --blocks N, --heads N, --tokens N, --dim N\n"
+    "               each of the two caches of a PE is int8 [80][8][128][128]\n";
+
+enum option_id { PES, ROUNDS, SEED, JITTER, BLOCKS, HEADS, TOKENS, DIM, VERIFY, OPTIONS };
+
+static const struct {
+    const char *name;
+    long min, max, value_default;
+} limits[OPTIONS] = {
+    [PES] = {"pes", 1, 1 << 20, 0},
+    /* Sequence numbers are 32 bits. */
+    [ROUNDS] = {"rounds", 1, 100000, 20},
+    [SEED] = {"seed", 0, 1L << 30, 1},
+    [JITTER] = {"jitter", 0, 100000, 0},
+    [BLOCKS] = {"blocks", 1, KV_BLOCKS_MAX, 80},
+    [HEADS] = {"heads", 1, 1024, 8},
+    [TOKENS] = {"tokens", 1, 65536, 128},
+    [DIM] = {"dim", 1, 65536, 128},
+    [VERIFY] = {"verify", 0, 1, 0},
+};
+
+/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, and so the same answer.
+ */
+static int parse_options(int argc, char **argv, int me, long *value)
+{
+    struct option options[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+    int id;
+
+    for (id = 0; id < OPTIONS; id++) {
+        value[id] = limits[id].value_default;
+        options[id] = (struct option){limits[id].name, id != VERIFY, NULL, id};
+    }
+    opterr = me == 0;
+    while ((id = getopt_long(argc, argv, "", options, NULL)) >= 0 && id < OPTIONS) {
+        char *end = NULL;
+
+        value[id] = id == VERIFY ? 1 : strtol(optarg, &end, 10);
+        if (id != VERIFY &&
+            (end == optarg || *end || value[id] < limits[id].min || value[id] > limits[id].max)) {
+            if (me == 0)
+                fprintf(stderr, "kv_shuffle: --%s %s: a number from %ld to %ld is allowed\n",
+                        limits[id].name, optarg, limits[id].min, limits[id].max);
+            return -1;
+        }
+    }
+    if (id < 0 && optind == argc)
+        return 0;
+    if (me == 0)
+        fputs(usage, stderr);
+    return -1;
+}
+
+/*
+ * The sums of every PE against the model's, on PE 0. Sums are taken after each round and compared
+ * at the end, so that comparing adds no synchronisation that could hide a fault.
+ * Returns how many are wrong.
+ */
+static int verify(const struct kv_pe *pe, const uint64_t *sums, int rounds)
+{
+    uint64_t *got = malloc((size_t)rounds * (size_t)pe->pes * sizeof *got);
+    struct kv_model model;
+    int wrong = 0;
+
+    if (!got || kv_model_init(&model, &pe->shape, pe->pes, pe->seed) != 0) {
+        fprintf(stderr, "kv_shuffle: no memory for the serial model of %d PEs\n", pe->pes);
+        free(got);
+        return 1;
+    }
+    for (int p = 0; p < pe->pes; p++)
+        shmem_getmem(&got[(size_t)p * (size_t)rounds], sums, (size_t)rounds * sizeof *sums, p);
+    for (int r = 0; r < rounds && wrong == 0; r++) {
+        const char *bad_plan = kv_model_round(&model);
+
+        if (bad_plan) {
+            fprintf(stderr, "kv_shuffle: round %d: the plan is wrong: %s\n", r + 1, bad_plan);
+            wrong++;
+        }
+        for (int p = 0; p < pe->pes && !bad_plan; p++)
+            if (got[(size_t)p * (size_t)rounds + (size_t)r] !=
+                kv_checksum(&model.shape, model.caches[p])) {
+                fprintf(stderr, "kv_shuffle: round %d: the cache of PE %d is not the model's\n",
+                        r + 1, p);
+                wrong++;
+            }
+    }
+    kv_model_fini(&model);
+    free(got);
+    if (wrong == 0)
+        printf("verified         the caches of %d PEs after each of %d rounds\n", pe->pes, rounds);
+    return wrong;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * On PE 0: what the barrier costs when all have come. Most PEs wait in it for others to finish
+ * their work; the one that comes last waits for the barrier alone, and that is the shortest wait of
+ * all. waits: [rounds], this PE's seconds in the barrier. Returns the median over the rounds, in
+ * seconds.
+ */
+static double barrier_alone(const struct kv_pe *pe, const double *waits, int rounds)
+{
+    const size_t n = (size_t)rounds;
+    double *shortest = malloc(n * sizeof *shortest), *one = malloc(n * sizeof *one), median = 0;
+
+    if (shortest && one) {
+        for (int p = 0; p < pe->pes; p++) {
+            shmem_getmem(one, waits, n * sizeof *one, p);
+            for (size_t r = 0; r < n; r++)
+                shortest[r] = p == 0 || one[r] < shortest[r] ? one[r] : shortest[r];
+        }
+        qsort(shortest, n, sizeof *shortest, compare_doubles);
+        median = shortest[n / 2];
+    }
+    free(one);
+    free(shortest);
+    return median;
+}
+
+struct totals {
+    struct kv_times times;
+    int64_t moved;
+};
+
+/* On PE 0: what all PEs did. Times are means over PEs and rounds. */
+static void report(const struct kv_pe *pe, const struct totals *mine, const double *waits,
+                   int rounds)
+{
+    const double per = 1e6 / ((double)pe->pes * rounds), mib = 1.0 / (1 << 20);
+    const double block = 2.0 * (double)kv_block_bytes(&pe->shape);
+    struct totals sum = {.moved = 0}, one;
+
+    for (int p = 0; p < pe->pes; p++) {
+        shmem_getmem(&one, mine, sizeof one, p);
+        sum.times.barrier += one.times.barrier;
+        sum.times.ready += one.times.ready;
+        sum.times.copy += one.times.copy;
+        sum.times.done += one.times.done;
+        sum.moved += one.moved;
+    }
+    printf("kv_shuffle       %d PEs, %d rounds, 2 caches of %.1f MiB per PE\n", pe->pes, rounds,
+           (double)kv_cache_bytes(&pe->shape) * mib);
+    printf("moved            %lld blocks, %.1f MiB, at %.0f MiB/s per sender\n",
+           (long long)sum.moved, (double)sum.moved * block * mib,
+           sum.moved > 0 ? (double)sum.moved * block * mib / sum.times.copy : 0.0);
+    printf("synchronisation  %.2f us per round: barrier %.2f, ready %.2f, done %.2f\n",
+           (sum.times.barrier + sum.times.ready + sum.times.done) * per, sum.times.barrier * per,
+           sum.times.ready * per, sum.times.done * per);
+    printf("barrier alone    %.2f us: the wait of the PE that comes last, median of the rounds\n",
+           1e6 * barrier_alone(pe, waits, rounds));
+}
+
+static int run(struct kv_pe *pe, int rounds, int want_verify)
+{
+    uint64_t *sums = shmem_malloc((size_t)rounds * sizeof *sums);
+    double *waits = shmem_malloc((size_t)rounds * sizeof *waits);
+    struct totals *totals = shmem_malloc(sizeof *totals);
+    int wrong = 0;
+
+    if (!sums || !waits || !totals) {
+        fprintf(stderr, "kv_shuffle: no symmetric memory for %d rounds\n", rounds);
+        shmem_global_exit(2);
+        return 2;
+    }
+    for (int r = 0; r < rounds; r++) {
+        const double waited = pe->times.barrier;
+        const char *message = kv_pe_round(pe);
+
+        if (message) {
+            fprintf(stderr, "kv_shuffle: PE %d, round %d: %s\n", pe->me, r + 1, message);
+            shmem_global_exit(1);
+        }
+        waits[r] = pe->times.barrier - waited;
+        sums[r] = want_verify ? kv_checksum(&pe->shape, pe->cache) : 0;
+    }
+    *totals = (struct totals){pe->times, pe->moved};
+    shmem_barrier_all(); /* before PE 0 reads what the others have written at home */
+    if (pe->me == 0) {
+        report(pe, totals, waits, rounds);
+        wrong = want_verify ? verify(pe, sums, rounds) : 0;
+        if (wrong > 0) {
+            fflush(NULL);
+            shmem_global_exit(1);
+        }
+    }
+    shmem_barrier_all(); /* before it is freed */
+    shmem_free(totals);
+    shmem_free(waits);
+    shmem_free(sums);
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    long value[OPTIONS];
+    struct kv_pe pe;
+    int me, pes, status = 2;
+
+    shmem_init();
+    me = shmem_my_pe();
+    pes = shmem_n_pes();
+    if (parse_options(argc, argv, me, value) == 0) {
+        const struct kv_shape shape = {(int)value[BLOCKS], (int)value[HEADS], (int)value[TOKENS],
+                                       (int)value[DIM]};
+
+        if (value[PES] != 0 && value[PES] != pes) {
+            if (me == 0)
+                fprintf(stderr, "kv_shuffle: --pes %ld: there are %d PEs\n", value[PES], pes);
+        } else if (kv_pe_init(&pe, &shape, me, pes, (uint64_t)value[SEED], (int)value[JITTER]) !=
+                   0) {
+            if (me == 0)
+                fprintf(stderr,
+                        "kv_shuffle: no symmetric memory for 2 caches of %zu bytes per PE: make "
+                        "the caches smaller or SHMEM_SYMMETRIC_SIZE larger\n",
+                        kv_cache_bytes(&shape));
+        } else {
+            status = run(&pe, (int)value[ROUNDS], (int)value[VERIFY]);
+            kv_pe_fini(&pe);
+        }
+    }
+    shmem_finalize();
+    return status;
+}
