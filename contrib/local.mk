@@ -26,3 +26,41 @@ contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md
 CLEANFILES += $(EXTRA_PROGRAMS)
+
+# OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.
+# oshcc alone would do as well: oshcc contrib/examples/teams/*.c
+if BUILD_OSHMEM
+GBA_OSHMEM_LIBS = -loshmem $(MPI_LIBS)
+noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
+	contrib/examples/moe_dispatch/moe_dispatch contrib/examples/teams/teams
+contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
+	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
+	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
+	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_examples_kv_shuffle_kv_shuffle_LDADD = $(GBA_OSHMEM_LIBS)
+contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
+	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/dispatch.h \
+	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
+contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_examples_moe_dispatch_moe_dispatch_LDADD = $(GBA_OSHMEM_LIBS)
+contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
+	contrib/examples/teams/team.c contrib/examples/teams/team.h \
+	contrib/examples/teams/team_set.c contrib/examples/teams/team_mpi.c \
+	contrib/examples/teams/team_impl.h
+contrib_examples_teams_teams_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_examples_teams_teams_LDADD = $(GBA_OSHMEM_LIBS)
+endif
+# The planner and the serial model of kv_shuffle are plain C.
+if HAVE_CMOCKA
+check_PROGRAMS += contrib/examples/kv_shuffle/test_plan
+TESTS += contrib/examples/kv_shuffle/test_plan
+contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
+	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
+	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
+endif
+EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
+	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
+	contrib/examples/teams/README.md
