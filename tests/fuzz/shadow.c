@@ -177,11 +177,15 @@ static void read_page(const struct shadow *s, uint32_t id, uint32_t offset, uint
     const uint32_t low[] = {id,       s->count,    s->control,   status(s),
                             arrivals, s->sequence, s->last_error};
 
-    if (width == 4 && offset % 4 == 0 && offset <= GBA_REG_LAST_ERROR)
+    if (width == 4 && offset % 4 == 0 && offset <= GBA_REG_LAST_ERROR) {
         expect_value = low[offset / 4];
-    else if (width != 8 || offset % 8 != 0)
+        return;
+    }
+    if (width != 8 || offset % 8 != 0) {
         expect_error = GBA_ERROR_ACCESS;
-    else if (offset == GBA_REG_ARRIVAL)
+        return;
+    }
+    if (offset == GBA_REG_ARRIVAL)
         expect_value = (uint64_t)s->sequence << 32 | arrivals;
     else if (offset >= 0x20 && offset < 0x80)
         expect_value = word_of(s->member, (offset - 0x20) / 8);

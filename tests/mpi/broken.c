@@ -48,7 +48,8 @@ static int barrier_stall(int size)
     static uint64_t goal;
 
     if (counter == NULL) {
-        int fd = open(getenv("GBA_TEST_BROKEN_FILE"), O_RDWR | O_CLOEXEC);
+        const char *file = getenv("GBA_TEST_BROKEN_FILE");
+        int fd = NULL == file ? -1 : open(file, O_RDWR | O_CLOEXEC);
 
         counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (counter == MAP_FAILED)

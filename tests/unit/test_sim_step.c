@@ -65,8 +65,9 @@ static void test_step_arrive(void **state)
     sim_group(dev, 2, 0, seat);
     sim_round(seat, 2, round); /* also: the dynamic linker is done with its work */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
-        struct arrival arrival = {.seat = seat[1], .round = ++round};
+        struct arrival arrival = {.seat = seat[1], .round = round + 1};
 
+        round++;
         sim_arrive(seat[0], round);
         ended = step_and_kill(arrive_once, &arrival, steps);
         if (ended < 0)

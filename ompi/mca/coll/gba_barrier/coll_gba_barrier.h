@@ -118,7 +118,7 @@ void gba_coll_modules_close(void);
 
 /* barrier.c */
 
-int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
 
 /* oob.c */
 
