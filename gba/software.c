@@ -2,10 +2,11 @@
 /*
  * Software barriers of a team: the agreement.
  *
- * Two exchanges and a vote. First each member tells its host and what it can do; from the same
- * picture all draw the same conclusion. Then the leader of each node makes the memory of the node
- * and tells where it is. The vote is also the fence after which nobody still attaches, and before
- * which nobody signals.
+ * Two exchanges between two votes: whether all have the memory to take part, and whether all are
+ * ready. First each member tells its host and what it can do; from the same picture all draw the
+ * same conclusion. Then the leader of each node makes the memory of the node and tells where it is.
+ * The second vote is also the fence after which nobody still attaches, and before which nobody
+ * signals.
  */
 #include "gba/software.h"
 
@@ -71,17 +72,6 @@ static void card_fill(struct card *card, const gba_team_attr_t *attr)
     card->sequence = params->first_sequence;
 }
 
-/* The lowest member that cannot take part, or GBA_OK. */
-static gba_status_t cards_check(const struct card *cards, uint32_t size, uint32_t *culprit)
-{
-    for (uint32_t rank = 0; rank < size; rank++)
-        if (GBA_OK != cards[rank].status) {
-            *culprit = rank;
-            return (gba_status_t)cards[rank].status;
-        }
-    return GBA_OK;
-}
-
 static bool cards_any(const struct card *cards, uint32_t size, bool (*is)(const struct card *card),
                       uint32_t *first)
 {
@@ -108,6 +98,33 @@ static bool card_no_pull(const struct card *card)
     return REMOTE_PULL != card->remote;
 }
 
+static bool card_cannot(const struct card *card)
+{
+    return GBA_OK != card->status;
+}
+
+static bool cards_one_host(const struct card *cards, uint32_t size)
+{
+    for (uint32_t rank = 1; rank < size; rank++)
+        if (0 != memcmp(&cards[rank].host, &cards[0].host, sizeof cards[0].host))
+            return false;
+    return true;
+}
+
+/*
+ * Why these members cannot have a software barrier, and the lowest of whom it is true; or GBA_OK.
+ * On the cards alone, with nothing that could fail for one member: who is told no here leaves the
+ * agreement, so all must be told the same.
+ */
+static gba_status_t cards_check(const struct card *cards, uint32_t size, uint32_t *culprit)
+{
+    if (cards_any(cards, size, card_cannot, culprit))
+        return (gba_status_t)cards[*culprit].status;
+    if (!cards_one_host(cards, size) && cards_any(cards, size, card_no_remote, culprit))
+        return GBA_ERR_UNSUPPORTED;
+    return GBA_OK;
+}
+
 /*
  * Which algorithm. `auto` among members with a core each: v1 for a few; where the rounds of v1
  * would be many, v2. See gba/soft/README.md for the measurements.
@@ -126,9 +143,9 @@ static const struct gba_algorithm *algorithm_choose(int32_t wanted, uint32_t siz
     return one_host ? shm[index] : general[index];
 }
 
-/* All members make the same plan of the same cards. */
-static gba_status_t plan_make(struct plan *plan, const struct card *cards, const gba_oob_t *oob,
-                              uint32_t *culprit)
+/* All members make the same plan of the same cards; or GBA_ERR_NOMEM, which one may be alone with.
+ */
+static gba_status_t plan_make(struct plan *plan, const struct card *cards, const gba_oob_t *oob)
 {
     const struct card *first = &cards[0];
     bool one_host, crowded, pull;
@@ -136,16 +153,12 @@ static gba_status_t plan_make(struct plan *plan, const struct card *cards, const
     gba_status_t status;
 
     status = gba_topology_init(&plan->topology, oob->rank, oob->size, card_host, cards);
-    if (GBA_OK != status) {
-        *culprit = oob->rank;
+    if (GBA_OK != status)
         return status;
-    }
     plan->radix = first->radix;
     plan->sequence = first->sequence;
     one_host = 1 == plan->topology.nodes;
     crowded = cards_any(cards, oob->size, card_crowded, &ignored);
-    if (!one_host && cards_any(cards, oob->size, card_no_remote, culprit))
-        return GBA_ERR_UNSUPPORTED;
     pull = !cards_any(cards, oob->size, card_no_pull, &ignored);
 
     if (one_host && GBA_ALGORITHM_AUTO == first->algorithm &&
@@ -171,33 +184,37 @@ static bool plan_shares(const struct plan *plan)
            (GBA_SOFTWARE_HYBRID == plan->kind && plan->topology.local_size > 1);
 }
 
-/* The second exchange: the memory of each node. Returns this member's own status. */
+/*
+ * The second exchange: the memory of each node. planned: whether this member has a plan at all: if
+ * not, it takes part for the sake of the others. deeds: [size], overwritten.
+ * Returns this member's own status.
+ */
 static gba_status_t segment_share(struct gba_software *software, const struct plan *plan,
-                                  const gba_oob_t *oob, gba_status_t *exchange)
+                                  gba_status_t planned, const gba_oob_t *oob, struct deed *deeds,
+                                  gba_status_t *exchange)
 {
     const struct gba_topology *topology = &plan->topology;
-    struct deed mine, *all;
-    gba_status_t status = GBA_OK;
+    gba_status_t status = planned;
+    struct deed mine;
 
     memset(&mine, 0, sizeof mine);
-    all = calloc(oob->size, sizeof *all);
-    if (plan_shares(plan) && 0 == topology->local_rank)
+    mine.status = planned; /* it may be the leader of a node, and has no memory for it */
+    if (GBA_OK == planned && plan_shares(plan) && 0 == topology->local_rank)
         mine.status = gba_shm_segment_create(topology->local_size, plan->slots, plan->sequence,
                                              &software->segment, &mine.ticket);
-    *exchange = NULL == all ? GBA_ERR_NOMEM : oob->allgather(oob->ctx, &mine, all, sizeof mine);
-    if (GBA_OK != *exchange) {
-        status = *exchange;
-    } else if (plan_shares(plan) && 0 == topology->local_rank) {
+    *exchange = oob->allgather(oob->ctx, &mine, deeds, sizeof mine);
+    if (GBA_OK != *exchange || GBA_OK != planned || !plan_shares(plan))
+        return status;
+    if (0 == topology->local_rank) {
         status = (gba_status_t)mine.status;
-    } else if (plan_shares(plan)) {
-        const struct deed *leader = &all[topology->locals[0]];
+    } else {
+        const struct deed *leader = &deeds[topology->locals[0]];
 
         /* The leader reports its own failure, so a member says nothing new with it. */
         status = (gba_status_t)leader->status;
         if (GBA_OK == status)
             status = gba_shm_segment_attach(&leader->ticket, &software->segment);
     }
-    free(all);
     return status;
 }
 
@@ -262,28 +279,23 @@ static void plan_describe(const struct plan *plan, char *why, size_t len)
 
 /* From the cards on: GBA_OK with *reason set, or GBA_ERR_OOB. */
 static gba_status_t software_build(struct gba_software *software, const gba_team_attr_t *attr,
-                                   const gba_oob_t *oob, const struct card *cards, char *why,
-                                   size_t len, gba_status_t *reason, uint32_t *culprit)
+                                   const gba_oob_t *oob, const struct card *cards,
+                                   struct deed *deeds, char *why, size_t len, gba_status_t *reason,
+                                   uint32_t *culprit)
 {
     struct plan plan = {.kind = GBA_SOFTWARE_NODE};
-    gba_status_t exchange = GBA_OK, status, shared;
+    gba_status_t exchange = GBA_OK, status;
     int64_t outcome;
 
     *reason = cards_check(cards, oob->size, culprit);
     if (GBA_OK != *reason)
         return GBA_OK;
-    status = plan_make(&plan, cards, oob, culprit);
-    if (GBA_ERR_UNSUPPORTED == status) {
-        *reason = status; /* all members found the same */
-        gba_topology_fini(&plan.topology);
-        return GBA_OK;
-    }
     /* What failed here alone (no memory for the plan) is for the vote; the exchange before it must
-     * not be missed for that. */
-    shared = segment_share(software, &plan, oob, &exchange);
+     * not be missed for that. From here on all make the same two calls, whatever happens. */
+    status = plan_make(&plan, cards, oob);
+    status = segment_share(software, &plan, status, oob, deeds, &exchange);
     if (GBA_OK != exchange)
         goto fini_topology;
-    status = GBA_OK == status ? shared : status;
     if (GBA_OK == status)
         status = software_place(software, &plan, attr, oob);
     exchange = oob->allreduce_min(oob->ctx, gba_outcome_encode(status, oob->rank), &outcome);
@@ -309,23 +321,34 @@ gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oo
 {
     struct gba_software *s = calloc(1, sizeof *s);
     struct card mine, *cards = calloc(oob->size, sizeof *cards);
-    gba_status_t status = GBA_ERR_NOMEM;
+    struct deed *deeds = calloc(oob->size, sizeof *deeds);
+    bool memory = NULL != s && NULL != cards && NULL != deeds;
+    gba_status_t status;
+    int64_t outcome;
 
     *software = NULL;
-    /* As in gba_team_create: without this memory a member cannot even take part. */
-    if (NULL == s || NULL == cards)
-        goto free_cards;
+    /* The exchanges need memory that grows with the team. Who has none must not be missed in them,
+     * so all hear of it first, by the one call that needs none. */
+    status = oob->allreduce_min(
+        oob->ctx, gba_outcome_encode(memory ? GBA_OK : GBA_ERR_NOMEM, oob->rank), &outcome);
+    if (GBA_OK != status)
+        goto free_all;
+    *reason = gba_outcome_status(outcome);
+    *culprit = gba_outcome_rank(outcome);
+    if (GBA_OK != *reason)
+        goto free_all;
     s->segment.fd = -1;
     card_fill(&mine, attr);
     status = oob->allgather(oob->ctx, &mine, cards, sizeof mine);
     if (GBA_OK == status)
-        status = software_build(s, attr, oob, cards, why, len, reason, culprit);
+        status = software_build(s, attr, oob, cards, deeds, why, len, reason, culprit);
     if (GBA_OK == status && GBA_OK == *reason) {
         *software = s;
         s = NULL;
     }
 
-free_cards:
+free_all:
+    free(deeds);
     free(cards);
     gba_software_destroy(s);
     return status;

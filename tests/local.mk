@@ -178,6 +178,16 @@ tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh
 
+# A member without memory in the agreement: calloc fails on demand.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_agree
+TESTS += tests/unit/test_agree
+tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_agree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=gba_host_get
+tests_unit_test_agree_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
 # The ground floor: status, log, parameters, device paths.
 if HAVE_CMOCKA
 GBA_BASE_TESTS = tests/unit/test_base tests/unit/test_params tests/unit/test_path

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A member that runs out of memory in the agreement: it must make the same collective calls as the
+ * others, and all must come to the same end. For each allocation of one member in turn, that one
+ * fails. A member that leaves the agreement alone leaves the others waiting, and the alarm ends it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/base/host.h"
+#include "gba/signal/signal_ops.h"
+#include "gba/soft/sched.h"
+#include "tests/unit/thread_oob.h"
+
+#define MEMBERS 5u
+
+/* More than any member makes; a run in which none failed ends the search. */
+#define ALLOCATIONS_MAX 40
+
+/* The allocation of this thread that fails, counted down; 0: none. */
+static _Thread_local int fail_in;
+static _Thread_local bool failed;
+static _Thread_local uint32_t my_rank;
+
+static uint32_t hosts; /* ranks are dealt to them in turn */
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+gba_status_t __wrap_gba_host_get(struct gba_host *host);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (fail_in > 0 && 0 == --fail_in) {
+        failed = true;
+        return NULL;
+    }
+    return __real_calloc(count, size);
+}
+
+gba_status_t __wrap_gba_host_get(struct gba_host *host)
+{
+    memset(host, 0, sizeof *host);
+    host->word[0] = 1 + my_rank % hosts;
+    return GBA_OK;
+}
+
+/* Messages that nobody sends: only the agreement is tested. */
+
+static gba_status_t no_set(struct gba_signals *signals, uint32_t peer, uint32_t slot, uint32_t seq)
+{
+    (void)signals, (void)peer, (void)slot, (void)seq;
+    return GBA_OK;
+}
+
+static uint32_t no_mine(struct gba_signals *signals, uint32_t slot, uint32_t parity)
+{
+    (void)signals, (void)slot, (void)parity;
+    return 0;
+}
+
+static void signals_free(struct gba_signals *signals)
+{
+    free(signals);
+}
+
+static const struct gba_signal_ops no_ops = {
+    .name = "none", .set = no_set, .mine = no_mine, .destroy = signals_free};
+
+static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
+                                struct gba_signals **signals)
+{
+    struct gba_signals *s = calloc(1, sizeof *s);
+
+    (void)ctx, (void)group;
+    if (NULL == s)
+        return GBA_ERR_NOMEM;
+    s->ops = &no_ops;
+    *signals = s;
+    return GBA_OK;
+}
+
+static const gba_remote_t some_remote = {.open = remote_open};
+
+struct plan {
+    const gba_remote_t *remote;
+    uint32_t victim;
+    int fail; /* which allocation of the victim, from 1; its team's own is not among them */
+    /* What became of it, by member: */
+    bool failed;
+    gba_status_t status[MEMBERS];
+    gba_path_t path[MEMBERS];
+    int calls[MEMBERS];
+    char why[MEMBERS][200];
+};
+
+static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    struct plan *plan = self->arg;
+    uint32_t rank = self->rank;
+    gba_params_t params;
+    gba_team_attr_t attr = {.name = "agree",
+                            .params = &params,
+                            .device_status = GBA_ERR_NO_DEVICE,
+                            .remote = plan->remote};
+    gba_team_t *team = NULL;
+
+    gba_params_default(&params);
+    my_rank = rank;
+    failed = false;
+    /* Without its team a member cannot even say that it has none: the first one succeeds. */
+    fail_in = rank == plan->victim ? plan->fail + 1 : 0;
+    plan->status[rank] = gba_team_create(&attr, oob, &team);
+    fail_in = 0;
+    if (rank == plan->victim)
+        plan->failed = failed;
+    plan->calls[rank] = self->shared->calls[rank];
+    if (GBA_OK != plan->status[rank])
+        return;
+    plan->path[rank] = gba_team_path(team);
+    snprintf(plan->why[rank], sizeof plan->why[rank], "%s", gba_team_why(team));
+    gba_team_destroy(team);
+}
+
+static void silent(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx, (void)level, (void)line;
+}
+
+/* Fail each allocation of the victim in turn, until there is none left. */
+static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t victim)
+{
+    char culprit[64];
+    int fail;
+
+    hosts = on_hosts;
+    snprintf(culprit, sizeof culprit, "%s (member %u)", gba_status_text(GBA_ERR_NOMEM), victim);
+    for (fail = 1; fail <= ALLOCATIONS_MAX; fail++) {
+        struct plan plan = {.remote = remote, .victim = victim, .fail = fail};
+
+        alarm(60);
+        thread_oob_run(MEMBERS, 0, agree, &plan);
+        for (uint32_t rank = 0; rank < MEMBERS; rank++) {
+            assert_int_equal(plan.status[rank], GBA_OK);
+            assert_int_equal(plan.path[rank], plan.path[0]);
+            assert_int_equal(plan.calls[rank], plan.calls[0]);
+            assert_string_equal(plan.why[rank], plan.why[0]);
+        }
+        if (!plan.failed)
+            break;
+        assert_int_equal(plan.path[0], GBA_PATH_CALLER);
+        if (NULL == strstr(plan.why[0], culprit)) /* who has no memory is named */
+            fail_msg("allocation %d of member %u: %s", fail, victim, plan.why[0]);
+    }
+    alarm(0);
+    assert_in_range(fail, 4, ALLOCATIONS_MAX); /* else the wrapper is not in use */
+}
+
+static void test_one_host(void **state)
+{
+    (void)state;
+    for (uint32_t victim = 0; victim < MEMBERS; victim++)
+        fail_each(1, NULL, victim);
+}
+
+static void test_several_hosts(void **state)
+{
+    (void)state;
+    for (uint32_t victim = 0; victim < MEMBERS; victim++)
+        fail_each(2, &some_remote, victim);
+}
+
+/* All conclude from the cards that there is no way. Whoever needs memory to see that may be alone
+ * with another conclusion. */
+static void test_several_hosts_without_messages(void **state)
+{
+    (void)state;
+    for (uint32_t victim = 0; victim < MEMBERS; victim++)
+        fail_each(2, NULL, victim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_host),
+        cmocka_unit_test(test_several_hosts),
+        cmocka_unit_test(test_several_hosts_without_messages),
+    };
+
+    gba_log_set(silent, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
