@@ -7,6 +7,7 @@
 
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
+    team->under_way = true;
     if (NULL != team->software)
         return gba_software_start(team->software);
     gba_send_arrival(team->state);
@@ -18,8 +19,12 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     gba_status_t status =
         NULL != team->software ? gba_software_test(team->software) : gba_poll_release(team->state);
 
-    if (GBA_OK == status)
+    /* Once, however often the caller asks: gba_team_recover compares these counts, and one too many
+     * would let the others out of a round that has not ended. */
+    if (GBA_OK == status && team->under_way) {
+        team->under_way = false;
         team->stats.rounds++;
+    }
     return status;
 }
 

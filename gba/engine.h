@@ -73,6 +73,7 @@ struct gba_team {
     struct gba_software *software; /* on GBA_PATH_SOFT, else NULL */
     int wait;                      /* gba_wait_t */
     bool crowded;
+    bool under_way; /* a round that is not counted yet, but for those that end in attempt */
     uint32_t size, rank;
     /* Of the watchdog, see watch.c: */
     uint64_t watched;     /* the round that it looks at, counted from 1 */

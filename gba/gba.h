@@ -460,7 +460,8 @@ GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
  * thread at a time on a team; different teams are independent.
  *
  * start: arrive. Never blocks. Release, as gba_send_arrival.
- * test: GBA_OK when all have arrived, else GBA_INPROGRESS. Never blocks, makes no system call.
+ * test: GBA_OK when all have arrived, and again until the next start; else GBA_INPROGRESS. Never
+ *       blocks, makes no system call.
  *       Acquire on GBA_OK, as gba_poll_release.
  * progress: what is too slow for test: call it every few microseconds or more seldom while test
  * says GBA_INPROGRESS. It looks at the clock, and after `retry_after` milliseconds at the registers

@@ -198,6 +198,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     over = (int64_t)team->stats.rounds < -least;
     if (over)
         team->stats.rounds++;
+    team->under_way = false; /* over and counted, or to be started again */
     team->stats.failovers++;
     team_leave(team);
     status = team_fall_back(team, attr, oob, GBA_ERR_DEAD, 0);

@@ -114,6 +114,7 @@ wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
     uint64_t began = 0, now;
     gba_status_t status;
 
+    team->under_way = true; /* the fast path has not counted it */
     for (;;) {
         status = wait_look(team, yields);
         if (GBA_OK == status)

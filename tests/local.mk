@@ -178,7 +178,7 @@ tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh
 
-# A member without memory in the agreement: calloc fails on demand.
+# A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_agree
 TESTS += tests/unit/test_agree
@@ -186,6 +186,11 @@ tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/thread_oob.c 
 tests_unit_test_agree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=gba_host_get
 tests_unit_test_agree_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test_rounds
+TESTS += tests/unit/test_rounds
+tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_rounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_rounds_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # The ground floor: status, log, parameters, device paths.
