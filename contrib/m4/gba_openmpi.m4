@@ -164,20 +164,46 @@ AC_DEFUN([GBA_OPENMPI_COMPONENT_DIR], [
 ])
 
 # GBA_OPENSHMEM: whether the scoll component can be built. BUILD_OSHMEM for the makefiles.
+#
+#   OSHCC, OSHRUN, OSHMEM_INFO    its commands, for tests and examples
+#   OSHMEM_CPPFLAGS, OSHMEM_LIBS  for the component
 AC_DEFUN([GBA_OPENSHMEM], [
     AC_ARG_ENABLE([oshmem],
         [AS_HELP_STRING([--disable-oshmem],
             [leave the OpenSHMEM component out (default: in, when oshcc and its headers are there)])],
         [], [enable_oshmem=auto])
+    OSHCC=$gba_bindir/oshcc$gba_suffix
+    test -x "$OSHCC" || OSHCC=$gba_bindir/oshcc
+    OSHRUN=$gba_bindir/oshrun$gba_suffix
+    test -x "$OSHRUN" || OSHRUN=$gba_bindir/oshrun
+    OSHMEM_INFO=$gba_bindir/oshmem_info
+    AC_SUBST([OSHCC])
+    AC_SUBST([OSHRUN])
+    AC_SUBST([OSHMEM_INFO])
+    # Two headers include others by names that only the source tree has: those in shim stand in.
+    OSHMEM_CPPFLAGS="$OMPI_CPPFLAGS -isystem `AS_DIRNAME(["$gba_ompi_incdir"])`/openshmem"
+    OSHMEM_CPPFLAGS="$OSHMEM_CPPFLAGS -isystem \$(top_srcdir)/oshmem/mca/scoll/gba/shim"
+    AC_SUBST([OSHMEM_CPPFLAGS])
     gba_have_oshmem=no
-    AS_IF([test -x "$gba_bindir/oshcc$gba_suffix" || test -x "$gba_bindir/oshcc"],
-        [AS_IF([test -f "$gba_ompi_incdir/oshmem/mca/scoll/scoll.h"], [gba_have_oshmem=yes])])
+    AS_IF([test "$enable_oshmem" != no && test -x "$OSHCC"], [
+        OSHMEM_LIBS=`"$OSHCC" --showme:link`
+        AC_MSG_CHECKING([whether a component of OpenSHMEM compiles])
+        gba_saved_cppflags=$CPPFLAGS
+        CPPFLAGS="$CPPFLAGS `AS_ECHO(["$OSHMEM_CPPFLAGS"]) |
+            $SED "s,.(top_srcdir),$srcdir,"`"
+        AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include "oshmem_config.h"
+#include "oshmem/mca/scoll/base/base.h"
+#include "oshmem/mca/spml/spml.h"
+#include "oshmem/proc/proc.h"]])], [gba_have_oshmem=yes])
+        CPPFLAGS=$gba_saved_cppflags
+        AC_MSG_RESULT([$gba_have_oshmem])])
+    AC_SUBST([OSHMEM_LIBS])
     AS_IF([test "$enable_oshmem" = yes && test "$gba_have_oshmem" = no],
-        [AC_MSG_ERROR([--enable-oshmem: Open MPI in $gba_ompi_prefix has no oshcc, or not the header
-            oshmem/mca/scoll/scoll.h])])
+        [AC_MSG_ERROR([--enable-oshmem: Open MPI in $gba_ompi_prefix has no oshcc, or not the
+            internal headers of OpenSHMEM (oshmem/mca/scoll/scoll.h)])])
     AS_CASE([$enable_oshmem,$gba_have_oshmem],
         [no,*], [gba_oshmem_summary="no (--disable-oshmem)"],
         [*,no], [gba_oshmem_summary="no (this Open MPI has none, or not its headers)"],
-        [gba_oshmem_summary="found; its component is not yet part of this version"])
-    AM_CONDITIONAL([BUILD_OSHMEM], [test "$enable_oshmem" != no && test "$gba_have_oshmem" = yes])
+        [gba_oshmem_summary="yes ($OSHCC)"])
+    AM_CONDITIONAL([BUILD_OSHMEM], [test "$gba_have_oshmem" = yes])
 ])

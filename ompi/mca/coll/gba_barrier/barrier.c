@@ -7,7 +7,6 @@
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
@@ -62,9 +61,7 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
     attr->name_member = barrier_name_member;
     attr->name_ctx = comm;
     attr->device = gba_coll_device(&attr->device_status);
-    /* Open MPI's own parameter says the same where it cannot be counted: other jobs need cores. */
-    attr->crowded = opal_progress_yield_when_idle ||
-                    gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    attr->crowded = gba_compat_crowded();
 }
 
 /* The module goes on with what its team has agreed. */

@@ -6,8 +6,6 @@
 
 #define HELP_FILE "help-coll-gba-barrier.txt"
 
-_Static_assert(-GBA_STATUS_LAST < 32, "reasons_told has a bit for each status");
-
 /* Whether Open MPI finds our texts and can show each one once for the whole job. */
 static bool help_found;
 
@@ -57,30 +55,14 @@ void gba_coll_report_parameter(void)
     gba_coll_report_once("parameter", line);
 }
 
-/* Whether the user should be told of this reason, and has not been. */
-static bool reason_due(gba_status_t reason)
-{
-    uint32_t bit;
-    bool due;
-
-    /* Nobody is told of hardware that is not there, unless he asked for it; everybody is when it
-     * dies. */
-    if (GBA_OK == reason || (!gba_coll->device_asked && GBA_ERR_DEAD != reason))
-        return false;
-    bit = UINT32_C(1) << (-reason & 31);
-    opal_mutex_lock(&gba_coll->lock);
-    due = 0 == (gba_coll->reasons_told & bit);
-    gba_coll->reasons_told |= bit;
-    opal_mutex_unlock(&gba_coll->lock);
-    return due;
-}
-
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
                           const char *why)
 {
     char line[768];
     int n;
-    bool due = reason_due(reason); /* all members note that the speaker tells it */
+    /* All members note that the speaker tells it. */
+    bool due = gba_common_reason_due(&gba_coll->reasons_told, &gba_coll->lock, reason,
+                                     gba_coll->device_asked);
 
     if (speaker != (uint32_t)ompi_comm_rank(comm))
         return;

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -82,6 +84,14 @@ static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uin
 static inline uint32_t gba_compat_local_processes(void)
 {
     return (uint32_t)opal_process_info.num_local_peers + 1u;
+}
+
+/* Whether processes have to share cores. Open MPI's own parameter says so where it cannot be
+ * counted: other jobs need cores, too. */
+static inline bool gba_compat_crowded(void)
+{
+    return opal_progress_yield_when_idle ||
+           gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* The host of a process, "?" when it is not known. Never waits. */

@@ -107,6 +107,13 @@ void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *me
 int gba_common_log_open(const char *label, int verbose);
 
 /*
+ * Whether the user should be told why a team has this path, and has not been.
+ * told: bit -status: the user knows of this reason; covered by the lock.
+ * asked: the user wants a device.
+ */
+bool gba_common_reason_due(uint32_t *told, opal_mutex_t *lock, gba_status_t reason, bool asked);
+
+/*
  * The device of the process, opened at the first call; the outcome of that call is remembered. All
  * components of a process get the same device for the same path.
  * Returns the device, or NULL and the reason in *status. Thread-safe by the lock.

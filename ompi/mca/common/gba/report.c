@@ -35,6 +35,25 @@ int gba_common_log_open(const char *label, int verbose)
     return log_output;
 }
 
+_Static_assert(-GBA_STATUS_LAST < 32, "there is a bit for each status");
+
+bool gba_common_reason_due(uint32_t *told, opal_mutex_t *lock, gba_status_t reason, bool asked)
+{
+    uint32_t bit;
+    bool due;
+
+    /* Nobody is told of hardware that is not there, unless he asked for it; everybody is when it
+     * dies. */
+    if (GBA_OK == reason || (!asked && GBA_ERR_DEAD != reason))
+        return false;
+    bit = UINT32_C(1) << (-reason & 31);
+    opal_mutex_lock(lock);
+    due = 0 == (*told & bit);
+    *told |= bit;
+    opal_mutex_unlock(lock);
+    return due;
+}
+
 gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
                                     const char *path, gba_status_t *status)
 {

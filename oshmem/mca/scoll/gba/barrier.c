@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shmem_barrier, shmem_sync, and the barriers inside shmem_malloc, shmem_free, init and finalize:
+ * Open MPI has one function for all of them. Once all members have been heard of (invite.c) they
+ * agree which path this and all later barriers of the set take.
+ *
+ * Puts: a barrier, but not a sync, completes them first. Open MPI does it for both before it calls
+ * us, where it was configured in the usual way (--enable-oshmem-compat). Otherwise it leaves it to
+ * us and does not say which of the two it is, so we do it for both: the parameter `quiet`.
+ */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
+
+static void barrier_progress(void *arg)
+{
+    (void)arg;
+    (void)opal_progress();
+}
+
+/* What the attributes of a team point to. */
+struct attr_storage {
+    gba_remote_t remote;
+    struct gba_common_messages messages;
+    char name[64];
+};
+
+/*
+ * The device for this set, or NULL and the reason. Active sets live until the program ends, and a
+ * program may use any number of them: they leave some groups to others. The leader decides that for
+ * all, by what it offers; two leaders at once may both take the last one.
+ */
+static gba_device_t *set_device(const gba_scoll_module_t *module, gba_status_t *status)
+{
+    gba_device_t *device = gba_common_device_get(&gba_scoll->device, &gba_scoll->lock,
+                                                 gba_scoll->params.device_path, status);
+    gba_device_info_t info;
+
+    if (NULL == device || 0 != module->rank || module->set == oshmem_group_all)
+        return device;
+    *status = gba_device_query(device, &info);
+    if (GBA_OK == *status && info.groups_free <= gba_scoll->group_reserve)
+        *status = GBA_ERR_NO_GROUP;
+    return GBA_OK == *status ? device : NULL;
+}
+
+static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
+                      gba_scoll_module_t *module)
+{
+    memset(attr, 0, sizeof *attr);
+    storage->messages =
+        (struct gba_common_messages){.comm = oshmem_comm_world,
+                                     .tag = gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL),
+                                     .ranks = module->set->proc_vpids,
+                                     .label = GBA_SCOLL_LABEL};
+    gba_common_remote_init(&storage->remote, &storage->messages);
+    gba_scoll_name_set(module->set, storage->name, sizeof storage->name);
+    attr->name = storage->name;
+    attr->params = &gba_scoll->params;
+    attr->device = set_device(module, &attr->device_status);
+    attr->remote = &storage->remote;
+    attr->name_member = gba_scoll_name_by_module;
+    attr->name_ctx = module;
+    attr->crowded = gba_compat_crowded();
+}
+
+/* The module goes on with what its team has agreed. */
+static void barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
+{
+    opal_mutex_lock(&gba_scoll->lock); /* for a thread that reads the counters */
+    module->team = team;
+    module->path = gba_team_path(team);
+    opal_mutex_unlock(&gba_scoll->lock);
+    module->active = GBA_PATH_CALLER == module->path ? NULL : team;
+    module->agreed = true;
+    gba_scoll_report_path(module, gba_team_reason(team), gba_team_why(team));
+}
+
+static gba_status_t barrier_agree(gba_scoll_module_t *module)
+{
+    struct attr_storage storage;
+    gba_team_attr_t attr;
+    gba_team_t *team;
+    gba_oob_t oob;
+    gba_status_t status;
+
+    attr_init(&attr, &storage, module);
+    gba_scoll_oob_init(&oob, module);
+    status = gba_team_create(&attr, &oob, &team);
+    if (GBA_OK == status)
+        barrier_follow(module, team);
+    return status;
+}
+
+/* The device died in this round. All members come here, those too that had left the round before it
+ * died: at their next barrier. Returns GBA_OK with *done, whether the round is over. */
+static gba_status_t barrier_recover(gba_scoll_module_t *module, bool *done)
+{
+    struct attr_storage storage;
+    gba_team_stats_t stats;
+    gba_team_attr_t attr;
+    gba_oob_t oob;
+    gba_status_t status;
+
+    attr_init(&attr, &storage, module);
+    gba_scoll_oob_init(&oob, module);
+    status = gba_team_recover(module->team, &attr, &oob, done);
+    if (GBA_OK != status) {
+        module->active = NULL;
+        return status;
+    }
+    gba_team_stats(module->team, &stats);
+    module->path_before = module->path;
+    module->rounds_before = stats.rounds;
+    barrier_follow(module, module->team);
+    return GBA_OK;
+}
+
+/* The barrier that was there before us. It finds its own module where it had put it. */
+static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+{
+    int rc;
+
+    module->fallbacks++;
+    PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
+    return rc;
+}
+
+static int barrier_error(gba_status_t status)
+{
+    opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": a barrier failed: %s",
+                gba_status_text(status));
+    return GBA_ERR_NOMEM == status ? OSHMEM_ERR_OUT_OF_RESOURCE : OSHMEM_ERROR;
+}
+
+/* No agreement yet: the previous barrier, unless this is the one that begins with agreeing. */
+static int barrier_first(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+{
+    gba_status_t status;
+    int rc;
+
+    if (module->agree_at == module->barriers + 1) {
+        status = barrier_agree(module);
+        return GBA_OK == status ? gba_scoll_barrier(set, pSync, alg) : barrier_error(status);
+    }
+    status = gba_scoll_invite_before(module);
+    if (GBA_OK != status)
+        return barrier_error(status);
+    rc = barrier_previous(module, set, pSync, alg);
+    if (OSHMEM_SUCCESS != rc)
+        return rc;
+    status = gba_scoll_invite_after(module);
+    return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
+}
+
+int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
+{
+    gba_scoll_module_t *module = (gba_scoll_module_t *)set->g_scoll.scoll_barrier_module;
+    gba_status_t status;
+    bool done = false;
+
+    if (OPAL_UNLIKELY(gba_scoll->quiet))
+        MCA_SPML_CALL(quiet(oshmem_ctx_default));
+    if (OPAL_UNLIKELY(NULL == module->active))
+        return module->agreed ? barrier_previous(module, set, pSync, alg)
+                              : barrier_first(module, set, pSync, alg);
+    status = gba_barrier_wait(module->active, barrier_progress, NULL);
+    if (OPAL_LIKELY(GBA_OK == status))
+        return OSHMEM_SUCCESS;
+    if (GBA_ERR_DEAD == status)
+        status = barrier_recover(module, &done);
+    if (GBA_OK != status)
+        return barrier_error(status);
+    return done ? OSHMEM_SUCCESS : gba_scoll_barrier(set, pSync, alg);
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The component of Open MPI's scoll framework (OpenSHMEM).
+if BUILD_OSHMEM
+ompi_component_LTLIBRARIES += mca_scoll_gba.la
+mca_scoll_gba_la_SOURCES = \
+	oshmem/mca/scoll/gba/scoll_gba.h \
+	oshmem/mca/scoll/gba/component.c \
+	oshmem/mca/scoll/gba/params.c \
+	oshmem/mca/scoll/gba/pin.c \
+	oshmem/mca/scoll/gba/module.c \
+	oshmem/mca/scoll/gba/invite.c \
+	oshmem/mca/scoll/gba/oob.c \
+	oshmem/mca/scoll/gba/barrier.c \
+	oshmem/mca/scoll/gba/report.c
+mca_scoll_gba_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+mca_scoll_gba_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+mca_scoll_gba_la_LDFLAGS = -module $(OMPI_LDFLAGS)
+mca_scoll_gba_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la \
+	$(OSHMEM_LIBS) $(OMPI_LIBS) -ldl
+endif
+EXTRA_DIST += \
+	oshmem/mca/scoll/gba/shim/ompi/include/mpi.h \
+	oshmem/mca/scoll/gba/shim/oshmem/include/shmem.h

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One module per active set: what was selected before us, and what we count. */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <string.h>
+
+static void counts_add(struct gba_common_counts *sum, const gba_scoll_module_t *module)
+{
+    sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
+    gba_common_counts_add(sum, module->team, module->path, module->path_before,
+                          module->rounds_before);
+}
+
+void gba_scoll_counts_sum(struct gba_common_counts *sum)
+{
+    opal_mutex_lock(&gba_scoll->lock);
+    *sum = gba_scoll->retired;
+    for (const gba_scoll_module_t *module = gba_scoll->modules; NULL != module;
+         module = module->next)
+        counts_add(sum, module);
+    opal_mutex_unlock(&gba_scoll->lock);
+}
+
+/* Leave the team and the list. Sends nothing. */
+static void module_close(gba_scoll_module_t *module)
+{
+    opal_mutex_lock(&gba_scoll->lock);
+    if (NULL != module->link) {
+        counts_add(&gba_scoll->retired, module);
+        *module->link = module->next;
+        if (NULL != module->next)
+            module->next->link = module->link;
+        module->link = NULL;
+    }
+    opal_mutex_unlock(&gba_scoll->lock);
+    gba_scoll_report_missing(module);
+    gba_scoll_invite_close(module);
+    gba_team_destroy(module->team);
+    module->team = NULL;
+    module->active = NULL;
+    module->agreed = true; /* on the previous barrier, should anybody still call us */
+}
+
+void gba_scoll_modules_close(void)
+{
+    while (NULL != gba_scoll->modules)
+        module_close(gba_scoll->modules);
+}
+
+static void module_construct(gba_scoll_module_t *module)
+{
+    memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
+    module->path = module->path_before = GBA_PATH_CALLER;
+}
+
+static void module_destruct(gba_scoll_module_t *module)
+{
+    module_close(module);
+    if (NULL != module->previous_barrier_module)
+        OBJ_RELEASE(module->previous_barrier_module);
+}
+
+OBJ_CLASS_INSTANCE(gba_scoll_module_t, mca_scoll_base_module_t, module_construct, module_destruct);
+
+/*
+ * The framework enables modules from the lowest priority up, so what is there now is below us. It
+ * does this twice for the set of all PEs, before and after there is a symmetric heap; the first
+ * module never sees a barrier.
+ */
+static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
+{
+    gba_scoll_module_t *module = (gba_scoll_module_t *)super;
+
+    module->previous_barrier = set->g_scoll.scoll_barrier;
+    module->previous_barrier_module = set->g_scoll.scoll_barrier_module;
+    if (NULL == module->previous_barrier || NULL == module->previous_barrier_module) {
+        module->previous_barrier_module = NULL;
+        super->scoll_barrier = NULL; /* offer nothing, but do not fail */
+        return OSHMEM_SUCCESS;
+    }
+    OBJ_RETAIN(module->previous_barrier_module);
+    opal_mutex_lock(&gba_scoll->lock);
+    module->next = gba_scoll->modules;
+    module->link = &gba_scoll->modules;
+    if (NULL != module->next)
+        module->next->link = &module->next;
+    gba_scoll->modules = module;
+    opal_mutex_unlock(&gba_scoll->lock);
+    return OSHMEM_SUCCESS;
+}
+
+mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set)
+{
+    gba_scoll_module_t *module = OBJ_NEW(gba_scoll_module_t);
+
+    if (NULL == module)
+        return NULL;
+    module->set = set;
+    module->size = (uint32_t)set->proc_count;
+    module->rank = (uint32_t)oshmem_proc_group_find_id(set, set->my_pe);
+    module->super.scoll_module_enable = module_enable;
+    module->super.scoll_barrier = gba_scoll_barrier;
+    return &module->super;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exchange with which the members of an active set agree: messages between the leader and each
+ * member, on the communicator that Open MPI has of all PEs. Not over the component below, whose
+ * collectives want symmetric memory and a pSync that nobody else uses, nor over a communicator of
+ * the set, which there is only with scoll/mpi. An agreement is half a dozen exchanges, once in the
+ * life of a set: a star is good enough for the 708 members that a barrier group can have.
+ */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <string.h>
+
+/*
+ * A tag is kind << 20 | log2(stride) << 15 | size. The first PE of the set is not in it: up and
+ * down, it is one end of the message. 22 bits, since PML UCX has 23.
+ */
+#define TAG_SIZE_BITS   15
+#define TAG_STRIDE_BITS 5
+
+int gba_scoll_tag(const oshmem_group_t *set, enum gba_scoll_message kind)
+{
+    uint32_t size = (uint32_t)set->proc_count, stride, log = 0;
+    int tag;
+
+    stride = size < 2 ? 1 : set->proc_vpids[1] - set->proc_vpids[0];
+    while ((UINT32_C(1) << log) < stride && log < (1 << TAG_STRIDE_BITS) - 1)
+        log++;
+    if ((UINT32_C(1) << log) != stride || size >= 1 << TAG_SIZE_BITS)
+        return -1;
+    tag = (int)((uint32_t)kind << (TAG_SIZE_BITS + TAG_STRIDE_BITS) | log << TAG_SIZE_BITS | size);
+    return tag <= mca_pml.pml_max_tag ? tag : -1;
+}
+
+gba_status_t gba_scoll_send(const gba_scoll_module_t *module, uint32_t rank,
+                            enum gba_scoll_message kind, mca_pml_base_send_mode_t mode,
+                            const void *data, size_t bytes)
+{
+    int rc = MCA_PML_CALL(send(data, bytes, MPI_BYTE, oshmem_proc_pe_vpid(module->set, (int)rank),
+                               gba_scoll_tag(module->set, kind), mode, oshmem_comm_world));
+
+    return OMPI_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+}
+
+gba_status_t gba_scoll_receive(const gba_scoll_module_t *module, uint32_t rank,
+                               enum gba_scoll_message kind, void *data, size_t bytes)
+{
+    int rc =
+        MCA_PML_CALL(recv(data, bytes, MPI_BYTE, oshmem_proc_pe_vpid(module->set, (int)rank),
+                          gba_scoll_tag(module->set, kind), oshmem_comm_world, MPI_STATUS_IGNORE));
+
+    return OMPI_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+}
+
+static gba_status_t send_up(const gba_scoll_module_t *module, const void *data, size_t bytes)
+{
+    return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, data, bytes);
+}
+
+/* The leader's data to all. */
+static gba_status_t share(const gba_scoll_module_t *module, void *data, size_t bytes)
+{
+    gba_status_t status = GBA_OK;
+
+    if (0 != module->rank)
+        return gba_scoll_receive(module, 0, GBA_SCOLL_DOWN, data, bytes);
+    for (uint32_t rank = 1; rank < module->size && GBA_OK == status; rank++)
+        status =
+            gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_STANDARD, data, bytes);
+    return status;
+}
+
+static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
+{
+    const gba_scoll_module_t *module = ctx;
+    gba_status_t status = GBA_OK;
+
+    if (0 != root && module->rank == root)
+        status = send_up(module, buffer, bytes);
+    else if (0 != root && 0 == module->rank)
+        status = gba_scoll_receive(module, root, GBA_SCOLL_UP, buffer, bytes);
+    return GBA_OK == status ? share(module, buffer, bytes) : status;
+}
+
+static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
+{
+    const gba_scoll_module_t *module = ctx;
+    gba_status_t status = GBA_OK;
+    int64_t result = mine, other;
+
+    if (0 != module->rank)
+        status = send_up(module, &mine, sizeof mine);
+    for (uint32_t rank = 1; 0 == module->rank && rank < module->size && GBA_OK == status; rank++) {
+        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
+        if (GBA_OK == status && other < result)
+            result = other;
+    }
+    if (GBA_OK == status)
+        status = share(module, &result, sizeof result);
+    if (GBA_OK == status)
+        *least = result;
+    return status;
+}
+
+static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
+{
+    const gba_scoll_module_t *module = ctx;
+    gba_status_t status = GBA_OK;
+
+    if (0 != module->rank)
+        status = send_up(module, in, bytes);
+    else
+        memcpy(out, in, bytes);
+    for (uint32_t rank = 1; 0 == module->rank && rank < module->size && GBA_OK == status; rank++)
+        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, (char *)out + rank * bytes, bytes);
+    return GBA_OK == status ? share(module, out, module->size * bytes) : status;
+}
+
+static gba_status_t oob_barrier(void *ctx)
+{
+    int64_t ignored;
+
+    return oob_allreduce_min(ctx, 0, &ignored);
+}
+
+void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len)
+{
+    int count = set->proc_count;
+
+    if (set == oshmem_group_all)
+        snprintf(text, len, "all %d PEs", count);
+    else
+        snprintf(text, len, "%d PEs (%d, %d%s%.0d)", count, (int)set->proc_vpids[0],
+                 (int)set->proc_vpids[1], count > 2 ? " to " : "",
+                 count > 2 ? (int)set->proc_vpids[count - 1] : 0);
+}
+
+void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len)
+{
+    opal_process_name_t name = *OMPI_PROC_MY_NAME;
+    char host[OPAL_MAXHOSTNAMELEN];
+
+    name.vpid = set->proc_vpids[rank];
+    gba_compat_host(&name, host, sizeof host);
+    snprintf(text, len, "PE %u on %s", (unsigned)name.vpid, host);
+}
+
+void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    const gba_scoll_module_t *module = ctx;
+
+    gba_scoll_name_member(module->set, rank, text, len);
+}
+
+void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module)
+{
+    oob->ctx = module;
+    oob->rank = module->rank;
+    oob->size = module->size;
+    oob->bcast = oob_bcast;
+    oob->allreduce_min = oob_allreduce_min;
+    oob->allgather = oob_allgather;
+    oob->barrier = oob_barrier;
+    oob->name_member = gba_scoll_name_by_module;
+}

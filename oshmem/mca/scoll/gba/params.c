@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters and performance variables of this component. */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <string.h>
+
+/* So many barriers of an active set before it gets a path: the agreement costs a few of them. */
+#define OFFLOAD_AFTER 4
+
+/* Half of the 32 groups: for the set of all PEs, other jobs, and communicators. */
+#define GROUP_RESERVE 16
+
+static void bool_register(const char *name, bool *storage, bool value, const char *help)
+{
+    *storage = value;
+    (void)mca_base_component_var_register(&gba_scoll->super.scoll_version, name, help,
+                                          MCA_BASE_VAR_TYPE_BOOL, NULL, 0, (mca_base_var_flag_t)0,
+                                          OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static void count_register(const char *name, unsigned int *storage, unsigned int value,
+                           const char *help)
+{
+    *storage = value;
+    (void)mca_base_component_var_register(
+        &gba_scoll->super.scoll_version, name, help, MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0,
+        (mca_base_var_flag_t)0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+int gba_scoll_params_register(void)
+{
+    const mca_base_component_t *component = &gba_scoll->super.scoll_version;
+
+    gba_scoll->device_path_index = gba_common_params_register(component, &gba_scoll->variables);
+    gba_common_companions_register(
+        component,
+        "Other scoll components to load when the user selected only this one (--mca scoll gba): "
+        "\"all\", \"none\", or a list separated by commas. With \"all\", a list that names this "
+        "component but not basic gets basic as well",
+        &gba_scoll->companions);
+    bool_register("pin_ucx", &gba_scoll->pin_ucx, true,
+                  "Keep libmca_common_ucx loaded until the process ends. Open MPI before 4.1.6 "
+                  "crashes in finalize otherwise, whatever scoll component is in use");
+    bool_register("quiet", &gba_scoll->quiet, 1 != OSHMEM_SPEC_COMPAT,
+                  "Complete the puts of this PE in every barrier and sync. Needed only where "
+                  "OpenSHMEM does not do it itself (Open MPI without --enable-oshmem-compat, "
+                  "which is where this is the default)");
+    count_register("offload_after", &gba_scoll->offload_after, OFFLOAD_AFTER,
+                   "Barriers that an active set does in the way of the component below before its "
+                   "members agree on a path. The set of all PEs does not wait");
+    count_register("group_reserve", &gba_scoll->group_reserve, GROUP_RESERVE,
+                   "Barrier groups of the device that active sets leave free, for the set of all "
+                   "PEs and for others. A set that gets none takes a software barrier");
+    gba_common_counts_register(component, gba_scoll_counts_sum);
+    return OSHMEM_SUCCESS;
+}
+
+void gba_scoll_params_check(void)
+{
+    gba_scoll->enabled =
+        gba_common_params_check(&gba_scoll->variables, &gba_scoll->params, gba_scoll->bad_parameter,
+                                sizeof gba_scoll->bad_parameter);
+    gba_scoll->device_asked = gba_common_param_set(gba_scoll->device_path_index) &&
+                              0 != strcmp(gba_scoll->params.device_path, "none");
+}
