@@ -62,16 +62,19 @@ static inline void gba_fence_acquire(void)
 }
 
 /*
- * All earlier stores to memory before all later stores to device memory: before a doorbell. x86
- * keeps the order of stores to write-back and uncached memory; Arm and POWER need a barrier that
- * covers device memory, which a C11 fence does not promise.
+ * All earlier accesses to memory before all later stores to device memory: before a doorbell. Loads
+ * too, and that is more than a driver needs which hands over a buffer: what this member read before
+ * it arrived must not be what another one wrote after it had left.
+ * x86 lets no store to uncached memory pass an earlier load or store; Arm and POWER need a barrier
+ * that covers device memory, which a C11 fence does not promise. On Arm "dsb st" alone waits for
+ * stores only, and a load may be performed after a later store; "dmb ld" keeps the loads before.
  */
 static inline void gba_fence_doorbell(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     atomic_signal_fence(memory_order_release);
 #elif defined(__aarch64__)
-    __asm__ __volatile__("dsb st" ::: "memory");
+    __asm__ __volatile__("dmb ld\n\tdsb st" ::: "memory");
 #elif defined(__powerpc64__)
     __asm__ __volatile__("sync" ::: "memory");
 #else
@@ -81,8 +84,8 @@ static inline void gba_fence_doorbell(void)
 }
 
 /*
- * Store to a 64-bit device register: one access, after all earlier stores of this thread. The
- * device is little endian.
+ * Store to a 64-bit device register: one access, after all earlier accesses to memory of this
+ * thread. The device is little endian.
  */
 static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 {
