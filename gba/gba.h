@@ -289,7 +289,8 @@ GBA_EXPORT void gba_free_ticket(gba_device_t *device, const gba_ticket_t *ticket
  * member: 0 to ticket->members - 1; each has one process.
  * Returns GBA_OK; GBA_ERR_OTHER_DEVICE (the ticket is of another device); GBA_ERR_STALE;
  * GBA_ERR_BUSY (the seat is taken); GBA_ERR_REFUSED; GBA_ERR_PARAM; GBA_ERR_NOMEM; GBA_ERR_DEAD;
- * GBA_ERR_IO. Thread-safe. Not collective.
+ * GBA_ERR_UNSUPPORTED (a 32-bit process, and not a simulator); GBA_ERR_IO. Thread-safe. Not
+ * collective.
  */
 GBA_EXPORT gba_status_t gba_join_group(gba_device_t *device, const gba_ticket_t *ticket,
                                        uint32_t member, gba_group_t **group);

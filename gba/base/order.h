@@ -22,6 +22,16 @@
 /* A word that another CPU or the device stores and this one polls. */
 typedef _Atomic uint64_t gba_word_t;
 
+/*
+ * Whether this CPU stores 64 bits in one access. Where it does not (i386, 32-bit Arm), the compiler
+ * makes two stores of what gba_mmio_write64 is to store in one, and the device refuses both.
+ */
+#if defined(__LP64__) || defined(__x86_64__)
+#define GBA_MMIO_64 1
+#else
+#define GBA_MMIO_64 0
+#endif
+
 /* A 64-bit register of a device, mapped; written with gba_mmio_write64 only. */
 typedef volatile uint64_t gba_mmio64_t;
 

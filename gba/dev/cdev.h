@@ -123,7 +123,8 @@ gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_quer
 /* --- cdev_map.c --- */
 
 /* Map the doorbell where the driver says it is. Returns GBA_OK; GBA_ERR_DEAD; or (logged)
- * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (where it says cannot be). */
+ * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (where it says cannot be), GBA_ERR_UNSUPPORTED (a 32-bit
+ * process). */
 gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_ioc_join *join);
 
 gba_status_t gba_cdev_reg_read(struct gba_dev *dev, uint32_t address, unsigned width,

@@ -35,6 +35,12 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_
     gba_status_t status;
     bool expected;
 
+    /* Or the arrivals would get lost, one and all, and the barrier would not end. [HOST-2] */
+    if (!GBA_MMIO_64) {
+        gba_log(GBA_LOG_ERROR,
+                "a GBA takes stores of 64 bits, which this 32-bit process cannot make");
+        return GBA_ERR_UNSUPPORTED;
+    }
     /* One page of any host at most: more would be somebody else's. Never in the BAR's window. */
     if (0 == join->doorbell_size || join->doorbell_size > GBA_DOORBELL_STRIDE ||
         0 != join->doorbell_size % page || 0 != offset % page ||

@@ -53,7 +53,7 @@ struct gba_dev_ops {
     void (*cancel)(struct gba_dev *dev, const gba_ticket_t *ticket);
 
     /* The uuid of the ticket is the engine's to check. GBA_OK, _STALE, _BUSY, _REFUSED, _NOMEM,
-     * _DEAD, _IO */
+     * _UNSUPPORTED, _DEAD, _IO */
     gba_status_t (*join)(struct gba_dev *dev, const gba_ticket_t *ticket, uint32_t member,
                          struct gba_seat **seat);
 
