@@ -103,7 +103,8 @@ endif
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
 GBA_MPI_TESTS = \
 	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
-	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn
+	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
+	tests/mpi/ibarrier
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES = tests/mpi/libtest.a
 tests_mpi_libtest_a_SOURCES = tests/mpi/test.h tests/mpi/test.c tests/mpi/proof.h tests/mpi/proof.c
@@ -130,6 +131,8 @@ tests_mpi_groups_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_groups_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_spawn_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_spawn_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_ibarrier_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_ibarrier_LDADD = $(GBA_MPI_LIBS)
 # Preloaded into them, to show that they find what is wrong. -rpath: else libtool makes an archive.
 check_LTLIBRARIES = tests/mpi/broken.la
 tests_mpi_broken_la_SOURCES = tests/mpi/broken.c

@@ -50,7 +50,7 @@ sequence_right() {
     local program
     limit 120
     path_options sim
-    for program in 'many 20000' outstanding early_exit; do
+    for program in 'many 20000' outstanding early_exit ibarrier; do
         # shellcheck disable=SC2086 # a program with its argument
         job "${path[@]}" --mca coll_gba_barrier_first_sequence "$2" -np "$1" -- $program
         took sim
@@ -77,6 +77,43 @@ broken_found() {
     hang | stall) grep -q "hangs" "$out" || fail "no word of a hang" ;;
     values) grep -q "FAIL colls: rank 1: .*${1#*=}" "$out" || fail "not that call" ;;
     esac
+}
+
+# RANKS MODE: a lost message costs retry_after, and thousands are lost here.
+ibarrier_lost_right() {
+    limit 120
+    path_options 'sim?lose_arrival=17&lose_release=19'
+    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- ibarrier "$2"
+    took sim
+    total_is errors -eq 0
+}
+
+# RANKS ALGORITHM MODE
+ibarrier_algorithm_right() {
+    limit 120
+    path_options none
+    job "${path[@]}" --mca coll_gba_barrier_sw_algorithm "$2" -np "$1" -- ibarrier "$3"
+    lines 0 '^FAIL'
+    took none
+}
+
+# RANKS: nonblocking barriers, in all modes of the program that the path allows.
+ibarrier_all() {
+    local mode algorithm
+    for mode in 1 2 3 4 5; do
+        test_case "ibarrier-$1-sim-$mode" program_right ibarrier "$1" sim "$mode"
+        test_case "ibarrier-$1-lost-$mode" ibarrier_lost_right "$1" "$mode"
+        test_case "ibarrier-$1-none-$mode" program_right ibarrier "$1" none "$mode"
+    done
+    for mode in 1 2 3 5; do
+        for algorithm in v1 v2 v3; do
+            test_case "ibarrier-$1-$algorithm-$mode" ibarrier_algorithm_right "$1" "$algorithm" \
+                "$mode"
+        done
+    done
+    for mode in 1 2; do
+        test_case "ibarrier-$1-saved-$mode" program_right ibarrier "$1" saved "$mode"
+    done
 }
 
 broken_all() {
@@ -110,6 +147,9 @@ all_cases() {
             done
             test_case "progress-$ranks-$device" progress_right "$ranks" "$device"
         done
+        if ! $quick || [ "$ranks" -eq 3 ]; then
+            ibarrier_all "$ranks"
+        fi
         test_case "groups-$ranks" groups_right "$ranks"
         test_case "sequence-31-$ranks" sequence_right "$ranks" $((0x7fffff00))
         test_case "sequence-32-$ranks" sequence_right "$ranks" $((0xffffff00))

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nonblocking barriers: many at once, completed in every way that MPI has, among blocking ones and
+ * other collectives; and none of them is complete before all have called it.
+ *
+ *   ibarrier [MODE]
+ *
+ * MODE 1, the default: everything that follows from MPI alone, in one thread. 2: four threads, each
+ * with a communicator of its own. 3: requests that are never completed. 4: with a device, or a
+ * counter in shared memory, a member that has called MPI_Ibarrier holds nobody up, whatever it does
+ * then; with messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5
+ * crash Open MPI 4.1's own nonblocking barrier, which does not keep the communicator.
+ */
+#include "tests/mpi/test.h" /* first: the extensions need mpi.h */
+
+#include <mpi-ext.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "gba/base/order.h"
+
+#define MANY    100
+#define REPEATS 5
+#define THREADS 4
+
+enum { BY_WAIT, BY_TEST, BY_WAITALL, BY_WAITANY, BY_TESTSOME, BY_WAITSOME, BY_TESTALL, WAYS };
+
+/* Requests under way on one communicator, and the round of each. */
+struct batch {
+    struct test_proof proof;
+    MPI_Request requests[MANY];
+    uint64_t rounds[MANY];
+};
+
+static void batch_look(const struct batch *batch, int i)
+{
+    /* The others may have called all barriers of the batch, blocking ones between them too. */
+    test_proof_look(&batch->proof, batch->rounds[i], 2 * MANY);
+    TEST_CHECK(batch->requests[i] == MPI_REQUEST_NULL, "a request is not null when it is over");
+}
+
+static void batch_start(struct batch *batch, int i)
+{
+    test_proof_enter(&batch->proof);
+    batch->rounds[i] = batch->proof.round;
+    MPI_Ibarrier(batch->proof.comm, &batch->requests[i]);
+}
+
+static void batch_one_by_one(struct batch *batch, int count, int way)
+{
+    int flag, i;
+
+    for (int n = 0; n < count; n++) {
+        i = n;
+        if (way == BY_WAITANY)
+            MPI_Waitany(count, batch->requests, &i, MPI_STATUS_IGNORE);
+        else if (way == BY_WAIT) /* in any order: the last one first */
+            MPI_Wait(&batch->requests[i = count - 1 - n], MPI_STATUS_IGNORE);
+        else
+            for (flag = 0; !flag;)
+                MPI_Test(&batch->requests[i], &flag, MPI_STATUS_IGNORE);
+        batch_look(batch, i);
+    }
+}
+
+static void batch_some(struct batch *batch, int count, int way)
+{
+    int indices[MANY], done, n = 0;
+
+    while (n < count) {
+        if (way == BY_WAITSOME)
+            MPI_Waitsome(count, batch->requests, &done, indices, MPI_STATUSES_IGNORE);
+        else
+            MPI_Testsome(count, batch->requests, &done, indices, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < done; i++)
+            batch_look(batch, indices[i]);
+        n += done;
+    }
+}
+
+static void batch_end(struct batch *batch, int count, int way)
+{
+    int flag = 0;
+
+    if (way == BY_WAITALL)
+        MPI_Waitall(count, batch->requests, MPI_STATUSES_IGNORE);
+    while (way == BY_TESTALL && !flag)
+        MPI_Testall(count, batch->requests, &flag, MPI_STATUSES_IGNORE);
+    if (way == BY_TESTSOME || way == BY_WAITSOME)
+        batch_some(batch, count, way);
+    else if (way == BY_WAITALL || way == BY_TESTALL)
+        for (int i = 0; i < count; i++)
+            batch_look(batch, i);
+    else
+        batch_one_by_one(batch, count, way);
+}
+
+/* Something else between two barriers, the same on all members. */
+static void other_collective(struct batch *batch, uint64_t random)
+{
+    MPI_Comm comm = batch->proof.comm;
+    int mine = 1, sum = 0, size;
+    MPI_Request request;
+
+    MPI_Comm_size(comm, &size);
+    switch (random % 8) {
+    case 0:
+        test_proof_enter(&batch->proof);
+        MPI_Barrier(comm);
+        test_proof_look(&batch->proof, batch->proof.round, 2 * MANY);
+        return;
+    case 1:
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+        break;
+    case 2:
+        MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        break;
+    case 3:
+        sum = size;
+        MPI_Bcast(&sum, 1, MPI_INT, 0, comm);
+        break;
+    default:
+        return;
+    }
+    TEST_CHECK(sum == size, "a collective among the barriers gave %d, not %d", sum, size);
+}
+
+/* A batch, completed in the way `way`. pause: now and then come late; else not. */
+static void batch_run(MPI_Comm comm, int slot, uint32_t id, int count, int way, uint64_t *pause)
+{
+    uint64_t ours = test_seed(id);
+    struct batch *batch = malloc(sizeof *batch);
+
+    TEST_CHECK(batch != NULL, "no memory");
+    test_proof_begin(&batch->proof, comm, "ibarrier", slot, id);
+    for (int i = 0; i < count; i++) {
+        test_delay(pause);
+        batch_start(batch, i);
+        other_collective(batch, test_random(&ours));
+    }
+    batch_end(batch, count, way);
+    test_proof_end(&batch->proof);
+    free(batch);
+}
+
+/* A member that waits in MPI_Recv, or computes and calls MPI_Test, lets barriers go on. */
+static void progress_elsewhere(MPI_Comm comm)
+{
+    MPI_Request requests[2];
+    int token = 0, flag = 0, others;
+
+    MPI_Ibarrier(comm, &requests[0]);
+    MPI_Ibarrier(comm, &requests[1]);
+    if (test_rank == 0) {
+        for (others = 1; others < test_size; others++)
+            MPI_Recv(&token, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else {
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Send(&token, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+    }
+    MPI_Ibarrier(comm, &requests[0]);
+    while (!flag) {
+        for (int i = 0; i < 1000; i++)
+            gba_fence_compiler();
+        MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
+/* An active request can be neither freed nor cancelled. */
+static void refused(MPI_Comm comm)
+{
+    int token = 0, class, code;
+    MPI_Request request;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (test_rank == 0) /* active, since this rank comes last */
+        for (int i = 1; i < test_size; i++)
+            MPI_Recv(&token, 1, MPI_INT, i, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(comm, &request);
+    if (test_rank != 0) {
+        code = MPI_Request_free(&request);
+        MPI_Error_class(code, &class);
+        TEST_CHECK(class == MPI_ERR_REQUEST, "MPI_Request_free gave class %d", class);
+        code = MPI_Cancel(&request);
+        MPI_Error_class(code, &class);
+        TEST_CHECK(class == MPI_ERR_REQUEST, "MPI_Cancel gave class %d", class);
+        TEST_CHECK(request != MPI_REQUEST_NULL, "the request is gone");
+        MPI_Send(&token, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+/* MPI_Comm_free with all of a batch under way. */
+static void freed(void)
+{
+    struct batch *batch = malloc(sizeof *batch);
+    MPI_Comm comm;
+
+    TEST_CHECK(batch != NULL, "no memory");
+    test_step("a communicator freed with nonblocking barriers");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    test_proof_begin(&batch->proof, comm, "ibarriers on a freed communicator", 5, 7000);
+    MPI_Barrier(comm);
+    for (int i = 0; i < MANY; i++)
+        batch_start(batch, i);
+    MPI_Comm_free(&comm);
+    batch_end(batch, MANY, BY_WAITANY);
+    batch->proof.comm = MPI_COMM_WORLD; /* the same members, to end it together */
+    test_proof_end(&batch->proof);
+    free(batch);
+}
+
+/* Persistent ones, among others that are not. */
+static void persistent(MPI_Comm comm)
+{
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ) && OMPI_HAVE_MPI_EXT_PCOLLREQ
+    MPI_Request again, once;
+    struct test_proof proof;
+
+    test_proof_begin(&proof, comm, "a persistent barrier", 6, 8000);
+    MPIX_Barrier_init(comm, MPI_INFO_NULL, &again);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Ibarrier(comm, &once);
+        test_proof_enter(&proof);
+        MPI_Start(&again);
+        MPI_Wait(&again, MPI_STATUS_IGNORE);
+        test_proof_look(&proof, proof.round, 1);
+        MPI_Wait(&once, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&again);
+    test_proof_end(&proof);
+#else
+    (void)comm;
+#endif
+}
+
+static void everything(void)
+{
+    uint64_t mine = test_seed(1000 + (uint64_t)test_rank);
+    uint32_t id = 1;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    test_step("nonblocking barriers before the first blocking one");
+    batch_run(comm, 1, id++, 10, BY_WAITALL, &mine);
+    test_step("many nonblocking barriers");
+    for (int i = 0; i < REPEATS; i++)
+        for (int way = 0; way < WAYS; way++)
+            batch_run(comm, 1, id++, way % 2 == 0 ? MANY : 1 + i, way, &mine);
+    MPI_Barrier(comm);
+    test_step("progress of nonblocking barriers in other calls");
+    progress_elsewhere(comm);
+    test_step("nonblocking barriers freed and cancelled");
+    refused(comm);
+    test_step("persistent barriers");
+    persistent(comm);
+    MPI_Comm_free(&comm);
+}
+
+struct worker {
+    pthread_t thread;
+    int number;
+    MPI_Comm comm;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    uint64_t mine = test_seed((uint64_t)(2000 + worker->number * test_size + test_rank));
+
+    MPI_Barrier(worker->comm);
+    for (int i = 0; i < REPEATS * WAYS; i++)
+        batch_run(worker->comm, 10 + worker->number, (uint32_t)(100 * worker->number + i + 1), MANY,
+                  (i + worker->number) % WAYS, &mine);
+    return NULL;
+}
+
+static void threads(void)
+{
+    struct worker workers[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].number = i;
+        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
+    }
+    test_step("threads with nonblocking barriers");
+    for (int i = 0; i < THREADS; i++)
+        TEST_CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0, "no thread");
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(workers[i].thread, NULL);
+        MPI_Comm_free(&workers[i].comm);
+    }
+}
+
+/* An error of the program, which may have any consequence but a hang or a crash. */
+static void leaked(void)
+{
+    MPI_Request request;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Barrier(comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 3; i++) {
+        MPI_Ibarrier(comm, &request);
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* Rank 0 calls MPI_Ibarrier, and then nothing before all others have left it. */
+static void alone(void)
+{
+    gba_word_t *left;
+    MPI_Request request;
+    MPI_Win window;
+    MPI_Aint size;
+    int unit;
+
+    MPI_Win_allocate_shared(test_rank == 0 ? sizeof *left : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                            &left, &window);
+    MPI_Win_shared_query(window, 0, &size, &unit, &left);
+    if (test_rank == 0)
+        gba_word_store_relaxed(left, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    test_step("a nonblocking barrier while one member is away");
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (test_rank == 0 && gba_word_load_relaxed(left) < (uint64_t)test_size - 1)
+        gba_cpu_pause();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (test_rank != 0)
+        gba_word_add_relaxed(left, 1);
+    MPI_Win_free(&window);
+}
+
+int main(int argc, char **argv)
+{
+    long mode = argc > 1 ? strtol(argv[1], NULL, 0) : 1;
+
+    test_begin(&argc, &argv, mode == 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    if (mode == 2)
+        threads();
+    else if (mode == 3)
+        leaked();
+    else if (mode == 4)
+        alone();
+    else if (mode == 5)
+        freed();
+    else
+        everything();
+    return test_end();
+}
