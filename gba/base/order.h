@@ -32,6 +32,9 @@ typedef _Atomic uint64_t gba_word_t;
 #define GBA_MMIO_64 0
 #endif
 
+/* A pointer that another thread stores. */
+typedef _Atomic(void *) gba_pointer_t;
+
 /* A 64-bit register of a device, mapped; written with gba_mmio_write64 only. */
 typedef volatile uint64_t gba_mmio64_t;
 
@@ -45,6 +48,18 @@ static inline void gba_word_store_release(gba_word_t *word, uint64_t value)
 static inline uint64_t gba_word_load_acquire(gba_word_t *word)
 {
     return atomic_load_explicit(word, memory_order_acquire);
+}
+
+/* What this thread did to the object is visible to who loads the pointer to it with acquire. */
+static inline void gba_pointer_store_release(gba_pointer_t *pointer, void *value)
+{
+    atomic_store_explicit(pointer, value, memory_order_release);
+}
+
+/* Pairs with gba_pointer_store_release. */
+static inline void *gba_pointer_load_acquire(gba_pointer_t *pointer)
+{
+    return atomic_load_explicit(pointer, memory_order_acquire);
 }
 
 /* For a word that carries no other data: a counter, a hint. */

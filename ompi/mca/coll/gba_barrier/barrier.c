@@ -71,7 +71,7 @@ static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
     module->team = team;
     module->path = gba_team_path(team);
     opal_mutex_unlock(&gba_coll->lock);
-    module->active = GBA_PATH_CALLER == module->path ? NULL : team;
+    gba_coll_module_activate(module);
     module->agreed = true;
 }
 
@@ -102,53 +102,70 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
 
 /* The device died in this round. All members come here, those too that had left the round before it
  * died: at their next barrier. */
-static int barrier_recover(gba_coll_module_t *module, ompi_communicator_t *comm)
+int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module, bool *over)
 {
     struct gba_coll_oob_ctx ctx;
     gba_team_stats_t stats;
     struct attr_storage storage;
     gba_team_attr_t attr;
     gba_oob_t oob;
-    bool done = false;
+    gba_path_t path = module->path;
     gba_status_t status;
 
     barrier_attr_init(&attr, &storage, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
-    status = gba_team_recover(module->team, &attr, &oob, &done);
+    status = gba_team_recover(module->team, &attr, &oob, over);
+    gba_team_stats(module->team, &stats);
+    module->path_before = path;
+    module->rounds_before = stats.rounds;
     if (GBA_OK != status) {
-        module->active = NULL; /* the exchange failed, and so will the saved barrier, loudly */
+        /* The exchange failed, and so will the saved barrier, loudly. */
+        module->path = GBA_PATH_CALLER;
+        gba_coll_module_activate(module);
         return gba_coll_error(status);
     }
-    gba_team_stats(module->team, &stats);
-    module->path_before = module->path;
-    module->rounds_before = stats.rounds;
     barrier_follow(module, module->team);
     gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
-    return done ? OMPI_SUCCESS : gba_coll_barrier(comm, &module->super);
+    return OMPI_SUCCESS;
 }
 
-/* No path of ours, or not yet. */
+/* What gba_barrier_wait said is the end of it, unless the device has died. */
+static int barrier_end(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
+{
+    bool over = false;
+    int rc;
+
+    if (OPAL_LIKELY(GBA_OK == status))
+        return OMPI_SUCCESS;
+    if (GBA_ERR_DEAD != status)
+        return gba_coll_error(status);
+    rc = gba_coll_barrier_recover(comm, module, &over);
+    return OMPI_SUCCESS != rc || over ? rc : gba_coll_barrier(comm, &module->super);
+}
+
+/* No path yet, none of ours, or one that is not free. */
 static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     gba_status_t status;
 
-    if (module->agreed) {
+    if (!module->agreed) {
+        status = barrier_agree(module, comm);
+        return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
+    }
+    if (GBA_PATH_CALLER == module->path) {
         module->fallbacks++;
         return module->saved.barrier(comm, module->saved.barrier_module);
     }
-    status = barrier_agree(module, comm);
-    return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
+    return gba_coll_ibarrier_wait(comm, module);
 }
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
-    gba_status_t status;
+    /* Acquire: pairs with gba_coll_module_activate. */
+    gba_team_t *team = gba_pointer_load_acquire(&module->active);
 
-    if (OPAL_UNLIKELY(NULL == module->active))
+    if (OPAL_UNLIKELY(NULL == team))
         return barrier_other(module, comm);
-    status = gba_barrier_wait(module->active, barrier_progress, NULL);
-    if (OPAL_LIKELY(GBA_OK == status))
-        return OMPI_SUCCESS;
-    return GBA_ERR_DEAD == status ? barrier_recover(module, comm) : gba_coll_error(status);
+    return barrier_end(module, comm, gba_barrier_wait(team, barrier_progress, NULL));
 }

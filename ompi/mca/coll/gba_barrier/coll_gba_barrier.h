@@ -7,20 +7,26 @@
  * capability.c  which processes of the job take part, known to all from MPI_Init on
  * module.c      one object per communicator: what was there before us, and what we count
  * barrier.c     the barrier, and the agreement at the first one
+ * ibarrier.c    the nonblocking barrier, and blocking ones behind it
+ * request.c     its requests
  * oob.c         the exchange for the agreement, over the collectives that were there before us
  * report.c      what the user gets to see
  *
  * What the scoll component needs, too, is in ompi/mca/common/gba.
  *
  * Locks: component.lock covers the device, the list of modules and the cache of capabilities. A
- * module needs none, since MPI forbids two collective calls at once on one communicator.
+ * module needs none, since MPI forbids two collective calls at once on one communicator; but for
+ * what nonblocking barriers have queued, which any thread drives: component.queue_lock, see
+ * ibarrier.c. Neither is taken while the other one is held.
  */
 #ifndef GBA_COLL_GBA_BARRIER_H
 #define GBA_COLL_GBA_BARRIER_H
 
 #include "ompi/mca/coll/gba_barrier/compat.h"
 
+#include "gba/base/order.h"
 #include "ompi/mca/common/gba/gba_common.h"
+#include "opal/class/opal_free_list.h"
 
 /* The collectives that were selected before us, each with the module that it belongs to. */
 struct gba_coll_saved {
@@ -28,20 +34,37 @@ struct gba_coll_saved {
     mca_coll_base_module_bcast_fn_t bcast;
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_allgather_fn_t allgather;
-    mca_coll_base_module_t *barrier_module, *bcast_module, *allreduce_module, *allgather_module;
+    mca_coll_base_module_ibarrier_fn_t ibarrier; /* NULL: there was none, and so we offer none */
+    mca_coll_base_module_t *barrier_module, *bcast_module, *allreduce_module, *allgather_module,
+        *ibarrier_module;
 };
+
+/* A nonblocking barrier. */
+typedef struct gba_coll_request {
+    ompi_request_t super;
+    struct gba_coll_module *module;
+    struct gba_coll_request *next; /* in the module's queue, in the order of the calls */
+} gba_coll_request_t;
+OBJ_CLASS_DECLARATION(gba_coll_request_t);
 
 typedef struct gba_coll_module {
     mca_coll_base_module_t super;
-    gba_team_t *active; /* the team while its path is one of ours; all that the fast path reads */
+    /* The team, while all that a barrier has to do is gba_barrier_wait; all that the fast path
+     * reads. NULL: see gba_coll_barrier's slow path. */
+    gba_pointer_t active;
     struct gba_coll_saved saved;
     gba_team_t *team;       /* NULL until the agreement, and when capabilities forbade one */
     gba_path_t path;        /* that was agreed: whose the team's rounds are, */
     gba_path_t path_before; /* but for rounds_before of them, before the device died */
     unsigned long long rounds_before;
     bool agreed;
-    unsigned long long fallbacks;         /* barriers on the saved barrier */
+    unsigned long long fallbacks;         /* barriers on the saved barrier or ibarrier */
     struct gba_coll_module *next, **link; /* in component.modules; link NULL: not in it */
+    /* Nonblocking barriers, under component.queue_lock: */
+    gba_coll_request_t *queue, **queue_last;        /* the first one is under way */
+    struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
+    unsigned looks;
+    gba_word_t dead; /* 1: the device died during the first of the queue */
 } gba_coll_module_t;
 OBJ_CLASS_DECLARATION(gba_coll_module_t);
 
@@ -59,8 +82,13 @@ typedef struct gba_coll_component {
     struct gba_common_device device;
     gba_coll_module_t *modules;
     struct gba_common_counts retired; /* of modules that are gone */
-    uint64_t *capabilities;           /* of the job's processes, by vpid; 0: not looked up */
-    uint32_t reasons_told;            /* bit -status: the user knows of this reason */
+    opal_free_list_t requests;
+    opal_mutex_t queue_lock;
+    gba_coll_module_t *busy; /* modules with a barrier under way that progress drives */
+    gba_word_t busy_any;     /* 1: there are some */
+    bool progress_registered;
+    uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
+    uint32_t reasons_told;  /* bit -status: the user knows of this reason */
     bool parameter_told;
 } gba_coll_component_t;
 
@@ -110,6 +138,9 @@ gba_device_t *gba_coll_device(gba_status_t *status);
 /* A module for one communicator, or NULL: no memory. */
 mca_coll_base_module_t *gba_coll_module_create(void);
 
+/* Let blocking barriers take the fast path, if there is one and nothing is queued. */
+void gba_coll_module_activate(gba_coll_module_t *module);
+
 /* Sum over all modules, those that are gone included. Thread-safe; may lag behind other threads. */
 void gba_coll_counts_sum(struct gba_common_counts *sum);
 
@@ -119,6 +150,39 @@ void gba_coll_modules_close(void);
 /* barrier.c */
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
+
+/*
+ * The device died in this module's round: agree how the round ends, and on the path from then on.
+ * over: the round is complete; else it has to be done again on the new path.
+ * Returns OMPI_SUCCESS, or an error if the exchange failed; then the path is the saved barrier.
+ * Collective, blocks.
+ */
+int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module, bool *over);
+
+/* ibarrier.c */
+
+int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
+                      mca_coll_base_module_t *module);
+
+/* A blocking barrier on our path behind those that are queued. */
+int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module);
+
+/* Whether nothing is queued. It stays so until this communicator is called again. */
+bool gba_coll_ibarrier_idle(gba_coll_module_t *module);
+
+/* Forget what is queued: only a program in error leaves any behind when a communicator ends. */
+void gba_coll_ibarrier_drop(gba_coll_module_t *module);
+
+void gba_coll_ibarrier_close(void);
+
+/* request.c */
+
+/* The free list of requests. Returns OMPI_SUCCESS or an error. */
+int gba_coll_requests_open(void);
+void gba_coll_requests_close(void);
+
+/* An active request, which keeps its communicator until it is freed. NULL: no memory. */
+gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_communicator_t *comm);
 
 /* oob.c */
 

@@ -14,6 +14,7 @@
 #include "ompi/mca/coll/base/base.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/proc/proc.h"
+#include "ompi/request/request.h"
 #include "ompi/runtime/params.h"
 
 /* Open MPI takes a component only if this is exactly the interface that it has itself. */
@@ -35,12 +36,12 @@
 #if OMPI_MAJOR_VERSION >= 6
 #define GBA_MODULE_RETAIN(module)  ((void)(module))
 #define GBA_MODULE_RELEASE(module) ((void)(module))
-#define GBA_BARRIER_INSTALL(comm, fn, module) \
-    MCA_COLL_INSTALL_API(comm, barrier, fn, module, "gba_barrier")
+#define GBA_COLL_INSTALL(comm, api, fn, module) \
+    MCA_COLL_INSTALL_API(comm, api, fn, module, "gba_barrier")
 #else
-#define GBA_MODULE_RETAIN(module)             OBJ_RETAIN(module)
-#define GBA_MODULE_RELEASE(module)            OBJ_RELEASE(module)
-#define GBA_BARRIER_INSTALL(comm, fn, module) ((void)(comm), (void)(fn), (void)(module))
+#define GBA_MODULE_RETAIN(module)               OBJ_RETAIN(module)
+#define GBA_MODULE_RELEASE(module)              OBJ_RELEASE(module)
+#define GBA_COLL_INSTALL(comm, api, fn, module) ((void)(comm), (void)(fn), (void)(module))
 #endif
 
 /* The number of a communicator for people. */

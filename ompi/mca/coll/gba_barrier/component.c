@@ -13,6 +13,8 @@ static int component_open(void)
     gba_coll->modules = NULL;
     gba_coll->capabilities = NULL;
     memset(&gba_coll->retired, 0, sizeof gba_coll->retired);
+    gba_coll->busy = NULL;
+    gba_coll->progress_registered = false;
     gba_coll->reasons_told = 0;
     gba_coll->parameter_told = false;
     gba_coll_report_init();
@@ -22,13 +24,15 @@ static int component_open(void)
     /* Disabled or not: the other collectives are wanted in any case. */
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed,
                                gba_coll->companions);
-    return OMPI_SUCCESS;
+    return gba_coll_requests_open();
 }
 
 /* The communicators are gone by now, but for those that the program never freed. */
 static int component_close(void)
 {
+    gba_coll_ibarrier_close();
     gba_coll_modules_close();
+    gba_coll_requests_close();
     if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
         gba_coll_report_totals();
     gba_common_device_put(&gba_coll->device);
@@ -85,5 +89,6 @@ __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier
         },
     /* Not made in open: a tool may read the counters before, a module may go away after close. */
     .lock = OPAL_MUTEX_STATIC_INIT,
+    .queue_lock = OPAL_MUTEX_STATIC_INIT,
     .output = -1,
 };

@@ -20,6 +20,15 @@ void gba_coll_counts_sum(struct gba_common_counts *sum)
     opal_mutex_unlock(&gba_coll->lock);
 }
 
+void gba_coll_module_activate(gba_coll_module_t *module)
+{
+    bool fast = GBA_PATH_CALLER != module->path && NULL == module->queue;
+
+    /* Release: pairs with the acquire in gba_coll_barrier, of a thread that did not do the last
+     * nonblocking barrier of the team. */
+    gba_pointer_store_release(&module->active, fast ? module->team : NULL);
+}
+
 /* Leave the team and the list. Sends nothing: MPI_Comm_free does not synchronise. */
 static void module_close(gba_coll_module_t *module)
 {
@@ -32,9 +41,11 @@ static void module_close(gba_coll_module_t *module)
         module->link = NULL;
     }
     opal_mutex_unlock(&gba_coll->lock);
+    gba_coll_ibarrier_drop(module);
     gba_team_destroy(module->team);
     module->team = NULL;
-    module->active = NULL;
+    module->path = GBA_PATH_CALLER;
+    gba_pointer_store_release(&module->active, NULL);
     module->agreed = true; /* on the saved barrier, should anybody still call us */
 }
 
@@ -48,6 +59,7 @@ static void module_construct(gba_coll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
     module->path = module->path_before = GBA_PATH_CALLER;
+    module->queue_last = &module->queue;
 }
 
 #define RELEASE(module, api)                                  \
@@ -64,6 +76,7 @@ static void module_destruct(gba_coll_module_t *module)
     RELEASE(module, bcast);
     RELEASE(module, allreduce);
     RELEASE(module, allgather);
+    RELEASE(module, ibarrier);
 }
 
 OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
@@ -97,7 +110,13 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     SAVE(module, comm, bcast);
     SAVE(module, comm, allreduce);
     SAVE(module, comm, allgather);
-    GBA_BARRIER_INSTALL(comm, gba_coll_barrier, super);
+    GBA_COLL_INSTALL(comm, barrier, gba_coll_barrier, super);
+    if (HAS(comm, ibarrier)) {
+        SAVE(module, comm, ibarrier);
+        GBA_COLL_INSTALL(comm, ibarrier, gba_coll_ibarrier, super);
+    } else {
+        super->coll_ibarrier = NULL; /* the framework looks at it after this call */
+    }
     opal_mutex_lock(&gba_coll->lock);
     module->next = gba_coll->modules;
     module->link = &gba_coll->modules;
@@ -114,7 +133,11 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
     if (NULL != module->saved.barrier && comm->c_coll->coll_barrier_module == super)
-        GBA_BARRIER_INSTALL(comm, module->saved.barrier, module->saved.barrier_module);
+        GBA_COLL_INSTALL(comm, barrier, module->saved.barrier, module->saved.barrier_module);
+    if (NULL != module->saved.ibarrier && comm->c_coll->coll_ibarrier_module == super)
+        GBA_COLL_INSTALL(comm, ibarrier, module->saved.ibarrier, module->saved.ibarrier_module);
+    /* The communicator ends. One with requests is kept by them, but MPI_COMM_WORLD is not. */
+    gba_coll_ibarrier_drop(module);
     return OMPI_SUCCESS;
 }
 
@@ -127,5 +150,6 @@ mca_coll_base_module_t *gba_coll_module_create(void)
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_barrier = gba_coll_barrier;
+    module->super.coll_ibarrier = gba_coll_ibarrier;
     return &module->super;
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The requests of nonblocking barriers: what MPI_Wait, MPI_Test and their kin get to see. What
+ * completes them is in ibarrier.c.
+ */
+#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+
+/* The chunk in which the free list grows: some programs have one under way, some a hundred. */
+#define REQUESTS_CHUNK 16
+
+/* MPI 3.1, 5.12: a nonblocking collective can be neither freed while it is active nor cancelled:
+ * the other members count on this one. */
+static int request_free(ompi_request_t **request)
+{
+    gba_coll_request_t *r = (gba_coll_request_t *)*request;
+    ompi_communicator_t *comm = r->super.req_mpi_object.comm;
+    gba_coll_module_t *module = r->module;
+
+    if (!REQUEST_COMPLETE(*request))
+        return MPI_ERR_REQUEST;
+    OMPI_REQUEST_FINI(&r->super);
+    opal_free_list_return(&gba_coll->requests, &r->super.super);
+    *request = MPI_REQUEST_NULL;
+    /* Last: the communicator may be gone with this, if the user has freed it in the meantime. */
+    OBJ_RELEASE(module);
+    OBJ_RELEASE(comm);
+    return OMPI_SUCCESS;
+}
+
+static int request_cancel(ompi_request_t *request, int flag)
+{
+    (void)request;
+    (void)flag;
+    return MPI_ERR_REQUEST;
+}
+
+static void request_construct(gba_coll_request_t *request)
+{
+    request->super.req_type = OMPI_REQUEST_COLL;
+    request->super.req_start = NULL;
+    request->super.req_free = request_free;
+    request->super.req_cancel = request_cancel;
+}
+
+OBJ_CLASS_INSTANCE(gba_coll_request_t, ompi_request_t, request_construct, NULL);
+
+gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_communicator_t *comm)
+{
+    gba_coll_request_t *request = (gba_coll_request_t *)opal_free_list_get(&gba_coll->requests);
+
+    if (NULL == request)
+        return NULL;
+    OMPI_REQUEST_INIT(&request->super, false);
+    request->super.req_state = OMPI_REQUEST_ACTIVE;
+    request->super.req_status = ompi_status_empty;
+    request->super.req_mpi_object.comm = comm;
+    request->module = module;
+    request->next = NULL;
+    /* MPI_Comm_free is allowed while a barrier is under way, which then ends as if nothing had
+     * happened. The module by itself too, since MPI_COMM_WORLD is not counted: it is destroyed in
+     * MPI_Finalize whoever still refers to it. */
+    OBJ_RETAIN(comm);
+    OBJ_RETAIN(module);
+    return request;
+}
+
+int gba_coll_requests_open(void)
+{
+    OBJ_CONSTRUCT(&gba_coll->requests, opal_free_list_t);
+    return opal_free_list_init(&gba_coll->requests, sizeof(gba_coll_request_t),
+                               opal_cache_line_size, OBJ_CLASS(gba_coll_request_t), 0, 0, 0, -1,
+                               REQUESTS_CHUNK, NULL, 0, NULL, NULL, NULL);
+}
+
+void gba_coll_requests_close(void)
+{
+    OBJ_DESTRUCT(&gba_coll->requests);
+}
