@@ -24,7 +24,12 @@ contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kern
 	tests/unit/fake_kernel.h tests/unit/fake_driver.c tests/unit/fake_driver.h
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
-EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md
+EXTRA_PROGRAMS += contrib/bench/wakeup
+contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
+contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_bench_wakeup_LDADD = $(MPI_LIBS)
+EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md \
+	contrib/bench/hosts
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.

@@ -32,8 +32,9 @@
 /* One sleep: messages are looked after this often. 10 us of work a millisecond is 1% of a core. */
 #define SLEEP_NS 1000000u
 
-/* A nap where nobody can wake us: 5 us of work each 200 us. */
-#define NAP_NS 200000
+/* A nap where nobody can wake us is this part of the time waited so far, and SLEEP_NS at most: so
+ * it makes no wait longer by more than that part. */
+#define NAP_PART 8u
 
 static bool wait_yields(const struct gba_team *team)
 {
@@ -59,11 +60,12 @@ static gba_word_t *wait_word(struct gba_team *team)
 
 /*
  * Sleep, but not long: messages want to be looked after. Through shared memory the one that we wait
- * for wakes us; a device and the messages of the runtime do not, so for these we look more often.
+ * for wakes us; a device and the messages of the runtime do not.
  */
-static gba_status_t wait_sleep(struct gba_team *team)
+static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited)
 {
-    static const struct timespec nap = {.tv_nsec = NAP_NS};
+    uint64_t part = waited / NAP_PART;
+    const struct timespec nap = {.tv_nsec = part < SLEEP_NS ? (long)part : (long)SLEEP_NS};
     gba_word_t *word = wait_word(team);
     gba_status_t status;
     uint64_t seen;
@@ -131,7 +133,8 @@ wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
         now = gba_clock_ns();
         if (0 == began)
             began = now;
-        else if (now - began >= sleep_after && GBA_INPROGRESS != (status = wait_sleep(team)))
+        else if (now - began >= sleep_after &&
+                 GBA_INPROGRESS != (status = wait_sleep(team, now - began)))
             return status;
     }
 }

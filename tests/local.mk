@@ -179,7 +179,11 @@ tests_unit_test_software_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_software_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
-EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh
+EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh
+# What a long wait costs.
+check_PROGRAMS += tests/mpi/idle
+tests_mpi_idle_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 
 # A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.
 if HAVE_CMOCKA

@@ -139,6 +139,7 @@ all_hosts() {
             test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
         done
     done
+    [ "$hosts" -ne 2 ] || test_case "hosts$hosts-idle" spans_with 2 auto slot idle
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
     test_case "hosts$hosts-disabled" disabled

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long it takes from the last rank's arrival at MPI_Barrier until the others, which sleep by
+ * then, have left it. All ranks on one host, for they compare clocks.
+ *
+ *   mpirun -np N wakeup [LATE_MS [ROUNDS]]     default: 1300 ms late, 15 rounds
+ *
+ * With coll_gba_barrier_wait at "auto" ranks sleep after a second, with "sleep" much earlier.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, late_ms = 1300, rounds = 15, count = 0;
+    double *left, *sample;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc > 1)
+        late_ms = atoi(argv[1]);
+    if (argc > 2)
+        rounds = atoi(argv[2]);
+    left = calloc((size_t)size, sizeof *left);
+    sample = calloc((size_t)size * (size_t)(rounds > 0 ? rounds : 1), sizeof *sample);
+    if (NULL == left || NULL == sample || size < 2 || late_ms < 1 || rounds < 1) {
+        fprintf(stderr, "usage: mpirun -np N wakeup [LATE_MS [ROUNDS]], N at least 2\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    for (int round = 0; round < rounds; round++) {
+        double mine;
+
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (0 == rank)
+            usleep(1000 * (unsigned)late_ms);
+        mine = now_us(); /* of rank 0: when it arrives */
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (0 != rank)
+            mine = now_us();
+        MPI_Gather(&mine, 1, MPI_DOUBLE, left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        for (int r = 1; 0 == rank && r < size; r++)
+            sample[count++] = left[r] - left[0];
+    }
+    if (0 == rank) {
+        qsort(sample, (size_t)count, sizeof *sample, compare);
+        printf("%d wake-ups: least %.1f us, median %.1f us, most %.1f us\n", count, sample[0],
+               sample[count / 2], sample[count - 1]);
+    }
+    free(left);
+    free(sample);
+    MPI_Finalize();
+    return 0;
+}

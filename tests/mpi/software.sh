@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Software barriers on one host: what a long wait costs, and what is to be seen of their memory. run
+# sources this, after faults.sh.
+# shellcheck disable=SC2154 # variables of run
+
+# RANKS [OPTION...]: waiting ranks sleep.
+idle_right() {
+    local ranks=$1
+    shift
+    limit 60
+    path_options none
+    job "${path[@]}" "$@" -np "$ranks" -- idle
+    took none
+}
+
+software_runs() {
+    grep -q 'MPI_COMM_WORLD .*: software: ' "$out" && [ "$(processes | wc -l)" -eq 4 ]
+}
+
+# The memory of a team has no name: nothing in /dev/shm while it is in use, nothing when all of the
+# job was killed; and a file that bears what would be its name, and is another user's, does no harm.
+nameless() {
+    local before pid trap_file=/dev/shm/gba-team job_pid made=false
+    limit 60
+    if [ ! -e "$trap_file" ] && (umask 777 && : >"$trap_file"); then
+        made=true
+        [ "$(id -u)" -ne 0 ] || chown 65534 "$trap_file"
+    fi
+    before=$(shm_files)
+    path_options none
+    "$mpirun" "${selection[@]}" "${path[@]}" --mca orte_tmpdir_base "$work" \
+        --mca btl_vader_backing_directory "$work" -np 4 "$programs/many" 1000000000 >"$out" 2>&1 &
+    job_pid=$!
+    until_true software_runs
+    pid=$(processes | head -n 1)
+    grep -q 'memfd:gba-team' "/proc/$pid/maps" || fail "no memory of a team in process $pid"
+    [ "$(shm_files)" = "$before" ] || fail "seen in /dev/shm: $(shm_files)"
+    # shellcheck disable=SC2046 # several
+    kill -KILL "$job_pid" $(processes)
+    wait "$job_pid" 2>/dev/null || true
+    until_true none_run
+    [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
+    ! $made || rm -f "$trap_file"
+}
+
+all_software() {
+    test_case software-idle-2 idle_right 2
+    test_case software-idle-4 idle_right 4
+    test_case software-idle-yield-4 idle_right 4 --mca mpi_yield_when_idle 0
+    test_case software-nameless nameless
+}
