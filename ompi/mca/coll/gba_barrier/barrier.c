@@ -34,6 +34,13 @@ static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm
     gba_coll_report_path(comm, speaker, reason, why);
 }
 
+/* A communicator below an active set, whose members have another path, or soon will: no device. */
+static bool barrier_for_set(const ompi_communicator_t *comm)
+{
+    return 0 ==
+           strncmp(gba_compat_comm_name(comm), GBA_COMMON_SET_NAME, sizeof GBA_COMMON_SET_NAME - 1);
+}
+
 /* What the attributes of a team point to. */
 struct attr_storage {
     gba_remote_t remote;
@@ -60,7 +67,9 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
     attr->params = &gba_coll->params;
     attr->name_member = barrier_name_member;
     attr->name_ctx = comm;
-    attr->device = gba_coll_device(&attr->device_status);
+    attr->device_status = GBA_ERR_UNSUPPORTED;
+    if (!barrier_for_set(comm))
+        attr->device = gba_coll_device(&attr->device_status);
     attr->crowded = gba_compat_crowded();
 }
 
@@ -96,7 +105,8 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
     if (GBA_OK != status)
         return status;
     barrier_follow(module, team);
-    gba_coll_report_path(comm, 0, gba_team_reason(team), gba_team_why(team));
+    gba_coll_report_path(comm, 0, barrier_for_set(comm) ? GBA_OK : gba_team_reason(team),
+                         gba_team_why(team));
     return GBA_OK;
 }
 

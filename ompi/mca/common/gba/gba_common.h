@@ -80,6 +80,13 @@ bool gba_common_param_set(int index);
 void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
                            gba_path_t path_before, unsigned long long rounds_before);
 
+/*
+ * What the name of a communicator begins with that belongs to an active set which scoll/gba serves.
+ * scoll/mpi makes one for each, and its barrier is in use until the set has agreed on a path of its
+ * own: it must not take a barrier group for that.
+ */
+#define GBA_COMMON_SET_NAME "active set of "
+
 /* signals.c */
 
 struct ompi_communicator_t;

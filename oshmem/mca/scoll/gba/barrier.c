@@ -32,7 +32,7 @@ struct attr_storage {
  * program may use any number of them: they leave some groups to others. The leader decides that for
  * all, by what it offers; two leaders at once may both take the last one.
  */
-static gba_device_t *set_device(const gba_scoll_module_t *module, gba_status_t *status)
+static gba_device_t *set_device(gba_scoll_module_t *module, gba_status_t *status)
 {
     gba_device_t *device = gba_common_device_get(&gba_scoll->device, &gba_scoll->lock,
                                                  gba_scoll->params.device_path, status);
@@ -41,7 +41,8 @@ static gba_device_t *set_device(const gba_scoll_module_t *module, gba_status_t *
     if (NULL == device || 0 != module->rank || module->set == oshmem_group_all)
         return device;
     *status = gba_device_query(device, &info);
-    if (GBA_OK == *status && info.groups_free <= gba_scoll->group_reserve)
+    module->reserved = GBA_OK == *status && info.groups_free <= gba_scoll->group_reserve;
+    if (module->reserved)
         *status = GBA_ERR_NO_GROUP;
     return GBA_OK == *status ? device : NULL;
 }

@@ -62,6 +62,19 @@ static void module_destruct(gba_scoll_module_t *module)
 
 OBJ_CLASS_INSTANCE(gba_scoll_module_t, mca_scoll_base_module_t, module_construct, module_destruct);
 
+/* The communicator that scoll/mpi made for the set, if it did: the coll component looks at its
+ * name. For the first module of all PEs that is MPI_COMM_WORLD. */
+static void set_name_comm(const oshmem_group_t *set)
+{
+    char name[64], text[96];
+
+    if (NULL == set->ompi_comm || set->ompi_comm == &ompi_mpi_comm_world.comm)
+        return;
+    gba_scoll_name_set(set, name, sizeof name);
+    snprintf(text, sizeof text, GBA_COMMON_SET_NAME "%s", name);
+    (void)ompi_comm_set_name(set->ompi_comm, text);
+}
+
 /*
  * The framework enables modules from the lowest priority up, so what is there now is below us. It
  * does this twice for the set of all PEs, before and after there is a symmetric heap; the first
@@ -79,6 +92,7 @@ static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
         return OSHMEM_SUCCESS;
     }
     OBJ_RETAIN(module->previous_barrier_module);
+    set_name_comm(set);
     opal_mutex_lock(&gba_scoll->lock);
     module->next = gba_scoll->modules;
     module->link = &gba_scoll->modules;

@@ -4,18 +4,22 @@
 
 void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason, const char *why)
 {
-    char set[64];
-    bool due = gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock, reason,
-                                     gba_scoll->device_asked);
+    char set[64], more[64] = "";
+    /* What a parameter of ours brought about is no surprise. */
+    bool due =
+        !module->reserved && gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock,
+                                                   reason, gba_scoll->device_asked);
 
     if (0 != module->rank)
         return;
     gba_scoll_name_set(module->set, set, sizeof set);
-    if (due && gba_scoll->device_asked)
-        opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s, although device_path is \"%s\"",
-                    set, why, gba_scoll->params.device_path);
-    else
-        opal_output_verbose(due ? 0 : 1, gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s", set, why);
+    if (module->reserved)
+        snprintf(more, sizeof more, ", but for the %u of group_reserve", gba_scoll->group_reserve);
+    else if (due && gba_scoll->device_asked)
+        snprintf(more, sizeof more, ", although device_path is \"%.30s\"",
+                 gba_scoll->params.device_path);
+    opal_output_verbose(due ? 0 : 1, gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s%s", set, why,
+                        more);
 }
 
 void gba_scoll_report_missing(gba_scoll_module_t *module)

@@ -55,6 +55,7 @@ typedef struct gba_scoll_module {
     ompi_request_t *invited;
     struct gba_scoll_note invitation; /* where `invited` is received */
     bool agreed;
+    bool reserved;          /* leader: no group because of group_reserve */
     bool told;              /* that somebody is missing */
     gba_team_t *team;       /* NULL until the agreement, and when capabilities forbade one */
     gba_path_t path;        /* that was agreed: whose the team's rounds are, */
