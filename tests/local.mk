@@ -15,6 +15,7 @@ check_PROGRAMS += tests/unit/test_segment
 TESTS += tests/unit/test_segment
 tests_unit_test_segment_SOURCES = tests/unit/test_segment.c
 tests_unit_test_segment_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_segment_LDFLAGS = -Wl,--wrap=fallocate
 tests_unit_test_segment_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 # Built from its sources, all of them with the sanitizer.

@@ -78,6 +78,7 @@ static gba_status_t make_file(size_t bytes, int *result)
 {
     struct rlimit limit;
     gba_status_t status;
+    bool failed;
     int fd;
 
     /* Beyond this limit fallocate would kill the process with SIGXFSZ. */
@@ -92,7 +93,10 @@ static gba_status_t make_file(size_t bytes, int *result)
         goto close_file;
     }
     /* Not ftruncate: a page that cannot be had must be an error here, not SIGBUS in a barrier. */
-    if (fallocate(fd, 0, 0, (off_t)bytes) != 0) {
+    do /* a signal, of a profiler's timer perhaps, is no reason to do without */
+        failed = fallocate(fd, 0, 0, (off_t)bytes) != 0;
+    while (failed && errno == EINTR);
+    if (failed) {
         status = report("fallocate", errno);
         goto close_file;
     }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -261,6 +262,37 @@ static void test_no_memory(void **state)
 #endif
 }
 
+int __real_fallocate(int file, int mode, off_t offset, off_t len);
+int __wrap_fallocate(int file, int mode, off_t offset, off_t len);
+
+static int interruptions; /* still to come */
+
+/* Some kernels end it whenever a signal comes. */
+int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
+{
+    if (interruptions > 0) {
+        interruptions--;
+        errno = EINTR;
+        return -1;
+    }
+    return __real_fallocate(file, mode, offset, len);
+}
+
+/* A profiler's timer interrupts the taking of memory: that is no failure. */
+static void test_interrupted(void **state)
+{
+    struct gba_segment_ticket ticket;
+    struct gba_segment segment;
+
+    (void)state;
+    lines = 0;
+    interruptions = 2;
+    assert_int_equal(gba_shm_segment_create(2, 1, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(interruptions, 0);
+    assert_int_equal(lines, 0);
+    gba_shm_segment_close(&segment);
+}
+
 static void test_bad_parameters(void **state)
 {
     struct gba_segment segment;
@@ -285,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_file_is_private), cmocka_unit_test(test_other_user),
         cmocka_unit_test(test_not_the_file),    cmocka_unit_test(test_other_version),
         cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_bad_parameters),
+        cmocka_unit_test(test_interrupted),
     };
 
     gba_log_set(count_line, NULL, GBA_LOG_WARN);
