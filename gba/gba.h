@@ -480,6 +480,11 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * attr: as for gba_team_create; the device in it is not used.
  * done: true: all members had arrived, and the barrier is complete; false: run this round again on
  * the new path.
+ * All members must come. One that was released from the last round, when the device died before it
+ * released the others, comes at its next barrier of this team; if it has none, or first makes
+ * another collective call over what oob goes over, the others wait here, or meet that call. The
+ * same holds for a device that is dead for one host only: the members of other hosts, which still
+ * wait for an arrival, do not learn of it.
  * Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over oob.
  */
 GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,

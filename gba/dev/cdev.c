@@ -222,6 +222,10 @@ static void cdev_leave(struct gba_seat *s)
         free(seat);
         return;
     }
+    /* No arrival of ours reaches the group after it has been given to another team, where it would
+     * count (all teams begin with the same sequence): nobody can store to the doorbell any more,
+     * and what was stored before, a retry perhaps, arrives before the driver's withdrawal does,
+     * which takes the same way [HOST-3] and is waited for [HOST-6]. */
     gba_cdev_sys->munmap(seat->doorbell, seat->doorbell_size);
     status = call_free(dev, s->group, s->generation, s->member);
     /* If the driver did not take the flag back, the device may still store to it: it is given to
