@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "gba/base/clock.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
@@ -28,6 +29,7 @@ static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm
         text = "its members belong to several jobs";
     else if (GBA_ERR_MISMATCH == reason)
         text = "members differ in priority, min_comm_size or version";
+    module->declined = reason;
     module->agreed = true;
     gba_coll_name_member(comm, rank, member, sizeof member);
     snprintf(why, sizeof why, "%s: %s (%s)", gba_path_name(GBA_PATH_CALLER), text, member);
@@ -153,6 +155,32 @@ static int barrier_end(gba_coll_module_t *module, ompi_communicator_t *comm, gba
     return OMPI_SUCCESS != rc || over ? rc : gba_coll_barrier(comm, &module->super);
 }
 
+/*
+ * With the parameter "sample": measure every n-th, from the arrival to the release as this member
+ * sees them. That is how long it waited for the last one, and so by how much it was early.
+ */
+static gba_status_t barrier_sampled(gba_coll_module_t *module)
+{
+    struct gba_coll_waits *waits = &module->waits;
+    unsigned long long ns;
+    gba_status_t status;
+    uint64_t began;
+
+    if (++module->unsampled < gba_coll->sample)
+        return gba_barrier_wait(module->team, barrier_progress, NULL);
+    module->unsampled = 0;
+    began = gba_clock_ns();
+    status = gba_barrier_wait(module->team, barrier_progress, NULL);
+    ns = gba_clock_ns() - began;
+    if (GBA_OK == status) {
+        waits->sampled++;
+        waits->ns += ns;
+        if (waits->max_ns < ns)
+            waits->max_ns = ns;
+    }
+    return status;
+}
+
 /* No path yet, none of ours, or one that is not free. */
 static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
@@ -166,6 +194,9 @@ static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
         module->fallbacks++;
         return module->saved.barrier(comm, module->saved.barrier_module);
     }
+    /* The queue has no place for a measurement: it would be one of what is before it. */
+    if (0 != gba_coll->sample && gba_coll_ibarrier_idle(module))
+        return barrier_end(module, comm, barrier_sampled(module));
     return gba_coll_ibarrier_wait(comm, module);
 }
 

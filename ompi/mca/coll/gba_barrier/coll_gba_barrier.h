@@ -4,6 +4,7 @@
  *
  * component.c   open, close, and which communicators we take part in
  * params.c      MCA parameters and MPI_T performance variables
+ * pvars.c       performance variables of waits, and of single communicators
  * capability.c  which processes of the job take part, known to all from MPI_Init on
  * module.c      one object per communicator: what was there before us, and what we count
  * barrier.c     the barrier, and the agreement at the first one
@@ -39,6 +40,11 @@ struct gba_coll_saved {
         *ibarrier_module;
 };
 
+/* What was measured of every n-th blocking barrier; n is the parameter "sample". */
+struct gba_coll_waits {
+    unsigned long long sampled, ns, max_ns; /* max_ns: of the longest wait */
+};
+
 /* A nonblocking barrier. */
 typedef struct gba_coll_request {
     ompi_request_t super;
@@ -58,6 +64,10 @@ typedef struct gba_coll_module {
     gba_path_t path_before; /* but for rounds_before of them, before the device died */
     unsigned long long rounds_before;
     bool agreed;
+    gba_status_t declined;           /* not GBA_OK: capabilities forbade a team, for this reason */
+    const ompi_communicator_t *comm; /* which it belongs to; only to be compared */
+    struct gba_coll_waits waits;
+    unsigned unsampled;                   /* barriers since the last one that was measured */
     unsigned long long fallbacks;         /* barriers on the saved barrier or ibarrier */
     struct gba_coll_module *next, **link; /* in component.modules; link NULL: not in it */
     /* Nonblocking barriers, under component.queue_lock: */
@@ -82,6 +92,8 @@ typedef struct gba_coll_component {
     struct gba_common_device device;
     gba_coll_module_t *modules;
     struct gba_common_counts retired; /* of modules that are gone */
+    struct gba_coll_waits retired_waits;
+    unsigned sample; /* parameter: measure every n-th barrier, 0: none */
     opal_free_list_t requests;
     opal_mutex_t queue_lock;
     gba_coll_module_t *busy; /* modules with a barrier under way that progress drives */
@@ -102,6 +114,10 @@ int gba_coll_params_register(void);
 
 /* Fill in params, enabled, device_asked and bad_parameter. */
 void gba_coll_params_check(void);
+
+/* pvars.c */
+
+void gba_coll_pvars_register(void);
 
 /* capability.c */
 
@@ -143,6 +159,16 @@ void gba_coll_module_activate(gba_coll_module_t *module);
 
 /* Sum over all modules, those that are gone included. Thread-safe; may lag behind other threads. */
 void gba_coll_counts_sum(struct gba_common_counts *sum);
+
+void gba_coll_waits_sum(struct gba_coll_waits *sum);
+
+/*
+ * What one communicator has done.
+ * path: that it takes now.
+ * Returns false, and sets nothing, if it has no module of ours. Thread-safe, as above.
+ */
+bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_counts *counts,
+                        struct gba_coll_waits *waits, gba_path_t *path);
 
 /* Give back what leaked communicators hold; their modules stay, and use the saved barrier. */
 void gba_coll_modules_close(void);

@@ -13,6 +13,7 @@ static int component_open(void)
     gba_coll->modules = NULL;
     gba_coll->capabilities = NULL;
     memset(&gba_coll->retired, 0, sizeof gba_coll->retired);
+    memset(&gba_coll->retired_waits, 0, sizeof gba_coll->retired_waits);
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
     gba_coll->reasons_told = 0;

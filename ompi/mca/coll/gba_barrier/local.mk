@@ -8,6 +8,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/coll_gba_barrier.h \
 	ompi/mca/coll/gba_barrier/component.c \
 	ompi/mca/coll/gba_barrier/params.c \
+	ompi/mca/coll/gba_barrier/pvars.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
 	ompi/mca/coll/gba_barrier/oob.c \

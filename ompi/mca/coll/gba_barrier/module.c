@@ -7,6 +7,8 @@
 static void counts_add(struct gba_common_counts *sum, const gba_coll_module_t *module)
 {
     sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
+    if (GBA_OK != module->declined)
+        sum->refused[-module->declined]++;
     gba_common_counts_add(sum, module->team, module->path, module->path_before,
                           module->rounds_before);
 }
@@ -22,11 +24,46 @@ void gba_coll_counts_sum(struct gba_common_counts *sum)
 
 void gba_coll_module_activate(gba_coll_module_t *module)
 {
-    bool fast = GBA_PATH_CALLER != module->path && NULL == module->queue;
+    bool fast = GBA_PATH_CALLER != module->path && NULL == module->queue && 0 == gba_coll->sample;
 
     /* Release: pairs with the acquire in gba_coll_barrier, of a thread that did not do the last
      * nonblocking barrier of the team. */
     gba_pointer_store_release(&module->active, fast ? module->team : NULL);
+}
+
+static void waits_add(struct gba_coll_waits *sum, const struct gba_coll_waits *waits)
+{
+    sum->sampled += waits->sampled;
+    sum->ns += waits->ns;
+    if (sum->max_ns < waits->max_ns)
+        sum->max_ns = waits->max_ns;
+}
+
+void gba_coll_waits_sum(struct gba_coll_waits *sum)
+{
+    opal_mutex_lock(&gba_coll->lock);
+    *sum = gba_coll->retired_waits;
+    for (const gba_coll_module_t *module = gba_coll->modules; NULL != module; module = module->next)
+        waits_add(sum, &module->waits);
+    opal_mutex_unlock(&gba_coll->lock);
+}
+
+bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_counts *counts,
+                        struct gba_coll_waits *waits, gba_path_t *path)
+{
+    const gba_coll_module_t *module;
+
+    opal_mutex_lock(&gba_coll->lock);
+    for (module = gba_coll->modules; NULL != module && comm != module->comm; module = module->next)
+        ;
+    if (NULL != module) {
+        memset(counts, 0, sizeof *counts);
+        counts_add(counts, module);
+        *waits = module->waits;
+        *path = module->path;
+    }
+    opal_mutex_unlock(&gba_coll->lock);
+    return NULL != module;
 }
 
 /* Leave the team and the list. Sends nothing: MPI_Comm_free does not synchronise. */
@@ -35,6 +72,7 @@ static void module_close(gba_coll_module_t *module)
     opal_mutex_lock(&gba_coll->lock);
     if (NULL != module->link) {
         counts_add(&gba_coll->retired, module);
+        waits_add(&gba_coll->retired_waits, &module->waits);
         *module->link = module->next;
         if (NULL != module->next)
             module->next->link = module->link;
@@ -117,6 +155,7 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     } else {
         super->coll_ibarrier = NULL; /* the framework looks at it after this call */
     }
+    module->comm = comm;
     opal_mutex_lock(&gba_coll->lock);
     module->next = gba_coll->modules;
     module->link = &gba_coll->modules;

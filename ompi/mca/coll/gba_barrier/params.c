@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "opal/mca/base/mca_base_var.h"
+
 int gba_coll_params_register(void)
 {
     const mca_base_component_t *component = &gba_coll->super.collm_version;
@@ -15,7 +17,15 @@ int gba_coll_params_register(void)
         "gba_barrier): \"all\", \"none\", or a list separated by commas. With \"all\", a list that "
         "names this component but neither basic nor libnbc gets these two as well",
         &gba_coll->companions);
+    gba_coll->sample = 0;
+    (void)mca_base_component_var_register(
+        component, "sample",
+        "Measure how long every n-th blocking barrier waits, for the performance variables "
+        "wait_ns and imbalance_max_ns; 0: none, and no cost",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_READONLY, &gba_coll->sample);
     gba_common_counts_register(component, gba_coll_counts_sum);
+    gba_coll_pvars_register();
     return OMPI_SUCCESS;
 }
 

@@ -21,12 +21,14 @@
 
 #include "gba/gba.h"
 
-#define GBA_COMMON_PATHS (GBA_PATH_CALLER + 1)
+#define GBA_COMMON_PATHS   (GBA_PATH_CALLER + 1)
+#define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
 
 /* What one module, or all of them, have done. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
     unsigned long long retries_arrival, retries_release, failovers;
+    unsigned long long refused[GBA_COMMON_REASONS]; /* teams without a barrier group, by -status */
 };
 
 /* The device of a component; zeros before the first call. */

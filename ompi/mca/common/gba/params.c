@@ -2,6 +2,8 @@
 /* Parameters and performance variables, offered the way Open MPI does. */
 #include "ompi/mca/common/gba/gba_common.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
@@ -74,6 +76,8 @@ static struct count_variable {
      offsetof(struct gba_common_counts, failovers)},
 };
 
+static struct count_variable refused_variables[GBA_COMMON_REASONS];
+
 static void (*counts_sum)(struct gba_common_counts *sum);
 
 /* Counted where it costs the barrier nothing, so a read has to add it up. */
@@ -88,17 +92,41 @@ static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *obj
     return OPAL_SUCCESS;
 }
 
+static void count_register(const mca_base_component_t *component, struct count_variable *variable)
+{
+    (void)mca_base_component_pvar_register(
+        component, variable->name, variable->help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, count_read, NULL, NULL,
+        variable);
+}
+
+/* GBA_ERR_NO_GROUP: "refused_no_group". Open MPI copies the texts, which live no longer. */
+static void refused_register(const mca_base_component_t *component, int reason)
+{
+    struct count_variable *variable = &refused_variables[reason];
+    const char *status = gba_status_name((gba_status_t)-reason);
+    char name[64], help[160];
+
+    snprintf(name, sizeof name, "refused_%s", status + strlen("GBA_ERR_"));
+    for (char *letter = name; '\0' != *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    snprintf(help, sizeof help, "Communicators or active sets that got no barrier group: %s",
+             gba_status_text((gba_status_t)-reason));
+    *variable = (struct count_variable){
+        .name = name, .help = help, .offset = offsetof(struct gba_common_counts, refused[reason])};
+    count_register(component, variable);
+    variable->name = variable->help = NULL;
+}
+
 void gba_common_counts_register(const mca_base_component_t *component,
                                 void (*sum)(struct gba_common_counts *sum))
 {
     counts_sum = sum;
     for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
-        (void)mca_base_component_pvar_register(
-            component, count_variables[i].name, count_variables[i].help, OPAL_INFO_LVL_4,
-            MCA_BASE_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-            MCA_BASE_VAR_BIND_NO_OBJECT,
-            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, count_read, NULL, NULL,
-            &count_variables[i]);
+        count_register(component, &count_variables[i]);
+    for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
+        refused_register(component, reason);
 }
 
 int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables)
@@ -160,4 +188,6 @@ void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team
     sum->retries_arrival += stats.retries_arrival;
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
+    if (GBA_OK != gba_team_reason(team))
+        sum->refused[-gba_team_reason(team)]++;
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Performance variables of waits, and of single communicators: those are bound to one, in MPI_T
+ * MPI_T_BIND_MPI_COMM. The counts of the process are in ompi/mca/common/gba/params.c.
+ */
+#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+
+#include "opal/mca/base/mca_base_pvar.h"
+
+enum { BARRIERS, FALLBACKS, RETRIES, FAILOVERS, SAMPLED, WAIT_NS, WAIT_MAX_NS, PATH, VALUES };
+
+#define FLAGS (MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS)
+
+static struct variable {
+    const char *name, *help;
+    int class, value;
+    bool process, communicator; /* which of the two it is offered for */
+} variables[] = {
+    {"barriers", "barriers through a device or a software barrier of this component",
+     MCA_BASE_PVAR_CLASS_COUNTER, BARRIERS, false, true},
+    {"fallbacks", "barriers left to the component that was selected before this one",
+     MCA_BASE_PVAR_CLASS_COUNTER, FALLBACKS, false, true},
+    {"retries", "arrivals and releases that were lost and mended", MCA_BASE_PVAR_CLASS_COUNTER,
+     RETRIES, false, true},
+    {"failovers", "deaths of the device that were survived", MCA_BASE_PVAR_CLASS_COUNTER, FAILOVERS,
+     false, true},
+    {"barriers_sampled", "blocking barriers that were measured, see the parameter sample",
+     MCA_BASE_PVAR_CLASS_COUNTER, SAMPLED, true, true},
+    {"wait_ns", "nanoseconds between own arrival and release, of the barriers that were measured",
+     MCA_BASE_PVAR_CLASS_TIMER, WAIT_NS, true, true},
+    {"imbalance_max_ns",
+     "the longest of these waits: by how many nanoseconds this process was early, at most",
+     MCA_BASE_PVAR_CLASS_HIGHWATERMARK, WAIT_MAX_NS, true, true},
+    {"path", "what the barriers go through: 0 device, 1 sim, 2 software, 3 fallback or none yet",
+     MCA_BASE_PVAR_CLASS_LEVEL, PATH, false, true},
+};
+
+static void waits_take(const struct gba_coll_waits *waits, unsigned long long *values)
+{
+    values[SAMPLED] = waits->sampled;
+    values[WAIT_NS] = waits->ns;
+    values[WAIT_MAX_NS] = waits->max_ns;
+}
+
+static int process_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    const struct variable *variable = pvar->ctx;
+    unsigned long long values[VALUES] = {0};
+    struct gba_coll_waits waits;
+
+    (void)object;
+    gba_coll_waits_sum(&waits);
+    waits_take(&waits, values);
+    *(unsigned long long *)value = values[variable->value];
+    return OPAL_SUCCESS;
+}
+
+/* A communicator in which this component takes no part has done nothing here. */
+static int communicator_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    const struct variable *variable = pvar->ctx;
+    unsigned long long values[VALUES] = {[PATH] = GBA_PATH_CALLER};
+    struct gba_common_counts counts;
+    struct gba_coll_waits waits;
+    gba_path_t path;
+
+    if (gba_coll_counts_of(object, &counts, &waits, &path)) {
+        for (int i = 0; i < GBA_PATH_CALLER; i++)
+            values[BARRIERS] += counts.barriers[i];
+        values[FALLBACKS] = counts.barriers[GBA_PATH_CALLER];
+        values[RETRIES] = counts.retries_arrival + counts.retries_release;
+        values[FAILOVERS] = counts.failovers;
+        values[PATH] = path;
+        waits_take(&waits, values);
+    }
+    *(unsigned long long *)value = values[variable->value];
+    return OPAL_SUCCESS;
+}
+
+static void variable_register(struct variable *variable, bool communicator)
+{
+    char name[64], help[192];
+
+    snprintf(name, sizeof name, "%s%s", communicator ? "comm_" : "", variable->name);
+    snprintf(help, sizeof help, "Of %s: %s", communicator ? "a communicator" : "the process",
+             variable->help);
+    (void)mca_base_component_pvar_register(
+        &gba_coll->super.collm_version, name, help, OPAL_INFO_LVL_5, variable->class,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+        communicator ? MCA_BASE_VAR_BIND_MPI_COMM : MCA_BASE_VAR_BIND_NO_OBJECT, FLAGS,
+        communicator ? communicator_read : process_read, NULL, NULL, variable);
+}
+
+void gba_coll_pvars_register(void)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (variables[i].process)
+            variable_register(&variables[i], false);
+        if (variables[i].communicator)
+            variable_register(&variables[i], true);
+    }
+}
