@@ -140,6 +140,15 @@ tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
 tests_mpi_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
+# An example, preloaded into them as well, for a test of what it reads.
+check_LTLIBRARIES += contrib/examples/mpi_t/barrier_stats.la
+contrib_examples_mpi_t_barrier_stats_la_SOURCES = contrib/examples/mpi_t/barrier_stats.c
+contrib_examples_mpi_t_barrier_stats_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+# The functions that it replaces have to be seen.
+contrib_examples_mpi_t_barrier_stats_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+contrib_examples_mpi_t_barrier_stats_la_LDFLAGS = $(tests_mpi_broken_la_LDFLAGS)
+contrib_examples_mpi_t_barrier_stats_la_LIBADD = $(MPI_LIBS)
+EXTRA_DIST += contrib/examples/mpi_t/README.md
 EXTRA_DIST += tests/mpi/run tests/mpi/cases.sh tests/mpi/faults.sh tests/cluster
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel.

@@ -116,6 +116,20 @@ ibarrier_all() {
     done
 }
 
+# What the tools interface says of 1000 barriers by 3 ranks, in the preloaded example.
+stats_right() {
+    limit 60
+    path_options "$1"
+    job "${path[@]}" -x LD_PRELOAD="$build/contrib/examples/mpi_t/.libs/barrier_stats.so" \
+        --mca coll_gba_barrier_sample 10 -np 3 -- many 1000
+    lines 1 "^barrier_stats: barriers_$2 +all +3000\$"
+    lines 1 '^barrier_stats: comm_barriers +all +3000$'
+    lines 1 '^barrier_stats: comm_barriers_sampled +all +300$'
+    lines 1 '^barrier_stats: wait_ns +all +[1-9][0-9]+$'
+    lines 1 '^barrier_stats: imbalance_max_ns +maximum +[1-9][0-9]+$'
+    lines "$3" '^barrier_stats: refused_no_device +all +3$'
+}
+
 broken_all() {
     local program call
     for program in early_exit many kinds churn threads outstanding groups spawn; do
@@ -134,6 +148,8 @@ broken_all() {
 all_cases() {
     local ranks device program count
     broken_all
+    test_case stats-sim stats_right sim sim 0
+    test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do
         for device in sim none default saved; do
             case $device:$ranks in
