@@ -30,6 +30,11 @@ contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md \
 	contrib/bench/hosts
+EXTRA_PROGRAMS += contrib/bench/ibarrier_cost
+contrib_bench_ibarrier_cost_SOURCES = contrib/bench/ibarrier_cost.c
+contrib_bench_ibarrier_cost_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_bench_ibarrier_cost_LDADD = $(MPI_LIBS)
+EXTRA_DIST += contrib/bench/ibarrier
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.
