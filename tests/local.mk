@@ -195,6 +195,18 @@ check_PROGRAMS += tests/mpi/idle
 tests_mpi_idle_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 
+# A barrier group among the leaders of nodes.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_hierarchy
+TESTS += tests/unit/test_hierarchy
+tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/team_world.c \
+	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_hierarchy_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
+	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
+tests_unit_test_hierarchy_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
 # A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_agree
@@ -229,3 +241,35 @@ endif
 # gba_info as a user runs it.
 dist_check_SCRIPTS += tests/unit/test_gba_info
 TESTS += tests/unit/test_gba_info
+
+# OpenSHMEM programs, for tests/shmem/run.
+if BUILD_OSHMEM
+GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
+	tests/shmem/both
+check_PROGRAMS += $(GBA_SHMEM_TESTS)
+tests_shmem_early_exit_SOURCES = tests/shmem/early_exit.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_early_exit_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_early_exit_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_many_SOURCES = tests/shmem/many.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_many_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_many_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_sets_SOURCES = tests/shmem/sets.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_sets_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_sets_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_puts_SOURCES = tests/shmem/puts.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_puts_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_puts_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_both_SOURCES = tests/shmem/both.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_both_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_both_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+# Preloaded into them. -rpath: else libtool makes an archive.
+check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la
+tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
+tests_shmem_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_shmem_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
+tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_shmem_noquiet_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+endif
+EXTRA_DIST += tests/shmem/run

@@ -149,7 +149,7 @@ void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module);
  */
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len);
 void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len);
-void gba_scoll_name_by_module(void *module, uint32_t rank, char *text, size_t len);
+void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len);
 
 /* barrier.c */
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Many barriers in a row, and those inside shmem_malloc and shmem_free: many [BARRIERS] [BLOCKS] */
+#include <shmem.h>
+#include <string.h>
+
+#include "tests/shmem/test.h"
+
+int main(int argc, char **argv)
+{
+    long count, blocks;
+
+    test_begin("many");
+    count = test_argument(argc, argv, 1, 100000);
+    blocks = test_argument(argc, argv, 2, 200);
+    for (long i = 0; i < count; i++)
+        i % 3 == 0 ? shmem_sync_all() : shmem_barrier_all();
+    for (long i = 0; i < blocks; i++) {
+        size_t bytes = (size_t)(1 + i % 100) * 64;
+        char *block = shmem_malloc(bytes);
+
+        /* On return all PEs have it: so it can be written to at once. */
+        TEST_CHECK(block != NULL, "no memory for block %ld", i);
+        memset(block, 0, bytes);
+        shmem_barrier_all();
+        shmem_char_p(&block[bytes - 1], (char)(i % 100 + 1), (test_me + 1) % test_pes);
+        shmem_barrier_all();
+        TEST_CHECK(block[bytes - 1] == (char)(i % 100 + 1), "block %ld has %d", i,
+                   block[bytes - 1]);
+        shmem_free(block);
+    }
+    return test_end();
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all OpenSHMEM test programs share: a watchdog, seeded randomness, and the proof that nobody
+ * leaves a barrier early.
+ *
+ * A program that finds something wrong prints one line "FAIL ..." and ends the job; one that hangs
+ * is ended by its watchdog in the same way. So exit status 0 means that all was right.
+ *
+ * The environment: GBA_TEST_SEED (default: 1) and GBA_TEST_SECONDS, the watchdog's patience
+ * (default 60).
+ */
+#ifndef GBA_TESTS_SHMEM_TEST_H
+#define GBA_TESTS_SHMEM_TEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TEST_PES_MAX 64
+
+extern int test_me, test_pes;
+
+/* shmem_init and the watchdog; shmem_finalize. */
+void test_begin(const char *program);
+int test_end(void);
+
+/* Print one line and end the job. */
+void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#define TEST_CHECK(condition, ...)  \
+    do {                            \
+        if (!(condition))           \
+            test_fail(__VA_ARGS__); \
+    } while (0)
+
+/* Argument `index` as a number of at least 1, or the default if there are not so many. */
+long test_argument(int argc, char **argv, int index, long value_default);
+
+/* Random numbers; the same `purpose` gives the same sequence on all PEs. */
+uint64_t test_seed(uint64_t purpose);
+uint64_t test_random(uint64_t *state);
+
+/* Often not at all, else up to a millisecond, computing or asleep. */
+void test_delay(uint64_t *state);
+
+/* An active set as shmem_barrier takes it. */
+struct test_set {
+    int start, log_stride, size;
+};
+
+/* This PE's rank in it, or -1; the PE of a rank. */
+int test_set_rank(const struct test_set *set, int pe);
+int test_set_pe(const struct test_set *set, int rank);
+
+/*
+ * One barrier or sync of the set, proved: each member puts its number of rounds to all others
+ * before it enters; when it has left, those of all others have come, and are ahead by one round at
+ * most. (For a sync the puts are completed first: it does not promise that.) And pSync is as
+ * before. The set of all PEs goes through shmem_barrier_all and shmem_sync_all. slot: which row of
+ * counts: 0 to TEST_SLOTS - 1, another one for each set.
+ */
+#define TEST_SLOTS 128
+void test_round(const struct test_set *set, int slot, bool sync);
+
+#endif
