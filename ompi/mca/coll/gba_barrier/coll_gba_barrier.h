@@ -188,7 +188,7 @@ int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *modul
 /* ibarrier.c */
 
 int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
-                      mca_coll_base_module_t *module);
+                      mca_coll_base_module_t *super);
 
 /* A blocking barrier on our path behind those that are queued. */
 int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module);
