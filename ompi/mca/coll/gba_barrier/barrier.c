@@ -141,14 +141,14 @@ int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *modul
     return OMPI_SUCCESS;
 }
 
-/* What gba_barrier_wait said is the end of it, unless the device has died. */
-static int barrier_end(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
+/* gba_barrier_wait did not say GBA_OK. Not inline, nor is barrier_other: their registers would be
+ * saved on the fast path. */
+static int __attribute__((noinline))
+barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
 {
     bool over = false;
     int rc;
 
-    if (OPAL_LIKELY(GBA_OK == status))
-        return OMPI_SUCCESS;
     if (GBA_ERR_DEAD != status)
         return gba_coll_error(status);
     rc = gba_coll_barrier_recover(comm, module, &over);
@@ -182,7 +182,8 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
 }
 
 /* No path yet, none of ours, or one that is not free. */
-static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
+static int __attribute__((noinline))
+barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     gba_status_t status;
 
@@ -195,9 +196,10 @@ static int barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
         return module->saved.barrier(comm, module->saved.barrier_module);
     }
     /* The queue has no place for a measurement: it would be one of what is before it. */
-    if (0 != gba_coll->sample && gba_coll_ibarrier_idle(module))
-        return barrier_end(module, comm, barrier_sampled(module));
-    return gba_coll_ibarrier_wait(comm, module);
+    if (0 == gba_coll->sample || !gba_coll_ibarrier_idle(module))
+        return gba_coll_ibarrier_wait(comm, module);
+    status = barrier_sampled(module);
+    return GBA_OK == status ? OMPI_SUCCESS : barrier_fail(module, comm, status);
 }
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
@@ -205,8 +207,10 @@ int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
     gba_coll_module_t *module = (gba_coll_module_t *)super;
     /* Acquire: pairs with gba_coll_module_activate. */
     gba_team_t *team = gba_pointer_load_acquire(&module->active);
+    gba_status_t status;
 
     if (OPAL_UNLIKELY(NULL == team))
         return barrier_other(module, comm);
-    return barrier_end(module, comm, gba_barrier_wait(team, barrier_progress, NULL));
+    status = gba_barrier_wait(team, barrier_progress, NULL);
+    return OPAL_LIKELY(GBA_OK == status) ? OMPI_SUCCESS : barrier_fail(module, comm, status);
 }
