@@ -56,6 +56,17 @@ death() {
     [ $(($(total software) + $(total fallback))) -gt 0 ] || fail 'nothing after the device'
 }
 
+# ROUNDS RANKS SOFTWARE: it dies under nonblocking barriers that a blocking one stands behind; then
+# there are software barriers, or (0) Open MPI's own.
+idie() {
+    limit 60
+    path_options "sim?die_after=$1"
+    job "${path[@]}" --mca coll_gba_barrier_sw_enable "$3" -np "$2" -- ibarrier 6
+    total_is failovers -eq 1
+    total_is sim -eq "$1"
+    [ $(($(total software) + $(total fallback) + $(total sim))) -eq 111 ] || fail 'a round is lost'
+}
+
 # RANK NAME=VALUE...: that rank has these settings; NAME alone: that it lacks.
 only_rank() {
     local rank=$1 assignment
@@ -271,6 +282,13 @@ all_faults() {
     for rounds in 1 50; do
         for ranks in 2 3 7; do
             test_case "fault-die-$rounds-$ranks" death "$rounds" "$ranks"
+        done
+    done
+
+    for rounds in 2 7 11 12 60; do
+        for ranks in 2 3 7; do
+            test_case "fault-idie-$rounds-$ranks" idie "$rounds" "$ranks" 1
+            test_case "fault-idie-$rounds-$ranks-saved" idie "$rounds" "$ranks" 0
         done
     done
 

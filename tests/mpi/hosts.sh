@@ -38,7 +38,7 @@ kind_options() {
 took_software() { # PROGRAM
     total_is software -gt 0
     # Nonblocking barriers before the first blocking one are Open MPI's.
-    [ "$1" = outstanding ] || total_is fallback -eq 0
+    [ "$1" = outstanding ] || [ "$1" = ibarrier ] || total_is fallback -eq 0
     grep -qE "coll gba_barrier: .*: software: $kind_text.* ${#host_names[@]} hosts" "$out" ||
         fail "no software barrier of that kind"
 }
@@ -135,7 +135,7 @@ all_hosts() {
     test_case "hosts$hosts-one-each" spans_with 1 auto slot many 500
     for kind in flat-v1 node-v1; do
         test_case "hosts$hosts-$kind-progress" spans_progress "$kind"
-        for program in kinds colls threads outstanding churn; do
+        for program in kinds colls threads outstanding ibarrier churn; do
             [ "$hosts" -eq 3 ] || continue
             test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
         done

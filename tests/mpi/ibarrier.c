@@ -9,7 +9,9 @@
  * with a communicator of its own. 3: requests that are never completed. 4: with a device, or a
  * counter in shared memory, a member that has called MPI_Ibarrier holds nobody up, whatever it does
  * then; with messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5
- * crash Open MPI 4.1's own nonblocking barrier, which does not keep the communicator.
+ * crash Open MPI 4.1's own nonblocking barrier, which does not keep the communicator. 6: for a
+ * device that dies under nonblocking barriers; the blocking one behind them is what gets all over
+ * it.
  */
 #include "tests/mpi/test.h" /* first: the extensions need mpi.h */
 
@@ -337,6 +339,26 @@ static void alone(void)
     MPI_Win_free(&window);
 }
 
+static void died(void)
+{
+    struct batch *batch = malloc(sizeof *batch);
+
+    TEST_CHECK(batch != NULL, "no memory");
+    test_step("nonblocking barriers on a device that dies");
+    MPI_Barrier(MPI_COMM_WORLD);
+    test_proof_begin(&batch->proof, MPI_COMM_WORLD, "ibarriers and a device that dies", 7, 9000);
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < MANY / 10; i++)
+            batch_start(batch, i);
+        test_proof_enter(&batch->proof);
+        MPI_Barrier(MPI_COMM_WORLD);
+        test_proof_look(&batch->proof, batch->proof.round, 2 * MANY);
+        batch_end(batch, MANY / 10, round % WAYS);
+    }
+    test_proof_end(&batch->proof);
+    free(batch);
+}
+
 int main(int argc, char **argv)
 {
     long mode = argc > 1 ? strtol(argv[1], NULL, 0) : 1;
@@ -350,6 +372,8 @@ int main(int argc, char **argv)
         alone();
     else if (mode == 5)
         freed();
+    else if (mode == 6)
+        died();
     else
         everything();
     return test_end();
