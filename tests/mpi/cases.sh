@@ -135,7 +135,7 @@ broken_all() {
     for program in early_exit many kinds churn threads outstanding groups spawn; do
         test_case "broken-early-$program" broken_found early "$program"
     done
-    for program in early_exit kinds threads; do
+    for program in early_exit kinds threads ibarrier; do
         test_case "broken-iearly-$program" broken_found iearly "$program"
     done
     test_case broken-hang broken_found hang early_exit
