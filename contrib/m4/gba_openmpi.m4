@@ -182,7 +182,7 @@ AC_DEFUN([GBA_OPENSHMEM], [
     AC_SUBST([OSHMEM_INFO])
     # Two headers include others by names that only the source tree has: those in shim stand in.
     OSHMEM_CPPFLAGS="$OMPI_CPPFLAGS -isystem `AS_DIRNAME(["$gba_ompi_incdir"])`/openshmem"
-    OSHMEM_CPPFLAGS="$OSHMEM_CPPFLAGS -isystem \$(top_srcdir)/oshmem/mca/scoll/gba/shim"
+    OSHMEM_CPPFLAGS="$OSHMEM_CPPFLAGS -isystem \$(srcdir)/oshmem/mca/scoll/gba/shim"
     AC_SUBST([OSHMEM_CPPFLAGS])
     gba_have_oshmem=no
     AS_IF([test "$enable_oshmem" != no && test -x "$OSHCC"], [
@@ -190,7 +190,7 @@ AC_DEFUN([GBA_OPENSHMEM], [
         AC_MSG_CHECKING([whether a component of OpenSHMEM compiles])
         gba_saved_cppflags=$CPPFLAGS
         CPPFLAGS="$CPPFLAGS `AS_ECHO(["$OSHMEM_CPPFLAGS"]) |
-            $SED "s,.(top_srcdir),$srcdir,"`"
+            $SED "s,.(srcdir),$srcdir,"`"
         AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include "oshmem_config.h"
 #include "oshmem/mca/scoll/base/base.h"
 #include "oshmem/mca/spml/spml.h"

@@ -10,18 +10,18 @@ void shmem_sync_all(void)
 {
 }
 
-void shmem_barrier(int start, int log_stride, int size, long *sync_words)
+void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    (void)start;
-    (void)log_stride;
-    (void)size;
-    (void)sync_words;
+    (void)PE_start;
+    (void)logPE_stride;
+    (void)PE_size;
+    (void)pSync;
 }
 
-void shmem_sync(int start, int log_stride, int size, long *sync_words)
+void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    (void)start;
-    (void)log_stride;
-    (void)size;
-    (void)sync_words;
+    (void)PE_start;
+    (void)logPE_stride;
+    (void)PE_size;
+    (void)pSync;
 }
