@@ -126,7 +126,7 @@ long_path() {
 
 plain_file() {
     echo 'not a device' >"$work/file"
-    bad_path "$work/file" 'no GBA'
+    bad_path "$work/file" 'not a GBA'
 }
 
 # A device of which we may not know anything. Root may, so root runs it as nobody.
@@ -314,7 +314,7 @@ all_faults() {
     test_case bad-name-long long_path 'sim:' 'name of a simulated device'
     test_case bad-path-long long_path '/dev/' 'at most [0-9]+ characters'
     test_case bad-word bad_path gba0 'allowed: an absolute path'
-    test_case bad-null bad_path /dev/null 'no GBA'
+    test_case bad-null bad_path /dev/null 'not a GBA'
     test_case bad-file plain_file
     test_case bad-missing bad_path /dev/gba-missing 'no device'
     test_case bad-version bad_path 'sim?version=0x20000' 'version'

@@ -25,7 +25,10 @@ static char modex_key[] = "gba.coll.barrier";
 /*
  * One word, so that equal words mean an equal decision: protocol << PROTOCOL_SHIFT | priority << 32
  * | min_comm_size. The priority decides whether our barrier or another component's is on top.
+ * ASKED stands in the sign of min_comm_size and decides nothing but who hears of a missing device.
  */
+#define ASKED (UINT64_C(1) << 31)
+
 static uint64_t capability_mine(void)
 {
     const gba_params_t *params = &gba_coll->params;
@@ -33,7 +36,7 @@ static uint64_t capability_mine(void)
     if (!gba_coll->enabled)
         return '\0' == gba_coll->bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
     return PROTOCOL << PROTOCOL_SHIFT | (uint64_t)(uint16_t)params->priority << 32 |
-           (uint32_t)params->min_comm_size;
+           (gba_coll->device_asked ? ASKED : 0) | (uint32_t)params->min_comm_size;
 }
 
 void gba_coll_capability_publish(void)
@@ -87,7 +90,7 @@ static uint64_t capability_of(ompi_communicator_t *comm, int rank)
 
 static bool capability_takes_part(uint64_t word, int size)
 {
-    return 0 != word >> PROTOCOL_SHIFT && (uint32_t)word <= (uint32_t)size;
+    return 0 != word >> PROTOCOL_SHIFT && (uint32_t)(word & ~ASKED) <= (uint32_t)size;
 }
 
 /* A job's modex is complete on every host; another job's need not be, and then what we found would
@@ -120,7 +123,7 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
         word = capability_of(comm, i);
         if (0 == word >> PROTOCOL_SHIFT)
             status = GBA_ERR_NO_PLUGIN;
-        else if (word != first)
+        else if (0 != ((word ^ first) & ~ASKED))
             status = GBA_ERR_MISMATCH;
         if (GBA_OK != status)
             *rank = (uint32_t)i;
@@ -132,6 +135,21 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
         }
     opal_mutex_unlock(&gba_coll->lock);
     return status;
+}
+
+uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
+{
+    int size = ompi_comm_size(comm), rank = 0;
+    uint32_t ignored;
+
+    if (!one_job(comm, &ignored))
+        return UINT32_MAX;
+    opal_mutex_lock(&gba_coll->lock);
+    while (rank < size && (!capability_takes_part(capability_of(comm, rank), size) ||
+                           0 == (capability_of(comm, rank) & ASKED)))
+        rank++;
+    opal_mutex_unlock(&gba_coll->lock);
+    return rank < size ? (uint32_t)rank : UINT32_MAX;
 }
 
 bool gba_coll_capability_bad(uint32_t vpid)

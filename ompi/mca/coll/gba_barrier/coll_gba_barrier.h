@@ -135,6 +135,12 @@ void gba_coll_capability_publish(void);
 gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
                                        uint32_t *speaker);
 
+/*
+ * The lowest member whose user asked for a device, of those that take part; UINT32_MAX: nobody did.
+ * All members get the same answer. Thread-safe.
+ */
+uint32_t gba_coll_capability_asker(ompi_communicator_t *comm);
+
 /* Whether a process of this job has a bad parameter. After MPI_Init's exchange only. Thread-safe.
  */
 bool gba_coll_capability_bad(uint32_t vpid);
@@ -245,7 +251,7 @@ void gba_coll_report_once(const char *topic, const char *line);
 void gba_coll_report_parameter(void);
 
 /* Which path a communicator takes, and why. Called by all members; `speaker` is the one that
- * speaks. */
+ * speaks, unless somebody asked for the device that they did not get. */
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
                           const char *why);
 

@@ -22,6 +22,9 @@ mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
 mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS)
 dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
+# Nobody else puts anything there, and automake takes back files only.
+uninstall-hook:
+	@rmdir "$(DESTDIR)$(pkgdatadir)" 2>/dev/null || :
 
 # libtool links a component again as it is installed, against the installed libgba; with make -j
 # that has to be there first. (Through a variable, since automake takes a rule with the plain name

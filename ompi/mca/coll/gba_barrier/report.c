@@ -58,13 +58,15 @@ void gba_coll_report_parameter(void)
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
                           const char *why)
 {
-    char line[768];
+    const char *detail = gba_coll->device.detail;
+    uint32_t asker = gba_coll_capability_asker(comm);
+    bool asked = UINT32_MAX != asker;
+    char line[1024];
     int n;
     /* All members note that the speaker tells it. */
-    bool due = gba_common_reason_due(&gba_coll->reasons_told, &gba_coll->lock, reason,
-                                     gba_coll->device_asked);
+    bool due = gba_common_reason_due(&gba_coll->reasons_told, &gba_coll->lock, reason, asked);
 
-    if (speaker != (uint32_t)ompi_comm_rank(comm))
+    if ((due && asked ? asker : speaker) != (uint32_t)ompi_comm_rank(comm))
         return;
     n = snprintf(line, sizeof line, "%s (id %u, %d ranks): %s", gba_compat_comm_name(comm),
                  GBA_COMM_ID(comm), ompi_comm_size(comm), why);
@@ -72,9 +74,10 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_statu
         opal_output_verbose(1, gba_coll->output, "coll gba_barrier: %s", line);
         return;
     }
-    if (gba_coll->device_asked && n < (int)sizeof line)
-        snprintf(line + n, sizeof line - (size_t)n, ", although device_path is \"%s\"",
-                 gba_coll->params.device_path);
+    if (asked && n < (int)sizeof line)
+        snprintf(line + n, sizeof line - (size_t)n, ", although device_path is \"%s\"%s%s%s",
+                 gba_coll->params.device_path, '\0' == detail[0] ? "" : " (", detail,
+                 '\0' == detail[0] ? "" : ")");
     gba_coll_report_once(gba_status_name(reason), line);
 }
 

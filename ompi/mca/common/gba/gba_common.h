@@ -36,6 +36,7 @@ struct gba_common_device {
     gba_device_t *device;
     gba_status_t status;
     bool tried;
+    char detail[256]; /* what libgba said of a device that could not be had, or "" */
 };
 
 /* companions.c */

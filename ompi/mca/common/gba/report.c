@@ -8,6 +8,11 @@ static const char *log_label = "gba";
 static int log_output = -1;
 static bool log_all; /* of every process, and not of one a host */
 
+/* While this thread opens a device: where what libgba says of it is kept, for the one line that
+ * tells the user why he does not get it. */
+static _Thread_local char *log_keep;
+#define LOG_KEEP_BYTES sizeof(((struct gba_common_device *)0)->detail)
+
 /*
  * What libgba has to say. Often all processes of a host have met with the same trouble, so one of
  * them speaks for all, unless the user wants to see everything; or libgba has chosen the speaker.
@@ -15,6 +20,10 @@ static bool log_all; /* of every process, and not of one a host */
 static void log_line(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
+    if (NULL != log_keep && level <= GBA_LOG_WARN && !log_all) {
+        snprintf(log_keep, LOG_KEEP_BYTES, "%s", line);
+        return;
+    }
     if (GBA_LOG_TEAM == level || 0 == opal_process_info.my_local_rank || log_all)
         opal_output(log_output, "%s: %s", log_label, line);
 }
@@ -63,7 +72,9 @@ gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex
     opal_mutex_lock(lock);
     if (!device->tried) {
         gba_compat_job_name(job, sizeof job);
+        log_keep = device->detail;
         device->status = gba_global_device_get(path, &attr, &device->device);
+        log_keep = NULL;
         device->tried = true;
     }
     *status = device->status;

@@ -4,7 +4,8 @@
 
 void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason, const char *why)
 {
-    char set[64], more[64] = "";
+    const char *detail = gba_scoll->device.detail;
+    char set[64], more[512] = "";
     /* What a parameter of ours brought about is no surprise. */
     bool due =
         !module->reserved && gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock,
@@ -16,8 +17,9 @@ void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason
     if (module->reserved)
         snprintf(more, sizeof more, ", but for the %u of group_reserve", gba_scoll->group_reserve);
     else if (due && gba_scoll->device_asked)
-        snprintf(more, sizeof more, ", although device_path is \"%.30s\"",
-                 gba_scoll->params.device_path);
+        snprintf(more, sizeof more, ", although device_path is \"%.200s\"%s%s%s",
+                 gba_scoll->params.device_path, '\0' == detail[0] ? "" : " (", detail,
+                 '\0' == detail[0] ? "" : ")");
     opal_output_verbose(due ? 0 : 1, gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s%s", set, why,
                         more);
 }
