@@ -67,10 +67,10 @@ struct gba_team {
     /* Arrive, and look up to `looks` times: chosen by the path, see wait.c. */
     gba_status_t (*attempt)(struct gba_team *team);
     uint32_t looks;
-    struct gba_local_state *state; /* on GBA_PATH_DEVICE and GBA_PATH_SIM, else NULL */
+    struct gba_local_state *state; /* of a member of a group of all, else NULL */
     gba_path_t path;
     gba_status_t reason;           /* why that path */
-    struct gba_software *software; /* on GBA_PATH_SOFT, else NULL */
+    struct gba_software *software; /* on GBA_PATH_SOFT, or with a group of leaders, else NULL */
     int wait;                      /* gba_wait_t */
     bool crowded;
     bool under_way; /* a round that is not counted yet, but for those that end in attempt */
@@ -90,8 +90,35 @@ struct gba_team {
     gba_team_stats_t stats;
     bool inspect_failed; /* has been logged */
     char name[64];
-    char why[192];
+    char why[352];
 };
+
+/* Of a group of all, or of one of the leaders that this member is; else NULL. */
+static inline gba_group_t *gba_team_group(const struct gba_team *team)
+{
+    return NULL == team->software ? team->group : team->software->group;
+}
+
+static inline struct gba_local_state *gba_team_state(const struct gba_team *team)
+{
+    return NULL == team->software ? team->state : team->software->state;
+}
+
+/* The state of the member whose release is awaited now, or NULL. */
+static inline struct gba_local_state *gba_team_awaits(const struct gba_team *team)
+{
+    if (NULL == team->software)
+        return team->state;
+    return gba_software_in_group(team->software) ? team->software->state : NULL;
+}
+
+/*
+ * Take a seat of a group, up to the point where only arming is missing: join, map the flag, set its
+ * first value. On failure nothing is held; member 0 has allocated the group, and gives it back.
+ * Returns as gba_join_group, gba_dma_map and gba_local_state_init.
+ */
+gba_status_t gba_group_take(gba_device_t *device, const gba_ticket_t *ticket, uint32_t member,
+                            uint32_t sequence, gba_group_t **group, gba_local_state_t **state);
 
 /*
  * The watchdog of the round under way: to be called now and then, clock and all. Returns

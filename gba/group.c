@@ -105,6 +105,28 @@ gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence, gba_loc
     return GBA_OK;
 }
 
+gba_status_t gba_group_take(gba_device_t *device, const gba_ticket_t *ticket, uint32_t member,
+                            uint32_t sequence, gba_group_t **group, gba_local_state_t **state)
+{
+    gba_group_t *g;
+    gba_status_t status = gba_join_group(device, ticket, member, &g);
+
+    if (GBA_OK != status) {
+        if (0 == member)
+            gba_free_ticket(device, ticket);
+        return status;
+    }
+    status = gba_dma_map(g);
+    if (GBA_OK == status)
+        status = gba_local_state_init(g, sequence, state);
+    if (GBA_OK != status) {
+        gba_free_group(g);
+        return status;
+    }
+    *group = g;
+    return GBA_OK;
+}
+
 void gba_local_state_fini(gba_local_state_t *state)
 {
     free(state);

@@ -6,6 +6,9 @@
  *   flat     v1, v2 or v3 among all members: through shared memory if all are on one host, else
  *            through the runtime's messages
  *   hybrid   several hosts: gather in the node, v1 or v2 among the leaders, release in the node
+ *
+ * In the hybrid kind a barrier group may stand in the place of v1 and v2: each leader is a member
+ * of it, by the number of its node. Then the kind serves one host, too.
  */
 #ifndef GBA_SOFTWARE_H
 #define GBA_SOFTWARE_H
@@ -31,24 +34,39 @@ struct gba_software {
     struct gba_node node;
     struct gba_shm shm;
     struct gba_signals *remote; /* of the runtime, or NULL */
+    gba_group_t *group;         /* of a leader, in the place of the algorithm; or NULL */
+    gba_local_state_t *state;   /* its place in that group; or NULL */
     struct gba_segment segment; /* base NULL: none */
+    gba_word_t *death;          /* of the segment: not 0: the leader says that the device died */
     /* For whoever asks who is missing; the barriers themselves do not need it: */
-    uint32_t rank;    /* of the team */
-    uint32_t source;  /* over messages: who sends the first signal, as a rank of the team */
-    uint32_t *locals; /* [segment.members] ranks of this node, ascending */
+    uint32_t rank;     /* of the team */
+    uint32_t source;   /* over messages: who sends the first signal, as a rank of the team */
+    uint32_t *locals;  /* [segment.members] ranks of this node, ascending */
+    uint32_t *leaders; /* [nodes] ascending */
+    uint32_t nodes;
     gba_word_t *mark; /* node, hybrid: the round that this member arrived at */
 };
 
+/* What came of an agreement; the same on all members. */
+struct gba_software_outcome {
+    char why[160];       /* one line for people, if there is a barrier */
+    gba_status_t reason; /* if there is none: why, */
+    uint32_t culprit;    /* and the member */
+    /* Of a barrier group among the leaders, if one was wanted: GBA_OK if it is armed, else why it
+     * is not, and the member. */
+    gba_status_t group_reason;
+    uint32_t group_culprit;
+};
+
 /*
- * Agree on a software barrier.
- * why: gets a line for people, on GBA_OK; reason and culprit: if *software is NULL, the status that
- * prevented it, and the member. The same on all members.
- * Returns GBA_OK (*software may be NULL), or GBA_ERR_OOB.
- * Collective over oob.
+ * Agree on a software barrier, or on a barrier group among the leaders of nodes.
+ * grouped: try the group first. The same on all members.
+ * Returns GBA_OK (*software is NULL if there is neither), or GBA_ERR_OOB.
+ * Collective over oob; the calls are listed in team.c.
  */
-gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob,
-                                struct gba_software **software, char *why, size_t len,
-                                gba_status_t *reason, uint32_t *culprit);
+gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, bool grouped,
+                                struct gba_software **software,
+                                struct gba_software_outcome *outcome);
 
 /* Not collective; sends nothing. NULL is allowed. */
 void gba_software_destroy(struct gba_software *software);
@@ -65,9 +83,31 @@ static inline void gba_software_node_start(struct gba_software *software)
 gba_status_t gba_software_start(struct gba_software *software);
 gba_status_t gba_software_test(struct gba_software *software);
 
+/* Whether the barrier waits for the release of a barrier group now. */
+static inline bool gba_software_in_group(const struct gba_software *software)
+{
+    return NULL != software->state && GBA_PHASE_LEADERS == software->phase;
+}
+
 /*
- * The word of shared memory that the barrier waits for, for gba_word_park; NULL if it waits for the
- * runtime's messages. Not if the last test said GBA_OK.
+ * A leader tells its node that the device died: they have no other way to know. Release: pairs with
+ * gba_software_dead, which sees every release of the node that came before.
+ */
+static inline void gba_software_tell_death(struct gba_software *software)
+{
+    if (NULL != software->death)
+        gba_word_store_release(software->death, 1);
+}
+
+/* Whether the leader of this node has said so. Acquire. */
+static inline bool gba_software_dead(const struct gba_software *software)
+{
+    return NULL != software->death && 0 != gba_word_load_acquire(software->death);
+}
+
+/*
+ * The word of shared memory that the barrier waits for, for gba_word_park; NULL if it waits for a
+ * barrier group or for the runtime's messages. Not if the last test said GBA_OK.
  */
 gba_word_t *gba_software_awaited(struct gba_software *software);
 
@@ -79,9 +119,16 @@ static inline bool gba_software_listens(const struct gba_software *software)
 
 enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
 
-/* Whether a member of the team has arrived in the round under way, as far as memory that is shared
- * with it tells. */
-enum gba_arrived gba_software_arrived(const struct gba_software *software, uint32_t member);
+/*
+ * Whether a member of the team has arrived in the round under way, as far as memory that is shared
+ * with it tells, or the registers of the leaders' group: of another node's leader, that all of its
+ * node have arrived.
+ */
+enum gba_arrived gba_software_arrived(const struct gba_software *software,
+                                      const gba_group_state_t *group, uint32_t member);
+
+/* Whether a member is a leader that stands for all of its node, as far as this one can tell. */
+bool gba_software_stands_for_node(const struct gba_software *software, uint32_t member);
 
 /*
  * Over messages: the member (flat) or the leader (hybrid) whose first signal has not come, so that

@@ -22,6 +22,22 @@ gba_status_t gba_software_start(struct gba_software *software)
     }
 }
 
+/* The barrier among the leaders of nodes. */
+static gba_status_t leaders_start(struct gba_software *software)
+{
+    if (NULL == software->state)
+        return software->algorithm->start(&software->soft, software->signals, software->sequence);
+    gba_send_arrival(software->state); /* its sequence goes with the software's */
+    return GBA_OK;
+}
+
+static gba_status_t leaders_test(struct gba_software *software)
+{
+    if (NULL == software->state)
+        return software->algorithm->test(&software->soft, software->signals);
+    return gba_poll_release(software->state);
+}
+
 /* A node's leader, one phase after the other as far as it gets. */
 static gba_status_t leader_test(struct gba_software *software)
 {
@@ -31,14 +47,14 @@ static gba_status_t leader_test(struct gba_software *software)
     if (GBA_PHASE_GATHER == software->phase) {
         if (!alone && !gba_node_gathered(&software->node))
             return GBA_INPROGRESS;
-        /* Acquire in gathered, release in the signals: what the node wrote is part of what its
-         * leader tells the others. */
+        /* Acquire in gathered, release in the signals or in the arrival: what the node wrote is
+         * part of what its leader tells the others. */
         software->phase = GBA_PHASE_LEADERS;
-        status = software->algorithm->start(&software->soft, software->signals, software->sequence);
+        status = leaders_start(software);
         if (GBA_OK != status)
             return status;
     }
-    status = software->algorithm->test(&software->soft, software->signals);
+    status = leaders_test(software);
     if (GBA_OK == status && !alone)
         gba_node_release(&software->node);
     return status;
@@ -81,29 +97,51 @@ gba_word_t *gba_software_awaited(struct gba_software *software)
     }
 }
 
-/* The number of a member among those of this node, or UINT32_MAX. */
-static uint32_t local_of(const struct gba_software *software, uint32_t member)
+/* The place of a member in an ascending list, or UINT32_MAX. */
+static uint32_t place_in(const uint32_t *ranks, uint32_t count, uint32_t member)
 {
-    for (uint32_t i = 0; i < software->segment.members; i++)
-        if (software->locals[i] == member)
+    for (uint32_t i = 0; i < count && ranks[i] <= member; i++)
+        if (ranks[i] == member)
             return i;
     return UINT32_MAX;
 }
 
-enum gba_arrived gba_software_arrived(const struct gba_software *software, uint32_t member)
+/* Of a member on another node: its leader arrives at the group when all of the node have. */
+static enum gba_arrived node_arrived(const struct gba_software *software,
+                                     const gba_group_state_t *group, uint32_t member)
+{
+    uint32_t node;
+
+    /* While it gathers, a leader's picture is that of its node: one of them is to speak for all. */
+    if (!gba_software_in_group(software))
+        return GBA_ARRIVED_UNKNOWN;
+    node = place_in(software->leaders, software->nodes, member);
+    if (UINT32_MAX == node)
+        return GBA_ARRIVED_UNKNOWN;
+    return group->arrived_mask[node / 64] >> (node % 64) & 1 ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+enum gba_arrived gba_software_arrived(const struct gba_software *software,
+                                      const gba_group_state_t *group, uint32_t member)
 {
     uint32_t local, seen;
 
-    if (NULL == software->segment.base)
-        return member == software->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
-    local = local_of(software, member);
+    if (member == software->rank)
+        return GBA_ARRIVED_YES;
+    local = place_in(software->locals, software->segment.members, member);
     if (UINT32_MAX == local)
-        return GBA_ARRIVED_UNKNOWN;
+        return node_arrived(software, group, member);
     /* With v1 and v2 the first thing that a member does is to signal its neighbour, in slot 0. */
     if (GBA_SOFTWARE_FLAT == software->kind && !software->algorithm->pulls)
         local = gba_sched_peer(local, 1, software->segment.members);
     seen = gba_shm_peek(&software->shm, local);
     return GBA_SEQ_REACHED(seen, software->sequence) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+bool gba_software_stands_for_node(const struct gba_software *software, uint32_t member)
+{
+    return GBA_SOFTWARE_HYBRID == software->kind &&
+           UINT32_MAX == place_in(software->locals, software->segment.members, member);
 }
 
 uint32_t gba_software_late_source(const struct gba_software *software)

@@ -6,6 +6,18 @@
  * cannot; the least of the outcomes decides for all, and after it nobody is still joining, so the
  * leader can arm the group. Whether that worked is the last thing that all learn. Each step is a
  * collective call of the runtime, so no member can go on with another opinion than the others.
+ *
+ * The collective calls, the same on all members; after each (?) all may stop, and know why:
+ *
+ *   1 the offer of rank 0 (bcast): a group of all, a group of the leaders of nodes, or none
+ *   of all:       2 seats taken? (min), 3 armed? (bcast)
+ *   of leaders:   2 memory? (min), 3 cards (allgather)?, 4 deeds (allgather), 5 nodes ready? (min),
+ *                 if rank 0 has got a group: 6 seats taken? (min), 7 armed? (bcast)
+ *                 without it: 8 ready in software? (min)
+ *   none, or not of all:  memory? (min), cards (allgather)?, deeds (allgather), ready? (min)
+ *
+ * A leader of a node is its lowest rank, so rank 0 is leader of node 0 and member 0 of either
+ * group.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +26,15 @@
 #include "gba/base/log.h"
 #include "gba/engine.h"
 
-/* What the leader sends first. Travels as bytes between processes of one build. */
+enum offer_kind { OFFER_NONE, OFFER_ALL, OFFER_LEADERS };
+
+/* What rank 0 sends first. Travels as bytes between processes of one build. */
 struct offer {
+    uint32_t kind;
     int32_t status; /* gba_status_t: why there is no group */
     uint32_t sequence;
-    gba_ticket_t ticket;
+    uint32_t simulated;  /* the device: a member that is no leader may have none */
+    gba_ticket_t ticket; /* of a group of all */
 };
 
 const char *gba_path_name(gba_path_t path)
@@ -28,28 +44,55 @@ const char *gba_path_name(gba_path_t path)
     return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
 }
 
-/* There is no barrier group, for a reason that all members know: take the next path. */
-static gba_status_t team_fall_back(struct gba_team *team, const gba_team_attr_t *attr,
-                                   const gba_oob_t *oob, gba_status_t reason, uint32_t culprit)
+/* All members know what became of it: what the team is to be, and why. */
+static void team_settle(struct gba_team *team, const gba_oob_t *oob, gba_status_t reason,
+                        uint32_t culprit, const struct gba_software_outcome *outcome)
 {
-    char device[160], software[160] = "", member[96];
-    gba_status_t status, no_software = GBA_OK;
+    char device[160], software[160], member[96];
 
     oob->name_member(oob->ctx, culprit, member, sizeof member);
     snprintf(device, sizeof device, "%s (%s)", gba_status_text(reason), member);
     team->reason = reason;
-    status = gba_software_agree(attr, oob, &team->software, software, sizeof software, &no_software,
-                                &culprit);
-    if (GBA_OK != status)
-        return status;
     team->path = NULL != team->software ? GBA_PATH_SOFT : GBA_PATH_CALLER;
     if (NULL == team->software) {
-        oob->name_member(oob->ctx, culprit, member, sizeof member);
+        oob->name_member(oob->ctx, outcome->culprit, member, sizeof member);
         snprintf(software, sizeof software, "no software barrier: %s (%s)",
-                 gba_status_text(no_software), member);
+                 gba_status_text(outcome->reason), member);
+    } else {
+        snprintf(software, sizeof software, "%s", outcome->why);
     }
     snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->path),
              software, device);
+}
+
+/* There is no barrier group, for a reason that all members know: take the next path. */
+static gba_status_t team_fall_back(struct gba_team *team, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob, gba_status_t reason, uint32_t culprit)
+{
+    struct gba_software_outcome outcome;
+    gba_status_t status = gba_software_agree(attr, oob, false, &team->software, &outcome);
+
+    if (GBA_OK == status)
+        team_settle(team, oob, reason, culprit, &outcome);
+    return status;
+}
+
+/* The leaders of nodes are to have a group. */
+static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
+                                       const gba_oob_t *oob, bool simulated)
+{
+    struct gba_software_outcome outcome;
+    gba_status_t status = gba_software_agree(attr, oob, true, &team->software, &outcome);
+
+    if (GBA_OK != status)
+        return status;
+    if (GBA_OK != outcome.group_reason) {
+        team_settle(team, oob, outcome.group_reason, outcome.group_culprit, &outcome);
+        return GBA_OK;
+    }
+    team->path = simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
+    team->reason = GBA_OK;
+    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(team->path), outcome.why);
     return GBA_OK;
 }
 
@@ -61,37 +104,26 @@ static void team_leave(struct gba_team *team)
     team->group = NULL;
 }
 
-/* Leader only: a group for all, or the reason why there is none. */
+/* Rank 0: a group, the promise of one for the leaders, or the reason why there is none. */
 static void offer_make(const gba_team_attr_t *attr, uint32_t size, struct offer *offer)
 {
+    int hierarchy = attr->params->hierarchy;
+
     memset(offer, 0, sizeof *offer);
     offer->sequence = attr->params->first_sequence;
-    if (NULL == attr->device)
+    if (NULL == attr->device) {
         offer->status = attr->device_status;
-    else
-        offer->status = gba_allocate_group(attr->device, size, &offer->ticket);
-}
-
-/* Take the seat that was offered, up to the point where only arming is missing. */
-static gba_status_t offer_take(struct gba_team *team, const gba_team_attr_t *attr,
-                               const struct offer *offer)
-{
-    gba_status_t status;
-
-    if (NULL == attr->device)
-        return attr->device_status;
-    status = gba_join_group(attr->device, &offer->ticket, team->rank, &team->group);
-    if (GBA_OK != status) {
-        if (0 == team->rank)
-            gba_free_ticket(attr->device, &offer->ticket);
-        return status;
+        return;
     }
-    status = gba_dma_map(team->group);
-    if (GBA_OK == status)
-        status = gba_local_state_init(team->group, offer->sequence, &team->state);
-    if (GBA_OK != status)
-        team_leave(team);
-    return status;
+    offer->simulated = attr->device->simulated;
+    if (GBA_HIERARCHY_NODE == hierarchy ||
+        (GBA_HIERARCHY_AUTO == hierarchy && size > attr->device->members_max)) {
+        offer->kind = OFFER_LEADERS; /* how many there are it learns from the others */
+        return;
+    }
+    offer->status = gba_allocate_group(attr->device, size, &offer->ticket);
+    if (GBA_OK == offer->status)
+        offer->kind = OFFER_ALL;
 }
 
 /* The agreement. On GBA_OK the team has a path and a reason; it holds a group only if it is armed.
@@ -109,11 +141,15 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
     status = oob->bcast(oob->ctx, &offer, sizeof offer, 0);
     if (GBA_OK != status)
         goto cancel;
-    if (GBA_OK != offer.status) {
+    if (OFFER_NONE == offer.kind)
         return team_fall_back(team, attr, oob, (gba_status_t)offer.status, 0);
-    }
+    if (OFFER_LEADERS == offer.kind)
+        return team_group_leaders(team, attr, oob, 0 != offer.simulated);
 
-    status = offer_take(team, attr, &offer);
+    status = attr->device_status;
+    if (NULL != attr->device)
+        status = gba_group_take(attr->device, &offer.ticket, team->rank, offer.sequence,
+                                &team->group, &team->state);
     status = oob->allreduce_min(oob->ctx, gba_outcome_encode(status, team->rank), &outcome);
     if (GBA_OK != status)
         goto leave;
@@ -138,7 +174,7 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
     return GBA_OK;
 
 cancel:
-    if (0 == team->rank && GBA_OK == offer.status)
+    if (0 == team->rank && OFFER_ALL == offer.kind)
         gba_free_ticket(attr->device, &offer.ticket);
 leave:
     team_leave(team);
@@ -201,6 +237,8 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     team->under_way = false; /* over and counted, or to be started again */
     team->stats.failovers++;
     team_leave(team);
+    gba_software_destroy(team->software); /* nodes with a group of leaders */
+    team->software = NULL;
     status = team_fall_back(team, attr, oob, GBA_ERR_DEAD, 0);
     if (GBA_OK != status)
         return status;

@@ -51,12 +51,20 @@ static uint64_t wait_sleep_after(const struct gba_team *team)
     return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
 }
 
-/* The word whose change ends the wait, or brings it on; NULL: nobody would wake us. */
-static gba_word_t *wait_word(struct gba_team *team)
+/*
+ * The word whose change ends the wait, or brings it on; NULL: nobody would wake us. sleepers: gets
+ * the count that whoever stores to it looks at.
+ */
+static gba_word_t *wait_word(struct gba_team *team, gba_word_t **sleepers)
 {
-    if (NULL != team->software)
+    const struct gba_local_state *state = gba_team_awaits(team);
+
+    if (NULL == state) {
+        *sleepers = team->software->shm.sleepers;
         return gba_software_awaited(team->software);
-    return GBA_PATH_SIM == team->path ? team->state->flag : NULL;
+    }
+    *sleepers = state->flag + 1;
+    return GBA_PATH_SIM == team->path ? state->flag : NULL;
 }
 
 /*
@@ -67,7 +75,8 @@ static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited)
 {
     uint64_t part = waited / NAP_PART;
     const struct timespec nap = {.tv_nsec = part < SLEEP_NS ? (long)part : (long)SLEEP_NS};
-    gba_word_t *word = wait_word(team);
+    gba_word_t *sleepers, *again;
+    gba_word_t *word = wait_word(team, &sleepers);
     gba_status_t status;
     uint64_t seen;
 
@@ -79,9 +88,8 @@ static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited)
     /* What was stored before that load would not wake us; and the barrier may be a step further and
      * wait for another word now. */
     status = gba_barrier_test(team);
-    if (GBA_INPROGRESS == status && word == wait_word(team))
-        gba_word_park(word, seen, SLEEP_NS,
-                      NULL != team->software ? team->software->shm.sleepers : word + 1);
+    if (GBA_INPROGRESS == status && word == wait_word(team, &again))
+        gba_word_park(word, seen, SLEEP_NS, sleepers);
     return status;
 }
 

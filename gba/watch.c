@@ -22,7 +22,7 @@ static enum gba_arrived team_arrived(const struct gba_team *team, const gba_grou
                                      uint32_t member)
 {
     if (NULL != team->software)
-        return gba_software_arrived(team->software, member);
+        return gba_software_arrived(team->software, group, member);
     if (group->arrived_mask[member / 64] >> (member % 64) & 1)
         return GBA_ARRIVED_YES;
     return GBA_ARRIVED_NO;
@@ -36,6 +36,17 @@ static void name_member(const struct gba_team *team, uint32_t member, char *text
         snprintf(text, len, "member %u", member);
 }
 
+/* The same for one that has not arrived, or for whom nobody knows which of his node has not. */
+static void name_missing(const struct gba_team *team, uint32_t member, char *text, size_t len)
+{
+    size_t used;
+
+    name_member(team, member, text, len);
+    used = strlen(text);
+    if (NULL != team->software && gba_software_stands_for_node(team->software, member))
+        snprintf(text + used, len - used, " or another on its host");
+}
+
 /* What one member can see of a round that does not end. */
 struct picture {
     uint32_t arrived, unknown, missing;
@@ -46,7 +57,7 @@ struct picture {
 static void picture_take(struct picture *picture, const struct gba_team *team,
                          const gba_group_state_t *group)
 {
-    char one[96];
+    char one[128];
     size_t used = 0;
 
     memset(picture, 0, sizeof *picture);
@@ -60,7 +71,7 @@ static void picture_take(struct picture *picture, const struct gba_team *team,
             picture->first = member;
         if (GBA_ARRIVED_NO != state || picture->missing++ >= NAMED || used >= sizeof picture->names)
             continue;
-        name_member(team, member, one, sizeof one);
+        name_missing(team, member, one, sizeof one);
         used += (size_t)snprintf(picture->names + used, sizeof picture->names - used, "%s%s",
                                  0 == used ? "" : ", ", one);
     }
@@ -83,12 +94,7 @@ static bool stuck_speaks(const struct gba_team *team, struct picture *picture)
     source = NULL == team->software ? UINT32_MAX : gba_software_late_source(team->software);
     if (UINT32_MAX == source)
         return false;
-    name_member(team, source, picture->names, sizeof picture->names);
-    if (GBA_SOFTWARE_HYBRID == team->software->kind) {
-        size_t used = strlen(picture->names);
-
-        snprintf(picture->names + used, sizeof picture->names - used, " or another on its host");
-    }
+    name_missing(team, source, picture->names, sizeof picture->names);
     return true;
 }
 
@@ -123,13 +129,16 @@ void gba_watch_over(struct gba_team *team)
 /* Ask the device what became of this round, and mend what was lost. */
 static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *group)
 {
-    const struct gba_local_state *state = team->state;
-    bool over = GBA_SEQ_REACHED(group->sequence, state->sequence);
+    struct gba_local_state *state = gba_team_awaits(team);
+    bool over;
 
+    if (NULL == state)
+        return GBA_INPROGRESS; /* a leader that gathers: it has not arrived */
+    over = GBA_SEQ_REACHED(group->sequence, state->sequence);
     if (over) {
         /* The round is over, and yet the flag does not say so: ask for the release again. It may
          * have come since we last looked, and then a second one does no harm. */
-        if (GBA_OK == gba_poll_release(team->state))
+        if (GBA_OK == gba_poll_release(state))
             return GBA_INPROGRESS; /* the caller's next test sees it */
         team->stats.retries_release++;
     } else if (0 == (group->arrived_mask[state->member / 64] >> (state->member % 64) & 1)) {
@@ -139,7 +148,7 @@ static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *g
     }
     gba_log(GBA_LOG_INFO, "%s: round %u: %s was lost, sent the arrival again", team->name,
             state->sequence, over ? "a release" : "an arrival");
-    gba_resend_arrival(team->state);
+    gba_resend_arrival(state);
     return GBA_INPROGRESS;
 }
 
@@ -149,9 +158,9 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     gba_status_t status;
 
     memset(group, 0, sizeof *group);
-    if (NULL != team->software)
+    if (NULL == gba_team_group(team))
         return GBA_OK;
-    status = gba_group_inspect(team->group, group);
+    status = gba_group_inspect(gba_team_group(team), group);
     if (GBA_OK == status || GBA_ERR_DEAD == status)
         return status;
     /* Not a reason to give up the round: the device may still release it. */
@@ -180,11 +189,15 @@ gba_status_t gba_watch(struct gba_team *team)
     bool retry, stuck;
     gba_status_t status;
 
+    /* It can be that the node was released before its leader found the device dead, and that this
+     * member has not seen it yet: gba_team_recover completes the round then. */
+    if (NULL != team->software && gba_software_dead(team->software))
+        return GBA_ERR_DEAD;
     /* Rounds are counted when they end, so this is a new one if the count says so: the fast path
      * need not tell us. */
     if (team->watched != team->stats.rounds + 1)
         watch_begin(team, now);
-    retry = NULL == team->software && now >= team->retry_due;
+    retry = NULL != gba_team_group(team) && now >= team->retry_due;
     stuck = now >= team->stuck_due;
     if (!retry && !stuck)
         return GBA_INPROGRESS;
@@ -201,5 +214,9 @@ gba_status_t gba_watch(struct gba_team *team)
         if (GBA_OK == status)
             status = watch_mend(team, &group);
     }
-    return GBA_ERR_DEAD == status ? status : GBA_INPROGRESS;
+    if (GBA_ERR_DEAD != status)
+        return GBA_INPROGRESS;
+    if (NULL != team->software)
+        gba_software_tell_death(team->software);
+    return status;
 }

@@ -9,9 +9,9 @@
  * opened is believed only if its owner, size, seals and a random cookie are right: the number may
  * belong to another process by then.
  *
- * Layout, from the start: a line of header and one with the count of those who sleep (base/park.h);
- * arrived; release; the slots, by member. They stand 128 bytes apart, since CPUs fetch lines in
- * pairs. Size: 384 bytes + members * slots * 64, a
+ * Layout, from the start: a line of header and one with the count of those who sleep (base/park.h)
+ * and the word of a dead device (gba/software.h); arrived; release; the slots, by member. They
+ * stand 128 bytes apart, since CPUs fetch lines in pairs. Size: 384 bytes + members * slots * 64, a
  * row of slots rounded up to 128; 16 members: 2.4 KiB for v3 or the node barrier, 4.4 KiB for v1,
  * 8.4 KiB for v2 with radix 8; in whole pages.
  */
@@ -24,6 +24,7 @@
 #define GBA_SLOT_SIZE        64u  /* a line: a store to one slot disturbs no reader of another */
 #define GBA_SEGMENT_STRIDE   128u /* two lines */
 #define GBA_SEGMENT_SLEEPERS 64u  /* beside the header: lines that nobody writes in a barrier */
+#define GBA_SEGMENT_DEATH    72u  /* the leader's word to its node; beside the sleepers' */
 #define GBA_SEGMENT_ARRIVED  GBA_SEGMENT_STRIDE
 #define GBA_SEGMENT_RELEASE  (2u * GBA_SEGMENT_STRIDE)
 #define GBA_SEGMENT_SLOTS    (3u * GBA_SEGMENT_STRIDE)
@@ -77,7 +78,7 @@ void gba_shm_segment_shut(struct gba_segment *segment);
 /* Unmap; the memory is freed when the last member, alive or killed, has gone. Sends nothing. */
 void gba_shm_segment_close(struct gba_segment *segment);
 
-/* A word of all: GBA_SEGMENT_SLEEPERS, GBA_SEGMENT_ARRIVED or GBA_SEGMENT_RELEASE. */
+/* A word of all: GBA_SEGMENT_SLEEPERS, _DEATH, _ARRIVED or _RELEASE. */
 static inline gba_word_t *gba_segment_word(const struct gba_segment *segment, uint32_t offset)
 {
     return (gba_word_t *)(void *)(segment->base + offset);

@@ -107,15 +107,23 @@ static double thread_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A barrier that goes on in software when the device has died. */
-static gba_status_t barrier(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+/* A barrier that goes on in software when the device has died. last: the last round. */
+static gba_status_t barrier(struct world *w, gba_team_t *team, const gba_team_attr_t *attr,
+                            const gba_oob_t *oob, uint32_t round, uint32_t *last)
 {
     gba_status_t status = gba_barrier_wait(team, NULL, NULL);
+    int64_t least;
     bool done = false;
 
     if (GBA_ERR_DEAD != status)
         return status;
     status = gba_team_recover(team, attr, oob, &done);
+    /* Members may be in two rounds, that one and the next; all are to end with the same. */
+    if (GBA_OK == status && w->until_death) {
+        status = oob->allreduce_min(oob->ctx, -(int64_t)round, &least);
+        *last = (uint32_t)-least + w->rounds;
+        gba_word_add_relaxed(&w->completed_late, done);
+    }
     return GBA_OK == status && !done ? gba_barrier_wait(team, NULL, NULL) : status;
 }
 
@@ -134,12 +142,14 @@ static void run_rounds(struct world *w, gba_team_t *team, const gba_team_attr_t 
                        const gba_oob_t *oob)
 {
     double began = thread_seconds();
+    bool lasts = w->until_death && GBA_PATH_SOFT != gba_team_path(team);
+    uint32_t last = lasts ? UINT32_MAX : w->rounds;
 
-    for (uint32_t round = 1; round <= w->rounds; round++) {
+    for (uint32_t round = 1; round <= last; round++) {
         if (oob->rank == round % oob->size && w->late_ms > 0)
             usleep(1000 * w->late_ms);
         gba_word_store_relaxed(&w->entered[oob->rank], round);
-        w->returned[oob->rank] = barrier(team, attr, oob);
+        w->returned[oob->rank] = barrier(w, team, attr, oob, round, &last);
         if (GBA_OK != w->returned[oob->rank])
             return;
         look(w, oob->size, round);
@@ -154,7 +164,7 @@ void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_params_t params = w->params;
     gba_team_attr_t attr = {.name = "test",
                             .params = &params,
-                            .device = w->device,
+                            .device = oob->rank == w->no_device ? NULL : w->device,
                             .device_status = GBA_ERR_NO_DEVICE,
                             .remote = oob->rank == w->no_remote ? NULL : &remote,
                             .crowded = w->crowded};
@@ -186,6 +196,7 @@ struct world *world_new(void)
         GBA_WAIT_YIELD; /* more threads than cores, and yet not only the node barrier */
     w->rounds = 60;
     w->no_software = w->no_host = w->no_attach = w->no_remote = w->no_open = NOBODY;
+    w->no_device = NOBODY;
     return w;
 }
 

@@ -22,9 +22,10 @@ struct world {
     bool crowded;
     uint32_t host[WORLD_MEMBERS]; /* which host a member is on */
     uint32_t rounds, late_ms;
+    bool until_death;     /* so many rounds from the one on in which the device dies */
     const char *expected; /* in `why` */
     /* Members on which something fails, or NOBODY: */
-    uint32_t no_software, no_host, no_attach, no_remote, no_open;
+    uint32_t no_software, no_host, no_attach, no_remote, no_open, no_device;
     /* What came of it: */
     gba_status_t returned[WORLD_MEMBERS];
     gba_path_t path[WORLD_MEMBERS];
@@ -32,8 +33,9 @@ struct world {
     char why[WORLD_MEMBERS][256];
     double cpu[WORLD_MEMBERS]; /* seconds of this thread in its barriers */
     gba_word_t entered[WORLD_MEMBERS];
-    gba_word_t early; /* exits before all had entered */
-    gba_word_t sent;  /* messages */
+    gba_word_t early;          /* exits before all had entered */
+    gba_word_t sent;           /* messages */
+    gba_word_t completed_late; /* rounds that ended for a member in gba_team_recover */
     gba_word_t word[WORLD_MEMBERS][WORLD_SLOTS][2];
 };
 

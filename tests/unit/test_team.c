@@ -119,7 +119,7 @@ struct world {
     gba_status_t returned[THREAD_OOB_MAX];
     gba_status_t reason[THREAD_OOB_MAX];
     gba_path_t path[THREAD_OOB_MAX];
-    char why[THREAD_OOB_MAX][192];
+    char why[THREAD_OOB_MAX][352];
 };
 
 static void world_init(struct world *w)

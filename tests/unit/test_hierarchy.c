@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A barrier group among the leaders of nodes: nodes of every shape, what cannot be had, what gets
+ * lost, and a device that dies. Hosts are made up (team_world.h), the device is simulated.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/dev/sim.h"
+#include "gba/engine.h"
+#include "tests/unit/team_world.h"
+
+gba_status_t __real_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
+                                   uint32_t member, uint32_t sequence, gba_group_t **group,
+                                   gba_local_state_t **state);
+gba_status_t __wrap_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
+                                   uint32_t member, uint32_t sequence, gba_group_t **group,
+                                   gba_local_state_t **state);
+gba_status_t __real_gba_configure_group(gba_group_t *group, uint32_t sequence);
+gba_status_t __wrap_gba_configure_group(gba_group_t *group, uint32_t sequence);
+
+/* The member of the group that fails to take its seat, and whether nobody can arm a group. */
+static uint32_t no_seat = NOBODY;
+static bool no_arming;
+
+gba_status_t __wrap_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
+                                   uint32_t member, uint32_t sequence, gba_group_t **group,
+                                   gba_local_state_t **state)
+{
+    gba_ticket_t other = *ticket;
+
+    if (member == no_seat)
+        other.uuid[0] ^= 1; /* of another switch */
+    return __real_gba_group_take(device, member == no_seat ? &other : ticket, member, sequence,
+                                 group, state);
+}
+
+gba_status_t __wrap_gba_configure_group(gba_group_t *group, uint32_t sequence)
+{
+    return no_arming ? GBA_ERR_IO : __real_gba_configure_group(group, sequence);
+}
+
+static struct world *world_on(const char *path)
+{
+    struct world *w = world_new();
+
+    assert_int_equal(gba_device_init(path, NULL, &w->device), GBA_OK);
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    w->params.retry_after = 1;
+    w->expected = "";
+    return w;
+}
+
+/* Nobody has kept a group. */
+static void world_end(struct world *w)
+{
+    gba_device_info_t info;
+
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, 0 == strstr(w->device->path, "full") ? info.groups : 0);
+    gba_device_fini(w->device);
+    free(w);
+}
+
+/* Who is on which of so many hosts: dealt out, blocks, unequal, all but some together. */
+static void world_place(struct world *w, uint32_t size, uint32_t hosts, int layout)
+{
+    for (uint32_t r = 0; r < size; r++) {
+        const uint32_t host[] = {r % hosts, r * hosts / size, r * r % hosts,
+                                 r < hosts ? r : hosts - 1};
+
+        w->host[r] = host[layout];
+    }
+}
+
+static uint32_t hosts_of(const struct world *w, uint32_t size)
+{
+    uint32_t hosts = 0, seen = 0;
+
+    for (uint32_t r = 0; r < size; r++) {
+        hosts += 0 == (seen >> w->host[r] & 1);
+        seen |= 1u << w->host[r];
+    }
+    return hosts;
+}
+
+static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
+#define SIZES (sizeof sizes / sizeof sizes[0])
+
+static void test_any_shape(void **state)
+{
+    struct world *w = world_on("sim");
+    char text[96];
+
+    (void)state;
+    w->rounds = 20;
+    for (size_t i = 0; i < SIZES; i++)
+        for (uint32_t hosts = 1; hosts <= 8 && hosts <= sizes[i]; hosts++)
+            for (int layout = 0; layout < 4; layout++) {
+                uint32_t nodes;
+
+                world_place(w, sizes[i], hosts, layout);
+                nodes = hosts_of(w, sizes[i]);
+                snprintf(text, sizeof text,
+                         "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
+                         1 == nodes ? "" : "s", sizes[i]);
+                w->expected = text;
+                world_run(w, sizes[i], GBA_PATH_SIM);
+            }
+    assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
+    world_end(w);
+}
+
+/* Without being asked for: where a group of all would have too many members. */
+static void test_more_members_than_a_group_can_have(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_AUTO;
+    w->device->members_max = 4;
+    world_place(w, 4, 4, 0);
+    w->expected = "sim: group 0 of 32, 4 members";
+    world_run(w, 4, GBA_PATH_SIM);
+    for (uint32_t hosts = 2; hosts <= 4; hosts++) {
+        world_place(w, 9, hosts, 0);
+        w->expected = "sim: group 0 of 32 among the leaders of";
+        world_run(w, 9, GBA_PATH_SIM);
+    }
+    world_place(w, 9, 5, 0); /* more nodes than it can have, too */
+    w->expected = "v1 among the leaders of 5 hosts, 9 members, at most 2 on a host; no device: ";
+    world_run(w, 9, GBA_PATH_SOFT);
+    assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
+    world_place(w, 9, 1, 0); /* a device is of no use on one host */
+    w->expected = "through shared memory, 9 members on 1 host; no device: ";
+    world_run(w, 9, GBA_PATH_SOFT);
+    assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
+    world_place(w, 9, 3, 0);
+    w->params.hierarchy = GBA_HIERARCHY_FLAT;
+    w->expected = "through messages";
+    world_run(w, 9, GBA_PATH_SOFT);
+    world_end(w);
+}
+
+/* The sequence passes 2^32 on the way. */
+static void test_many_rounds(void **state)
+{
+    (void)state;
+    for (uint32_t hosts = 1; hosts <= 3; hosts++) {
+        struct world *w = world_on("sim");
+
+        w->rounds = 10000;
+        w->params.first_sequence = UINT32_MAX - 5000;
+        world_place(w, 6, hosts, 3);
+        world_run(w, 6, GBA_PATH_SIM);
+        world_end(w);
+    }
+}
+
+/* ----------------------------------------------------------------------------- failures --- */
+
+/* 7 members, node k has ranks k, k + 3, ...: what fails, how it ends, and who is named. */
+static void ends(struct world *w, gba_path_t path, gba_status_t reason, uint32_t culprit)
+{
+    char name[96];
+
+    snprintf(name, sizeof name, "no device: %s (member %u)", gba_status_text(reason), culprit);
+    w->expected = GBA_PATH_SIM == path ? "" : name;
+    world_place(w, 7, 3, 0);
+    world_run(w, 7, path);
+}
+
+static void test_no_group(void **state)
+{
+    struct world *w = world_on("sim?full=1");
+
+    (void)state;
+    ends(w, GBA_PATH_SOFT, GBA_ERR_NO_GROUP, 0);
+    world_end(w);
+}
+
+static void test_no_seat(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    for (uint32_t node = 0; node < 3; node++) {
+        char path[32];
+        struct world *refusing;
+
+        no_seat = node;
+        ends(w, GBA_PATH_SOFT, GBA_ERR_OTHER_DEVICE, node);
+        no_seat = NOBODY;
+        snprintf(path, sizeof path, "sim?refuse_rank=%u", node);
+        refusing = world_on(path);
+        ends(refusing, GBA_PATH_SOFT, GBA_ERR_REFUSED, node);
+        world_end(refusing);
+    }
+    no_arming = true;
+    ends(w, GBA_PATH_SOFT, GBA_ERR_IO, 0);
+    no_arming = false;
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    world_end(w);
+}
+
+/* Only leaders need a device. */
+static void test_a_member_without_device(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    for (uint32_t member = 0; member < 7; member++) {
+        w->no_device = member;
+        ends(w, member < 3 ? GBA_PATH_SOFT : GBA_PATH_SIM, GBA_ERR_NO_DEVICE, member);
+    }
+    world_end(w);
+}
+
+/* What concerns the software barrier alone does not matter as long as there is a group. */
+static void test_no_software(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    for (int refused = 0; refused < 2; refused++) {
+        gba_path_t path = refused ? GBA_PATH_CALLER : GBA_PATH_SIM;
+
+        no_seat = refused ? 1 : NOBODY;
+        w->no_remote = 4;
+        ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
+        w->no_remote = NOBODY;
+        w->no_software = 5;
+        ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
+        w->no_software = NOBODY;
+        w->no_open = 2;
+        ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
+        if (refused)
+            assert_non_null(strstr(w->why[0], "no software barrier: out of memory"));
+        w->no_open = NOBODY;
+    }
+    no_seat = NOBODY;
+    world_end(w);
+}
+
+/* Without the memory of its node nobody has either. */
+static void test_no_node(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    w->no_host = 6;
+    ends(w, GBA_PATH_CALLER, GBA_ERR_IO, 6);
+    w->no_host = NOBODY;
+    w->no_attach = 5;
+    ends(w, GBA_PATH_CALLER, GBA_ERR_PERM, 5);
+    w->no_attach = NOBODY;
+    world_end(w);
+}
+
+/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
+static int calls_until_none_fails(uint32_t unseated)
+{
+    int call = 0;
+    bool failed;
+
+    no_seat = unseated;
+    do {
+        struct world *w = world_on("sim");
+
+        world_place(w, 7, 3, 0);
+        w->rounds = 1;
+        thread_oob_run(7, ++call, world_member, w);
+        failed = GBA_ERR_OOB == w->returned[0];
+        for (uint32_t r = 0; r < 7; r++)
+            assert_int_equal(w->returned[r], w->returned[0]);
+        assert_int_equal(world_segments(), 0);
+        world_end(w);
+    } while (failed);
+    no_seat = NOBODY;
+    return call;
+}
+
+static void test_an_exchange_fails(void **state)
+{
+    (void)state;
+    assert_int_equal(calls_until_none_fails(NOBODY), 8); /* the list in team.c, and one more */
+    assert_int_equal(calls_until_none_fails(0), 7);      /* 1 to 5, then 8 */
+    assert_int_equal(calls_until_none_fails(2), 8);      /* 1 to 6, then 8 */
+}
+
+/* --------------------------------------------------------------------------- the rounds --- */
+
+static void test_lost_and_mended(void **state)
+{
+    static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
+                                        "sim?lose_arrival=5&lose_release=3&latency=100000",
+                                        "sim?repeat_release=3&jitter=50000"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
+            struct world *w = world_on(paths[i]);
+            uint64_t retries = 0;
+
+            w->params.wait = wait;
+            w->rounds = 100;
+            world_place(w, 7, 3, 0);
+            world_run(w, 7, GBA_PATH_SIM);
+            for (uint32_t r = 0; r < 7; r++) {
+                uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
+
+                if (r >= 3) /* no leader */
+                    assert_int_equal(mine, 0);
+                retries += mine;
+            }
+            assert_true(3 == i || retries > 0);
+            world_end(w);
+        }
+}
+
+/* As the round would complete, and all leaders wait for their release. */
+static void test_the_device_dies_as_a_round_ends(void **state)
+{
+    (void)state;
+    for (uint32_t hosts = 1; hosts <= 4; hosts++)
+        for (int after = 1; after <= 64; after *= 4) {
+            char path[48];
+            struct world *w;
+
+            snprintf(path, sizeof path, "sim?die_after=%d", after);
+            w = world_on(path);
+            w->rounds = 100;
+            w->expected = gba_status_text(GBA_ERR_DEAD);
+            world_place(w, 9, hosts, after % 3);
+            world_run(w, 9, GBA_PATH_SOFT);
+            for (uint32_t r = 0; r < 9; r++)
+                assert_int_equal(w->stats[r].failovers, 1);
+            world_end(w);
+        }
+}
+
+struct killer {
+    gba_word_t *dead;
+    unsigned after; /* us */
+};
+
+static void *kill_device(void *arg)
+{
+    struct killer *killer = arg;
+
+    usleep(killer->after);
+    gba_word_store_relaxed(killer->dead, 1);
+    return NULL;
+}
+
+/*
+ * At any moment: while nodes gather, between arrivals, while some leaders have their release and
+ * others do not yet (it takes each of them its own time), and in the agreement.
+ */
+static void test_the_device_dies_at_any_moment(void **state)
+{
+    unsigned survived = 0, late = 0;
+
+    (void)state;
+    srand(1);
+    for (int i = 0; i < 150; i++) {
+        struct world *w = world_on(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
+        struct killer killer = {&((struct gba_sim_dev *)w->device->dev)->segment->dead,
+                                (unsigned)rand() % 12000u};
+        pthread_t thread;
+
+        w->rounds = 5;
+        w->until_death = true;
+        w->late_ms = i % 3 == 0;
+        world_place(w, 7, 1 + (uint32_t)i % 4, i % 4);
+        assert_int_equal(pthread_create(&thread, NULL, kill_device, &killer), 0);
+        alarm(60);
+        thread_oob_run(7, 0, world_member, w);
+        alarm(0);
+        pthread_join(thread, NULL);
+        survived += w->stats[0].failovers > 0;
+        late += gba_word_load_relaxed(&w->completed_late) > 0;
+        for (uint32_t r = 0; r < 7; r++) {
+            assert_int_equal(w->returned[r], GBA_OK);
+            assert_int_equal(w->path[r], GBA_PATH_SOFT);
+            assert_string_equal(w->why[r], w->why[0]);
+            assert_int_equal(w->stats[r].rounds, w->stats[0].rounds);
+            assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
+        }
+        assert_int_equal(gba_word_load_relaxed(&w->early), 0);
+        assert_int_equal(world_segments(), 0);
+        world_end(w);
+    }
+    assert_true(survived > 20); /* the others died in the agreement */
+    assert_true(late > 0);      /* somebody had left the round, and others had not */
+}
+
+/* Waits of 4 x 150 ms, of which each member sleeps in three, at least. */
+static void test_sleeping(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    w->params.wait = GBA_WAIT_SLEEP;
+    w->rounds = 4;
+    w->late_ms = 150;
+    world_place(w, 4, 2, 0);
+    world_run(w, 4, GBA_PATH_SIM);
+    for (uint32_t r = 0; r < 4; r++)
+        assert_true(w->cpu[r] < 0.06);
+    world_end(w);
+}
+
+/* --------------------------------------------------------------------- who is missing --- */
+
+static struct {
+    pthread_mutex_t lock;
+    unsigned told, ended;
+    char lines[2048];
+} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void hear(void *ctx, gba_log_level_t level, const char *line)
+{
+    size_t used;
+
+    (void)ctx;
+    if (GBA_LOG_TEAM != level)
+        return;
+    pthread_mutex_lock(&heard.lock);
+    if (NULL != strstr(line, "has ended")) {
+        heard.ended++;
+    } else {
+        heard.told++;
+        used = strlen(heard.lines);
+        snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
+    }
+    pthread_mutex_unlock(&heard.lock);
+}
+
+static void expect_line(const char *text)
+{
+    if (NULL == strstr(heard.lines, text))
+        fail_msg("\"%s\" is not in:\n%s", text, heard.lines);
+}
+
+/* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
+static void late(const uint32_t host[5], unsigned lines)
+{
+    struct world *w = world_on("sim");
+
+    heard.told = heard.ended = 0;
+    heard.lines[0] = '\0';
+    memcpy(w->host, host, 5 * sizeof host[0]);
+    w->params.stuck_after = 1;
+    w->late_ms = 1700;
+    w->rounds = 1;
+    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    world_run(w, 5, GBA_PATH_SIM);
+    world_end(w);
+    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
+    assert_int_equal(heard.told, lines);
+    assert_int_equal(heard.ended, lines);
+}
+
+static void test_who_is_missing(void **state)
+{
+    (void)state;
+    /* No leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
+    late((const uint32_t[]){0, 0, 1, 1, 2}, 2);
+    expect_line("1 of 5 members have arrived (of 3 it is not known here); missing: member 1\n");
+    expect_line("missing: member 0 or another on its host\n");
+    /* A leader. */
+    late((const uint32_t[]){0, 1, 0, 1, 2}, 2);
+    expect_line("1 of 5 members have arrived (of 3 it is not known here); missing: member 1\n");
+    expect_line("missing: member 1 or another on its host\n");
+    /* Alone on its host. */
+    late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
+    expect_line("4 of 5 members have arrived; missing: member 1 or another on its host\n");
+    /* All on one host. */
+    late((const uint32_t[]){0, 0, 0, 0, 0}, 1);
+    expect_line("4 of 5 members have arrived; missing: member 1\n");
+}
+
+static void quiet(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    (void)line;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_shape),
+        cmocka_unit_test(test_more_members_than_a_group_can_have),
+        cmocka_unit_test(test_many_rounds),
+        cmocka_unit_test(test_no_group),
+        cmocka_unit_test(test_no_seat),
+        cmocka_unit_test(test_a_member_without_device),
+        cmocka_unit_test(test_no_software),
+        cmocka_unit_test(test_no_node),
+        cmocka_unit_test(test_an_exchange_fails),
+        cmocka_unit_test(test_lost_and_mended),
+        cmocka_unit_test(test_the_device_dies_as_a_round_ends),
+        cmocka_unit_test(test_the_device_dies_at_any_moment),
+        cmocka_unit_test(test_sleeping),
+        cmocka_unit_test(test_who_is_missing),
+    };
+
+    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
