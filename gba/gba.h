@@ -51,7 +51,7 @@ typedef enum gba_status {
     GBA_ERR_NOT_GBA = -5,       /* the file is there, but it is no GBA */
     GBA_ERR_VERSION = -6,       /* a device or segment of another version */
     GBA_ERR_NO_GROUP = -7,      /* all groups of the device are taken */
-    GBA_ERR_TOO_MANY = -8,      /* more members than a group can have (708) */
+    GBA_ERR_TOO_MANY = -8,      /* more members, or nodes, than a group can have (708) */
     GBA_ERR_STALE = -9,         /* the group was freed and allocated again in the meantime */
     GBA_ERR_BUSY = -10,         /* taken, or in the wrong state for this call */
     GBA_ERR_REFUSED = -11,      /* the device's administrator (or an injected fault) refused */
@@ -126,7 +126,7 @@ typedef enum gba_algorithm_choice {
 } gba_algorithm_choice_t;
 
 typedef enum gba_hierarchy {
-    GBA_HIERARCHY_AUTO = 0,
+    GBA_HIERARCHY_AUTO = 0, /* in software node; on a device node if it is too many for a group */
     GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
     GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
 } gba_hierarchy_t;
@@ -442,8 +442,9 @@ GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
 GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 
 /*
- * Why it is that path: one line, such as "sim: group 3 of 32" or "fallback: no barrier group is
- * free (rank 0 on hosta)". Never NULL; lives as long as the team.
+ * Why it is that path: one line, such as "sim: group 3 of 32, 4 members", "sim: group 3 of 32 among
+ * the leaders of 4 hosts, 9 members" or "fallback: no barrier group is free (rank 0 on hosta)".
+ * Never NULL; lives as long as the team.
  */
 GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
 
