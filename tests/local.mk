@@ -150,6 +150,11 @@ contrib_examples_mpi_t_barrier_stats_la_LDFLAGS = $(tests_mpi_broken_la_LDFLAGS)
 contrib_examples_mpi_t_barrier_stats_la_LIBADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/examples/mpi_t/README.md
 EXTRA_DIST += tests/mpi/run tests/mpi/cases.sh tests/mpi/faults.sh tests/cluster
+# Ranks of one host that pretend to be on several.
+check_LTLIBRARIES += tests/mpi/hosts_preload.la
+tests_mpi_hosts_preload_la_SOURCES = tests/mpi/hosts_preload.c
+tests_mpi_hosts_preload_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_mpi_hosts_preload_la_LIBADD = -ldl
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel.
 if HAVE_CMOCKA

@@ -58,6 +58,56 @@ sequence_right() {
     done
 }
 
+# HOSTS RANKS PATH PROGRAM [ARGUMENT...]: a group among the leaders of hosts, which are pretended.
+on_hosts() {
+    local hosts=$1 ranks=$2
+    limit 120
+    path_options "$3"
+    shift 3
+    job "${path[@]}" --mca coll_gba_barrier_hierarchy node -x GBA_TEST_HOSTS="$hosts" \
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np "$ranks" -- "$@"
+    lines 0 '^FAIL'
+    lines 1 "MPI_COMM_WORLD .*sim: group 0 of 32 among the leaders of $hosts hosts?, $ranks members"
+}
+
+hierarchy_right() {
+    on_hosts "$1" "$2" sim "${@:3}"
+    took sim
+    total_is software -eq 0
+    total_is errors -eq 0
+}
+
+# HOSTS RANKS: only leaders see that something was lost.
+hierarchy_mended() {
+    on_hosts "$1" "$2" 'sim?lose_arrival=5&lose_release=7' early_exit 30
+    took sim
+}
+
+# HOSTS RANKS ROUNDS: all ranks of a host hear of it from their leader.
+hierarchy_death() {
+    on_hosts "$1" "$2" "sim?die_after=$3" early_exit
+    total_is failovers -gt 0
+    total_is sim -eq "$3"
+    total_is software -gt 0
+}
+
+hierarchy_all() {
+    local hosts ranks
+    for ranks in 2 3 4 7 16 64; do
+        $quick && [ "$ranks" -ne 7 ] && continue
+        for hosts in 1 2 5; do
+            [ "$hosts" -le "$ranks" ] || continue
+            test_case "hierarchy-early_exit-$ranks-$hosts" hierarchy_right "$hosts" "$ranks" early_exit 100
+            test_case "hierarchy-many-$ranks-$hosts" hierarchy_right "$hosts" "$ranks" many 5000
+            test_case "hierarchy-kinds-$ranks-$hosts" hierarchy_right "$hosts" "$ranks" kinds
+        done
+    done
+    for hosts in 1 3; do
+        test_case "hierarchy-mended-$hosts" hierarchy_mended "$hosts" 7
+        test_case "hierarchy-death-$hosts" hierarchy_death "$hosts" 7 20
+    done
+}
+
 # MODE PROGRAM [ENVIRONMENT...]: what is wrong with a barrier (broken.c) is found, and said.
 broken_found() {
     local mode=$1 program=$2 options=() variable
@@ -148,6 +198,7 @@ broken_all() {
 all_cases() {
     local ranks device program count
     broken_all
+    hierarchy_all
     test_case stats-sim stats_right sim sim 0
     test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do

@@ -165,6 +165,46 @@ static void test_many_rounds(void **state)
     }
 }
 
+/* As many nodes as a group can have, each with a leader alone: the steps, in one thread. */
+static void test_708_nodes(void **state)
+{
+    static struct gba_software leader[GBA_MEMBERS_MAX];
+    const uint32_t sequence = UINT32_MAX - 2;
+    gba_device_t *device;
+    gba_ticket_t ticket;
+
+    (void)state;
+    assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
+    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX + 1, &ticket), GBA_ERR_TOO_MANY);
+    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX, &ticket), GBA_OK);
+    for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
+        leader[node] = (struct gba_software){
+            .kind = GBA_SOFTWARE_HYBRID, .leader = true, .sequence = sequence};
+        assert_int_equal(gba_group_take(device, &ticket, node, sequence, &leader[node].group,
+                                        &leader[node].state),
+                         GBA_OK);
+    }
+    assert_int_equal(gba_configure_group(leader[0].group, sequence), GBA_OK);
+    for (uint32_t round = 0; round < 6; round++) {
+        for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
+            uint32_t node = (i * 5 + round) % GBA_MEMBERS_MAX; /* 708 is no multiple of 5 */
+            uint32_t before = (node + GBA_MEMBERS_MAX - 5) % GBA_MEMBERS_MAX;
+
+            if (i > 0)
+                assert_int_equal(gba_software_test(&leader[before]), GBA_INPROGRESS);
+            assert_int_equal(gba_software_start(&leader[node]), GBA_OK);
+            (void)gba_software_test(&leader[node]); /* it arrives in its first test */
+        }
+        for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++)
+            assert_int_equal(gba_software_test(&leader[node]), GBA_OK);
+    }
+    for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
+        gba_local_state_fini(leader[node].state);
+        gba_free_group(leader[node].group);
+    }
+    gba_device_fini(device);
+}
+
 /* ----------------------------------------------------------------------------- failures --- */
 
 /* 7 members, node k has ranks k, k + 3, ...: what fails, how it ends, and who is named. */
@@ -502,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_any_shape),
         cmocka_unit_test(test_more_members_than_a_group_can_have),
         cmocka_unit_test(test_many_rounds),
+        cmocka_unit_test(test_708_nodes),
         cmocka_unit_test(test_no_group),
         cmocka_unit_test(test_no_seat),
         cmocka_unit_test(test_a_member_without_device),
