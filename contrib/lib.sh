@@ -79,6 +79,12 @@ configure_tree() {
     printf '%s\n' "$configure_stamp" >"$configure_dir/.configured"
 }
 
+# DIR: configure in DIR a build in which every access to memory and every shift and overflow is watched.
+configure_asan() {
+    configure_tree "$1" "$1/root" \
+        CFLAGS='-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
+}
+
 # How mpirun is to behave here. Open MPI refuses root unless told twice, and more
 # ranks than cores unless told.
 setup_mpirun() {

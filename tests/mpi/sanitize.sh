@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The programs with every access to memory watched; run sources this, after cases.sh, for
+# tests/mpi/sanitize. Small counts: what is watched is slow.
+# shellcheck disable=SC2154,SC2034 # variables of run, read and set
+
+# PATH: options for it in $path; what it means for the totals in $took_path.
+watched_path() {
+    took_path=none
+    case $1 in
+    lost)
+        took_path=sim
+        path_options 'sim?lose_arrival=17&lose_release=19'
+        # A lost message costs this, and many are lost here.
+        path+=(--mca coll_gba_barrier_retry_after 1)
+        ;;
+    v?)
+        path_options none
+        path+=(--mca coll_gba_barrier_sw_algorithm "$1")
+        ;;
+    *)
+        took_path=$1
+        path_options "$1"
+        ;;
+    esac
+}
+
+# RANKS PATH PROGRAM [ARGUMENT...]: plugin, library and program are AddressSanitizer's and
+# UndefinedBehaviorSanitizer's, which end the process that they find something in.
+asan_right() {
+    local ranks=$1 status=0 took_path
+    watched_path "$2"
+    shift 2
+    limit 120
+    # What Open MPI leaks is not ours.
+    export ASAN_OPTIONS=detect_leaks=0
+    job "${path[@]}" -np "$ranks" -- "$@" || status=$?
+    # What they say comes before what mpirun says of it.
+    if grep -E 'ERROR: AddressSanitizer|: runtime error:' "$out" >"$work/found"; then
+        fail "$(head -n 1 "$work/found")"
+    fi
+    [ "$status" -eq 0 ] || fail "status $status"
+    took "$took_path"
+}
+
+# Memcheck's errors in XML: those with a frame in an object of ours, in any of their stacks: where it
+# happened, where the memory came from, where it was freed. Each as one line.
+errors_of_ours() {
+    awk '
+        /<error>/ { ours = 0; kind = frames = "" }
+        /<kind>/ { kind = $0 }
+        # The file, not the directories above it.
+        /<obj>/ && /gba[^\/]*<\/obj>/ { ours = 1 }
+        /<fn>/ { frames = frames " " $0 }
+        /<\/error>/ && ours {
+            line = kind ":" frames
+            gsub(/<[^>]*>/, "", line)
+            gsub(/ +/, " ", line)
+            print line
+        }' "$@"
+}
+
+# PATH PROGRAM [ARGUMENT...]: two ranks under valgrind's memcheck. It has no suppressions, since what
+# suppresses PMIx's errors might hide ours; instead all is read, and only what is ours counts.
+valgrind_right() {
+    local took_path status=0 found
+    watched_path "$1"
+    shift
+    limit 300
+    wrapper=(valgrind --error-limit=no --num-callers=40 --leak-check=no --xml=yes
+        --xml-file="$work/valgrind.%p.xml")
+    job "${path[@]}" -np 2 -- "$@" || status=$?
+    found=$(errors_of_ours "$work"/valgrind.*.xml)
+    # Both ranks have been watched to their end.
+    [ "$(grep -l '</valgrindoutput>' "$work"/valgrind.*.xml | wc -l)" -eq 2 ] || fail "not two reports"
+    rm -f "$work"/valgrind.*.xml
+    if [ -n "$found" ]; then
+        echo "$found"
+        fail "valgrind: $(echo "$found" | head -n 1)"
+    fi
+    [ "$status" -eq 0 ] || fail "status $status"
+    took "$took_path"
+}
+
+all_asan() {
+    local device
+    for device in sim lost none v1 v2 v3; do
+        test_case "asan-early_exit-4-$device" asan_right 4 "$device" early_exit 60
+        test_case "asan-kinds-3-$device" asan_right 3 "$device" kinds
+        test_case "asan-outstanding-3-$device" asan_right 3 "$device" outstanding
+        test_case "asan-ibarrier-3-$device-1" asan_right 3 "$device" ibarrier 1
+        test_case "asan-ibarrier-4-$device-5" asan_right 4 "$device" ibarrier 5
+        test_case "asan-threads-3-$device" asan_right 3 "$device" threads 3
+    done
+}
+
+all_valgrind() {
+    test_case valgrind-kinds-sim valgrind_right sim kinds
+    test_case valgrind-early_exit-lost valgrind_right lost early_exit 60
+    test_case valgrind-ibarrier-sim-5 valgrind_right sim ibarrier 5
+    test_case valgrind-kinds-none valgrind_right none kinds
+    test_case valgrind-early_exit-v1 valgrind_right v1 early_exit 60
+    test_case valgrind-early_exit-v2 valgrind_right v2 early_exit 60
+    test_case valgrind-early_exit-v3 valgrind_right v3 early_exit 60
+}
