@@ -210,25 +210,42 @@ none_run() {
     [ -z "$(processes)" ]
 }
 
-# WHOM: "rank" or "job" is killed in its barriers, while another process holds the simulator, so that
-# this outlives the job; then it has all of its groups again, and nothing is left of the job.
-killed() {
-    local job_pid before holder name=killed-$$ pid
-    # Where Open MPI puts its own files, which it cannot remove when it is killed.
-    local apart=(--mca orte_tmpdir_base "$work" --mca btl_vader_backing_directory "$work")
-    limit 120
-    before=$(shm_files)
+# Where Open MPI puts its own files, which it cannot remove when it is killed.
+put_apart() {
+    apart=(--mca orte_tmpdir_base "$work" --mca btl_vader_backing_directory "$work")
+}
+
+# NAME: another job holds this simulator, so that it outlives jobs that are killed. It has one group,
+# for its world of 2.
+hold() {
     none_run || fail "tests of before still run"
-    # Another job holds the simulator: it has one group, for its world of 2.
-    "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$name" -np 2 \
+    "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$1" -np 2 \
         "$programs/many" 1000000000 >"$work/holder" 2>&1 &
     holder=$!
     until_true two_run
     holders=$(processes)
-    path_options "sim:$name"
-    "$mpirun" "${selection[@]}" "${apart[@]}" "${path[@]}" -np 4 "$programs/many" 1000000000 >"$out" 2>&1 &
+}
+
+let_go() {
+    local pid
+    for pid in $holders; do
+        kill -KILL "$pid"
+    done
+    wait "$holder" 2>/dev/null || true
+    until_true none_run
+}
+
+# RANKS PROGRAM [ARGUMENT...]: a job to be killed, on the path of path_options.
+start_victim() {
+    local ranks=$1 program=$2
+    shift 2
+    "$mpirun" "${selection[@]}" "${apart[@]}" "${path[@]}" -np "$ranks" "$programs/$program" "$@" \
+        >"$out" 2>&1 &
     job_pid=$!
-    until_true six_run
+}
+
+# WHOM: "rank", or "job": mpirun and all ranks.
+kill_victim() {
     case $1 in
     rank) kill -KILL "$(newcomers | head -n 1)" ;;
     job)
@@ -239,15 +256,24 @@ killed() {
     wait "$job_pid" 2>/dev/null || true
     until_true no_newcomers
     cat "$out"
-    # All groups but the holder's can be had.
+}
+
+# WHOM is killed in its barriers, while another process holds the simulator; then this has all of its
+# groups again, and nothing is left of the job.
+killed() {
+    local before name=killed-$$
+    limit 120
+    before=$(shm_files)
+    put_apart
+    hold "$name"
     path_options "sim:$name"
+    start_victim 4 many 1000000000
+    until_true six_run
+    kill_victim "$1"
+    # All groups but the holder's can be had.
     job "${path[@]}" -np 2 -- groups 31 1
     lines 31 'early [0-9]+ .*sim: group'
-    for pid in $holders; do
-        kill -KILL "$pid"
-    done
-    wait "$holder" 2>/dev/null || true
-    until_true none_run
+    let_go
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
 }
 

@@ -1,0 +1,81 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs killed with SIGKILL at random points; run sources this, after faults.sh, for tests/mpi/kills.
+# shellcheck disable=SC2154,SC2034 # variables of run and of faults.sh, read and set
+
+# NUMBER: the simulator says that so many of its groups are free.
+free_groups() {
+    [ "$("$build/gba/tools/gba_info" "sim:$name" | sed -n 's/^groups free *//p')" = "$1 of 32" ]
+}
+
+some_newcomer() {
+    newcomers >/dev/null
+}
+
+# Whatever mpirun had just started when it was killed as well.
+all_killed() {
+    # shellcheck disable=SC2046 # several, or none any more
+    kill -KILL $(newcomers) 2>/dev/null || true
+    no_newcomers
+}
+
+# WHOM HELD PATH PROGRAM RANKS MILLISECONDS: what is killed so long after the first rank is there: in
+# MPI_Init, in the agreement on a device, in barriers. HELD: "held" if another process has the
+# simulator open meanwhile, "next" if then a job takes all groups as well, else "alone". What comes
+# next finds all groups free, and nothing is left.
+killed_at() {
+    local before free=32 apart holders='' name=kills-$$ path job_pid
+    limit 120
+    before=$(shm_files)
+    put_apart
+    if [ "$2" != alone ]; then
+        hold "$name"
+        free=31
+    fi
+    path_options "${3/sim/sim:$name}"
+    case $3 in
+    v?) path=(--mca coll_gba_barrier_device_path none --mca coll_gba_barrier_sw_algorithm "$3") ;;
+    esac
+    start_victim "$5" "$4" 1000000000
+    until_true some_newcomer
+    sleep "$(printf '0.%03d' "$6")"
+    if [ "$1" = job ]; then
+        kill -KILL "$job_pid"
+        until_true all_killed
+        wait "$job_pid" 2>/dev/null || true
+        cat "$out"
+    else
+        kill_victim "$1"
+    fi
+    until_true free_groups "$free"
+    if [ "$2" = next ]; then
+        path_options "sim:$name"
+        job "${path[@]}" -np 2 -- groups 31 1
+        lines 31 'early [0-9]+ .*sim: group'
+        until_true free_groups "$free"
+    fi
+    [ "$2" = alone ] || let_go
+    until_true none_run
+    [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
+}
+
+# $KILLS of them; $GBA_TEST_SEED for the same again.
+all_kills() {
+    local i whom held device program ranks seed=${GBA_TEST_SEED:-$$}
+    RANDOM=$seed
+    echo "seed $seed"
+    for ((i = 1; i <= ${KILLS:-200}; i++)); do
+        whom=job held=held device=sim program=many
+        [ $((RANDOM % 3)) -ne 0 ] || whom=rank
+        # Communicators made and freed all the time: groups and teams that are half there.
+        [ $((RANDOM % 2)) -ne 0 ] || program=churn
+        [ $((i % 5)) -ne 1 ] || held=next
+        # Sometimes the simulator ends with the job; and in turn the software barriers.
+        [ $((i % 5)) -ne 3 ] || held=alone
+        [ $((i % 5)) -ne 4 ] || held=alone device=v$((1 + i / 5 % 3))
+        [ $((i % 10)) -ne 5 ] || device=none
+        ranks=$((2 + RANDOM % 3))
+        test_case "kill-$i-$whom-$held-$device-$program-$ranks" \
+            killed_at "$whom" "$held" "$device" "$program" "$ranks" $((RANDOM % 1000))
+    done
+}
