@@ -33,6 +33,10 @@
  * cold caches on a busy machine up to 37 us were seen, which is still below 2% of it. */
 #define SLEEP_NS 2000000u
 
+/* The first sleep of a member that leaves the core to its node's leader, see wait_parks: the others
+ * of its process that need progress wait no longer. */
+#define PARK_NS 50000u
+
 /* A nap where nobody can wake us is this part of the time waited so far, and SLEEP_NS at most: so
  * it makes no wait longer by more than that part. */
 #define NAP_PART 8u
@@ -68,13 +72,24 @@ static gba_word_t *wait_word(struct gba_team *team, gba_word_t **sleepers)
 }
 
 /*
- * Sleep, but not long: messages want to be looked after. Through shared memory the one that we wait
- * for wakes us; a device and the messages of the runtime do not.
+ * On a crowded host the leader of a node needs a core to listen to the other hosts. Members of the
+ * node that look and yield take it away again and again, and the whole team waits: so they sleep at
+ * once until their leader wakes them. (Where all members are on one host, looking is faster.)
  */
-static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited)
+static bool wait_parks(const struct gba_team *team)
+{
+    return NULL != team->software && GBA_SOFTWARE_HYBRID == team->software->kind &&
+           !team->software->leader && GBA_WAIT_AUTO == team->wait && wait_yields(team);
+}
+
+/*
+ * Sleep for `most` ns at most: messages want to be looked after. Through shared memory the one that
+ * we wait for wakes us; a device and the messages of the runtime do not.
+ */
+static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited, uint64_t most)
 {
     uint64_t part = waited / NAP_PART;
-    const struct timespec nap = {.tv_nsec = part < SLEEP_NS ? (long)part : (long)SLEEP_NS};
+    const struct timespec nap = {.tv_nsec = part < most ? (long)part : (long)most};
     gba_word_t *sleepers, *again;
     gba_word_t *word = wait_word(team, &sleepers);
     gba_status_t status;
@@ -88,9 +103,10 @@ static gba_status_t wait_sleep(struct gba_team *team, uint64_t waited)
     /* What was stored before that load would not wake us; and the barrier may be a step further and
      * wait for another word now. */
     status = gba_barrier_test(team);
-    if (GBA_INPROGRESS == status && word == wait_word(team, &again))
-        gba_word_park(word, seen, SLEEP_NS, sleepers);
-    return status;
+    if (GBA_INPROGRESS != status || word != wait_word(team, &again))
+        return status;
+    gba_word_park(word, seen, most, sleepers);
+    return gba_barrier_test(team);
 }
 
 /* Looks before the runtime's progress is due. */
@@ -98,7 +114,9 @@ static int wait_looks(const struct gba_team *team, bool yields)
 {
     if (NULL != team->software && gba_software_listens(team->software))
         return 1; /* it is that which brings what we look for */
-    return yields ? YIELDS : SPINS;
+    if (yields)
+        return wait_parks(team) ? 1 : YIELDS;
+    return SPINS;
 }
 
 /* Look until something must be done besides looking. The last look was not long ago. */
@@ -121,13 +139,17 @@ static gba_status_t __attribute__((noinline))
 wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
 {
     const bool yields = wait_yields(team);
+    const bool parks = wait_parks(team);
     const uint64_t sleep_after = wait_sleep_after(team);
-    uint64_t began = 0, now;
+    uint64_t began = 0, now = 0, most = parks ? PARK_NS : SLEEP_NS;
+    bool sleeps = parks;
     gba_status_t status;
 
     team->under_way = true; /* the fast path has not counted it */
     for (;;) {
         status = wait_look(team, yields);
+        if (GBA_INPROGRESS == status && sleeps)
+            status = wait_sleep(team, now - began, most);
         if (GBA_OK == status)
             gba_watch_over(team);
         if (GBA_INPROGRESS != status)
@@ -140,11 +162,10 @@ wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
         if (0 == sleep_after)
             continue;
         now = gba_clock_ns();
-        if (0 == began)
-            began = now;
-        else if (now - began >= sleep_after &&
-                 GBA_INPROGRESS != (status = wait_sleep(team, now - began)))
-            return status;
+        began = 0 == began ? now : began;
+        if (sleeps && most < SLEEP_NS)
+            most *= 2;
+        sleeps = parks || now - began >= sleep_after;
     }
 }
 
