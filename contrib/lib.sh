@@ -79,7 +79,7 @@ configure_tree() {
     printf '%s\n' "$configure_stamp" >"$configure_dir/.configured"
 }
 
-# DIR: configure in DIR a build in which every access to memory and every shift and overflow is watched.
+# DIR: configure in DIR a build with every access to memory and every shift and overflow watched.
 configure_asan() {
     configure_tree "$1" "$1/root" \
         CFLAGS='-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
