@@ -23,6 +23,9 @@ struct gba_sim_options {
     uint32_t lose_release;   /* every nth release store is never made */
     uint32_t repeat_release; /* every nth release store is made again later, when it is stale */
     uint32_t die_after;      /* n rounds complete; the device dies as the next one would */
+    uint32_t die_arrival;    /* the device dies as the nth arrival, of any group, reaches it */
+    uint32_t die_release;    /* it dies in round die_after + 1 as die_after says, but after n of its
+                                release stores; 0: before any */
     uint32_t groups;         /* groups that the device has, 1 to 32; 0 means 32 */
     uint32_t full;           /* 1: every group is taken */
     uint32_t refuse_rank;    /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in

@@ -106,7 +106,8 @@ static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_a
     }
     set = &dev->segment->header.options;
     dev->delayed = 0 != (set->latency | set->jitter | set->repeat_release);
-    dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after);
+    dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
+                                        set->die_arrival | set->die_release);
     reap(dev);
     *out = &dev->dev;
     return GBA_OK;

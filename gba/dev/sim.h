@@ -95,6 +95,7 @@ struct gba_sim_segment {
     gba_word_t arrivals; /* what the "every nth" faults and the death have counted so far */
     gba_word_t stores;
     gba_word_t rounds;
+    gba_word_t taken;
     _Alignas(128) pthread_mutex_t lock; /* of the device page: model.bad_access */
     _Alignas(128) struct gba_model model;
     struct gba_sim_group group[GBA_GROUPS];
@@ -199,6 +200,7 @@ bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_si
 
 /* Each counts one event of the whole device and says what becomes of it. Thread-safe. */
 bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);
+bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment);
 bool gba_sim_fault_die(struct gba_sim_segment *segment);
 /* How long the release store of that number takes, in ns: latency and jitter. Pure. */
 uint64_t gba_sim_fault_delay(const struct gba_sim_options *set, uint64_t count);

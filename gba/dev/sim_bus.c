@@ -39,13 +39,20 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
                           const struct gba_model_effects *effects)
 {
     struct gba_sim_segment *segment = dev->segment;
+    uint32_t releases = effects->releases;
 
     if (UNLIKELY(dev->faulty) && effects->completed && gba_sim_fault_die(segment)) {
-        gba_sim_journal_undo(segment, group);
-        return;
+        uint32_t last = segment->header.options.die_release;
+
+        if (0 == last) {
+            gba_sim_journal_undo(segment, group);
+            return;
+        }
+        if (releases > last)
+            releases = last;
     }
     gba_sim_journal_end(segment, group);
-    for (uint32_t i = 0; i < effects->releases; i++) {
+    for (uint32_t i = 0; i < releases; i++) {
         const struct gba_model_release *release = &effects->release[i];
         struct gba_sim_slot *slot = gba_sim_slot_at(segment, release->address);
 
@@ -71,6 +78,8 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint64
         return status;
     /* Under the lock: nobody is released once the device is dead. */
     if (UNLIKELY(0 != gba_word_load_relaxed(&segment->dead)))
+        goto unlock;
+    if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
         goto unlock;
     gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0);
     gba_model_arrive(&segment->model.group[group], value, &effects);

@@ -21,6 +21,8 @@ static const struct {
     {"lose_release", offsetof(struct gba_sim_options, lose_release)},
     {"repeat_release", offsetof(struct gba_sim_options, repeat_release)},
     {"die_after", offsetof(struct gba_sim_options, die_after)},
+    {"die_arrival", offsetof(struct gba_sim_options, die_arrival)},
+    {"die_release", offsetof(struct gba_sim_options, die_release)},
     {"groups", offsetof(struct gba_sim_options, groups)},
     {"full", offsetof(struct gba_sim_options, full)},
     {"refuse_rank", offsetof(struct gba_sim_options, refuse_rank)},
@@ -77,11 +79,22 @@ bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment)
     return count_nth(&segment->arrivals, segment->header.options.lose_arrival);
 }
 
+bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment)
+{
+    uint32_t limit = segment->header.options.die_arrival;
+
+    if (0 == limit || gba_word_add_relaxed(&segment->taken, 1) + 1 < limit)
+        return false;
+    gba_word_store_relaxed(&segment->dead, 1);
+    return true;
+}
+
 bool gba_sim_fault_die(struct gba_sim_segment *segment)
 {
-    uint32_t limit = segment->header.options.die_after;
+    const struct gba_sim_options *set = &segment->header.options;
 
-    if (0 == limit || gba_word_add_relaxed(&segment->rounds, 1) < limit)
+    if (0 == (set->die_after | set->die_release) ||
+        gba_word_add_relaxed(&segment->rounds, 1) < set->die_after)
         return false;
     gba_word_store_relaxed(&segment->dead, 1);
     return true;

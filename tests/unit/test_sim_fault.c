@@ -39,6 +39,8 @@ static void test_options_differ(void **state)
         {offsetof(struct gba_sim_options, lose_release), "lose_release is 7, not 9"},
         {offsetof(struct gba_sim_options, repeat_release), "repeat_release is 7, not 9"},
         {offsetof(struct gba_sim_options, die_after), "die_after is 7, not 9"},
+        {offsetof(struct gba_sim_options, die_arrival), "die_arrival is 7, not 9"},
+        {offsetof(struct gba_sim_options, die_release), "die_release is 7, not 9"},
         {offsetof(struct gba_sim_options, groups), "groups is 7, not 9"},
         {offsetof(struct gba_sim_options, full), "full is 7, not 9"},
         {offsetof(struct gba_sim_options, refuse_rank), "refuse_rank is 6, not 8"},
@@ -202,6 +204,47 @@ static void test_repeat_release(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* The third arrival is not taken, and none after it. */
+static void test_die_arrival(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_arrival = 3});
+    struct gba_seat *seat[2];
+
+    (void)state;
+    sim_group(dev, 2, 0, seat);
+    sim_arrive(seat[0], 1);
+    sim_arrive(seat[1], 1);
+    assert_true(sim_released(seat[0], 1) && sim_released(seat[1], 1));
+    assert_false(sim_info(dev).dead);
+    sim_arrive(seat[0], 2);
+    assert_true(sim_info(dev).dead);
+    sim_arrive(seat[1], 2);
+    assert_false(sim_released(seat[0], 2) || sim_released(seat[1], 2));
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 2);
+    sim_leave(seat, 2);
+    gba_dev_sim.close(dev);
+}
+
+/* One round is completed; of the second, two of three members are released. */
+static void test_die_release(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 1, .die_release = 2});
+    struct gba_seat *seat[3];
+
+    (void)state;
+    sim_group(dev, 3, 0, seat);
+    for (uint32_t round = 1; round <= 2; round++) {
+        assert_false(sim_info(dev).dead);
+        for (uint32_t member = 0; member < 3; member++)
+            sim_arrive(seat[member], round);
+        for (uint32_t member = 0; member < 3; member++)
+            assert_int_equal(sim_released(seat[member], round), 1 == round || member < 2);
+    }
+    assert_true(sim_info(dev).dead);
+    sim_leave(seat, 3);
+    gba_dev_sim.close(dev);
+}
+
 /* Two rounds are completed; of the third nobody is released, and after that nothing works. */
 static void test_die(void **state)
 {
@@ -315,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_lose_release),
         cmocka_unit_test(test_repeat_release),
         cmocka_unit_test(test_die),
+        cmocka_unit_test(test_die_arrival),
+        cmocka_unit_test(test_die_release),
         cmocka_unit_test(test_latency),
         cmocka_unit_test(test_jitter),
     };
