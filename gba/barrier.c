@@ -8,16 +8,28 @@
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
     team->under_way = true;
+    if (gba_recovery_lost(team)) {
+        gba_recovery_begin(team);
+        return GBA_OK;
+    }
     if (NULL != team->software)
         return gba_software_start(team->software);
     gba_send_arrival(team->state);
     return GBA_OK;
 }
 
+/* Whether the round under way is over; what says so depends on the path. */
+static gba_status_t barrier_look(struct gba_team *team)
+{
+    if (__builtin_expect(gba_recovery_lost(team), 0))
+        return team->under_way ? gba_recovery_test(team) : GBA_OK;
+    return NULL != team->software ? gba_software_test(team->software)
+                                  : gba_poll_release(team->state);
+}
+
 gba_status_t gba_barrier_test(gba_team_t *team)
 {
-    gba_status_t status =
-        NULL != team->software ? gba_software_test(team->software) : gba_poll_release(team->state);
+    gba_status_t status = barrier_look(team);
 
     /* Once, however often the caller asks: gba_team_recover compares these counts, and one too many
      * would let the others out of a round that has not ended. */
@@ -40,5 +52,8 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
         return gba_watch(team);
     if (GBA_OK == status)
         gba_watch_over(team);
+    /* The leader of a node has told the others there. */
+    if (GBA_ERR_DEAD == status)
+        gba_recovery_lose(team);
     return status;
 }

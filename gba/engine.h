@@ -7,6 +7,7 @@
 
 #include "gba/dev/dev_ops.h"
 #include "gba/gba.h"
+#include "gba/recover.h"
 #include "gba/software.h"
 #include "gba/spec/gba_regs.h"
 
@@ -88,7 +89,8 @@ struct gba_team {
     uint64_t retry_factor; /* grows while a round lasts */
     gba_group_t *group;
     gba_team_stats_t stats;
-    bool inspect_failed; /* has been logged */
+    bool inspect_failed;           /* has been logged */
+    struct gba_recovery *recovery; /* of a team with an id on a device path, else NULL */
     char name[64];
     char why[352];
 };
@@ -122,7 +124,7 @@ gba_status_t gba_group_take(gba_device_t *device, const gba_ticket_t *ticket, ui
 
 /*
  * The watchdog of the round under way: to be called now and then, clock and all. Returns
- * GBA_INPROGRESS or GBA_ERR_DEAD.
+ * GBA_INPROGRESS or GBA_ERR_DEAD; the latter again and again while a lost team waits for notices.
  */
 gba_status_t gba_watch(struct gba_team *team);
 

@@ -417,6 +417,9 @@ typedef struct gba_team_attr {
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     bool crowded; /* the job has more processes on this host than it has cores */
+    /* Rank 0's counts: unlike that of any other team that a process of the job was ever in. 0: the
+     * runtime carries no notices (see gba_notice_t). */
+    uint64_t id;
 } gba_team_attr_t;
 
 /*
@@ -468,15 +471,66 @@ GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
  * progress: what is too slow for test: call it every few microseconds or more seldom while test
  * says GBA_INPROGRESS. It looks at the clock, and after `retry_after` milliseconds at the registers
  *       of the device, and mends a lost arrival or release. Returns GBA_INPROGRESS, GBA_OK as test,
- *       GBA_ERR_DEAD: then call gba_team_recover; or GBA_ERR_IO: the runtime lost a connection that
- *       a software barrier needs.
+ *       GBA_ERR_DEAD: the device has died. A team with an id goes on by notices (gba_notice_t),
+ * until test says GBA_OK; for one without it call gba_team_recover. Or GBA_ERR_IO: the runtime lost
+ *       a connection that a software barrier needs.
  */
 GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
- * The device died while the barrier was under way: agree with all members how the round ends.
+ * What members of a team whose device has died tell each other, since no collective call can end
+ * the round: others may have completed it, and wait for something else. The argument is in
+ * recover.c. Plain bytes between processes of one build; the runtime carries them, in any order.
+ *
+ * A runtime that gives its teams an id (gba_team_attr_t)
+ * - sends gba_team_notice to all other members, once in each round in which gba_barrier_wait or
+ *   gba_barrier_progress says GBA_ERR_DEAD, and then goes on with gba_barrier_test;
+ * - takes in notices, in every process that is or was in such a team and whatever it is doing:
+ *   gba_notice_take; if `over` is 0, gba_notice_answer now and then until it is GBA_OK, and sends
+ *   that back to whom the notice came from;
+ * - asks gba_team_recover_due at the end of each barrier that may block.
+ */
+typedef struct gba_notice {
+    uint64_t team;   /* its id */
+    uint64_t round;  /* counted from 1 */
+    uint64_t since;  /* the first round that somebody began without the device; UINT64_MAX: none */
+    uint32_t member; /* that has arrived at the round */
+    uint32_t over;   /* 1: an answer: the round is over */
+} gba_notice_t;
+
+/*
+ * What this member has to tell the others in the round under way.
+ * Returns GBA_OK, or GBA_ERR_BUSY: nothing; no round is under way, or the device has not died.
+ * Not collective. By the thread that has the team's barrier.
+ */
+GBA_EXPORT gba_status_t gba_team_notice(const gba_team_t *team, gba_notice_t *notice);
+
+/*
+ * Note what another member tells. Returns GBA_OK; GBA_ERR_STALE: this process has no such team any
+ * more; GBA_ERR_PARAM: no notice of that team. Thread-safe. Never blocks.
+ * Release: pairs with gba_barrier_test of the thread that has the team's barrier.
+ */
+GBA_EXPORT gba_status_t gba_notice_take(const gba_notice_t *notice);
+
+/*
+ * The answer to another member's notice. Returns GBA_OK, or GBA_INPROGRESS: the round is not over
+ * here either. Thread-safe. Never blocks.
+ */
+GBA_EXPORT gba_status_t gba_notice_answer(const gba_notice_t *notice, gba_notice_t *answer);
+
+/*
+ * Whether the barrier that has just ended is the one at whose end all members call
+ * gba_team_recover: the same on all of them. The team goes on by notices until that is done.
+ * By the thread that has the team's barrier.
+ */
+GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
+
+/*
+ * The device died: agree with all members how the round ends, and on the path from then on. To be
+ * called when gba_team_recover_due says so, between two rounds, and then done is false; or by a
+ * runtime without notices as soon as a barrier says GBA_ERR_DEAD.
  * On return the team's path is GBA_PATH_SOFT or GBA_PATH_CALLER for good, the same on all members.
  * attr: as for gba_team_create; the device in it is not used.
  * done: true: all members had arrived, and the barrier is complete; false: run this round again on

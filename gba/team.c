@@ -34,6 +34,7 @@ struct offer {
     int32_t status; /* gba_status_t: why there is no group */
     uint32_t sequence;
     uint32_t simulated;  /* the device: a member that is no leader may have none */
+    uint64_t id;         /* of the team, see gba_team_attr_t */
     gba_ticket_t ticket; /* of a group of all */
 };
 
@@ -111,6 +112,7 @@ static void offer_make(const gba_team_attr_t *attr, uint32_t size, struct offer 
 
     memset(offer, 0, sizeof *offer);
     offer->sequence = attr->params->first_sequence;
+    offer->id = attr->id;
     if (NULL == attr->device) {
         offer->status = attr->device_status;
         return;
@@ -141,6 +143,7 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
     status = oob->bcast(oob->ctx, &offer, sizeof offer, 0);
     if (GBA_OK != status)
         goto cancel;
+    gba_recovery_register(team, offer.id);
     if (OFFER_NONE == offer.kind)
         return team_fall_back(team, attr, oob, (gba_status_t)offer.status, 0);
     if (OFFER_LEADERS == offer.kind)
@@ -183,13 +186,14 @@ leave:
 
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
-    struct gba_team *t = calloc(1, sizeof *t);
+    struct gba_team *t = calloc(1, sizeof *t + gba_recovery_bytes(oob->size));
     gba_status_t status;
 
     /* Without memory for a few hundred bytes this member cannot even take part in the agreement, so
      * the runtime must treat it as the failure of a collective call. */
     if (NULL == t)
         return GBA_ERR_NOMEM;
+    t->recovery = gba_recovery_init(t + 1, oob->size);
     t->rank = oob->rank;
     t->size = oob->size;
     t->wait = attr->params->wait;
@@ -200,6 +204,8 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     t->retry_after = (uint64_t)attr->params->retry_after * 1000000u;
     snprintf(t->name, sizeof t->name, "%s", attr->name);
     status = team_agree(t, attr, oob);
+    if (GBA_OK != status || t->path > GBA_PATH_SIM)
+        gba_recovery_end(t);
     if (GBA_OK != status) {
         free(t);
         return status;
@@ -213,6 +219,7 @@ void gba_team_destroy(gba_team_t *team)
 {
     if (NULL == team)
         return;
+    gba_recovery_end(team);
     team_leave(team);
     gba_software_destroy(team->software);
     free(team);
@@ -235,6 +242,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     if (over)
         team->stats.rounds++;
     team->under_way = false; /* over and counted, or to be started again */
+    gba_recovery_end(team);  /* all are here, so nobody waits for a notice any more */
     team->stats.failovers++;
     team_leave(team);
     gba_software_destroy(team->software); /* nodes with a group of leaders */

@@ -217,12 +217,22 @@ static gba_status_t attempt_steps(struct gba_team *team)
     return GBA_OK == status ? gba_software_test(team->software) : status;
 }
 
+/* A lost device: the caller has to tell the others. */
+static gba_status_t attempt_lost(struct gba_team *team)
+{
+    gba_status_t status = gba_barrier_start(team);
+
+    return GBA_OK == status ? GBA_ERR_DEAD : status;
+}
+
 void gba_wait_init(struct gba_team *team)
 {
     const struct gba_software *software = team->software;
 
     team->looks = wait_yields(team) ? 1 : SPINS;
-    if (NULL == software)
+    if (gba_recovery_lost(team))
+        team->attempt = attempt_lost;
+    else if (NULL == software)
         team->attempt = attempt_group;
     else if (GBA_SOFTWARE_NODE == software->kind)
         team->attempt = attempt_node;
@@ -240,5 +250,10 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
         team->stats.rounds++;
         return status;
     }
-    return GBA_INPROGRESS == status ? wait_long(team, progress, arg) : status;
+    if (GBA_INPROGRESS == status)
+        status = wait_long(team, progress, arg);
+    if (GBA_ERR_DEAD == status)
+        gba_recovery_lose(team);
+    /* Ended by notices before this member had anything to tell: there may be an agreement due. */
+    return GBA_OK == status && gba_recovery_lost(team) ? GBA_ERR_DEAD : status;
 }

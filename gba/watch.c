@@ -182,6 +182,14 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     team->stuck_due = 0 == team->stuck_after ? UINT64_MAX : now + team->stuck_after;
 }
 
+/* The device is dead. From the next round on nobody arrives there. */
+static gba_status_t watch_dead(struct gba_team *team)
+{
+    gba_recovery_lose(team);
+    gba_wait_init(team);
+    return GBA_ERR_DEAD;
+}
+
 gba_status_t gba_watch(struct gba_team *team)
 {
     gba_group_state_t group;
@@ -199,6 +207,8 @@ gba_status_t gba_watch(struct gba_team *team)
         watch_begin(team, now);
     retry = NULL != gba_team_group(team) && now >= team->retry_due;
     stuck = now >= team->stuck_due;
+    if (gba_recovery_lost(team))
+        return watch_dead(team);
     if (!retry && !stuck)
         return GBA_INPROGRESS;
 
@@ -218,5 +228,5 @@ gba_status_t gba_watch(struct gba_team *team)
         return GBA_INPROGRESS;
     if (NULL != team->software)
         gba_software_tell_death(team->software);
-    return status;
+    return watch_dead(team);
 }

@@ -52,7 +52,9 @@ death() {
     path_options "sim?die_after=$1"
     job "${path[@]}" -np "$2" -- early_exit
     total_is failovers -gt 0
-    total_is sim -eq "$1"
+    # The round in which it died, one that is begun without it, and nonblocking ones in between.
+    total_is sim -gt "$1"
+    total_is sim -le $(($1 + 4))
     [ $(($(total software) + $(total fallback))) -gt 0 ] || fail 'nothing after the device'
 }
 
@@ -63,8 +65,53 @@ idie() {
     path_options "sim?die_after=$1"
     job "${path[@]}" --mca coll_gba_barrier_sw_enable "$3" -np "$2" -- ibarrier 6
     total_is failovers -eq 1
-    total_is sim -eq "$1"
+    # And those that are begun before the agreement at the end of a blocking one.
+    total_is sim -gt "$1"
     [ $(($(total software) + $(total fallback) + $(total sim))) -eq 111 ] || fail 'a round is lost'
+}
+
+# MODE RANKS: only rank 0 sees the end of the fatal round, and goes where it joins no collective call.
+death_left() {
+    limit 60
+    path_options 'sim?die_after=5&die_release=1'
+    job "${path[@]}" --mca coll_gba_barrier_retry_after 5 -np "$2" -- death "$1" 5
+    lines 0 '^FAIL'
+    # All its rounds are accounted for: those of the device, and the fatal one.
+    case $1 in
+    2)
+        lines 1 'MPI_COMM_WORLD .*no device: the device no longer answers'
+        total_is sim -eq 7
+        total_is software -eq 19
+        ;;
+    *) total_is sim -eq 6 ;;
+    esac
+}
+
+# RANKS JOBS SEED: so many deaths at random points, in all modes that can have them anywhere.
+deaths() {
+    local ranks=$1 jobs=$2 options mode i
+    limit 60
+    RANDOM=$3
+    for ((i = 0; i < jobs; i++)); do
+        case $((RANDOM % 4)) in
+        0) options="die_arrival=$((1 + RANDOM % (20 * ranks)))" ;;
+        1) options="die_after=$((1 + RANDOM % 15))" ;;
+        2) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % ranks))" ;;
+        # Some of these releases are still on their way when the device is dead.
+        3) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % ranks))&latency=200us&jitter=2ms" ;;
+        esac
+        case $((RANDOM % 3)) in
+        0) mode='1 25' ;;
+        1) mode='5 4' ;;
+        2) mode='6 3' ;;
+        esac
+        path_options "sim?$options&seed=$RANDOM"
+        # shellcheck disable=SC2086 # two words
+        job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" \
+            -np "$ranks" -- death $mode
+        lines 0 '^FAIL'
+        grep -q 'no longer answers' "$out" || fail 'the device did not die'
+    done
 }
 
 # RANK NAME=VALUE...: that rank has these settings; NAME alone: that it lacks.
@@ -294,6 +341,7 @@ no_newcomers() {
 }
 
 all_faults() {
+    local rounds ranks mode
     test_case fault-lose-arrival mended lose_arrival=7 again
     test_case fault-lose-release mended lose_release=7 'lost and'
     test_case fault-lose-both mended 'lose_arrival=11&lose_release=13' again 'lost and'
@@ -309,6 +357,13 @@ all_faults() {
         for ranks in 2 3 7; do
             test_case "fault-die-$rounds-$ranks" death "$rounds" "$ranks"
         done
+    done
+    for ranks in 2 3 4 7 16; do
+        for mode in 2 3 4; do
+            test_case "death-left-$mode-$ranks" death_left "$mode" "$ranks"
+        done
+        # 40 each, so 200; GBA_TEST_DEATHS for a soak.
+        test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
     done
 
     for rounds in 2 7 11 12 60; do

@@ -75,6 +75,12 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
     attr->crowded = gba_compat_crowded();
 }
 
+static void attr_refuse(gba_team_attr_t *attr, gba_status_t reason)
+{
+    attr->device = NULL;
+    attr->device_status = reason;
+}
+
 /* The module goes on with what its team has agreed. */
 static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
 {
@@ -102,6 +108,10 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
         return GBA_OK;
     }
     barrier_attr_init(&attr, &storage, comm);
+    if (OMPI_SUCCESS != gba_coll_notices_start())
+        attr_refuse(&attr, GBA_ERR_NOMEM);
+    if (0 == ompi_comm_rank(comm))
+        attr.id = gba_coll_notices_id();
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
@@ -112,9 +122,7 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
     return GBA_OK;
 }
 
-/* The device died in this round. All members come here, those too that had left the round before it
- * died: at their next barrier. */
-int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module, bool *over)
+int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module)
 {
     struct gba_coll_oob_ctx ctx;
     gba_team_stats_t stats;
@@ -123,10 +131,13 @@ int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *modul
     gba_oob_t oob;
     gba_path_t path = module->path;
     gba_status_t status;
+    bool again;
 
+    if (OPAL_LIKELY(!gba_team_recover_due(module->team)))
+        return OMPI_SUCCESS;
     barrier_attr_init(&attr, &storage, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
-    status = gba_team_recover(module->team, &attr, &oob, over);
+    status = gba_team_recover(module->team, &attr, &oob, &again);
     gba_team_stats(module->team, &stats);
     module->path_before = path;
     module->rounds_before = stats.rounds;
@@ -141,18 +152,25 @@ int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *modul
     return OMPI_SUCCESS;
 }
 
+/* The device has died. Others may have left this round and be waiting for something else, or be in
+ * it and not know yet; so this member tells them, and waits for what they say. */
+static int barrier_lost(gba_coll_module_t *module, ompi_communicator_t *comm)
+{
+    gba_status_t status;
+
+    while (GBA_INPROGRESS == (status = gba_barrier_test(module->team))) {
+        gba_coll_notices_tell(module, comm);
+        (void)opal_progress();
+    }
+    return GBA_OK == status ? gba_coll_barrier_recover(comm, module) : gba_coll_error(status);
+}
+
 /* gba_barrier_wait did not say GBA_OK. Not inline, nor is barrier_other: their registers would be
  * saved on the fast path. */
 static int __attribute__((noinline))
 barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
 {
-    bool over = false;
-    int rc;
-
-    if (GBA_ERR_DEAD != status)
-        return gba_coll_error(status);
-    rc = gba_coll_barrier_recover(comm, module, &over);
-    return OMPI_SUCCESS != rc || over ? rc : gba_coll_barrier(comm, &module->super);
+    return GBA_ERR_DEAD == status ? barrier_lost(module, comm) : gba_coll_error(status);
 }
 
 /*

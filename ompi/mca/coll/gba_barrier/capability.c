@@ -13,7 +13,7 @@
 static char modex_key[] = "gba.coll.barrier";
 
 /* Raised whenever what members send to each other changes, here or in gba_team_create. */
-#define PROTOCOL       UINT64_C(2)
+#define PROTOCOL       UINT64_C(3)
 #define PROTOCOL_SHIFT 48
 
 /* Words that a process which takes part never publishes: these have a protocol. */

@@ -10,6 +10,7 @@
  * barrier.c     the barrier, and the agreement at the first one
  * ibarrier.c    the nonblocking barrier, and blocking ones behind it
  * request.c     its requests
+ * notices.c     what members tell each other when the device has died
  * oob.c         the exchange for the agreement, over the collectives that were there before us
  * report.c      what the user gets to see
  *
@@ -74,7 +75,8 @@ typedef struct gba_coll_module {
     gba_coll_request_t *queue, **queue_last;        /* the first one is under way */
     struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
     unsigned looks;
-    gba_word_t dead; /* 1: the device died during the first of the queue */
+    uint64_t round_told; /* the last one of which notices were posted */
+    bool world;          /* of MPI_COMM_WORLD */
 } gba_coll_module_t;
 OBJ_CLASS_DECLARATION(gba_coll_module_t);
 
@@ -184,12 +186,12 @@ void gba_coll_modules_close(void);
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
 
 /*
- * The device died in this module's round: agree how the round ends, and on the path from then on.
- * over: the round is complete; else it has to be done again on the new path.
+ * At the end of a blocking barrier: if the device has died, agree on the path from now on, once the
+ * time has come (gba_team_recover_due).
  * Returns OMPI_SUCCESS, or an error if the exchange failed; then the path is the saved barrier.
  * Collective, blocks.
  */
-int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module, bool *over);
+int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module);
 
 /* ibarrier.c */
 
@@ -206,6 +208,25 @@ bool gba_coll_ibarrier_idle(gba_coll_module_t *module);
 void gba_coll_ibarrier_drop(gba_coll_module_t *module);
 
 void gba_coll_ibarrier_close(void);
+
+/* notices.c */
+
+/* Answer notices from now on: before the first team that could need it. Returns OMPI_SUCCESS or an
+ * error. Thread-safe. */
+int gba_coll_notices_start(void);
+
+/* No more messages: MPI_COMM_WORLD ends. */
+void gba_coll_notices_stop(void);
+
+/* For gba_team_attr_t: the id of a new team of which this process is rank 0. Thread-safe. */
+uint64_t gba_coll_notices_id(void);
+
+/*
+ * The device is dead: let all other members know that this one is in the round under way. Does
+ * nothing in a round in which it was done; without memory it is done at the next call. Sends
+ * nothing itself, so any lock may be held.
+ */
+void gba_coll_notices_tell(gba_coll_module_t *module, ompi_communicator_t *comm);
 
 /* request.c */
 

@@ -14,6 +14,10 @@
  * these. It is a real one in a program of one thread as well, since progress can come back to us
  * from a send of our own. No request is completed under it: that may call anything.
  *
+ * When the device dies, a barrier that is under way ends by notices (notices.c), which need nothing
+ * but progress. The team leaves the device at the end of a blocking barrier, which is one that all
+ * members are in; until then its barriers, of both kinds, end by notices.
+ *
  * Persistent barriers (MPIX_Barrier_init) are left to the module below us. Members may start those
  * in different orders (MPI_Startall says nothing of it), so that they must be told apart on their
  * way, as the tags of messages do, and the sequence of a team does not.
@@ -102,28 +106,6 @@ static void queue_fail(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
-/*
- * The device is dead. What became of the round is to be agreed by all members, in an exchange that
- * blocks, so not here. Whoever makes it one of steps starts it in this place. As it is, the queue
- * stands still until the member calls MPI_Barrier on the communicator: see gba_coll_ibarrier_wait.
- */
-static void module_die(gba_coll_module_t *module)
-{
-    busy_remove(module);
-    gba_word_store_release(&module->dead, 1);
-    opal_output(gba_coll->output,
-                "coll gba_barrier: the device died during a nonblocking barrier, which ends when "
-                "all members have called MPI_Barrier on that communicator");
-}
-
-static void module_fail(gba_coll_module_t *module, gba_status_t status, struct done *done)
-{
-    if (GBA_ERR_DEAD == status)
-        module_die(module);
-    else
-        queue_fail(module, done);
-}
-
 /* Go on with a queue as far as it gets, beginning with a look at the barrier that is under way. */
 static void module_step(gba_coll_module_t *module, struct done *done)
 {
@@ -132,6 +114,11 @@ static void module_step(gba_coll_module_t *module, struct done *done)
     while (NULL != module->queue) {
         status = 0 == ++module->looks % LOOKS ? gba_barrier_progress(module->team)
                                               : gba_barrier_test(module->team);
+        if (GBA_ERR_DEAD == status) {
+            /* Without the device as with it: it is the others' notices that end the barrier. */
+            gba_coll_notices_tell(module, module->queue->super.req_mpi_object.comm);
+            return;
+        }
         if (GBA_INPROGRESS == status)
             return;
         if (GBA_OK == status) {
@@ -140,7 +127,7 @@ static void module_step(gba_coll_module_t *module, struct done *done)
                 status = gba_barrier_start(module->team);
         }
         if (GBA_OK != status) {
-            module_fail(module, status, done);
+            queue_fail(module, done);
             return;
         }
     }
@@ -156,7 +143,7 @@ static void module_start(gba_coll_module_t *module, struct done *done)
     if (GBA_OK == status)
         module_step(module, done);
     else
-        module_fail(module, status, done);
+        queue_fail(module, done);
 }
 
 static int ibarrier_progress(void)
@@ -238,44 +225,6 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
     return module->saved.ibarrier(comm, request, module->saved.ibarrier_module);
 }
 
-/*
- * In a blocking barrier after the device's death: agree with the others how the round ends, and go
- * on on the new path. The module is not busy, so no other thread touches its team.
- */
-static int ibarrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module)
-{
-    struct done done;
-    bool over = false;
-    int rc = gba_coll_barrier_recover(comm, module, &over);
-
-    done_init(&done);
-    opal_mutex_lock(&gba_coll->queue_lock);
-    gba_word_store_release(&module->dead, 0);
-    if (OMPI_SUCCESS == rc && over)
-        queue_finish(module, MPI_SUCCESS, &done);
-    opal_mutex_unlock(&gba_coll->queue_lock);
-
-    /* No path of ours is left: all members have as many barriers to do, down to the blocking one
-     * that they are in. */
-    while (OMPI_SUCCESS == rc && GBA_PATH_CALLER == module->path && NULL != module->queue) {
-        module->fallbacks++;
-        rc = module->saved.barrier(comm, module->saved.barrier_module);
-        if (OMPI_SUCCESS == rc)
-            queue_finish(module, MPI_SUCCESS, &done);
-    }
-
-    opal_mutex_lock(&gba_coll->queue_lock);
-    if (OMPI_SUCCESS != rc)
-        queue_fail(module, &done);
-    else if (NULL != module->queue)
-        module_start(module, &done);
-    else
-        module_rest(module);
-    opal_mutex_unlock(&gba_coll->queue_lock);
-    done_complete(&done);
-    return rc;
-}
-
 int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
 {
     ompi_request_t *request;
@@ -283,18 +232,14 @@ int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
 
     if (OMPI_SUCCESS != rc)
         return rc;
-    while (!REQUEST_COMPLETE(request)) {
-        /* Acquire: pairs with module_die in another thread. */
-        if (0 != gba_word_load_acquire(&module->dead))
-            (void)ibarrier_recover(comm, module); /* what fails, fails the request */
-        else
-            (void)opal_progress();
-    }
+    while (!REQUEST_COMPLETE(request))
+        (void)opal_progress();
     /* Acquire: another thread may have seen the end; pairs with its completion. */
     gba_fence_acquire();
     rc = request->req_status.MPI_ERROR;
     (void)ompi_request_free(&request);
-    return rc;
+    /* It was the last of the queue, since its caller is in here, so nothing is under way now. */
+    return MPI_SUCCESS == rc ? gba_coll_barrier_recover(comm, module) : rc;
 }
 
 bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
@@ -311,7 +256,6 @@ void gba_coll_ibarrier_drop(gba_coll_module_t *module)
 {
     opal_mutex_lock(&gba_coll->queue_lock);
     busy_remove(module);
-    gba_word_store_release(&module->dead, 0);
     module->queue = NULL;
     module->queue_last = &module->queue;
     opal_mutex_unlock(&gba_coll->queue_lock);

@@ -69,6 +69,8 @@ bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_count
 /* Leave the team and the list. Sends nothing: MPI_Comm_free does not synchronise. */
 static void module_close(gba_coll_module_t *module)
 {
+    if (module->world)
+        gba_coll_notices_stop();
     opal_mutex_lock(&gba_coll->lock);
     if (NULL != module->link) {
         counts_add(&gba_coll->retired, module);
@@ -144,6 +146,7 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
                                 gba_compat_comm_name(comm), GBA_COMM_ID(comm));
         return OMPI_ERR_NOT_AVAILABLE;
     }
+    module->world = comm == &ompi_mpi_comm_world.comm;
     SAVE(module, comm, barrier);
     SAVE(module, comm, bcast);
     SAVE(module, comm, allreduce);
@@ -175,6 +178,8 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
         GBA_COLL_INSTALL(comm, barrier, module->saved.barrier, module->saved.barrier_module);
     if (NULL != module->saved.ibarrier && comm->c_coll->coll_ibarrier_module == super)
         GBA_COLL_INSTALL(comm, ibarrier, module->saved.ibarrier, module->saved.ibarrier_module);
+    if (module->world)
+        gba_coll_notices_stop();
     /* The communicator ends. One with requests is kept by them, but MPI_COMM_WORLD is not. */
     gba_coll_ibarrier_drop(module);
     return OMPI_SUCCESS;

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The device dies, and nobody notices: the fault is in device_path, the proof is here.
+ *
+ *   death [MODE [ROUNDS]]
+ *
+ * 1: barriers of both kinds with delays, until long after the death
+ * 2: who has left the fatal round waits in MPI_Recv for the last rank, which sends only after it
+ * 3: who has left the fatal round frees the communicator, and then waits in the same way
+ * 4: who has left the fatal round is in MPI_Finalize
+ * 5: nonblocking barriers under way when the device dies, and the communicator freed meanwhile
+ * 6: several communicators, also such as are made after the death
+ *
+ * In modes 2 to 4 the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: only
+ * rank 0 is released by the device).
+ */
+#include "tests/mpi/test.h"
+
+#define MORE   20 /* barriers after that */
+#define WINDOW 5
+
+/* Up to and with the fatal round. */
+static void fatal_round(struct test_proof *proof, long rounds)
+{
+    for (long i = 0; i <= rounds; i++)
+        test_proof_barrier(proof);
+}
+
+/* Each sends to the ranks below it, the last one first of all, when it has left. */
+static void chain(void)
+{
+    int token = 1;
+
+    test_step("a receive from the rank that is stuck");
+    if (test_rank + 1 < test_size)
+        MPI_Recv(&token, 1, MPI_INT, test_rank + 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (test_rank > 0)
+        MPI_Send(&token, 1, MPI_INT, test_rank - 1, 1, MPI_COMM_WORLD);
+}
+
+static void delayed(MPI_Comm comm, long rounds, int slot, uint32_t id)
+{
+    uint64_t mine = test_seed((uint64_t)test_rank + 1), ours = test_seed(0);
+    struct test_proof proof;
+
+    test_proof_begin(&proof, comm, "barriers of a dying device", slot, id);
+    for (long i = 0; i < rounds; i++) {
+        test_delay(&mine);
+        if (test_random(&ours) % 4 == 0)
+            test_proof_ibarrier(&proof);
+        else
+            test_proof_barrier(&proof);
+    }
+    test_proof_end(&proof);
+}
+
+static void nonblocking(long rounds)
+{
+    uint64_t mine = test_seed((uint64_t)test_rank + 1);
+    MPI_Request requests[WINDOW];
+    uint64_t round[WINDOW];
+    struct test_proof proof;
+    MPI_Comm comm;
+
+    for (uint32_t id = 1; id <= (uint32_t)rounds; id++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        test_step("nonblocking barriers");
+        test_proof_begin(&proof, comm, "nonblocking barriers of a dying device", 1, id);
+        test_proof_enter(&proof);
+        MPI_Barrier(comm);
+        test_proof_look(&proof, proof.round, WINDOW + 1);
+        for (int i = 0; i < WINDOW; i++) {
+            test_delay(&mine);
+            test_proof_enter(&proof);
+            round[i] = proof.round;
+            MPI_Ibarrier(comm, &requests[i]);
+        }
+        if (id % 2 == 0)
+            MPI_Comm_free(&comm);
+        else
+            MPI_Barrier(comm);
+        for (int i = 0; i < WINDOW; i++) {
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+            test_proof_look(&proof, round[i], WINDOW + 1);
+        }
+        proof.comm = MPI_COMM_WORLD;
+        test_proof_end(&proof);
+        if (comm != MPI_COMM_NULL)
+            MPI_Comm_free(&comm);
+    }
+}
+
+static void several(long rounds)
+{
+    MPI_Comm dup, half, late;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_split(MPI_COMM_WORLD, test_rank % 2, 0, &half);
+    for (uint32_t id = 1; id <= (uint32_t)rounds; id++) {
+        test_step("several communicators");
+        delayed(MPI_COMM_WORLD, 3, 1, id);
+        delayed(half, 2, 2, id);
+        delayed(dup, 4, 3, id);
+        MPI_Comm_dup(half, &late);
+        delayed(late, 2, 4, id);
+        MPI_Comm_free(&late);
+    }
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&half);
+}
+
+int main(int argc, char **argv)
+{
+    struct test_proof proof;
+    MPI_Comm comm;
+    long mode, rounds;
+
+    test_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    mode = test_argument(argc, argv, 1, 1);
+    rounds = test_argument(argc, argv, 2, 100);
+    test_step("barriers");
+    switch (mode) {
+    case 1:
+        delayed(MPI_COMM_WORLD, rounds, 0, 1);
+        break;
+    case 2:
+        test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
+        fatal_round(&proof, rounds);
+        chain();
+        for (int i = 0; i < MORE; i++)
+            test_proof_barrier(&proof);
+        test_proof_end(&proof);
+        break;
+    case 3:
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        test_proof_begin(&proof, comm, "a communicator", 0, 1);
+        fatal_round(&proof, rounds);
+        MPI_Comm_free(&comm);
+        chain();
+        proof.comm = MPI_COMM_WORLD;
+        test_proof_end(&proof);
+        delayed(MPI_COMM_WORLD, MORE, 1, 1);
+        break;
+    case 4:
+        test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
+        fatal_round(&proof, rounds);
+        break;
+    case 5:
+        nonblocking(rounds);
+        break;
+    default:
+        several(rounds);
+    }
+    return test_end();
+}
