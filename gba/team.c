@@ -170,10 +170,11 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
         team_leave(team);
         return team_fall_back(team, attr, oob, (gba_status_t)armed, 0);
     }
-    team->path = attr->device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
+    team->path = team->group->device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
     team->reason = GBA_OK;
     snprintf(team->why, sizeof team->why, "%s: group %u of %u, %u members",
-             gba_path_name(team->path), offer.ticket.group, attr->device->groups, team->size);
+             gba_path_name(team->path), offer.ticket.group, team->group->device->groups,
+             team->size);
     return GBA_OK;
 
 cancel:

@@ -72,8 +72,9 @@ static void stats_begin(void)
 
 static void stats_end(void)
 {
-    unsigned long long mine[VARIABLES_MAX] = {0}, sum[VARIABLES_MAX], most[VARIABLES_MAX];
-    int rank, counts[2] = {ready ? count : 0, ready ? -count : 0}, least[2];
+    unsigned long long mine[VARIABLES_MAX] = {0};
+    unsigned long long sum[VARIABLES_MAX] = {0}, most[VARIABLES_MAX] = {0};
+    int rank, counts[2] = {ready ? count : 0, ready ? -count : 0}, least[2] = {0, 0};
 
     /* What this does itself is none of the program's barriers, so read first. */
     for (int i = 0; i < count; i++)
