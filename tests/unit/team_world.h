@@ -22,8 +22,9 @@ struct world {
     bool crowded;
     uint32_t host[WORLD_MEMBERS]; /* which host a member is on */
     uint32_t rounds, late_ms;
-    bool until_death;     /* so many rounds from the one on in which the device dies */
-    const char *expected; /* in `why` */
+    bool (*late_until)(void); /* whether who is late has waited long enough, or NULL */
+    bool until_death;         /* so many rounds from the one on in which the device dies */
+    const char *expected;     /* in `why` */
     /* Members on which something fails, or NOBODY: */
     uint32_t no_software, no_host, no_attach, no_remote, no_open, no_device;
     /* What came of it: */

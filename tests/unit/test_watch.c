@@ -40,6 +40,16 @@ static void hear(void *ctx, gba_log_level_t level, const char *line)
     pthread_mutex_unlock(&heard.lock);
 }
 
+static bool heard_any(void)
+{
+    bool any;
+
+    pthread_mutex_lock(&heard.lock);
+    any = heard.told > 0;
+    pthread_mutex_unlock(&heard.lock);
+    return any;
+}
+
 struct scene {
     const char *path; /* of the device */
     int algorithm;
@@ -75,8 +85,9 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
         return;
     scene->taken = gba_team_path(team);
     gba_barrier_wait(team, NULL, NULL);
-    if (scene->late >> self->rank & 1)
-        usleep(1700000);
+    /* Until it is told of, or for half a minute: the machine may be slow. */
+    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !heard_any(); i++)
+        usleep(10000);
     gba_barrier_wait(team, NULL, NULL);
     gba_barrier_wait(team, NULL, NULL);
     gba_team_destroy(team);
