@@ -272,7 +272,8 @@ struct worker {
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    uint64_t mine = test_seed((uint64_t)(2000 + worker->number * test_size + test_rank));
+    uint64_t mine =
+        test_seed(2000 + (uint64_t)worker->number * (uint64_t)test_size + (uint64_t)test_rank);
 
     MPI_Barrier(worker->comm);
     for (int i = 0; i < REPEATS * WAYS; i++)
