@@ -73,12 +73,6 @@ static inline uint64_t gba_word_load_relaxed(gba_word_t *word)
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* All earlier accesses before all later ones; what makes "I store, then look at yours" work. */
-static inline void gba_fence_full(void)
-{
-    atomic_thread_fence(memory_order_seq_cst);
-}
-
 /* After a relaxed or foreign load that saw what is waited for: what its writer wrote before is
  * visible from here on. For flags of other people, which the words above do not cover. */
 static inline void gba_fence_acquire(void)
