@@ -111,7 +111,7 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
     if (OMPI_SUCCESS != gba_coll_notices_start())
         attr_refuse(&attr, GBA_ERR_NOMEM);
     if (0 == ompi_comm_rank(comm))
-        attr.id = gba_coll_notices_id();
+        attr.id = gba_common_notices_id(GBA_COMMON_IDS_COLL);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)

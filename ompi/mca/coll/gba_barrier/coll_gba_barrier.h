@@ -211,21 +211,8 @@ void gba_coll_ibarrier_close(void);
 
 /* notices.c */
 
-/* Answer notices from now on: before the first team that could need it. Returns OMPI_SUCCESS or an
- * error. Thread-safe. */
+/* gba_common_notices_start and _tell, for communicators. */
 int gba_coll_notices_start(void);
-
-/* No more messages: MPI_COMM_WORLD ends. */
-void gba_coll_notices_stop(void);
-
-/* For gba_team_attr_t: the id of a new team of which this process is rank 0. Thread-safe. */
-uint64_t gba_coll_notices_id(void);
-
-/*
- * The device is dead: let all other members know that this one is in the round under way. Does
- * nothing in a round in which it was done; without memory it is done at the next call. Sends
- * nothing itself, so any lock may be held.
- */
 void gba_coll_notices_tell(gba_coll_module_t *module, ompi_communicator_t *comm);
 
 /* request.c */

@@ -32,7 +32,7 @@ static int component_open(void)
 static int component_close(void)
 {
     gba_coll_ibarrier_close();
-    gba_coll_notices_stop();
+    gba_common_notices_stop();
     gba_coll_modules_close();
     gba_coll_requests_close();
     if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)

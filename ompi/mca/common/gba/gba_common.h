@@ -9,6 +9,7 @@
  * companions.c  other components, when the user selected one of ours alone
  * params.c      MCA parameters and performance variables
  * signals.c     the signals of software barriers between hosts, as messages of the PML
+ * notices.c     what members of a team tell each other when the device has died
  * report.c      the log, and the totals
  */
 #ifndef GBA_COMMON_H
@@ -107,6 +108,37 @@ struct gba_common_messages {
  * and that is while a team is created or recovered.
  */
 void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *messages);
+
+/* notices.c */
+
+/* The high bit of a team's id: which component it belongs to. libgba has the teams of both, and a
+ * rank, the next 31 bits, is positive. */
+#define GBA_COMMON_IDS_COLL  UINT64_C(0)
+#define GBA_COMMON_IDS_SCOLL (UINT64_C(1) << 63)
+
+/*
+ * Answer notices from now on: before the first team that could need it.
+ * lock: the component's.
+ * comm: of the whole job, ranks as in MPI_COMM_WORLD; another one for each component.
+ * Returns OMPI_SUCCESS or an error. Thread-safe.
+ */
+int gba_common_notices_start(opal_mutex_t *lock, struct ompi_communicator_t *comm);
+
+/* No more messages: that communicator ends. */
+void gba_common_notices_stop(void);
+
+/* For gba_team_attr_t: the id of a new team of which this process is rank 0. Thread-safe. */
+uint64_t gba_common_notices_id(uint64_t ids);
+
+/*
+ * The device is dead: let all other members know that this one is in the round under way. Does
+ * nothing in a round in which it was done; without memory it is done at the next call. Sends
+ * nothing itself, so any lock may be held.
+ * told: the last round of this team in which it was done; 0 at first.
+ * peer: the rank of a member in the communicator.
+ */
+void gba_common_notices_tell(const gba_team_t *team, uint64_t *told, uint32_t size,
+                             int (*peer)(const void *ctx, uint32_t member), const void *ctx);
 
 /* report.c */
 

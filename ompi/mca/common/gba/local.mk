@@ -7,6 +7,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/params.c \
 	ompi/mca/common/gba/signals.c \
+	ompi/mca/common/gba/notices.c \
 	ompi/mca/common/gba/report.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
