@@ -24,6 +24,11 @@ contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kern
 	tests/unit/fake_kernel.h tests/unit/fake_driver.c tests/unit/fake_driver.h
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
+EXTRA_PROGRAMS += contrib/bench/mpi_floor
+contrib_bench_mpi_floor_SOURCES = contrib/bench/mpi_floor.c
+contrib_bench_mpi_floor_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_bench_mpi_floor_LDADD = $(MPI_LIBS)
+
 EXTRA_PROGRAMS += contrib/bench/wakeup
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
