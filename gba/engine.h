@@ -64,6 +64,15 @@ static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
     return GBA_INPROGRESS;
 }
 
+/*
+ * Whether the group was taken back from this member: then its rounds no longer end. Only slow paths
+ * ask; gba_state_poll looks at the low half alone, which stays as the last release left it.
+ */
+static inline bool gba_state_reclaimed(const struct gba_local_state *state)
+{
+    return 0 != (gba_word_load_acquire(state->flag) & GBA_FLAG_RECLAIMED);
+}
+
 struct gba_team {
     /* Arrive, and look up to `looks` times: chosen by the path, see wait.c. */
     gba_status_t (*attempt)(struct gba_team *team);

@@ -62,11 +62,13 @@ typedef enum gba_status {
     GBA_ERR_NO_PLUGIN = -16,    /* a member has no plugin, or has it disabled */
     GBA_ERR_MISMATCH = -17,     /* members have different values of a parameter that must agree */
     GBA_ERR_UNSUPPORTED = -18,  /* not for this kind of team or device */
-    GBA_ERR_TIMEOUT = -19       /* a bounded wait ran out */
+    GBA_ERR_TIMEOUT = -19,      /* a bounded wait ran out */
+    GBA_ERR_LIMIT = -20,        /* the job has as many groups as it may have */
+    GBA_ERR_RECLAIMED = -21     /* the group was taken back for a team that needs it more */
 } gba_status_t;
 
 /* The lowest status there is. */
-#define GBA_STATUS_LAST GBA_ERR_TIMEOUT
+#define GBA_STATUS_LAST GBA_ERR_RECLAIMED
 
 /* The name of a status ("GBA_ERR_NO_GROUP"). Never NULL. Thread-safe. */
 GBA_EXPORT const char *gba_status_name(gba_status_t status);
@@ -274,12 +276,30 @@ typedef struct gba_ticket {
  * Take a free group.
  * members: 1 to 708.
  * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_DEAD;
- * GBA_ERR_IO. The group lives until its last member left it; one that nobody joins is given back by
- * gba_free_ticket, or when this process ends.
+ * GBA_ERR_IO. The group lives until its last member left it, or until it is taken back; one that
+ * nobody joins is given back by gba_free_ticket, or when this process ends.
+ * The same as gba_request_group for that many members with no limit and no heat.
  * Thread-safe. Not collective: the leader calls it.
  */
 GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
                                            gba_ticket_t *ticket);
+
+/* Who asks for a group. */
+typedef struct gba_group_request {
+    uint32_t members;    /* 1 to 708 */
+    uint32_t groups_max; /* that the job may hold at one time, this one included; 0: no limit */
+    uint32_t heat;       /* barriers a second of who asks; 0: take nothing back for it */
+} gba_group_request_t;
+
+/*
+ * Take a free group; if there is none, or if the job has groups_max already, one may be taken back
+ * for it from a team that uses it much less. The job is that of
+ * gba_device_attr_t; without one, this process.
+ * Returns as gba_allocate_group, and GBA_ERR_LIMIT: the job has groups_max groups.
+ * Thread-safe. Not collective: the leader calls it.
+ */
+GBA_EXPORT gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
+                                          gba_ticket_t *ticket);
 
 /* Give back a group that was allocated here and that nobody has joined. Thread-safe. */
 GBA_EXPORT void gba_free_ticket(gba_device_t *device, const gba_ticket_t *ticket);
@@ -326,7 +346,8 @@ typedef struct gba_group_state {
     uint64_t arrived_mask[12];
 } gba_group_state_t;
 
-/* Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE; GBA_ERR_IO. Thread-safe. Costs a system call. */
+/* Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE; GBA_ERR_RECLAIMED: the group was taken back, and its
+ * rounds no longer end; GBA_ERR_IO. Thread-safe. Costs a system call. */
 GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
 
 /* What a member needs in order to arrive and to wait; in one cache line, set by ..._init. */

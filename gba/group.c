@@ -10,23 +10,31 @@
 #include "gba/engine.h"
 #include "gba/spec/gba_regs.h"
 
-gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members, gba_ticket_t *ticket)
+gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
+                               gba_ticket_t *ticket)
 {
     gba_ticket_t t;
     gba_status_t status;
 
-    if (0 == members)
+    if (0 == request->members)
         return GBA_ERR_PARAM;
-    if (members > device->members_max)
+    if (request->members > device->members_max)
         return GBA_ERR_TOO_MANY;
     memset(&t, 0, sizeof t); /* it travels as bytes: no padding with old memory in it */
-    status = device->dev->ops->alloc(device->dev, members, &t);
+    status = device->dev->ops->alloc(device->dev, request->members, &t);
     if (GBA_OK != status)
         return status;
-    t.members = members;
+    t.members = request->members;
     memcpy(t.uuid, device->uuid, sizeof t.uuid);
     *ticket = t;
     return GBA_OK;
+}
+
+gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members, gba_ticket_t *ticket)
+{
+    const gba_group_request_t request = {.members = members};
+
+    return gba_request_group(device, &request, ticket);
 }
 
 void gba_free_ticket(gba_device_t *device, const gba_ticket_t *ticket)

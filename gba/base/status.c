@@ -32,6 +32,9 @@ static const struct entry errors[] = {
     [-GBA_ERR_MISMATCH] = {"GBA_ERR_MISMATCH", "members have different values of a parameter"},
     [-GBA_ERR_UNSUPPORTED] = {"GBA_ERR_UNSUPPORTED", "not supported for this kind of team"},
     [-GBA_ERR_TIMEOUT] = {"GBA_ERR_TIMEOUT", "a wait ran out of time"},
+    [-GBA_ERR_LIMIT] = {"GBA_ERR_LIMIT", "the job has as many groups as max_groups allows"},
+    [-GBA_ERR_RECLAIMED] = {"GBA_ERR_RECLAIMED",
+                            "the barrier group was taken back for a team that needs it more"},
 };
 
 _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");

@@ -110,6 +110,12 @@
 #define GBA_ARRIVAL_MEMBER(value) ((unsigned int)((value)&0xFFFFFFFFull))
 
 /*
+ * A release flag: the low half is the sequence of the last round that ended; the device stores 0 in
+ * the high one. The driver sets this bit when it takes the group back. [REL-3]
+ */
+#define GBA_FLAG_RECLAIMED (1ull << 63)
+
+/*
  * Whether sequence a is b or comes after it. Sequences are 32 bits and wrap, so they are compared
  * by the sign of their difference and never by >=. [SEQ-2]
  */

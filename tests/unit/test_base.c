@@ -54,6 +54,8 @@ static void statuses_are_never_renumbered(void **state)
     assert_int_equal(GBA_ERR_NO_GROUP, -7);
     assert_int_equal(GBA_ERR_DEAD, -13);
     assert_int_equal(GBA_ERR_TIMEOUT, -19);
+    assert_int_equal(GBA_ERR_LIMIT, -20);
+    assert_int_equal(GBA_ERR_RECLAIMED, -21);
 }
 
 static void the_version(void **state)
