@@ -98,9 +98,18 @@ struct gba_team {
     uint64_t retry_factor; /* grows while a round lasts */
     gba_group_t *group;
     gba_team_stats_t stats;
-    bool inspect_failed;           /* has been logged */
+    uint64_t meet_at; /* that many rounds: the members meet; UINT64_MAX: never. See offer.c */
+    /* Since the last meeting, or the last loss of a group: */
+    uint64_t elsewhere;  /* barriers that did not go through the team */
+    uint64_t met_rounds; /* its rounds at that time */
+    uint64_t met_ns;     /* when that was; 0: never */
+    uint64_t pause;      /* of rank 0: barriers up to the next meeting */
+    uint32_t nodes;      /* of the members; 0: not known */
+    gba_status_t loss;   /* why this member has given up the group; GBA_OK: it did not itself */
+    bool inspect_failed; /* has been logged */
     struct gba_recovery *recovery; /* of a team with an id on a device path, else NULL */
     char name[64];
+    char instead[192]; /* without a group: what there is instead, in words */
     char why[352];
 };
 

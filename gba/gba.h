@@ -7,10 +7,10 @@
  * path their barriers take. A program with a runtime of its own needs only the parameters, the
  * global device and the team.
  *
- * Conventions. Functions return GBA_OK (0), GBA_INPROGRESS (1) or a negative GBA_ERR_*; they write
- * their outputs on GBA_OK only, unless it is said otherwise. "Collective" means that all members
- * call it, in the same order. Ranks, members and sizes are counts from 0. A pointer argument may
- * not be NULL unless it is said that it may.
+ * Conventions. Functions return GBA_OK (0), GBA_INPROGRESS (1), GBA_MEET (2) or a negative
+ * GBA_ERR_*; they write their outputs on GBA_OK only, unless it is said otherwise. "Collective"
+ * means that all members call it, in the same order. Ranks, members and sizes are counts from 0. A
+ * pointer argument may not be NULL unless it is said that it may.
  */
 #ifndef GBA_H
 #define GBA_H
@@ -44,6 +44,7 @@ extern "C" {
 typedef enum gba_status {
     GBA_OK = 0,
     GBA_INPROGRESS = 1,         /* not there yet: call again */
+    GBA_MEET = 2,               /* of a barrier: it is over, and gba_team_revisit is due */
     GBA_ERR_PARAM = -1,         /* an argument, option or parameter out of its range */
     GBA_ERR_NOMEM = -2,         /* out of memory, /dev/shm or address space */
     GBA_ERR_NO_DEVICE = -3,     /* there is no device at that path, or none was asked for */
@@ -64,11 +65,12 @@ typedef enum gba_status {
     GBA_ERR_UNSUPPORTED = -18,  /* not for this kind of team or device */
     GBA_ERR_TIMEOUT = -19,      /* a bounded wait ran out */
     GBA_ERR_LIMIT = -20,        /* the job has as many groups as it may have */
-    GBA_ERR_RECLAIMED = -21     /* the group was taken back for a team that needs it more */
+    GBA_ERR_RECLAIMED = -21,    /* the group was taken back for a team that needs it more */
+    GBA_ERR_COLD = -22          /* the team has not done `offload_after` barriers yet */
 } gba_status_t;
 
 /* The lowest status there is. */
-#define GBA_STATUS_LAST GBA_ERR_RECLAIMED
+#define GBA_STATUS_LAST GBA_ERR_COLD
 
 /* The name of a status ("GBA_ERR_NO_GROUP"). Never NULL. Thread-safe. */
 GBA_EXPORT const char *gba_status_name(gba_status_t status);
@@ -111,6 +113,8 @@ typedef struct gba_params {
     int min_comm_size;
     int verbose;
     int retry_after;
+    int offload_after;
+    int max_groups;
     int sw_enable;
     int sw_algorithm; /* gba_algorithm_choice_t */
     int sw_radix;
@@ -438,8 +442,8 @@ typedef struct gba_team_attr {
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     bool crowded; /* the job has more processes on this host than it has cores */
-    /* Rank 0's counts: unlike that of any other team that a process of the job was ever in. 0: the
-     * runtime carries no notices (see gba_notice_t). */
+    /* Rank 0's counts: unlike that of any other team that a process of the job was ever in, and
+     * another one in each call. 0: the runtime carries no notices (see gba_notice_t). */
     uint64_t id;
 } gba_team_attr_t;
 
@@ -477,6 +481,8 @@ typedef struct gba_team_stats {
     uint64_t retries_arrival; /* arrivals that were lost and sent again */
     uint64_t retries_release; /* releases that were lost and asked for again */
     uint64_t failovers;       /* the device died and the team went on in another way */
+    uint64_t reclaims;        /* so it did when its group was taken back for another team */
+    uint64_t meetings;        /* at which it asked for a group again */
 } gba_team_stats_t;
 
 GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
@@ -492,18 +498,44 @@ GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
  * progress: what is too slow for test: call it every few microseconds or more seldom while test
  * says GBA_INPROGRESS. It looks at the clock, and after `retry_after` milliseconds at the registers
  *       of the device, and mends a lost arrival or release. Returns GBA_INPROGRESS, GBA_OK as test,
- *       GBA_ERR_DEAD: the device has died. A team with an id goes on by notices (gba_notice_t),
- * until test says GBA_OK; for one without it call gba_team_recover. Or GBA_ERR_IO: the runtime lost
- *       a connection that a software barrier needs.
+ *       GBA_ERR_DEAD: the device has died, or has taken the group back. A team with an id goes on
+ * by notices (gba_notice_t), until test says GBA_OK; for one without it call gba_team_recover. Or
+ * GBA_ERR_IO: the runtime lost a connection that a software barrier needs.
  */
 GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
- * What members of a team whose device has died tell each other, since no collective call can end
- * the round: others may have completed it, and wait for something else. The argument is in
- * recover.c. Plain bytes between processes of one build; the runtime carries them, in any order.
+ * Scarce groups. A team that got no group because none was free, because the job has as many as
+ * `max_groups` allows, because of `offload_after`, or because it was taken back, asks again now and
+ * then. That is done by all members together, at the end of a blocking barrier: gba_barrier_wait
+ * says GBA_MEET; a runtime that makes its barriers in steps asks gba_team_meet_due when one that
+ * may block is over. Until they meet the team goes on as it is, however many barriers it does.
+ *
+ * revisit: may change the path, from GBA_PATH_SOFT or GBA_PATH_CALLER to that of a device.
+ * attr: as for gba_team_create. Returns GBA_OK; GBA_ERR_OOB: then the path is as it was, but
+ * members may differ in it, so the team cannot be used any more. Collective over oob.
+ */
+GBA_EXPORT gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr,
+                                         const gba_oob_t *oob);
+
+/* Whether that is due, the same on all members at the end of a barrier that may block. NULL is
+ * allowed. By the thread that has the team's barrier. */
+GBA_EXPORT bool gba_team_meet_due(const gba_team_t *team);
+
+/*
+ * A barrier of the members went past the team, as all do on GBA_PATH_CALLER: it counts as well. All
+ * members tell all of them; of a nonblocking one when it starts. NULL is allowed.
+ * Returns GBA_OK, or GBA_MEET: call gba_team_revisit, if it was a blocking one.
+ */
+GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
+
+/*
+ * What members of a team whose device has died, or has taken the group back, tell each other, since
+ * no collective call can end the round: others may have completed it, and wait for something else.
+ * The argument is in recover.c. Plain bytes between processes of one build; the runtime carries
+ * them, in any order.
  *
  * A runtime that gives its teams an id (gba_team_attr_t)
  * - sends gba_team_notice to all other members, once in each round in which gba_barrier_wait or
@@ -549,19 +581,18 @@ GBA_EXPORT gba_status_t gba_notice_answer(const gba_notice_t *notice, gba_notice
 GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 
 /*
- * The device died: agree with all members how the round ends, and on the path from then on. To be
- * called when gba_team_recover_due says so, between two rounds, and then done is false; or by a
- * runtime without notices as soon as a barrier says GBA_ERR_DEAD.
- * On return the team's path is GBA_PATH_SOFT or GBA_PATH_CALLER for good, the same on all members.
- * attr: as for gba_team_create; the device in it is not used.
- * done: true: all members had arrived, and the barrier is complete; false: run this round again on
- * the new path.
- * All members must come. One that was released from the last round, when the device died before it
- * released the others, comes at its next barrier of this team; if it has none, or first makes
- * another collective call over what oob goes over, the others wait here, or meet that call. The
- * same holds for a device that is dead for one host only: the members of other hosts, which still
- * wait for an arrival, do not learn of it.
- * Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over oob.
+ * The device died, or has taken the group back: agree with all members how the round ends, and on
+ * the path from then on. To be called when gba_team_recover_due says so, between two rounds, and
+ * then done is false; or by a runtime without notices as soon as a barrier says GBA_ERR_DEAD. On
+ * return the team's path is GBA_PATH_SOFT or GBA_PATH_CALLER, the same on all members: for good if
+ * the device died, else until gba_team_revisit. attr: as for gba_team_create; the device in it is
+ * not used. done: true: all members had arrived, and the barrier is complete; false: run this round
+ * again on the new path. All members must come. One that was released from the last round, when the
+ * device died before it released the others, comes at its next barrier of this team; if it has
+ * none, or first makes another collective call over what oob goes over, the others wait here, or
+ * meet that call. The same holds for a device that is dead for one host only: the members of other
+ * hosts, which still wait for an arrival, do not learn of it. Returns GBA_OK, GBA_ERR_NOMEM or
+ * GBA_ERR_OOB. Collective over oob.
  */
 GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
                                          const gba_oob_t *oob, bool *done);
@@ -569,8 +600,8 @@ GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t
 /*
  * Whole barrier: start, then wait. progress is called now and then with its argument, so that the
  * runtime's other work goes on; it may be NULL.
- * Returns GBA_OK, GBA_ERR_DEAD (then call gba_team_recover) or GBA_ERR_IO.
- * Collective. Release on entry, acquire on return.
+ * Returns GBA_OK, GBA_MEET (then call gba_team_revisit; on GBA_PATH_SOFT only), GBA_ERR_DEAD (then
+ * call gba_team_recover) or GBA_ERR_IO. Collective. Release on entry, acquire on return.
  */
 GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "gba/gba.h"
+#include "gba/spec/gba_regs.h"
 
 #define FIELD(field) .name = #field, .offset = offsetof(gba_params_t, field)
 
@@ -48,6 +49,17 @@ static const gba_param_t table[] = {
      .level = 6,
      .help = "Milliseconds that a barrier waits before it asks the device whether an arrival or a "
              "release was lost, 1 to 3600000; then again after twice that time, and so on"},
+    {FIELD(offload_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000, .value_default = 0,
+     .level = 4,
+     .help =
+         "Barriers that a communicator or active set does before it asks for a barrier group, 0 "
+         "to 1000000; until then it does without one. That of rank 0 counts"},
+    {FIELD(max_groups), .type = GBA_PARAM_INT, .min = 0, .max = GBA_GROUPS, .value_default = 0,
+     .level = 4,
+     .help =
+         "Barrier groups of the device that the job takes at most, 0 to 32; 0: as many as there "
+         "are. Who asks for one counts those that the whole job has; that of rank 0 of the "
+         "communicator or active set counts"},
     {FIELD(sw_enable), .type = GBA_PARAM_BOOL, .max = 1, .value_default = 1, .level = 3,
      .help = "0: no software barriers of our own: where there is no barrier group, use the barrier "
              "that the communicator would have without this component"},

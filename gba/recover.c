@@ -2,6 +2,9 @@
 /*
  * The end of rounds that a dead device leaves behind.
  *
+ * Dead for this team, that is: to its members a group that was taken back for another team is the
+ * same. It completes no round any more either, whichever round a member was in.
+ *
  * Some members may have seen a round's release and gone on, to a receive from a member that has
  * not, or to MPI_Finalize: nobody can be asked to join a collective call. So members tell each
  * other what they know, in notices that the runtime carries and takes in whatever call it is in:
@@ -35,6 +38,7 @@
  * would have been in that agreement until all came.
  */
 #include <pthread.h>
+#include <string.h>
 
 #include "gba/engine.h"
 #include "gba/recover.h"
@@ -61,19 +65,15 @@ size_t gba_recovery_bytes(uint32_t size)
     return sizeof(struct gba_recovery) + size * sizeof(uint64_t);
 }
 
-struct gba_recovery *gba_recovery_init(void *memory, uint32_t size)
-{
-    struct gba_recovery *recovery = memory;
-
-    recovery->size = size;
-    recovery->since = UINT64_MAX;
-    return recovery;
-}
-
 void gba_recovery_register(struct gba_team *team, uint64_t id)
 {
-    struct gba_recovery *recovery = team->recovery;
+    struct gba_recovery *recovery = (struct gba_recovery *)(team + 1);
 
+    /* It is not the first one perhaps, but the one before is not registered any more. */
+    memset(recovery, 0, gba_recovery_bytes(team->size));
+    recovery->size = team->size;
+    recovery->since = UINT64_MAX;
+    team->recovery = recovery;
     if (0 == id)
         return;
     pthread_mutex_lock(&lock);

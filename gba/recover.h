@@ -14,13 +14,10 @@ struct gba_recovery;
 /* Bytes of a recovery, which the team has behind it: so there is one allocation to fail. */
 size_t gba_recovery_bytes(uint32_t size);
 
-/* memory: zeros, aligned as a pointer is; the team frees it after gba_recovery_end. */
-struct gba_recovery *gba_recovery_init(void *memory, uint32_t size);
-
 /*
  * From now on notices for this team are taken. Called before the agreement's first exchange that no
  * member can leave before all have joined it: so that whoever has a device path, and gets stuck on
- * it, finds every other member's team, or one that has come to its end.
+ * it, finds every other member's team, or one that has come to its end. id: another one each time.
  */
 void gba_recovery_register(struct gba_team *team, uint64_t id);
 

@@ -137,6 +137,7 @@ static gba_status_t software_build(struct gba_agreement *a)
     /* What failed here alone (no memory for the plan) is for the vote; the exchange before it must
      * not be missed for that. From here on all make the same two calls, whatever happens. */
     status = gba_plan_make(&a->plan, a->cards, a->oob->rank, a->oob->size);
+    outcome->nodes = GBA_OK == status ? a->plan.topology.nodes : 0;
     status = segment_share(a, status, &exchange);
     if (GBA_OK != exchange)
         return exchange;
@@ -187,13 +188,14 @@ static gba_status_t cards_exchange(struct gba_agreement *a)
     return GBA_OK;
 }
 
-gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, bool grouped,
-                                struct gba_software **software,
+gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                struct gba_wish *wish, struct gba_software **software,
                                 struct gba_software_outcome *outcome)
 {
     struct gba_agreement a = {.attr = attr,
                               .oob = oob,
-                              .grouped = grouped,
+                              .grouped = NULL != wish,
+                              .wish = wish,
                               .cards = calloc(oob->size, sizeof *a.cards),
                               .deeds = calloc(oob->size, sizeof *a.deeds),
                               .software = calloc(1, sizeof *a.software),

@@ -56,16 +56,24 @@ struct gba_software_outcome {
      * is not, and the member. */
     gba_status_t group_reason;
     uint32_t group_culprit;
+    uint32_t nodes; /* how many there are; 0: this member does not know */
+};
+
+/* What rank 0 asks the device for, for the leaders of nodes. */
+struct gba_wish {
+    gba_group_request_t request; /* but for the members */
+    gba_ticket_t ticket;         /* of a group that it has already; members 0: it has none */
 };
 
 /*
  * Agree on a software barrier, or on a barrier group among the leaders of nodes.
- * grouped: try the group first. The same on all members.
+ * wish: try the group first; its ticket is taken (members becomes 0) when somebody has joined.
+ *       NULL: no group. NULL or not the same on all members.
  * Returns GBA_OK (*software is NULL if there is neither), or GBA_ERR_OOB.
  * Collective over oob; the calls are listed in team.c.
  */
-gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, bool grouped,
-                                struct gba_software **software,
+gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                struct gba_wish *wish, struct gba_software **software,
                                 struct gba_software_outcome *outcome);
 
 /* Not collective; sends nothing. NULL is allowed. */

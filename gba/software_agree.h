@@ -22,6 +22,7 @@ struct gba_agreement {
     const gba_team_attr_t *attr;
     const gba_oob_t *oob;
     bool grouped;           /* the leaders are to have a barrier group */
+    struct gba_wish *wish;  /* of rank 0, if so */
     struct gba_card *cards; /* [size] */
     struct gba_deed *deeds; /* [size] */
     struct gba_plan plan;

@@ -24,13 +24,18 @@ void gba_leaders_offer(struct gba_agreement *a, struct gba_deed *mine)
 {
     struct gba_software *software = a->software;
     gba_device_t *device = a->attr->device;
-    gba_status_t status;
+    struct gba_wish *wish = a->wish;
+    gba_status_t status = GBA_OK;
 
     if (NULL == device) {
         mine->group_status = a->attr->device_status;
         return;
     }
-    status = gba_allocate_group(device, a->plan.topology.nodes, &mine->group);
+    wish->request.members = a->plan.topology.nodes;
+    if (0 == wish->ticket.members)
+        status = gba_request_group(device, &wish->request, &wish->ticket);
+    mine->group = wish->ticket;
+    wish->ticket.members = 0; /* from here on it goes the way of the seat */
     if (GBA_OK == status)
         status = gba_group_take(device, &mine->group, 0, a->plan.sequence, &software->group,
                                 &software->state);

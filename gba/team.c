@@ -18,6 +18,9 @@
  *
  * A leader of a node is its lowest rank, so rank 0 is leader of node 0 and member 0 of either
  * group.
+ *
+ * A team that got no group for want of one does this again at later meetings (offer.c), and stays
+ * what it is if nothing comes of it: then the last line is left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,17 +28,14 @@
 
 #include "gba/base/log.h"
 #include "gba/engine.h"
+#include "gba/offer.h"
+#include "gba/software_agree.h"
 
-enum offer_kind { OFFER_NONE, OFFER_ALL, OFFER_LEADERS };
-
-/* What rank 0 sends first. Travels as bytes between processes of one build. */
-struct offer {
-    uint32_t kind;
-    int32_t status; /* gba_status_t: why there is no group */
-    uint32_t sequence;
-    uint32_t simulated;  /* the device: a member that is no leader may have none */
-    uint64_t id;         /* of the team, see gba_team_attr_t */
-    gba_ticket_t ticket; /* of a group of all */
+/* Why there is no barrier group, known to all members. */
+struct refusal {
+    gba_status_t reason; /* GBA_OK: there is one */
+    uint32_t culprit;
+    uint64_t pause; /* barriers until the next meeting, if there is one */
 };
 
 const char *gba_path_name(gba_path_t path)
@@ -45,55 +45,46 @@ const char *gba_path_name(gba_path_t path)
     return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
 }
 
-/* All members know what became of it: what the team is to be, and why. */
-static void team_settle(struct gba_team *team, const gba_oob_t *oob, gba_status_t reason,
-                        uint32_t culprit, const struct gba_software_outcome *outcome)
+/* The team goes on without a group. */
+static void team_refused(struct gba_team *team, const gba_oob_t *oob, const struct refusal *no)
 {
-    char device[160], software[160], member[96];
+    char member[96];
 
-    oob->name_member(oob->ctx, culprit, member, sizeof member);
-    snprintf(device, sizeof device, "%s (%s)", gba_status_text(reason), member);
-    team->reason = reason;
+    oob->name_member(oob->ctx, no->culprit, member, sizeof member);
+    team->reason = no->reason;
+    snprintf(team->why, sizeof team->why, "%s: %s; no device: %s (%s)", gba_path_name(team->path),
+             team->instead, gba_status_text(no->reason), member);
+    gba_meeting_plan(team, no->reason, no->pause);
+}
+
+/* All members know what became of it: what the team is to be without a group, and why. */
+static void team_settle(struct gba_team *team, const gba_oob_t *oob, const struct refusal *no,
+                        const struct gba_software_outcome *outcome)
+{
+    char member[96];
+
     team->path = NULL != team->software ? GBA_PATH_SOFT : GBA_PATH_CALLER;
     if (NULL == team->software) {
         oob->name_member(oob->ctx, outcome->culprit, member, sizeof member);
-        snprintf(software, sizeof software, "no software barrier: %s (%s)",
+        snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
                  gba_status_text(outcome->reason), member);
     } else {
-        snprintf(software, sizeof software, "%s", outcome->why);
+        snprintf(team->instead, sizeof team->instead, "%s", outcome->why);
     }
-    snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->path),
-             software, device);
+    team_refused(team, oob, no);
 }
 
 /* There is no barrier group, for a reason that all members know: take the next path. */
 static gba_status_t team_fall_back(struct gba_team *team, const gba_team_attr_t *attr,
-                                   const gba_oob_t *oob, gba_status_t reason, uint32_t culprit)
+                                   const gba_oob_t *oob, const struct refusal *no)
 {
     struct gba_software_outcome outcome;
-    gba_status_t status = gba_software_agree(attr, oob, false, &team->software, &outcome);
-
-    if (GBA_OK == status)
-        team_settle(team, oob, reason, culprit, &outcome);
-    return status;
-}
-
-/* The leaders of nodes are to have a group. */
-static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
-                                       const gba_oob_t *oob, bool simulated)
-{
-    struct gba_software_outcome outcome;
-    gba_status_t status = gba_software_agree(attr, oob, true, &team->software, &outcome);
+    gba_status_t status = gba_software_agree(attr, oob, NULL, &team->software, &outcome);
 
     if (GBA_OK != status)
         return status;
-    if (GBA_OK != outcome.group_reason) {
-        team_settle(team, oob, outcome.group_reason, outcome.group_culprit, &outcome);
-        return GBA_OK;
-    }
-    team->path = simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
-    team->reason = GBA_OK;
-    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(team->path), outcome.why);
+    team->nodes = outcome.nodes;
+    team_settle(team, oob, no, &outcome);
     return GBA_OK;
 }
 
@@ -105,27 +96,78 @@ static void team_leave(struct gba_team *team)
     team->group = NULL;
 }
 
-/* Rank 0: a group, the promise of one for the leaders, or the reason why there is none. */
-static void offer_make(const gba_team_attr_t *attr, uint32_t size, struct offer *offer)
+/* The team has a group: software is the rest of its barrier, or NULL. */
+static void team_take(struct gba_team *team, bool simulated, struct gba_software *software,
+                      const char *text)
 {
-    int hierarchy = attr->params->hierarchy;
+    gba_software_destroy(team->software); /* of a team that had none before */
+    team->software = software;
+    team->path = simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
+    team->reason = GBA_OK;
+    team->inspect_failed = false;
+    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(team->path), text);
+    gba_meeting_cancel(team);
+}
 
-    memset(offer, 0, sizeof *offer);
-    offer->sequence = attr->params->first_sequence;
-    offer->id = attr->id;
-    if (NULL == attr->device) {
-        offer->status = attr->device_status;
-        return;
+/*
+ * A group of the leaders of nodes is offered. Returns GBA_OK with no->reason set. *instead is then
+ * the software barrier that the members can have without the group, or NULL, and what is said of it
+ * is in *outcome.
+ */
+static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
+                                       const gba_oob_t *oob, const struct gba_offer *offer,
+                                       struct refusal *no, struct gba_software **instead,
+                                       struct gba_software_outcome *outcome)
+{
+    struct gba_wish wish = {.request = gba_offer_request(team, attr, 0)};
+    gba_status_t status;
+
+    if (0 == team->rank)
+        wish.ticket = offer->ticket;
+    status = gba_software_agree(attr, oob, &wish, instead, outcome);
+    if (0 != wish.ticket.members) /* it did not come to that */
+        gba_free_ticket(attr->device, &wish.ticket);
+    if (GBA_OK != status)
+        return status;
+    team->nodes = outcome->nodes;
+    no->reason = outcome->group_reason;
+    no->culprit = outcome->group_culprit;
+    if (GBA_OK == no->reason) {
+        team_take(team, 0 != offer->simulated, *instead, outcome->why);
+        *instead = NULL;
     }
-    offer->simulated = attr->device->simulated;
-    if (GBA_HIERARCHY_NODE == hierarchy ||
-        (GBA_HIERARCHY_AUTO == hierarchy && size > attr->device->members_max)) {
-        offer->kind = OFFER_LEADERS; /* how many there are it learns from the others */
-        return;
+    return GBA_OK;
+}
+
+/* A group of all is offered. Returns GBA_OK with no->reason set; the team has its seat if it is
+ * GBA_OK, and then the group is armed. */
+static gba_status_t team_group_all(struct gba_team *team, const gba_team_attr_t *attr,
+                                   const gba_oob_t *oob, const struct gba_offer *offer,
+                                   struct refusal *no)
+{
+    int32_t armed = GBA_OK;
+    char text[96];
+    gba_status_t status = attr->device_status;
+
+    if (NULL != attr->device)
+        status = gba_group_take(attr->device, &offer->ticket, team->rank, offer->sequence,
+                                &team->group, &team->state);
+    status = gba_vote(oob, status, &no->reason, &no->culprit);
+    if (GBA_OK == status && GBA_OK == no->reason) {
+        if (0 == team->rank)
+            armed = (int32_t)gba_configure_group(team->group, offer->sequence);
+        status = oob->bcast(oob->ctx, &armed, sizeof armed, 0);
+        no->reason = (gba_status_t)armed;
+        no->culprit = 0;
     }
-    offer->status = gba_allocate_group(attr->device, size, &offer->ticket);
-    if (GBA_OK == offer->status)
-        offer->kind = OFFER_ALL;
+    if (GBA_OK != status || GBA_OK != no->reason) {
+        team_leave(team);
+        return status;
+    }
+    snprintf(text, sizeof text, "group %u of %u, %u members", offer->ticket.group,
+             team->group->device->groups, team->size);
+    team_take(team, team->group->device->simulated, NULL, text);
+    return GBA_OK;
 }
 
 /* The agreement. On GBA_OK the team has a path and a reason; it holds a group only if it is armed.
@@ -133,56 +175,30 @@ static void offer_make(const gba_team_attr_t *attr, uint32_t size, struct offer 
 static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *attr,
                                const gba_oob_t *oob)
 {
-    gba_status_t status;
-    struct offer offer;
-    int64_t outcome;
-    int32_t armed;
+    struct gba_software_outcome outcome;
+    struct refusal no = {0};
+    struct gba_offer offer;
+    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
 
-    if (0 == team->rank)
-        offer_make(attr, team->size, &offer);
-    status = oob->bcast(oob->ctx, &offer, sizeof offer, 0);
     if (GBA_OK != status)
-        goto cancel;
-    gba_recovery_register(team, offer.id);
-    if (OFFER_NONE == offer.kind)
-        return team_fall_back(team, attr, oob, (gba_status_t)offer.status, 0);
-    if (OFFER_LEADERS == offer.kind)
-        return team_group_leaders(team, attr, oob, 0 != offer.simulated);
+        return status;
+    no.pause = offer.pause;
+    no.reason = (gba_status_t)offer.status;
+    if (GBA_OFFER_LEADERS == offer.kind) {
+        struct gba_software *instead = NULL;
 
-    status = attr->device_status;
-    if (NULL != attr->device)
-        status = gba_group_take(attr->device, &offer.ticket, team->rank, offer.sequence,
-                                &team->group, &team->state);
-    status = oob->allreduce_min(oob->ctx, gba_outcome_encode(status, team->rank), &outcome);
-    if (GBA_OK != status)
-        goto leave;
-    if (outcome < 0) {
-        team_leave(team);
-        return team_fall_back(team, attr, oob, gba_outcome_status(outcome),
-                              gba_outcome_rank(outcome));
+        status = team_group_leaders(team, attr, oob, &offer, &no, &instead, &outcome);
+        if (GBA_OK == status && GBA_OK != no.reason) {
+            team->software = instead;
+            team_settle(team, oob, &no, &outcome);
+        }
+        return status;
     }
-
-    armed = 0 == team->rank ? (int32_t)gba_configure_group(team->group, offer.sequence) : GBA_OK;
-    status = oob->bcast(oob->ctx, &armed, sizeof armed, 0);
-    if (GBA_OK != status)
-        goto leave;
-    if (GBA_OK != armed) {
-        team_leave(team);
-        return team_fall_back(team, attr, oob, (gba_status_t)armed, 0);
-    }
-    team->path = team->group->device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
-    team->reason = GBA_OK;
-    snprintf(team->why, sizeof team->why, "%s: group %u of %u, %u members",
-             gba_path_name(team->path), offer.ticket.group, team->group->device->groups,
-             team->size);
-    return GBA_OK;
-
-cancel:
-    if (0 == team->rank && OFFER_ALL == offer.kind)
-        gba_free_ticket(attr->device, &offer.ticket);
-leave:
-    team_leave(team);
-    return status;
+    if (GBA_OFFER_ALL == offer.kind)
+        status = team_group_all(team, attr, oob, &offer, &no);
+    if (GBA_OK != status || GBA_OK == no.reason)
+        return status;
+    return team_fall_back(team, attr, oob, &no);
 }
 
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
@@ -194,7 +210,6 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
      * the runtime must treat it as the failure of a collective call. */
     if (NULL == t)
         return GBA_ERR_NOMEM;
-    t->recovery = gba_recovery_init(t + 1, oob->size);
     t->rank = oob->rank;
     t->size = oob->size;
     t->wait = attr->params->wait;
@@ -226,29 +241,67 @@ void gba_team_destroy(gba_team_t *team)
     free(team);
 }
 
+gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    struct gba_software_outcome outcome;
+    struct gba_software *instead = NULL;
+    struct refusal no = {0};
+    struct gba_offer offer;
+    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
+
+    if (GBA_OK == status) {
+        team->stats.meetings++;
+        no.pause = offer.pause;
+        no.reason = (gba_status_t)offer.status;
+        if (GBA_OFFER_LEADERS == offer.kind)
+            status = team_group_leaders(team, attr, oob, &offer, &no, &instead, &outcome);
+        else if (GBA_OFFER_ALL == offer.kind)
+            status = team_group_all(team, attr, oob, &offer, &no);
+        gba_software_destroy(instead); /* it has a path already */
+    }
+    if (GBA_OK != status || GBA_OK != no.reason)
+        gba_recovery_end(team);
+    if (GBA_OK != status)
+        gba_meeting_cancel(team);
+    else if (GBA_OK != no.reason)
+        team_refused(team, oob, &no);
+    else
+        gba_wait_init(team);
+    return status;
+}
+
 gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob,
                               bool *done)
 {
-    int64_t least;
+    struct refusal no = {.pause = GBA_PAUSE_FIRST};
+    int64_t least, loss;
     gba_status_t status;
     bool over;
 
+    gba_meeting_cancel(team); /* should the exchange fail */
     /* Members differ by one round at most, since nobody leaves a round before all arrived at it. So
      * the most rounds that anybody has completed says for each member whether its own is over. The
      * greatest is the least of the negated ones. */
     status = oob->allreduce_min(oob->ctx, -(int64_t)team->stats.rounds, &least);
     if (GBA_OK != status)
         return status;
+    /* Most know it from others only, and have seen nothing themselves. */
+    status = oob->allreduce_min(oob->ctx, gba_outcome_encode(team->loss, team->rank), &loss);
+    if (GBA_OK != status)
+        return status;
     over = (int64_t)team->stats.rounds < -least;
     if (over)
         team->stats.rounds++;
+    no.reason = GBA_ERR_RECLAIMED == gba_outcome_status(loss) ? GBA_ERR_RECLAIMED : GBA_ERR_DEAD;
+    team->stats.failovers += GBA_ERR_DEAD == no.reason;
+    team->stats.reclaims += GBA_ERR_RECLAIMED == no.reason;
+    team->loss = GBA_OK;
     team->under_way = false; /* over and counted, or to be started again */
     gba_recovery_end(team);  /* all are here, so nobody waits for a notice any more */
-    team->stats.failovers++;
     team_leave(team);
     gba_software_destroy(team->software); /* nodes with a group of leaders */
     team->software = NULL;
-    status = team_fall_back(team, attr, oob, GBA_ERR_DEAD, 0);
+    status = team_fall_back(team, attr, oob, &no);
     if (GBA_OK != status)
         return status;
     gba_wait_init(team);

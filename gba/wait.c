@@ -246,14 +246,16 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
 {
     gba_status_t status = team->attempt(team);
 
-    if (__builtin_expect(GBA_OK == status, 1)) {
-        team->stats.rounds++;
-        return status;
-    }
+    if (__builtin_expect(GBA_OK == status, 1))
+        return __builtin_expect(++team->stats.rounds >= team->meet_at, 0) ? GBA_MEET : GBA_OK;
     if (GBA_INPROGRESS == status)
         status = wait_long(team, progress, arg);
     if (GBA_ERR_DEAD == status)
         gba_recovery_lose(team);
+    if (GBA_OK != status)
+        return status;
     /* Ended by notices before this member had anything to tell: there may be an agreement due. */
-    return GBA_OK == status && gba_recovery_lost(team) ? GBA_ERR_DEAD : status;
+    if (gba_recovery_lost(team))
+        return GBA_ERR_DEAD;
+    return team->stats.rounds >= team->meet_at ? GBA_MEET : GBA_OK;
 }

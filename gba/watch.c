@@ -161,7 +161,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     if (NULL == gba_team_group(team))
         return GBA_OK;
     status = gba_group_inspect(gba_team_group(team), group);
-    if (GBA_OK == status || GBA_ERR_DEAD == status)
+    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status)
         return status;
     /* Not a reason to give up the round: the device may still release it. */
     if (!team->inspect_failed)
@@ -182,9 +182,17 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     team->stuck_due = 0 == team->stuck_after ? UINT64_MAX : now + team->stuck_after;
 }
 
-/* The device is dead. From the next round on nobody arrives there. */
-static gba_status_t watch_dead(struct gba_team *team)
+/*
+ * The group is of no use any more. From the next round on nobody arrives there. loss: GBA_ERR_DEAD
+ * or GBA_ERR_RECLAIMED; GBA_OK: that is known to others.
+ */
+static gba_status_t watch_lost(struct gba_team *team, gba_status_t loss)
 {
+    if (GBA_OK != loss) {
+        team->loss = loss;
+        if (NULL != team->software)
+            gba_software_tell_death(team->software);
+    }
     gba_recovery_lose(team);
     gba_wait_init(team);
     return GBA_ERR_DEAD;
@@ -192,6 +200,7 @@ static gba_status_t watch_dead(struct gba_team *team)
 
 gba_status_t gba_watch(struct gba_team *team)
 {
+    const struct gba_local_state *state = gba_team_state(team);
     gba_group_state_t group;
     uint64_t now = gba_clock_ns();
     bool retry, stuck;
@@ -208,7 +217,9 @@ gba_status_t gba_watch(struct gba_team *team)
     retry = NULL != gba_team_group(team) && now >= team->retry_due;
     stuck = now >= team->stuck_due;
     if (gba_recovery_lost(team))
-        return watch_dead(team);
+        return watch_lost(team, GBA_OK);
+    if (NULL != state && gba_state_reclaimed(state))
+        return watch_lost(team, GBA_ERR_RECLAIMED);
     if (!retry && !stuck)
         return GBA_INPROGRESS;
 
@@ -224,9 +235,6 @@ gba_status_t gba_watch(struct gba_team *team)
         if (GBA_OK == status)
             status = watch_mend(team, &group);
     }
-    if (GBA_ERR_DEAD != status)
-        return GBA_INPROGRESS;
-    if (NULL != team->software)
-        gba_software_tell_death(team->software);
-    return watch_dead(team);
+    return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_lost(team, status)
+                                                                 : GBA_INPROGRESS;
 }

@@ -107,7 +107,7 @@ endif
 GBA_MPI_TESTS = \
 	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
 	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
-	tests/mpi/ibarrier tests/mpi/death
+	tests/mpi/ibarrier tests/mpi/death tests/mpi/scarce
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES = tests/mpi/libtest.a
 tests_mpi_libtest_a_SOURCES = tests/mpi/test.h tests/mpi/test.c tests/mpi/proof.h tests/mpi/proof.c
@@ -116,6 +116,8 @@ tests_mpi_libtest_a_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 GBA_MPI_LIBS = tests/mpi/libtest.a $(MPI_LIBS) -lpthread
 tests_mpi_early_exit_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_early_exit_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_scarce_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_scarce_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_death_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_death_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_many_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
@@ -215,6 +217,17 @@ tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hierarchy_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
 	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
 tests_unit_test_hierarchy_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
+# Teams without a group that ask for one again.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_meet
+TESTS += tests/unit/test_meet
+tests_unit_test_meet_SOURCES = tests/unit/test_meet.c tests/unit/team_world.c \
+	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_meet_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_meet_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
+tests_unit_test_meet_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.

@@ -35,6 +35,7 @@ static const struct entry errors[] = {
     [-GBA_ERR_LIMIT] = {"GBA_ERR_LIMIT", "the job has as many groups as max_groups allows"},
     [-GBA_ERR_RECLAIMED] = {"GBA_ERR_RECLAIMED",
                             "the barrier group was taken back for a team that needs it more"},
+    [-GBA_ERR_COLD] = {"GBA_ERR_COLD", "it has not done offload_after barriers yet"},
 };
 
 _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");
@@ -42,10 +43,13 @@ _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every s
 static const struct entry *entry_of(gba_status_t status)
 {
     static const struct entry inprogress = {"GBA_INPROGRESS", "not there yet"};
+    static const struct entry meet = {"GBA_MEET", "the members are to meet"};
     static const struct entry unknown = {"GBA_ERR_UNKNOWN", "unknown status"};
 
     if (GBA_INPROGRESS == status)
         return &inprogress;
+    if (GBA_MEET == status)
+        return &meet;
     return status <= 0 && status >= GBA_STATUS_LAST ? &errors[-status] : &unknown;
 }
 

@@ -34,6 +34,36 @@ groups_right() {
     lines 16 'again [0-9]+ .*sim: group'
 }
 
+# RANKS AFTER SOFTWARE: offload_after; until then software barriers, or (0) Open MPI's own.
+scarce_after() {
+    limit 120
+    path_options sim
+    [ "$3" -eq 1 ] || path+=(-x GBA_TEST_FALLBACK=1)
+    job "${path[@]}" --mca coll_gba_barrier_offload_after "$2" --mca coll_gba_barrier_sw_enable "$3" \
+        -np "$1" -- scarce after "$2"
+    lines 2 'SPLIT FROM 0 .*sim: group 0 of 32'
+    # Nobody is surprised by what he asked for.
+    lines 0 'although'
+}
+
+# RANKS SOFTWARE: groups that are freed go to those that ask again.
+scarce_freed() {
+    limit 120
+    path_options 'sim?groups=4'
+    [ "$2" -eq 1 ] || path+=(-x GBA_TEST_FALLBACK=1)
+    job "${path[@]}" --mca coll_gba_barrier_sw_enable "$2" -np "$1" -- scarce freed 100 4
+    lines 12 'SPLIT FROM 0 .*sim: group [0-3] of 4'
+}
+
+scarce_all() {
+    local software
+    for software in 0 1; do
+        test_case "scarce-after-$1-10-$software" scarce_after "$1" 10 "$software"
+        test_case "scarce-after-$1-1-$software" scarce_after "$1" 1 "$software"
+        test_case "scarce-freed-$1-$software" scarce_freed "$1" "$software"
+    done
+}
+
 # RANKS COUNT PATH
 million_right() {
     limit 600
@@ -222,6 +252,10 @@ all_cases() {
         test_case "groups-$ranks" groups_right "$ranks"
         test_case "sequence-31-$ranks" sequence_right "$ranks" $((0x7fffff00))
         test_case "sequence-32-$ranks" sequence_right "$ranks" $((0xffffff00))
+    done
+    for ranks in 2 3 4; do
+        $quick && [ "$ranks" -ne 3 ] && continue
+        scarce_all "$ranks"
     done
     for ranks in 2 3 4 7 16; do
         for device in sim none; do

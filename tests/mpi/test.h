@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TEST_SLOTS 64 /* proofs that one process can have under way */
+#define TEST_SLOTS 128 /* proofs that one process can have under way */
 
 extern int test_rank, test_size; /* in MPI_COMM_WORLD */
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tests/unit/team_world.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,14 +108,49 @@ static double thread_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static gba_status_t barrier_in_steps(gba_team_t *team)
+{
+    gba_status_t status = gba_barrier_start(team);
+
+    if (GBA_OK != status)
+        return status;
+    do {
+        sched_yield();
+        status = gba_barrier_progress(team);
+    } while (GBA_INPROGRESS == status);
+    return status;
+}
+
+/* In one of the ways that there are. GBA_MEET only of a blocking one. */
+static gba_status_t barrier_any(struct world *w, gba_team_t *team, const gba_oob_t *oob,
+                                uint32_t round)
+{
+    bool steps = 0 != w->steps_every && 0 == round % w->steps_every;
+    gba_status_t status;
+
+    if (GBA_PATH_CALLER != gba_team_path(team))
+        return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
+    w->elsewhere[oob->rank]++;
+    status = oob->barrier(oob->ctx);
+    if (GBA_OK == status)
+        status = gba_team_count(team);
+    return steps && GBA_MEET == status ? GBA_OK : status;
+}
+
 /* A barrier that goes on in software when the device has died. last: the last round. */
 static gba_status_t barrier(struct world *w, gba_team_t *team, const gba_team_attr_t *attr,
                             const gba_oob_t *oob, uint32_t round, uint32_t *last)
 {
-    gba_status_t status = gba_barrier_wait(team, NULL, NULL);
+    gba_path_t path = gba_team_path(team);
+    gba_status_t status = barrier_any(w, team, oob, round);
     int64_t least;
     bool done = false;
 
+    if (GBA_MEET == status) {
+        status = gba_team_revisit(team, attr, oob);
+        if (path != gba_team_path(team))
+            w->moved[oob->rank] = round;
+    }
     if (GBA_ERR_DEAD != status)
         return status;
     status = gba_team_recover(team, attr, oob, &done);
@@ -153,6 +189,8 @@ static void run_rounds(struct world *w, gba_team_t *team, const gba_team_attr_t 
                         !w->late_until();
              i++)
             usleep(10000);
+        if (0 == oob->rank && NULL != w->before)
+            w->before(w, round);
         gba_word_store_relaxed(&w->entered[oob->rank], round);
         w->returned[oob->rank] = barrier(w, team, attr, oob, round, &last);
         if (GBA_OK != w->returned[oob->rank])
@@ -181,7 +219,8 @@ void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
     w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
     if (GBA_OK != w->returned[oob->rank])
         return;
-    if (GBA_PATH_CALLER != gba_team_path(team))
+    w->elsewhere[oob->rank] = w->moved[oob->rank] = 0;
+    if (w->past || GBA_PATH_CALLER != gba_team_path(team))
         run_rounds(w, team, &attr, oob);
     w->path[oob->rank] = gba_team_path(team);
     gba_team_stats(team, &w->stats[oob->rank]);
@@ -227,7 +266,9 @@ void world_run(struct world *w, uint32_t size, gba_path_t path)
         assert_int_equal(w->path[r], path);
         assert_string_equal(w->why[r], w->why[0]);
         if (GBA_PATH_CALLER != path)
-            assert_int_equal(w->stats[r].rounds, w->rounds);
+            assert_int_equal(w->stats[r].rounds + w->elsewhere[r], w->rounds);
+        assert_int_equal(w->moved[r], w->moved[0]);
+        assert_int_equal(w->stats[r].meetings, w->stats[0].meetings);
     }
     assert_int_equal(gba_word_load_relaxed(&w->early), 0);
     if (NULL == strstr(w->why[0], w->expected))

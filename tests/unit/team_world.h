@@ -24,13 +24,18 @@ struct world {
     uint32_t rounds, late_ms;
     bool (*late_until)(void); /* whether who is late has waited long enough, or NULL */
     bool until_death;         /* so many rounds from the one on in which the device dies */
-    const char *expected;     /* in `why` */
+    bool past;                /* rounds past the team as well, on GBA_PATH_CALLER */
+    uint32_t steps_every; /* each n-th barrier is made in steps, as a nonblocking one; 0: none */
+    void (*before)(struct world *w, uint32_t round); /* member 0 calls it before a round, or NULL */
+    const char *expected;                            /* in `why` */
     /* Members on which something fails, or NOBODY: */
     uint32_t no_software, no_host, no_attach, no_remote, no_open, no_device;
     /* What came of it: */
     gba_status_t returned[WORLD_MEMBERS];
     gba_path_t path[WORLD_MEMBERS];
     gba_team_stats_t stats[WORLD_MEMBERS];
+    uint32_t elsewhere[WORLD_MEMBERS]; /* barriers past the team */
+    uint32_t moved[WORLD_MEMBERS];     /* the last round at whose end the members met and moved */
     char why[WORLD_MEMBERS][256];
     double cpu[WORLD_MEMBERS]; /* seconds of this thread in its barriers */
     gba_word_t entered[WORLD_MEMBERS];

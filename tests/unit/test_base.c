@@ -14,7 +14,7 @@
 static void every_status_has_a_name_and_a_text(void **state)
 {
     (void)state;
-    for (int a = GBA_STATUS_LAST; a <= GBA_INPROGRESS; a++) {
+    for (int a = GBA_STATUS_LAST; a <= GBA_MEET; a++) {
         const char *name = gba_status_name((gba_status_t)a);
 
         assert_int_equal(strncmp(name, "GBA_", 4), 0);
@@ -35,7 +35,7 @@ static void every_status_has_a_name_and_a_text(void **state)
 
 static void numbers_that_are_no_status(void **state)
 {
-    static const int numbers[] = {2, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
+    static const int numbers[] = {3, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -50,12 +50,14 @@ static void statuses_are_never_renumbered(void **state)
     (void)state;
     assert_int_equal(GBA_OK, 0);
     assert_int_equal(GBA_INPROGRESS, 1);
+    assert_int_equal(GBA_MEET, 2);
     assert_int_equal(GBA_ERR_PARAM, -1);
     assert_int_equal(GBA_ERR_NO_GROUP, -7);
     assert_int_equal(GBA_ERR_DEAD, -13);
     assert_int_equal(GBA_ERR_TIMEOUT, -19);
     assert_int_equal(GBA_ERR_LIMIT, -20);
     assert_int_equal(GBA_ERR_RECLAIMED, -21);
+    assert_int_equal(GBA_ERR_COLD, -22);
 }
 
 static void the_version(void **state)

@@ -73,6 +73,8 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
     if (!barrier_for_set(comm))
         attr->device = gba_coll_device(&attr->device_status);
     attr->crowded = gba_compat_crowded();
+    if (0 == ompi_comm_rank(comm))
+        attr->id = gba_common_notices_id(GBA_COMMON_IDS_COLL);
 }
 
 static void attr_refuse(gba_team_attr_t *attr, gba_status_t reason)
@@ -86,6 +88,7 @@ static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
 {
     opal_mutex_lock(&gba_coll->lock); /* for a thread that reads the counters */
     module->team = team;
+    gba_common_tally_note(&module->tally, team, module->path);
     module->path = gba_team_path(team);
     opal_mutex_unlock(&gba_coll->lock);
     gba_coll_module_activate(module);
@@ -110,8 +113,6 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
     barrier_attr_init(&attr, &storage, comm);
     if (OMPI_SUCCESS != gba_coll_notices_start())
         attr_refuse(&attr, GBA_ERR_NOMEM);
-    if (0 == ompi_comm_rank(comm))
-        attr.id = gba_common_notices_id(GBA_COMMON_IDS_COLL);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
@@ -122,33 +123,64 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
     return GBA_OK;
 }
 
-int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module)
+/* An exchange failed, and so will the saved barrier, loudly. */
+static int barrier_broken(gba_coll_module_t *module, gba_status_t status)
+{
+    opal_mutex_lock(&gba_coll->lock);
+    gba_common_tally_note(&module->tally, module->team, module->path);
+    module->path = GBA_PATH_CALLER;
+    opal_mutex_unlock(&gba_coll->lock);
+    gba_coll_module_activate(module);
+    return gba_coll_error(status);
+}
+
+/* The group is lost, and all members are here: the path from now on. */
+static int barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module)
 {
     struct gba_coll_oob_ctx ctx;
-    gba_team_stats_t stats;
     struct attr_storage storage;
     gba_team_attr_t attr;
     gba_oob_t oob;
-    gba_path_t path = module->path;
     gba_status_t status;
     bool again;
 
-    if (OPAL_LIKELY(!gba_team_recover_due(module->team)))
-        return OMPI_SUCCESS;
     barrier_attr_init(&attr, &storage, comm);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_recover(module->team, &attr, &oob, &again);
-    gba_team_stats(module->team, &stats);
-    module->path_before = path;
-    module->rounds_before = stats.rounds;
-    if (GBA_OK != status) {
-        /* The exchange failed, and so will the saved barrier, loudly. */
-        module->path = GBA_PATH_CALLER;
-        gba_coll_module_activate(module);
-        return gba_coll_error(status);
-    }
+    if (GBA_OK != status)
+        return barrier_broken(module, status);
     barrier_follow(module, module->team);
     gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
+    return OMPI_SUCCESS;
+}
+
+/* The members meet: perhaps there is a barrier group for them now. */
+static int __attribute__((noinline))
+barrier_meet(gba_coll_module_t *module, ompi_communicator_t *comm)
+{
+    gba_status_t before = gba_team_reason(module->team), status;
+    struct gba_coll_oob_ctx ctx;
+    struct attr_storage storage;
+    gba_team_attr_t attr;
+    gba_oob_t oob;
+
+    barrier_attr_init(&attr, &storage, comm);
+    gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
+    status = gba_team_revisit(module->team, &attr, &oob);
+    if (GBA_OK != status)
+        return barrier_broken(module, status);
+    barrier_follow(module, module->team);
+    if (before != gba_team_reason(module->team))
+        gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
+    return OMPI_SUCCESS;
+}
+
+int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module)
+{
+    if (OPAL_UNLIKELY(gba_team_recover_due(module->team)))
+        return barrier_recover(comm, module);
+    if (OPAL_UNLIKELY(gba_team_meet_due(module->team)))
+        return barrier_meet(module, comm);
     return OMPI_SUCCESS;
 }
 
@@ -162,14 +194,16 @@ static int barrier_lost(gba_coll_module_t *module, ompi_communicator_t *comm)
         gba_coll_notices_tell(module, comm);
         (void)opal_progress();
     }
-    return GBA_OK == status ? gba_coll_barrier_recover(comm, module) : gba_coll_error(status);
+    return GBA_OK == status ? gba_coll_barrier_after(comm, module) : gba_coll_error(status);
 }
 
-/* gba_barrier_wait did not say GBA_OK. Not inline, nor is barrier_other: their registers would be
- * saved on the fast path. */
+/* gba_barrier_wait did not say just GBA_OK. Not inline, nor is barrier_other: their registers would
+ * be saved on the fast path. */
 static int __attribute__((noinline))
 barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
 {
+    if (GBA_MEET == status)
+        return barrier_meet(module, comm);
     return GBA_ERR_DEAD == status ? barrier_lost(module, comm) : gba_coll_error(status);
 }
 
@@ -190,13 +224,24 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
     began = gba_clock_ns();
     status = gba_barrier_wait(module->team, barrier_progress, NULL);
     ns = gba_clock_ns() - began;
-    if (GBA_OK == status) {
+    if (GBA_OK == status || GBA_MEET == status) {
         waits->sampled++;
         waits->ns += ns;
         if (waits->max_ns < ns)
             waits->max_ns = ns;
     }
     return status;
+}
+
+/* The barrier that was there before us. */
+static int barrier_saved(gba_coll_module_t *module, ompi_communicator_t *comm)
+{
+    int rc = module->saved.barrier(comm, module->saved.barrier_module);
+
+    module->fallbacks++;
+    if (OMPI_SUCCESS == rc && GBA_MEET == gba_team_count(module->team))
+        return barrier_meet(module, comm);
+    return rc;
 }
 
 /* No path yet, none of ours, or one that is not free. */
@@ -209,10 +254,8 @@ barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
         status = barrier_agree(module, comm);
         return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
     }
-    if (GBA_PATH_CALLER == module->path) {
-        module->fallbacks++;
-        return module->saved.barrier(comm, module->saved.barrier_module);
-    }
+    if (GBA_PATH_CALLER == module->path)
+        return barrier_saved(module, comm);
     /* The queue has no place for a measurement: it would be one of what is before it. */
     if (0 == gba_coll->sample || !gba_coll_ibarrier_idle(module))
         return gba_coll_ibarrier_wait(comm, module);

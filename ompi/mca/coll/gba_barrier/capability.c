@@ -12,8 +12,9 @@
 /* Not const only because Open MPI 4.1 takes it as char *. */
 static char modex_key[] = "gba.coll.barrier";
 
-/* Raised whenever what members send to each other changes, here or in gba_team_create. */
-#define PROTOCOL       UINT64_C(3)
+/* Raised whenever what members send to each other changes, here or among members of a team
+ * in libgba. */
+#define PROTOCOL       UINT64_C(4)
 #define PROTOCOL_SHIFT 48
 
 /* Words that a process which takes part never publishes: these have a protocol. */

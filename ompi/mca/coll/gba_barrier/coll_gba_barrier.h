@@ -60,10 +60,9 @@ typedef struct gba_coll_module {
      * reads. NULL: see gba_coll_barrier's slow path. */
     gba_pointer_t active;
     struct gba_coll_saved saved;
-    gba_team_t *team;       /* NULL until the agreement, and when capabilities forbade one */
-    gba_path_t path;        /* that was agreed: whose the team's rounds are, */
-    gba_path_t path_before; /* but for rounds_before of them, before the device died */
-    unsigned long long rounds_before;
+    gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
+    gba_path_t path;  /* that was agreed: whose the team's rounds are, but for those in the tally */
+    struct gba_common_tally tally;
     bool agreed;
     gba_status_t declined;           /* not GBA_OK: capabilities forbade a team, for this reason */
     const ompi_communicator_t *comm; /* which it belongs to; only to be compared */
@@ -186,12 +185,12 @@ void gba_coll_modules_close(void);
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
 
 /*
- * At the end of a blocking barrier: if the device has died, agree on the path from now on, once the
- * time has come (gba_team_recover_due).
+ * At the end of a blocking barrier: agree on the path from now on, if the device has died or taken
+ * the group back and the time has come (gba_team_recover_due), or if a meeting is due.
  * Returns OMPI_SUCCESS, or an error if the exchange failed; then the path is the saved barrier.
  * Collective, blocks.
  */
-int gba_coll_barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module);
+int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module);
 
 /* ibarrier.c */
 

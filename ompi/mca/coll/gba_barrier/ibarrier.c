@@ -222,6 +222,7 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
     if (module->agreed && GBA_PATH_CALLER != module->path)
         return ibarrier_start(comm, request, module);
     module->fallbacks++;
+    (void)gba_team_count(module->team); /* if they are to meet: at the end of a blocking one */
     return module->saved.ibarrier(comm, request, module->saved.ibarrier_module);
 }
 
@@ -239,7 +240,7 @@ int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
     rc = request->req_status.MPI_ERROR;
     (void)ompi_request_free(&request);
     /* It was the last of the queue, since its caller is in here, so nothing is under way now. */
-    return MPI_SUCCESS == rc ? gba_coll_barrier_recover(comm, module) : rc;
+    return MPI_SUCCESS == rc ? gba_coll_barrier_after(comm, module) : rc;
 }
 
 bool gba_coll_ibarrier_idle(gba_coll_module_t *module)

@@ -9,8 +9,7 @@ static void counts_add(struct gba_common_counts *sum, const gba_coll_module_t *m
     sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
     if (GBA_OK != module->declined)
         sum->refused[-module->declined]++;
-    gba_common_counts_add(sum, module->team, module->path, module->path_before,
-                          module->rounds_before);
+    gba_common_counts_add(sum, module->team, module->path, &module->tally);
 }
 
 void gba_coll_counts_sum(struct gba_common_counts *sum)
@@ -98,7 +97,7 @@ void gba_coll_modules_close(void)
 static void module_construct(gba_coll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = module->path_before = GBA_PATH_CALLER;
+    module->path = GBA_PATH_CALLER;
     module->queue_last = &module->queue;
 }
 

@@ -10,7 +10,7 @@ int gba_coll_params_register(void)
 {
     const mca_base_component_t *component = &gba_coll->super.collm_version;
 
-    gba_coll->device_path_index = gba_common_params_register(component, &gba_coll->variables);
+    gba_coll->device_path_index = gba_common_params_register(component, &gba_coll->variables, 0);
     gba_common_companions_register(
         component,
         "Other coll components to load when the user selected only this one (--mca coll "

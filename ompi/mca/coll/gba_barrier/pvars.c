@@ -7,7 +7,19 @@
 
 #include "opal/mca/base/mca_base_pvar.h"
 
-enum { BARRIERS, FALLBACKS, RETRIES, FAILOVERS, SAMPLED, WAIT_NS, WAIT_MAX_NS, PATH, VALUES };
+enum {
+    BARRIERS,
+    FALLBACKS,
+    RETRIES,
+    FAILOVERS,
+    RECLAIMS,
+    MEETINGS,
+    SAMPLED,
+    WAIT_NS,
+    WAIT_MAX_NS,
+    PATH,
+    VALUES
+};
 
 #define FLAGS (MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS)
 
@@ -24,6 +36,10 @@ static struct variable {
      RETRIES, false, true},
     {"failovers", "deaths of the device that were survived", MCA_BASE_PVAR_CLASS_COUNTER, FAILOVERS,
      false, true},
+    {"reclaims", "times that the barrier group was taken back for another one",
+     MCA_BASE_PVAR_CLASS_COUNTER, RECLAIMS, false, true},
+    {"meetings", "times that it asked again for a barrier group", MCA_BASE_PVAR_CLASS_COUNTER,
+     MEETINGS, false, true},
     {"barriers_sampled", "blocking barriers that were measured, see the parameter sample",
      MCA_BASE_PVAR_CLASS_COUNTER, SAMPLED, true, true},
     {"wait_ns", "nanoseconds between own arrival and release, of the barriers that were measured",
@@ -70,6 +86,8 @@ static int communicator_read(const struct mca_base_pvar_t *pvar, void *value, vo
         values[FALLBACKS] = counts.barriers[GBA_PATH_CALLER];
         values[RETRIES] = counts.retries_arrival + counts.retries_release;
         values[FAILOVERS] = counts.failovers;
+        values[RECLAIMS] = counts.reclaims;
+        values[MEETINGS] = counts.meetings;
         values[PATH] = path;
         waits_take(&waits, values);
     }

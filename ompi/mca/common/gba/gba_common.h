@@ -28,8 +28,14 @@
 /* What one module, or all of them, have done. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
-    unsigned long long retries_arrival, retries_release, failovers;
-    unsigned long long refused[GBA_COMMON_REASONS]; /* teams without a barrier group, by -status */
+    unsigned long long retries_arrival, retries_release, failovers, reclaims, meetings;
+    unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
+};
+
+/* What libgba does not keep of one team. */
+struct gba_common_tally {
+    unsigned long long rounds[GBA_COMMON_PATHS];    /* before it took its path, by gba_path_t */
+    unsigned long long refused[GBA_COMMON_REASONS]; /* as above */
 };
 
 /* The device of a component; zeros before the first call. */
@@ -57,9 +63,11 @@ void gba_common_companions_load(mca_base_framework_t *framework, const char *sel
 /*
  * Register libgba's parameters for a component. May run several times, and in ompi_info.
  * variables: where they are stored; gets the defaults.
+ * offload_after: the default of that one.
  * Returns the index of device_path, for gba_common_param_set.
  */
-int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables);
+int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables,
+                               int offload_after);
 
 /* Register the parameter "companions", with the default "all". */
 void gba_common_companions_register(const mca_base_component_t *component, const char *help,
@@ -80,9 +88,12 @@ bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params
 /* Whether the user has set this variable, rather than left it at its default. */
 bool gba_common_param_set(int index);
 
-/* Add what a team has done. The first rounds_before of its rounds went through path_before. */
+/* Add what a team has done, which goes through `path`. team: NULL is allowed. */
 void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
-                           gba_path_t path_before, unsigned long long rounds_before);
+                           const struct gba_common_tally *tally);
+
+/* The members of a team have agreed. path: the one before that. */
+void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *team, gba_path_t path);
 
 /*
  * What the name of a communicator begins with that belongs to an active set which scoll/gba serves.

@@ -74,6 +74,11 @@ static struct count_variable {
      offsetof(struct gba_common_counts, retries_release)},
     {"failovers", "Times that a device died and a communicator or active set went on without it",
      offsetof(struct gba_common_counts, failovers)},
+    {"reclaims",
+     "Times that the barrier group of a communicator or active set was taken back for another one",
+     offsetof(struct gba_common_counts, reclaims)},
+    {"meetings", "Times that a communicator or active set without a barrier group asked again",
+     offsetof(struct gba_common_counts, meetings)},
 };
 
 static struct count_variable refused_variables[GBA_COMMON_REASONS];
@@ -111,7 +116,7 @@ static void refused_register(const mca_base_component_t *component, int reason)
     snprintf(name, sizeof name, "refused_%s", status + strlen("GBA_ERR_"));
     for (char *letter = name; '\0' != *letter; letter++)
         *letter = (char)tolower((unsigned char)*letter);
-    snprintf(help, sizeof help, "Communicators or active sets that got no barrier group: %s",
+    snprintf(help, sizeof help, "Times that a communicator or active set got no barrier group: %s",
              gba_status_text((gba_status_t)-reason));
     *variable = (struct count_variable){
         .name = name, .help = help, .offset = offsetof(struct gba_common_counts, refused[reason])};
@@ -129,12 +134,14 @@ void gba_common_counts_register(const mca_base_component_t *component,
         refused_register(component, reason);
 }
 
-int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables)
+int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables,
+                               int offload_after)
 {
     int device_path = -1;
 
     /* Each time: a variable takes its default from where it is stored. */
     gba_params_default(variables);
+    variables->offload_after = offload_after;
     for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
         int index = param_register(component, variables, param);
 
@@ -176,18 +183,35 @@ bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params
 }
 
 void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
-                           gba_path_t path_before, unsigned long long rounds_before)
+                           const struct gba_common_tally *tally)
 {
     gba_team_stats_t stats;
 
     if (NULL == team)
         return;
     gba_team_stats(team, &stats);
-    sum->barriers[path_before] += rounds_before;
-    sum->barriers[path] += stats.rounds - rounds_before;
+    for (int i = 0; i < GBA_COMMON_PATHS; i++) {
+        sum->barriers[i] += tally->rounds[i];
+        stats.rounds -= tally->rounds[i];
+    }
+    sum->barriers[path] += stats.rounds;
     sum->retries_arrival += stats.retries_arrival;
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
+    sum->reclaims += stats.reclaims;
+    sum->meetings += stats.meetings;
+    for (int i = 0; i < GBA_COMMON_REASONS; i++)
+        sum->refused[i] += tally->refused[i];
+}
+
+void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *team, gba_path_t path)
+{
+    gba_team_stats_t stats;
+
+    gba_team_stats(team, &stats);
+    for (int i = 0; i < GBA_COMMON_PATHS; i++)
+        stats.rounds -= tally->rounds[i];
+    tally->rounds[path] += stats.rounds;
     if (GBA_OK != gba_team_reason(team))
-        sum->refused[-gba_team_reason(team)]++;
+        tally->refused[-gba_team_reason(team)]++;
 }

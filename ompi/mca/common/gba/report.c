@@ -52,8 +52,9 @@ bool gba_common_reason_due(uint32_t *told, opal_mutex_t *lock, gba_status_t reas
     bool due;
 
     /* Nobody is told of hardware that is not there, unless he asked for it; everybody is when it
-     * dies. */
-    if (GBA_OK == reason || (!asked && GBA_ERR_DEAD != reason))
+     * dies. That there is no group yet, or not just now, is what he asked for as well. */
+    if (GBA_OK == reason || GBA_ERR_COLD == reason || GBA_ERR_RECLAIMED == reason ||
+        (!asked && GBA_ERR_DEAD != reason))
         return false;
     bit = UINT32_C(1) << (-reason & 31);
     opal_mutex_lock(lock);
@@ -113,8 +114,8 @@ void gba_common_totals(int output, const char *who, const struct gba_common_coun
     opal_output(output,
                 "%s: totals of %s: barriers device %llu, sim %llu, software %llu, "
                 "fallback %llu; sent again %llu arrivals lost and %llu releases lost; failovers "
-                "%llu; device: %s",
+                "%llu; groups taken back %llu, asked for again %llu; device: %s",
                 log_label, who, sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
                 sum->barriers[GBA_PATH_SOFT], sum->barriers[GBA_PATH_CALLER], sum->retries_arrival,
-                sum->retries_release, sum->failovers, text);
+                sum->retries_release, sum->failovers, sum->reclaims, sum->meetings, text);
 }

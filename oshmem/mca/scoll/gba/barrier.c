@@ -22,6 +22,7 @@ static void barrier_progress(void *arg)
 
 /* What the attributes of a team point to. */
 struct attr_storage {
+    gba_params_t params;
     gba_remote_t remote;
     struct gba_common_messages messages;
     char name[64];
@@ -59,7 +60,9 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
     gba_common_remote_init(&storage->remote, &storage->messages);
     gba_scoll_name_set(module->set, storage->name, sizeof storage->name);
     attr->name = storage->name;
-    attr->params = &gba_scoll->params;
+    storage->params = gba_scoll->params;
+    storage->params.offload_after = 0; /* a set does those barriers before it has a team */
+    attr->params = &storage->params;
     attr->device = set_device(module, &attr->device_status);
     attr->remote = &storage->remote;
     attr->name_member = gba_scoll_name_by_module;
@@ -72,11 +75,11 @@ static void barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
 {
     opal_mutex_lock(&gba_scoll->lock); /* for a thread that reads the counters */
     module->team = team;
+    gba_common_tally_note(&module->tally, team, module->path);
     module->path = gba_team_path(team);
     opal_mutex_unlock(&gba_scoll->lock);
     module->active = GBA_PATH_CALLER == module->path ? NULL : team;
     module->agreed = true;
-    gba_scoll_report_path(module, gba_team_reason(team), gba_team_why(team));
 }
 
 static gba_status_t barrier_agree(gba_scoll_module_t *module)
@@ -90,9 +93,11 @@ static gba_status_t barrier_agree(gba_scoll_module_t *module)
     attr_init(&attr, &storage, module);
     gba_scoll_oob_init(&oob, module);
     status = gba_team_create(&attr, &oob, &team);
-    if (GBA_OK == status)
-        barrier_follow(module, team);
-    return status;
+    if (GBA_OK != status)
+        return status;
+    barrier_follow(module, team);
+    gba_scoll_report_path(module, gba_team_reason(team), gba_team_why(team));
+    return GBA_OK;
 }
 
 /* The device died in this round. All members come here, those too that had left the round before it
@@ -100,7 +105,6 @@ static gba_status_t barrier_agree(gba_scoll_module_t *module)
 static gba_status_t barrier_recover(gba_scoll_module_t *module, bool *done)
 {
     struct attr_storage storage;
-    gba_team_stats_t stats;
     gba_team_attr_t attr;
     gba_oob_t oob;
     gba_status_t status;
@@ -112,21 +116,30 @@ static gba_status_t barrier_recover(gba_scoll_module_t *module, bool *done)
         module->active = NULL;
         return status;
     }
-    gba_team_stats(module->team, &stats);
-    module->path_before = module->path;
-    module->rounds_before = stats.rounds;
     barrier_follow(module, module->team);
+    gba_scoll_report_path(module, gba_team_reason(module->team), gba_team_why(module->team));
     return GBA_OK;
 }
 
-/* The barrier that was there before us. It finds its own module where it had put it. */
-static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+/* At the end of a barrier: the members meet, perhaps there is a barrier group for them now. */
+static gba_status_t barrier_meet(gba_scoll_module_t *module)
 {
-    int rc;
+    gba_status_t before = gba_team_reason(module->team), status;
+    struct attr_storage storage;
+    gba_team_attr_t attr;
+    gba_oob_t oob;
 
-    module->fallbacks++;
-    PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
-    return rc;
+    attr_init(&attr, &storage, module);
+    gba_scoll_oob_init(&oob, module);
+    status = gba_team_revisit(module->team, &attr, &oob);
+    if (GBA_OK != status) {
+        module->active = NULL;
+        return status;
+    }
+    barrier_follow(module, module->team);
+    if (before != gba_team_reason(module->team))
+        gba_scoll_report_path(module, gba_team_reason(module->team), gba_team_why(module->team));
+    return GBA_OK;
 }
 
 static int barrier_error(gba_status_t status)
@@ -134,6 +147,19 @@ static int barrier_error(gba_status_t status)
     opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": a barrier failed: %s",
                 gba_status_text(status));
     return GBA_ERR_NOMEM == status ? OSHMEM_ERR_OUT_OF_RESOURCE : OSHMEM_ERROR;
+}
+
+/* The barrier that was there before us. It finds its own module where it had put it. */
+static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+{
+    gba_status_t status = GBA_OK;
+    int rc;
+
+    module->fallbacks++;
+    PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
+    if (OSHMEM_SUCCESS == rc && GBA_MEET == gba_team_count(module->team))
+        status = barrier_meet(module);
+    return GBA_OK == status ? rc : barrier_error(status);
 }
 
 /* No agreement yet: the previous barrier, unless this is the one that begins with agreeing. */
@@ -172,6 +198,10 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
         return OSHMEM_SUCCESS;
     if (GBA_ERR_DEAD == status)
         status = barrier_recover(module, &done);
+    if (GBA_MEET == status) {
+        done = true;
+        status = barrier_meet(module);
+    }
     if (GBA_OK != status)
         return barrier_error(status);
     return done ? OSHMEM_SUCCESS : gba_scoll_barrier(set, pSync, alg);

@@ -24,8 +24,9 @@
 
 #include <string.h>
 
-/* Raised whenever what members send to each other changes, here or in gba_team_create. */
-#define PROTOCOL UINT64_C(1)
+/* Raised whenever what members send to each other changes, here or among members of a team
+ * in libgba. */
+#define PROTOCOL UINT64_C(2)
 
 /* Barriers without all notes, after which the leader says who is missing. In flight, they need one
  * or two. */
@@ -116,8 +117,8 @@ gba_status_t gba_scoll_invite_before(gba_scoll_module_t *module)
     if (GBA_INPROGRESS == status)
         return GBA_OK;
     /* The leader alone counts, so it does not matter whether all have the same parameter. */
-    if (GBA_OK != status ||
-        (module->set != oshmem_group_all && module->barriers < gba_scoll->offload_after))
+    if (GBA_OK != status || (module->set != oshmem_group_all &&
+                             module->barriers < (uint64_t)gba_scoll->params.offload_after))
         return status;
     return invitations_send(module);
 }

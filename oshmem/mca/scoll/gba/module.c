@@ -7,8 +7,7 @@
 static void counts_add(struct gba_common_counts *sum, const gba_scoll_module_t *module)
 {
     sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
-    gba_common_counts_add(sum, module->team, module->path, module->path_before,
-                          module->rounds_before);
+    gba_common_counts_add(sum, module->team, module->path, &module->tally);
 }
 
 void gba_scoll_counts_sum(struct gba_common_counts *sum)
@@ -50,7 +49,7 @@ void gba_scoll_modules_close(void)
 static void module_construct(gba_scoll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = module->path_before = GBA_PATH_CALLER;
+    module->path = GBA_PATH_CALLER;
 }
 
 static void module_destruct(gba_scoll_module_t *module)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* So many barriers of an active set before it gets a path: the agreement costs a few of them. */
+/* The default of offload_after here: the agreement of an active set costs a few barriers. */
 #define OFFLOAD_AFTER 4
 
 /* Half of the 32 groups: for the set of all PEs, other jobs, and communicators. */
@@ -31,7 +31,8 @@ int gba_scoll_params_register(void)
 {
     const mca_base_component_t *component = &gba_scoll->super.scoll_version;
 
-    gba_scoll->device_path_index = gba_common_params_register(component, &gba_scoll->variables);
+    gba_scoll->device_path_index =
+        gba_common_params_register(component, &gba_scoll->variables, OFFLOAD_AFTER);
     gba_common_companions_register(
         component,
         "Other scoll components to load when the user selected only this one (--mca scoll gba): "
@@ -45,9 +46,6 @@ int gba_scoll_params_register(void)
                   "Complete the puts of this PE in every barrier and sync. Needed only where "
                   "OpenSHMEM does not do it itself (Open MPI without --enable-oshmem-compat, "
                   "which is where this is the default)");
-    count_register("offload_after", &gba_scoll->offload_after, OFFLOAD_AFTER,
-                   "Barriers that an active set does in the way of the component below before its "
-                   "members agree on a path. The set of all PEs does not wait");
     count_register("group_reserve", &gba_scoll->group_reserve, GROUP_RESERVE,
                    "Barrier groups of the device that active sets leave free, for the set of all "
                    "PEs and for others. A set that gets none takes a software barrier");

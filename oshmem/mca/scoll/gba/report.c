@@ -7,14 +7,14 @@ void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason
     const char *detail = gba_scoll->device.detail;
     char set[64], more[512] = "";
     /* What a parameter of ours brought about is no surprise. */
-    bool due =
-        !module->reserved && gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock,
-                                                   reason, gba_scoll->device_asked);
+    bool reserved = module->reserved && GBA_ERR_NO_GROUP == reason;
+    bool due = !reserved && gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock,
+                                                  reason, gba_scoll->device_asked);
 
     if (0 != module->rank)
         return;
     gba_scoll_name_set(module->set, set, sizeof set);
-    if (module->reserved)
+    if (reserved)
         snprintf(more, sizeof more, ", but for the %u of group_reserve", gba_scoll->group_reserve);
     else if (due && gba_scoll->device_asked)
         snprintf(more, sizeof more, ", although device_path is \"%.200s\"%s%s%s",

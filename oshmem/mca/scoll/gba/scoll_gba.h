@@ -55,12 +55,11 @@ typedef struct gba_scoll_module {
     ompi_request_t *invited;
     struct gba_scoll_note invitation; /* where `invited` is received */
     bool agreed;
-    bool reserved;          /* leader: no group because of group_reserve */
-    bool told;              /* that somebody is missing */
-    gba_team_t *team;       /* NULL until the agreement, and when capabilities forbade one */
-    gba_path_t path;        /* that was agreed: whose the team's rounds are, */
-    gba_path_t path_before; /* but for rounds_before of them, before the device died */
-    unsigned long long rounds_before;
+    bool reserved;    /* leader: no group because of group_reserve */
+    bool told;        /* that somebody is missing */
+    gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
+    gba_path_t path;  /* that was agreed: whose the team's rounds are, but for those in the tally */
+    struct gba_common_tally tally;
     unsigned long long fallbacks;          /* barriers on the previous one */
     struct gba_scoll_module *next, **link; /* in component.modules; link NULL: not in it */
 } gba_scoll_module_t;
@@ -72,7 +71,6 @@ typedef struct gba_scoll_component {
     char *companions;       /* and what follows up to device_path_index */
     bool pin_ucx;
     bool quiet;
-    unsigned int offload_after;
     unsigned int group_reserve;
     int device_path_index;
     gba_params_t params;     /* checked copy, from open on */

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * More communicators than barrier groups: who gets one, and when. What path a communicator takes is
+ * read from the component's performance variables; it must be the same on all ranks.
+ *
+ *   scarce after N GROUPS        offload_after is N: the barrier after the N-th finds a group
+ *   scarce freed COMMS GROUPS    groups that are freed go to those that ask again
+ *   scarce heat COMMS GROUPS PHASES   the hot ones end up on groups, in each phase others
+ *
+ * GROUPS: that the job can have, by the device or by max_groups.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/mpi/test.h"
+
+enum { PATH_SIM = 1, PATH_SOFTWARE = 2, PATH_FALLBACK = 3 };
+
+#define WINDOW 3            /* nonblocking barriers under way at once */
+#define AHEAD  (WINDOW + 1) /* rounds that others may have entered since */
+#define BURST  100
+
+/* A team that was refused asks again after so many barriers, and then twice as many each time. */
+#define PAUSE 64
+
+struct subject {
+    MPI_Comm comm;
+    struct test_proof proof;
+    MPI_T_pvar_handle path, reclaims, failovers, barriers, fallbacks;
+    uint64_t done; /* barriers */
+};
+
+static MPI_T_pvar_session session;
+static int paths[] = {PATH_SOFTWARE, PATH_FALLBACK}; /* without a group; the first one counts */
+
+static MPI_T_pvar_handle handle(const char *name, MPI_Comm *comm)
+{
+    static const int classes[] = {MPI_T_PVAR_CLASS_LEVEL, MPI_T_PVAR_CLASS_COUNTER};
+    MPI_T_pvar_handle result;
+    int index, count;
+    char full[96];
+
+    snprintf(full, sizeof full, "coll_gba_barrier_comm_%s", name);
+    for (int class = 0; class < 2; class ++)
+        if (MPI_T_pvar_get_index(full, classes[class], &index) == MPI_SUCCESS &&
+            MPI_T_pvar_handle_alloc(session, index, comm, &result, &count) == MPI_SUCCESS)
+            return result;
+    test_fail("there is no performance variable %s", full);
+}
+
+static unsigned long long value(MPI_T_pvar_handle variable)
+{
+    unsigned long long result = 0;
+
+    TEST_CHECK(MPI_T_pvar_read(session, variable, &result) == MPI_SUCCESS, "cannot read");
+    return result;
+}
+
+/* The same on all ranks, and that is what this is. */
+static unsigned long long agreed(MPI_T_pvar_handle variable, const char *what)
+{
+    unsigned long long mine[2] = {value(variable), 0}, most[2];
+
+    mine[1] = ~mine[0];
+    MPI_Allreduce(mine, most, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    TEST_CHECK(most[0] == ~most[1], "%s is %llu here, and up to %llu elsewhere", what, mine[0],
+               most[0]);
+    return mine[0];
+}
+
+static void subject_begin(struct subject *subject, int number)
+{
+    static uint32_t id;
+
+    /* Some have another leader. */
+    MPI_Comm_split(MPI_COMM_WORLD, 0, number % 3 == 1 ? -test_rank : test_rank, &subject->comm);
+    test_proof_begin(&subject->proof, subject->comm, "scarce", number, ++id);
+    subject->path = handle("path", &subject->comm);
+    subject->reclaims = handle("reclaims", &subject->comm);
+    subject->failovers = handle("failovers", &subject->comm);
+    subject->barriers = handle("barriers", &subject->comm);
+    subject->fallbacks = handle("fallbacks", &subject->comm);
+    subject->done = 0;
+}
+
+/* Collective. All its barriers are accounted for, and no device has died. */
+static void subject_end(struct subject *subject)
+{
+    unsigned long long done =
+        agreed(subject->barriers, "barriers") + agreed(subject->fallbacks, "fallbacks");
+
+    TEST_CHECK(done == subject->done, "%llu barriers are counted, not %llu", done,
+               (unsigned long long)subject->done);
+    TEST_CHECK(agreed(subject->failovers, "failovers") == 0, "there were failovers");
+    MPI_T_pvar_handle_free(session, &subject->path);
+    MPI_T_pvar_handle_free(session, &subject->reclaims);
+    MPI_T_pvar_handle_free(session, &subject->failovers);
+    MPI_T_pvar_handle_free(session, &subject->barriers);
+    MPI_T_pvar_handle_free(session, &subject->fallbacks);
+    test_proof_end(&subject->proof);
+    MPI_Comm_free(&subject->comm);
+}
+
+static void blocking(struct subject *subject)
+{
+    test_proof_enter(&subject->proof);
+    MPI_Barrier(subject->comm);
+    test_proof_look(&subject->proof, subject->proof.round, AHEAD);
+    subject->done++;
+}
+
+/* Nonblocking ones under way, and a blocking one behind them. */
+static void window(struct subject *subject)
+{
+    MPI_Request requests[WINDOW];
+
+    for (int i = 0; i < WINDOW; i++) {
+        test_proof_enter(&subject->proof);
+        MPI_Ibarrier(subject->comm, &requests[i]);
+    }
+    test_proof_enter(&subject->proof);
+    MPI_Barrier(subject->comm);
+    test_proof_look(&subject->proof, subject->proof.round, AHEAD);
+    MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+    subject->done += WINDOW + 1;
+}
+
+static bool on_group(struct subject *subject, const char *what)
+{
+    unsigned long long path = agreed(subject->path, what);
+
+    TEST_CHECK(path == PATH_SIM || path == (unsigned long long)paths[0], "path %llu", path);
+    return path == PATH_SIM;
+}
+
+/* How many have a group. Collective. */
+static long on_groups(struct subject *subjects, long count)
+{
+    long found = 0;
+
+    for (long i = 0; i < count; i++)
+        found += on_group(&subjects[i], "the path");
+    return found;
+}
+
+/* Exactly, of blocking barriers, and of both kinds at the end of a blocking one. */
+static void after(uint64_t barriers)
+{
+    struct subject subject;
+
+    test_step("offload_after");
+    subject_begin(&subject, 0);
+    for (uint64_t i = 1; i <= barriers + 5; i++) {
+        blocking(&subject);
+        TEST_CHECK(on_group(&subject, "the path") == (i >= barriers), "after %llu barriers",
+                   (unsigned long long)i);
+    }
+    subject_end(&subject);
+    subject_begin(&subject, 0);
+    blocking(&subject); /* nonblocking ones before it are not ours */
+    while (subject.done < barriers + 5) {
+        window(&subject);
+        TEST_CHECK(on_group(&subject, "the path") == (subject.done >= barriers),
+                   "after %llu barriers of both kinds", (unsigned long long)subject.done);
+    }
+    subject_end(&subject);
+}
+
+/* A group is free when the last member has left it, and MPI_Comm_free waits for nobody. No barrier:
+ * that would take a group. */
+static void all_here(void)
+{
+    int one = 1, least;
+
+    MPI_Allreduce(&one, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+}
+
+/* The first ones have all groups; they are freed, and those that ask again are as many. */
+static void freed(struct subject *subjects, long count, long groups)
+{
+    long asked;
+
+    test_step("groups that are freed");
+    for (long i = 0; i < count; i++) {
+        subject_begin(&subjects[i], (int)i);
+        blocking(&subjects[i]);
+        TEST_CHECK(on_group(&subjects[i], "the path") == (i < groups), "communicator %ld", i);
+    }
+    for (long i = 0; i < groups; i++)
+        subject_end(&subjects[i]);
+    all_here();
+    for (long i = groups; i < count; i++) {
+        while (subjects[i].done < PAUSE - 1)
+            blocking(&subjects[i]);
+        TEST_CHECK(!on_group(&subjects[i], "the path"), "communicator %ld is early", i);
+        blocking(&subjects[i]);
+        asked = i - groups; /* that asked before it */
+        TEST_CHECK(on_group(&subjects[i], "the path") == (asked < groups), "communicator %ld", i);
+    }
+    /* The next ones ask later. */
+    for (long i = groups; i < 2 * groups; i++)
+        subject_end(&subjects[i]);
+    all_here();
+    for (long i = 2 * groups; i < count; i++) {
+        while (subjects[i].done < 3 * PAUSE - 1)
+            window(&subjects[i]);
+        TEST_CHECK(on_group(&subjects[i], "the path") == (i < 3 * groups), "communicator %ld", i);
+    }
+    for (long i = 2 * groups; i < count; i++)
+        subject_end(&subjects[i]);
+}
+
+/* A pass over those that are hot in this phase, and one barrier on some of the others. */
+static void heat_pass(struct subject *subjects, long count, const long *order, long hot)
+{
+    static long cold;
+
+    for (long i = 0; i < hot; i++) {
+        struct subject *subject = &subjects[order[i]];
+
+        for (int j = 0; j < BURST; j++) {
+            if (j % 20 == 7)
+                window(subject);
+            else
+                blocking(subject);
+        }
+    }
+    for (int i = 0; i < 4 && hot < count; i++)
+        blocking(&subjects[order[hot + cold++ % (count - hot)]]);
+}
+
+static void heat(struct subject *subjects, long count, long groups, long phases)
+{
+    uint64_t ours = test_seed(0);
+    unsigned long long reclaims = 0;
+    long order[TEST_SLOTS] = {0};
+
+    test_step("all communicators begin");
+    for (long i = 0; i < count; i++) {
+        order[i] = i;
+        subject_begin(&subjects[i], (int)i);
+        blocking(&subjects[i]);
+    }
+    for (long phase = 0; phase < phases; phase++) {
+        bool settled = false;
+
+        test_step("the hot ones have no groups yet");
+        for (long i = count - 1; i > 0; i--) {
+            long other = (long)(test_random(&ours) % (uint64_t)(i + 1)), kept = order[i];
+
+            order[i] = order[other];
+            order[other] = kept;
+        }
+        while (!settled) {
+            heat_pass(subjects, count, order, groups);
+            TEST_CHECK(on_groups(subjects, count) <= groups, "more groups than there are");
+            settled = true;
+            for (long i = 0; i < groups; i++)
+                settled = settled && value(subjects[order[i]].path) == PATH_SIM;
+        }
+    }
+    for (long i = 0; i < count; i++) {
+        reclaims += agreed(subjects[i].reclaims, "reclaims");
+        subject_end(&subjects[i]);
+    }
+    TEST_CHECK(reclaims > 0, "no group was taken back");
+}
+
+int main(int argc, char **argv)
+{
+    static struct subject subjects[TEST_SLOTS];
+    long first, second, third;
+    int provided;
+
+    test_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    /* Inside MPI_Init and MPI_Finalize, see contrib/examples/mpi_t/barrier_stats.c. */
+    TEST_CHECK(argc > 1, "which test?");
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    first = test_argument(argc, argv, 2, 100);
+    second = test_argument(argc, argv, 3, 8);
+    third = test_argument(argc, argv, 4, 3);
+    TEST_CHECK(first <= TEST_SLOTS || argv[1][0] == 'a', "too many communicators");
+    if (getenv("GBA_TEST_FALLBACK") != NULL)
+        paths[0] = PATH_FALLBACK;
+    if (strcmp(argv[1], "after") == 0)
+        after((uint64_t)first);
+    else if (strcmp(argv[1], "freed") == 0)
+        freed(subjects, first, second);
+    else
+        heat(subjects, first, second, third);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    return test_end();
+}
