@@ -193,6 +193,7 @@ static int ibarrier_start(ompi_communicator_t *comm, ompi_request_t **request,
     opal_mutex_lock(&gba_coll->queue_lock);
     rc = progress_register();
     if (OMPI_SUCCESS == rc) {
+        module->queue_used = true;
         queue_append(module, r);
         if (module->queue == r) {
             gba_pointer_store_release(&module->active, NULL);
@@ -255,6 +256,9 @@ bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
 
 void gba_coll_ibarrier_drop(gba_coll_module_t *module)
 {
+    /* Without the lock: set in a call on this communicator, and these end before it does. */
+    if (!module->queue_used)
+        return;
     opal_mutex_lock(&gba_coll->queue_lock);
     busy_remove(module);
     module->queue = NULL;

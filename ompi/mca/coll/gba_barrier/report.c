@@ -42,8 +42,11 @@ void gba_coll_report_parameter(void)
     char line[sizeof gba_coll->bad_parameter + 64];
     bool due;
 
+    /* It does not change after open; so most programs pay for no lock, at each communicator. */
+    if ('\0' == gba_coll->bad_parameter[0])
+        return;
     opal_mutex_lock(&gba_coll->lock);
-    due = '\0' != gba_coll->bad_parameter[0] && !gba_coll->parameter_told;
+    due = !gba_coll->parameter_told;
     gba_coll->parameter_told = true;
     opal_mutex_unlock(&gba_coll->lock);
     /* The lowest process with a bad parameter speaks for all: most often they all have the same. */
