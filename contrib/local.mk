@@ -39,7 +39,19 @@ EXTRA_PROGRAMS += contrib/bench/ibarrier_cost
 contrib_bench_ibarrier_cost_SOURCES = contrib/bench/ibarrier_cost.c
 contrib_bench_ibarrier_cost_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_bench_ibarrier_cost_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/ibarrier
+EXTRA_DIST += contrib/bench/ibarrier contrib/bench/common.sh contrib/bench/all
+EXTRA_PROGRAMS += contrib/bench/lifecycle_cost
+contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
+contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
+EXTRA_DIST += contrib/bench/lifecycle
+if BUILD_OSHMEM
+EXTRA_PROGRAMS += contrib/bench/shmem_cost
+contrib_bench_shmem_cost_SOURCES = contrib/bench/shmem_cost.c
+contrib_bench_shmem_cost_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_bench_shmem_cost_LDADD = -loshmem $(MPI_LIBS)
+endif
+EXTRA_DIST += contrib/bench/shmem
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 # OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.

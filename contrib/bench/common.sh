@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What the benchmarks share. Source it with $build set to the build directory; the floor also needs
+# $ranks.
+# shellcheck disable=SC2034,SC2154 # set and used on the other side
+
+# MPIRUN or OSHRUN, as configure found it.
+launcher() {
+    sed -n "s/^$1 = //p" "$build/Makefile"
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+
+# RANKS: what the launcher needs for so many, as the array `crowd`. With a core for each they are
+# pinned, which is Open MPI's default for two only.
+crowd_for() {
+    crowd=(--bind-to core)
+    [ "$1" -le "$(nproc)" ] || crowd=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+}
+
+# The floor for $ranks, ns: the exchange of two flags between two cores; for more processes than
+# cores, a central counter with sched_yield. The least of those in front of shm_floor's contestants.
+run_floor() {
+    timeout 300 "$build/contrib/bench/shm_floor" -n "$ranks" -p 1 |
+        awk 'NR > 1 && (least == "" || $4 < least) { least = $4 } END { print least }'
+}
+
+# Numbers on stdin: "LEAST MEDIAN".
+summary() {
+    sort -n | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'
+}
+
+# FILE OTHER: the median of the ratios of neighbours, which are the same lines of both.
+ratio() {
+    paste "$1" "$2" | awk '{ print $1 / $2 }' | summary | cut -d ' ' -f 2
+}
+
+# WORD...: the same words, the first N of them put last, so that nobody is always behind the same.
+rotate() {
+    local n=$1
+    shift
+    n=$((n % $#))
+    echo "${@:n+1}" "${@:1:n}"
+}
