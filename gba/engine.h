@@ -97,8 +97,8 @@ struct gba_team {
     uint64_t retry_after;  /* ns */
     uint64_t retry_factor; /* grows while a round lasts */
     gba_group_t *group;
-    gba_team_stats_t stats;
     uint64_t meet_at; /* that many rounds: the members meet; UINT64_MAX: never. See offer.c */
+    gba_team_stats_t stats;
     /* Since the last meeting, or the last loss of a group: */
     uint64_t elsewhere;  /* barriers that did not go through the team */
     uint64_t met_rounds; /* its rounds at that time */
