@@ -230,6 +230,18 @@ tests_unit_test_meet_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_at
 tests_unit_test_meet_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
+# Teams whose group is taken back.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_lost_group
+TESTS += tests/unit/test_lost_group
+tests_unit_test_lost_group_SOURCES = tests/unit/test_lost_group.c tests/unit/team_world.c \
+	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_lost_group_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_lost_group_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
+	-Wl,--wrap=gba_group_take,--wrap=gba_group_inspect,--wrap=gba_request_group
+tests_unit_test_lost_group_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
 # A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_agree

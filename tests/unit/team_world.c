@@ -160,7 +160,7 @@ static gba_status_t barrier(struct world *w, gba_team_t *team, const gba_team_at
         *last = (uint32_t)-least + w->rounds;
         gba_word_add_relaxed(&w->completed_late, done);
     }
-    return GBA_OK == status && !done ? gba_barrier_wait(team, NULL, NULL) : status;
+    return GBA_OK == status && !done ? barrier_any(w, team, oob, round) : status;
 }
 
 /* Members that have left, too, may have entered the next round, but not the one after it. */
