@@ -50,6 +50,11 @@ void test_begin(const char *program)
 int test_end(void)
 {
     shmem_barrier_all();
+    return test_leave();
+}
+
+int test_leave(void)
+{
     if (0 == test_me)
         printf("%s: right\n", name);
     fflush(stdout);
@@ -133,17 +138,18 @@ static void set_wait(const struct test_set *set, long *words, bool sync)
     }
 }
 
-void test_round(const struct test_set *set, int slot, bool sync)
+void test_enter(const struct test_set *set, int slot)
 {
     long round = ++rounds[slot];
-    long *words = sync_words[slot][round % 2];
 
     for (int rank = 0; rank < set->size; rank++)
         shmem_long_p(&entered[slot][test_me], round, test_set_pe(set, rank));
-    set_wait(set, words, sync);
-    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
-        TEST_CHECK(words[i] == SHMEM_SYNC_VALUE, "pSync[%d] is %ld after round %ld", i, words[i],
-                   round);
+}
+
+void test_look(const struct test_set *set, int slot)
+{
+    long round = rounds[slot];
+
     for (int rank = 0; rank < set->size; rank++) {
         int pe = test_set_pe(set, rank);
         long seen = *(volatile long *)&entered[slot][pe];
@@ -151,4 +157,17 @@ void test_round(const struct test_set *set, int slot, bool sync)
         TEST_CHECK(seen >= round && seen <= round + 1,
                    "set %d: left round %ld when PE %d was in round %ld", slot, round, pe, seen);
     }
+}
+
+void test_round(const struct test_set *set, int slot, bool sync)
+{
+    long *words;
+
+    test_enter(set, slot);
+    words = sync_words[slot][rounds[slot] % 2];
+    set_wait(set, words, sync);
+    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
+        TEST_CHECK(words[i] == SHMEM_SYNC_VALUE, "pSync[%d] is %ld after round %ld", i, words[i],
+                   rounds[slot]);
+    test_look(set, slot);
 }

@@ -19,9 +19,10 @@
 
 extern int test_me, test_pes;
 
-/* shmem_init and the watchdog; shmem_finalize. */
+/* shmem_init and the watchdog; shmem_finalize, after a barrier or without one. */
 void test_begin(const char *program);
 int test_end(void);
+int test_leave(void);
 
 /* Print one line and end the job. */
 void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
@@ -60,5 +61,9 @@ int test_set_pe(const struct test_set *set, int rank);
  */
 #define TEST_SLOTS 128
 void test_round(const struct test_set *set, int slot, bool sync);
+
+/* Before and after a barrier of another kind: the same proof. The puts are not completed. */
+void test_enter(const struct test_set *set, int slot);
+void test_look(const struct test_set *set, int slot);
 
 #endif

@@ -68,6 +68,12 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
     attr->name_member = gba_scoll_name_by_module;
     attr->name_ctx = module;
     attr->crowded = gba_compat_crowded();
+    if (OMPI_SUCCESS != gba_common_notices_start(&gba_scoll->lock, oshmem_comm_world)) {
+        attr->device = NULL;
+        attr->device_status = GBA_ERR_NOMEM;
+    }
+    if (0 == module->rank)
+        attr->id = gba_common_notices_id(GBA_COMMON_IDS_SCOLL);
 }
 
 /* The module goes on with what its team has agreed. */
@@ -100,18 +106,18 @@ static gba_status_t barrier_agree(gba_scoll_module_t *module)
     return GBA_OK;
 }
 
-/* The device died in this round. All members come here, those too that had left the round before it
- * died: at their next barrier. Returns GBA_OK with *done, whether the round is over. */
-static gba_status_t barrier_recover(gba_scoll_module_t *module, bool *done)
+/* The group is lost, and all members are here: the path from now on. */
+static gba_status_t barrier_recover(gba_scoll_module_t *module)
 {
     struct attr_storage storage;
     gba_team_attr_t attr;
     gba_oob_t oob;
     gba_status_t status;
+    bool again;
 
     attr_init(&attr, &storage, module);
     gba_scoll_oob_init(&oob, module);
-    status = gba_team_recover(module->team, &attr, &oob, done);
+    status = gba_team_recover(module->team, &attr, &oob, &again);
     if (GBA_OK != status) {
         module->active = NULL;
         return status;
@@ -140,6 +146,29 @@ static gba_status_t barrier_meet(gba_scoll_module_t *module)
     if (before != gba_team_reason(module->team))
         gba_scoll_report_path(module, gba_team_reason(module->team), gba_team_why(module->team));
     return GBA_OK;
+}
+
+static int barrier_peer(const void *set, uint32_t rank)
+{
+    return (int)((const oshmem_group_t *)set)->proc_vpids[rank];
+}
+
+/* The device has died. Others may have left this round and be waiting for something else, or be in
+ * it and not know yet; so this member tells them, and waits for what they say. */
+static gba_status_t barrier_lost(gba_scoll_module_t *module)
+{
+    gba_status_t status;
+
+    while (GBA_INPROGRESS == (status = gba_barrier_test(module->team))) {
+        gba_common_notices_tell(module->team, &module->round_told, module->size, barrier_peer,
+                                module->set);
+        (void)opal_progress();
+    }
+    if (GBA_OK == status && gba_team_recover_due(module->team))
+        return barrier_recover(module);
+    if (GBA_OK == status && gba_team_meet_due(module->team))
+        return barrier_meet(module);
+    return status;
 }
 
 static int barrier_error(gba_status_t status)
@@ -186,7 +215,6 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
 {
     gba_scoll_module_t *module = (gba_scoll_module_t *)set->g_scoll.scoll_barrier_module;
     gba_status_t status;
-    bool done = false;
 
     if (OPAL_UNLIKELY(gba_scoll->quiet))
         MCA_SPML_CALL(quiet(oshmem_ctx_default));
@@ -197,12 +225,8 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
     if (OPAL_LIKELY(GBA_OK == status))
         return OSHMEM_SUCCESS;
     if (GBA_ERR_DEAD == status)
-        status = barrier_recover(module, &done);
-    if (GBA_MEET == status) {
-        done = true;
+        status = barrier_lost(module);
+    else if (GBA_MEET == status)
         status = barrier_meet(module);
-    }
-    if (GBA_OK != status)
-        return barrier_error(status);
-    return done ? OSHMEM_SUCCESS : gba_scoll_barrier(set, pSync, alg);
+    return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }

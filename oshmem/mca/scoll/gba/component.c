@@ -35,6 +35,7 @@ static int component_close(void)
     struct gba_common_counts sum;
 
     gba_scoll_modules_close();
+    gba_common_notices_stop();
     if (gba_scoll->enabled && gba_scoll->params.verbose > 0 && 0 == OMPI_PROC_MY_NAME->vpid) {
         gba_scoll_counts_sum(&sum);
         gba_common_totals(gba_scoll->output, "PE 0", &sum, &gba_scoll->device);

@@ -20,9 +20,26 @@ void gba_scoll_counts_sum(struct gba_common_counts *sum)
     opal_mutex_unlock(&gba_scoll->lock);
 }
 
-/* Leave the team and the list. Sends nothing. */
+/*
+ * The last barrier of all is that of shmem_finalize, and Open MPI closes us right after it. If the
+ * device died in it, some may have left and others need their answers (notices.c); so nobody goes
+ * before all have left. A set of fewer PEs needs nothing like this: whoever is not out of its last
+ * round does not enter the barrier of all.
+ */
+static void module_part(gba_scoll_module_t *module)
+{
+    gba_oob_t oob;
+
+    if (module->set != oshmem_group_all || NULL == module->team || module->path > GBA_PATH_SIM)
+        return;
+    gba_scoll_oob_init(&oob, module);
+    (void)oob.barrier(oob.ctx); /* fails with the connection to a PE, which needs no answer then */
+}
+
+/* Leave the team and the list. */
 static void module_close(gba_scoll_module_t *module)
 {
+    module_part(module);
     opal_mutex_lock(&gba_scoll->lock);
     if (NULL != module->link) {
         counts_add(&gba_scoll->retired, module);

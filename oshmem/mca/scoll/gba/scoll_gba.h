@@ -60,6 +60,7 @@ typedef struct gba_scoll_module {
     gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
     gba_path_t path;  /* that was agreed: whose the team's rounds are, but for those in the tally */
     struct gba_common_tally tally;
+    uint64_t round_told;                   /* the last one of which notices were posted */
     unsigned long long fallbacks;          /* barriers on the previous one */
     struct gba_scoll_module *next, **link; /* in component.modules; link NULL: not in it */
 } gba_scoll_module_t;
