@@ -280,7 +280,7 @@ TESTS += tests/unit/test_gba_info
 # OpenSHMEM programs, for tests/shmem/run.
 if BUILD_OSHMEM
 GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
-	tests/shmem/both tests/shmem/death
+	tests/shmem/both tests/shmem/death tests/shmem/stray
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 tests_shmem_early_exit_SOURCES = tests/shmem/early_exit.c tests/shmem/test.c tests/shmem/test.h
 tests_shmem_early_exit_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
@@ -297,6 +297,9 @@ tests_shmem_puts_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
 tests_shmem_death_SOURCES = tests/shmem/death.c tests/shmem/test.c tests/shmem/test.h
 tests_shmem_death_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_death_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_stray_SOURCES = tests/shmem/stray.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_stray_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_stray_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
 tests_shmem_both_SOURCES = tests/shmem/both.c tests/shmem/test.c tests/shmem/test.h
 tests_shmem_both_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_both_LDADD = $(GBA_OSHMEM_LIBS) -lpthread

@@ -171,10 +171,13 @@ static gba_status_t barrier_lost(gba_scoll_module_t *module)
     return status;
 }
 
+/* OpenSHMEM's calls return nothing, and Open MPI would let this PE out of the barrier: it has to
+ * end the job. */
 static int barrier_error(gba_status_t status)
 {
     opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": a barrier failed: %s",
                 gba_status_text(status));
+    (void)oshmem_shmem_abort(-1);
     return GBA_ERR_NOMEM == status ? OSHMEM_ERR_OUT_OF_RESOURCE : OSHMEM_ERROR;
 }
 
