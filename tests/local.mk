@@ -257,6 +257,16 @@ tests_unit_test_rounds_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_rounds_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
+# The end of the rounds of a dead device: the test takes in recover.c, and the rest of the library.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_recover
+TESTS += tests/unit/test_recover
+tests_unit_test_recover_SOURCES = tests/unit/test_recover.c tests/unit/recover_world.h \
+	tests/unit/recover_search.h
+tests_unit_test_recover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_recover_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
 # The ground floor: status, log, parameters, device paths.
 if HAVE_CMOCKA
 GBA_BASE_TESTS = tests/unit/test_base tests/unit/test_params tests/unit/test_path
