@@ -16,7 +16,7 @@
  * ONE with the computation in one piece, without any call of MPI, TESTED with MPI_Test between
  * eight pieces of it, in percent. LEFT is what is left of the barrier then, t_ovrl - t_cpu, in ns.
  *
- * All times are the means of a batch, of the slowest rank.
+ * All times are the means of a batch, of the slowest rank. The median of PAIRS is what counts.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -24,12 +24,21 @@
 
 #include "gba/base/order.h"
 
-#define BATCH    500 /* short, so that the neighbours of a pair are neighbours in time */
-#define PAIRS    15
+#define BATCH_NS \
+    3e5 /* shorter than a turn of the scheduler; neighbours of a pair are near in time */
+#define FIRST    200 /* barriers: connections, caches, and how many make a batch */
+#define PAIRS    101
 #define PIECES   8
 #define CALIBRES 20000000 /* turns of the calibration: some 10 ms */
 
 static double turn_ns; /* of compute() */
+
+/* A contestant. */
+struct contestant {
+    const char *whose;
+    MPI_Comm comm;
+    int count; /* of barriers in a batch */
+};
 
 static void compute(long turns)
 {
@@ -51,7 +60,7 @@ static double slowest(double mine)
 }
 
 /* ns of one barrier with so many turns of computation in it, in that many pieces. */
-static double batch(MPI_Comm comm, long turns, int pieces)
+static double batch(const struct contestant *c, long turns, int pieces)
 {
     double began;
     MPI_Request request;
@@ -59,8 +68,8 @@ static double batch(MPI_Comm comm, long turns, int pieces)
 
     (void)slowest(0); /* together */
     began = now_ns();
-    for (int i = 0; i < BATCH; i++) {
-        MPI_Ibarrier(comm, &request);
+    for (int i = 0; i < c->count; i++) {
+        MPI_Ibarrier(c->comm, &request);
         compute(turns);
         for (int piece = 1; piece < pieces; piece++) {
             MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
@@ -68,67 +77,75 @@ static double batch(MPI_Comm comm, long turns, int pieces)
         }
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    return slowest((now_ns() - began) / BATCH);
+    return slowest((now_ns() - began) / c->count);
 }
 
 /* The same computation by itself. */
-static double compute_alone(long turns, int pieces)
+static double compute_alone(const struct contestant *c, long turns, int pieces)
 {
     double began;
 
     (void)slowest(0);
     began = now_ns();
-    for (int i = 0; i < BATCH; i++)
+    for (int i = 0; i < c->count; i++)
         for (int piece = 0; piece < pieces; piece++)
             compute(turns);
-    return slowest((now_ns() - began) / BATCH);
+    return slowest((now_ns() - began) / c->count);
 }
 
 /* Percent; left: ns. */
-static double overlap(MPI_Comm comm, double pure, int pieces, double *left)
+static double overlap(const struct contestant *c, double pure, int pieces, double *left)
 {
     long turns = (long)(pure / turn_ns / pieces) + 1; /* pure is the same on all ranks */
-    double alone = compute_alone(turns, pieces), both = batch(comm, turns, pieces);
+    double alone = compute_alone(c, turns, pieces), both = batch(c, turns, pieces);
     double part = (pure + alone - both) / (pure < alone ? pure : alone);
 
     *left = both - alone;
     return 100 * (part < 0 ? 0 : part > 1 ? 1 : part);
 }
 
-static void measure(MPI_Comm comm, const char *whose, int rank)
+static void contestant_init(struct contestant *c, const char *whose)
 {
-    double pure = batch(comm, 0, 1), left_one, left_tested;
-    double one = overlap(comm, pure, 1, &left_one);
-    double tested = overlap(comm, pure, PIECES, &left_tested);
+    c->whose = whose;
+    c->count = FIRST;
+    (void)batch(c, 0, 1);
+    c->count = (int)(BATCH_NS / batch(c, 0, 1)) + 1;
+}
+
+static void measure(const struct contestant *c, int rank)
+{
+    double pure = batch(c, 0, 1), left_one, left_tested;
+    double one = overlap(c, pure, 1, &left_one);
+    double tested = overlap(c, pure, PIECES, &left_tested);
 
     if (rank == 0)
-        printf("ibarrier %s %.1f %.2f %.1f %.2f %.1f\n", whose, pure, one, left_one, tested,
+        printf("ibarrier %s %.1f %.2f %.1f %.2f %.1f\n", c->whose, pure, one, left_one, tested,
                left_tested);
 }
 
 int main(int argc, char **argv)
 {
     long pairs = argc > 1 ? strtol(argv[1], NULL, 0) : PAIRS;
-    MPI_Comm ours, theirs;
+    struct contestant ours, theirs;
     double began;
     int rank;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_dup(MPI_COMM_WORLD, &ours);
-    MPI_Comm_dup(MPI_COMM_WORLD, &theirs);
-    MPI_Barrier(ours);
+    MPI_Comm_dup(MPI_COMM_WORLD, &ours.comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &theirs.comm);
+    MPI_Barrier(ours.comm);
     began = now_ns();
     compute(CALIBRES);
     turn_ns = slowest((now_ns() - began) / CALIBRES);
-    (void)batch(ours, 0, 1); /* connections, caches */
-    (void)batch(theirs, 0, 1);
+    contestant_init(&ours, "ours");
+    contestant_init(&theirs, "libnbc");
     for (long i = 0; i < pairs; i++) {
-        measure(ours, "ours", rank);
-        measure(theirs, "libnbc", rank);
+        measure(&ours, rank);
+        measure(&theirs, rank);
     }
-    MPI_Comm_free(&ours);
-    MPI_Comm_free(&theirs);
+    MPI_Comm_free(&ours.comm);
+    MPI_Comm_free(&theirs.comm);
     MPI_Finalize();
     return 0;
 }
