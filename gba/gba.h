@@ -204,6 +204,7 @@ typedef struct gba_device_info {
     bool dead;
     uint64_t bad_access;
     uint64_t counters[GBA_COUNTERS_SIZE]; /* since power-on, all groups, by GBA_COUNTER_* */
+    uint64_t reclaimed; /* groups taken back from teams so far; of a simulated device, else 0 */
 } gba_device_info_t;
 
 typedef struct gba_device_attr {

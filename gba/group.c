@@ -21,7 +21,7 @@ gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *
     if (request->members > device->members_max)
         return GBA_ERR_TOO_MANY;
     memset(&t, 0, sizeof t); /* it travels as bytes: no padding with old memory in it */
-    status = device->dev->ops->alloc(device->dev, request->members, &t);
+    status = device->dev->ops->alloc(device->dev, request, &t);
     if (GBA_OK != status)
         return status;
     t.members = request->members;

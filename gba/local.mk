@@ -14,7 +14,8 @@ GBA_LIB_SOURCES = \
 	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_flags.c \
 	gba/dev/cdev_sys.c \
-	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_bus.c gba/dev/sim_fault.c gba/dev/sim_find.c \
+	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_alloc.c gba/dev/sim_bus.c gba/dev/sim_fault.c \
+	gba/dev/sim_find.c \
 	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
 	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c gba/wait.c gba/watch.c \
 	gba/recover.h gba/recover.c gba/offer.h gba/offer.c \

@@ -3,4 +3,4 @@ noinst_LTLIBRARIES += sim/libgbamodel.la
 sim_libgbamodel_la_SOURCES = \
 	sim/model/model.h sim/model/model.c \
 	sim/model/group.h sim/model/group.c \
-	sim/model/driver.h sim/model/driver.c
+	sim/model/driver.h sim/model/driver.c sim/model/reclaim.c

@@ -35,7 +35,7 @@ EXTRA_DIST += contrib/check-models gba/soft/README.md \
 # The simulator: real processes, killed ones, and every option.
 if HAVE_CMOCKA
 GBA_SIM_TESTS = tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault \
-	tests/unit/test_sim_kill tests/unit/test_sim_step
+	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim
 check_PROGRAMS += $(GBA_SIM_TESTS)
 TESTS += $(GBA_SIM_TESTS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
@@ -53,6 +53,10 @@ tests_unit_test_sim_kill_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_step_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c tests/unit/sim_test.h
+tests_unit_test_sim_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim
+tests_unit_test_sim_reclaim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # The engine: agreement of threads as members, and who shares a node.
@@ -79,7 +83,8 @@ EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h
 if HAVE_CMOCKA
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair
+	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair \
+	tests/unit/test_driver_reclaim
 check_PROGRAMS += $(GBA_MODEL_TESTS)
 TESTS += $(GBA_MODEL_TESTS)
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
@@ -101,6 +106,10 @@ tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c \
 	tests/unit/driver_bench.h
 tests_unit_test_driver_repair_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_driver_repair_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c \
+	tests/unit/driver_bench.h
+tests_unit_test_driver_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_driver_reclaim_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 endif
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.

@@ -44,7 +44,6 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     struct gba_ioc_query query;
     gba_status_t status;
 
-    (void)attr; /* a device is the same for all jobs */
     if (NULL == dev)
         return GBA_ERR_NOMEM;
     status = gba_cdev_file_open(path->file, &dev->file, &query);
@@ -56,6 +55,7 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     dev->owner = getpid();
     dev->groups = query.groups;
     memcpy(dev->uuid, query.uuid, sizeof dev->uuid);
+    dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
     gba_cdev_flags_init(&dev->flags);
     pthread_mutex_init(&dev->bar_lock, NULL);
     *out = &dev->dev;
@@ -96,10 +96,15 @@ static gba_status_t cdev_query(struct gba_dev *d, gba_device_info_t *info)
     return GBA_OK;
 }
 
-static gba_status_t cdev_alloc(struct gba_dev *d, uint32_t members, gba_ticket_t *ticket)
+static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *request,
+                               gba_ticket_t *ticket)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
-    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = members};
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc,
+                                  .members = request->members,
+                                  .groups_max = request->groups_max,
+                                  .heat = request->heat,
+                                  .job = dev->job};
     gba_status_t status = gba_cdev_refuse_child(dev);
 
     if (GBA_OK == status)
@@ -114,7 +119,7 @@ static gba_status_t cdev_alloc(struct gba_dev *d, uint32_t members, gba_ticket_t
     ticket->group = alloc.group;
     ticket->generation = alloc.generation;
     ticket->key = alloc.key;
-    ticket->members = members;
+    ticket->members = request->members;
     memcpy(ticket->uuid, dev->uuid, sizeof ticket->uuid);
     return GBA_OK;
 }

@@ -90,6 +90,7 @@ struct gba_cdev {
     pid_t owner; /* who opened it: a child of fork has no part in what its parent joined */
     uint32_t groups;
     uint8_t uuid[GBA_UUID_SIZE];
+    uint64_t job;
     struct gba_cdev_flags flags;
     pthread_mutex_t bar_lock;
     void *bar; /* the whole BAR, mapped when it is first wanted */

@@ -62,6 +62,8 @@ static const struct {
     {EINVAL, {GBA_ERR_IO, GBA_ERR_PARAM, GBA_ERR_IO}},
     {ENOMEM, {GBA_ERR_NOMEM, GBA_ERR_NOMEM, GBA_ERR_NOMEM}},
     {ENOSPC, {GBA_ERR_IO, GBA_ERR_NO_GROUP, GBA_ERR_IO}},
+    {EDQUOT, {GBA_ERR_IO, GBA_ERR_LIMIT, GBA_ERR_IO}},
+    {EIDRM, {GBA_ERR_IO, GBA_ERR_RECLAIMED, GBA_ERR_IO}},
     {ESTALE, {GBA_ERR_IO, GBA_ERR_STALE, GBA_ERR_IO}},
 };
 
@@ -75,7 +77,8 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
     *expected = GBA_ERR_NO_DEVICE == status;
     if (GBA_CDEV_OPEN != call) /* the life of groups; of a device that was asked for, all is news */
         *expected |= GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
-                     GBA_ERR_NO_GROUP == status || GBA_ERR_STALE == status ||
+                     GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status ||
+                     GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status ||
                      GBA_ERR_REFUSED == status;
     return status;
 }

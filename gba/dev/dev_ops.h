@@ -48,8 +48,9 @@ struct gba_dev_ops {
     /* All of info but path. GBA_OK, _IO */
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 
-    /* All of ticket. GBA_OK, _NO_GROUP, _DEAD, _IO */
-    gba_status_t (*alloc)(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket);
+    /* All of ticket. GBA_OK, _NO_GROUP, _LIMIT, _DEAD, _NOMEM, _IO */
+    gba_status_t (*alloc)(struct gba_dev *dev, const gba_group_request_t *request,
+                          gba_ticket_t *ticket);
     void (*cancel)(struct gba_dev *dev, const gba_ticket_t *ticket);
 
     /* The uuid of the ticket is the engine's to check. GBA_OK, _STALE, _BUSY, _REFUSED, _NOMEM,
@@ -67,10 +68,11 @@ struct gba_dev_ops {
     /* Withdraws the flag, leaves, frees the seat. Cannot fail: what a dead device held is gone. */
     void (*leave)(struct gba_seat *seat);
 
-    /* GBA_OK, _STALE, _DEAD, _IO */
+    /* GBA_OK, _STALE, _RECLAIMED, _DEAD, _IO */
     gba_status_t (*inspect)(struct gba_seat *seat, gba_group_state_t *state);
 
-    /* An arrival, for seats without a mapped doorbell: a release of all earlier stores. */
+    /* An arrival, for seats without a mapped doorbell: a release of all earlier stores. Lost if the
+     * group was taken back. */
     void (*arrive)(struct gba_seat *seat, uint64_t value);
 
     /* NULL for real hardware. Called by gba_poll_release while the flag has not been seen: lets a

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gba/spec/gba_regs.h"
 
@@ -224,4 +225,16 @@ gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, cha
     if (GBA_OK == status)
         *path = parsed;
     return status;
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): jobs have names of any length and with any characters. */
+uint64_t gba_dev_job(const char *job)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    if (NULL == job)
+        return (uint64_t)getpid();
+    for (; '\0' != *job; job++)
+        hash = (hash ^ (unsigned char)*job) * 0x100000001b3u;
+    return hash;
 }

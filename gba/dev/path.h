@@ -41,6 +41,9 @@ struct gba_dev_path {
     struct gba_sim_options sim;
 };
 
+/* The number of a job (gba_device_attr_t), the same in all its processes; NULL: of this process. */
+uint64_t gba_dev_job(const char *job);
+
 /*
  * Parse a device path.
  * message: gets one line that names what is wrong and what is allowed (len bytes at most).

@@ -5,11 +5,13 @@
  * itself, under the lock of the group that it touches; there is no daemon and no thread.
  *
  *   sim.c          the ops table: device and seats
+ *   sim_alloc.c    who gets a group, and what is taken back from the dead and from idle teams
  *   sim_bus.c      what happens on the bus: arrivals, release stores, register accesses
  *   sim_fault.c    latency, jitter and injected faults
- *   sim_lock.c     robust locks, and the journal that takes back what a killed process left half
- * done sim_segment.c  makes the segment, or attaches to it sim_find.c     finds what others have
- * made sim_process.c  which process, and whether it still lives
+ *   sim_lock.c     robust locks, and the journal for what a killed process left half done
+ *   sim_segment.c  makes the segment, or attaches to it
+ *   sim_find.c     finds what others have made
+ *   sim_process.c  which process, and whether it still lives
  */
 #ifndef GBA_DEV_SIM_H
 #define GBA_DEV_SIM_H
@@ -26,7 +28,7 @@
 /* "GBAsim" and a number, little endian; in place when the segment is ready to be used. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Counts up with every change of the structures below that does not change their size. */
-#define GBA_SIM_LAYOUT 2u
+#define GBA_SIM_LAYOUT 3u
 
 /* See gba_sim_id: five hexadecimal numbers of 8 digits, a name, and what is between them. */
 #define GBA_SIM_ID_MAX 92
@@ -42,24 +44,29 @@ struct gba_sim_header {
 /* What a call may change, as it was before, so that it can be taken back. */
 struct gba_sim_journal {
     gba_word_t what; /* GBA_SIM_JOURNAL_*; 0: nothing is under way */
+    uint32_t place;  /* of head and seat */
     uint32_t member;
-    uint32_t reserved;
+    uint32_t next;     /* the group's next place, for GBA_SIM_JOURNAL_RECLAIM */
+    uint32_t reclaims; /* its count then */
     struct gba_model_core core;
     struct gba_driver_head head;
     struct gba_driver_seat seat;
     uint64_t address; /* entry of the release table */
 };
 
-#define GBA_SIM_JOURNAL_CORE  1u /* core */
-#define GBA_SIM_JOURNAL_HEAD  2u /* head */
-#define GBA_SIM_JOURNAL_SEAT  4u /* seat and release address of `member` */
-#define GBA_SIM_JOURNAL_RESET 8u /* a RESET: it is completed and not taken back */
+#define GBA_SIM_JOURNAL_CORE    1u  /* core */
+#define GBA_SIM_JOURNAL_HEAD    2u  /* head */
+#define GBA_SIM_JOURNAL_SEAT    4u  /* seat and release address of `member` */
+#define GBA_SIM_JOURNAL_RESET   8u  /* a RESET: it is completed and not taken back */
+#define GBA_SIM_JOURNAL_RECLAIM 16u /* likewise: members may have seen that they lost the group */
 
-/* The lock guards the journal, the record and the model's group of the same number. */
+/* The lock guards the journal, the model's group of the same number, and the places that have their
+ * home here. */
 struct gba_sim_group {
     _Alignas(128) pthread_mutex_t lock;
+    uint32_t place;    /* of the group's record; an arrival reads it, so it is beside the lock */
+    uint32_t reclaims; /* how often the group was taken back */
     struct gba_sim_journal journal;
-    struct gba_driver_record record;
 };
 
 /* The release flag of one member, and the stores to it that are still on their way. Written under
@@ -86,8 +93,25 @@ static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequen
 }
 
 /*
- * 3.6 MB of address space. The part before `slot`, 0.8 MB, is reserved at creation; of the slots
- * only the pages with flags in use are, so a simulator with a few groups costs under 1 MB.
+ * One life of a group: the driver's record of it, and the flags of its members. A group that is
+ * taken back moves to another place, and the old one stays as it is until the last of its members
+ * has left or died: it may still look at its flag, and the next team's rounds would let it out of
+ * its own.
+ */
+struct gba_sim_place {
+    struct gba_driver_record record;
+    _Alignas(4096) struct gba_sim_slot slot[GBA_MEMBERS_MAX];
+};
+
+/* One for each group, and one for each team that has lost its group and not left it yet: it leaves
+ * when it next has a barrier, but an idle one may never have. Is there no place, no group is taken
+ * back. */
+#define GBA_SIM_PLACES 256u
+
+/*
+ * 30 MB of address space. The part before `place`, 0.2 MB, is reserved at creation; of a place only
+ * the pages with seats and flags in use are, 8 KB for a group of 32 members, so a simulator with a
+ * few groups costs under 1 MB.
  */
 struct gba_sim_segment {
     struct gba_sim_header header;
@@ -96,10 +120,14 @@ struct gba_sim_segment {
     gba_word_t stores;
     gba_word_t rounds;
     gba_word_t taken;
-    _Alignas(128) pthread_mutex_t lock; /* of the device page: model.bad_access */
+    /* Of the device page (model.bad_access), and of who allocates: taken before that of a group. */
+    _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
     struct gba_sim_group group[GBA_GROUPS];
-    _Alignas(4096) struct gba_sim_slot slot[GBA_GROUPS][GBA_MEMBERS_MAX];
+    /* 1 + the group that a place belongs to, 0: it is free. Taken under the locks of the device and
+     * of the group, given back under that of the group. */
+    gba_word_t home[GBA_SIM_PLACES];
+    _Alignas(4096) struct gba_sim_place place[GBA_SIM_PLACES];
 };
 
 struct gba_sim_dev {
@@ -109,12 +137,41 @@ struct gba_sim_dev {
     bool faulty;                  /* an option changes what becomes of arrivals or release stores */
     bool delayed;                 /* an option needs the member's poll */
     struct gba_driver_owner self; /* who opened it */
+    uint64_t job;
 };
 
 struct gba_sim_seat {
     struct gba_seat seat;
     struct gba_sim_dev *dev;
+    uint32_t place;
 };
+
+static inline struct gba_driver_record *gba_sim_record(struct gba_sim_segment *segment,
+                                                       uint32_t group)
+{
+    return &segment->place[segment->group[group].place].record;
+}
+
+/* --- sim.c --- */
+
+/* Who calls. A child of fork uses the device that its parent opened, but it is not its parent, and
+ * must not be taken for it when either of them dies. */
+struct gba_driver_owner gba_sim_caller(const struct gba_sim_dev *dev);
+
+/* --- sim_alloc.c --- */
+
+/* Take back what dead processes hold; what could not be locked keeps it. */
+void gba_sim_reap(struct gba_sim_dev *dev);
+
+gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *request,
+                           gba_ticket_t *ticket);
+
+/* Give a place back if all have left it and no group has it any more. Under the lock of the group
+ * where it has its home. */
+void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place);
+
+/* Take a group back from its members, as its journal says; may be begun anew. Under its lock. */
+void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group);
 
 /* --- sim_segment.c --- */
 
@@ -126,12 +183,14 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
                                   const char *job);
 void gba_sim_segment_close(struct gba_sim_dev *dev);
 
-/* Reserve the memory of a member's slot. GBA_OK, GBA_ERR_NOMEM (logged). */
-gba_status_t gba_sim_segment_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member);
+/* Reserve the memory of a record for so many members, or of a member's slot. GBA_OK,
+ * GBA_ERR_NOMEM (logged). */
+gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members);
+gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member);
 
 /* The bus address of a slot is its offset in the segment; back again, NULL for any other address.
  */
-uint64_t gba_sim_slot_address(uint32_t group, uint32_t member);
+uint64_t gba_sim_slot_address(uint32_t place, uint32_t member);
 struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address);
 
 /* --- sim_find.c --- */
@@ -175,11 +234,14 @@ gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment);
 void gba_sim_device_unlock(struct gba_sim_segment *segment);
 
 /*
- * begin: from here on a change can be taken back. what: GBA_SIM_JOURNAL_*; member: the one whose
- * seat is touched, where there is one. end: it stands. undo: take it back. Under the group's lock.
+ * begin: from here on a change can be taken back. what: GBA_SIM_JOURNAL_*; place, member: where the
+ * record is that is touched, and whose seat, if there is one. end: it stands. undo: take it back.
+ * Under the group's lock.
  */
 void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
-                           uint32_t member);
+                           uint32_t place, uint32_t member);
+/* The same for taking the group back and moving it to the place `next`: that is completed. */
+void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next);
 void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group);
 void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group);
 
@@ -209,6 +271,8 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
                            uint32_t sequence);
 /* Stores that are due now. Under the group's lock. */
 void gba_sim_fault_deliver(struct gba_sim_slot *slot);
+/* Those that are on their way, due or not: nothing comes after this. Under the group's lock. */
+void gba_sim_fault_flush(struct gba_sim_slot *slot);
 /* Whether gba_sim_fault_deliver has something to do. */
 bool gba_sim_fault_due(struct gba_sim_slot *slot);
 

@@ -11,22 +11,25 @@
 /* For branches that only an injected fault or a dead device takes. */
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
+uint64_t gba_sim_slot_address(uint32_t place, uint32_t member)
 {
-    return offsetof(struct gba_sim_segment, slot) +
-           ((uint64_t)group * GBA_MEMBERS_MAX + member) * sizeof(struct gba_sim_slot);
+    return offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place) +
+           offsetof(struct gba_sim_place, slot) + member * sizeof(struct gba_sim_slot);
 }
 
 /* Release addresses are registers, and gba_reg_write puts there what it likes: a store to anything
  * but a flag is dropped, as a host's IOMMU would. */
 struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address)
 {
-    uint64_t offset = address - offsetof(struct gba_sim_segment, slot);
+    uint64_t offset = address - offsetof(struct gba_sim_segment, place);
+    uint64_t place = offset / sizeof(struct gba_sim_place);
+    uint64_t into = offset % sizeof(struct gba_sim_place) - offsetof(struct gba_sim_place, slot);
 
-    if (address < offsetof(struct gba_sim_segment, slot) || offset >= sizeof segment->slot ||
-        0 != offset % sizeof(struct gba_sim_slot))
+    /* Unsigned: what lies before the first place, or before the slots of one, is far behind. */
+    if (place >= GBA_SIM_PLACES || into >= sizeof segment->place[0].slot ||
+        0 != into % sizeof(struct gba_sim_slot))
         return NULL;
-    return &segment->slot[0][0] + offset / sizeof(struct gba_sim_slot);
+    return &segment->place[place].slot[into / sizeof(struct gba_sim_slot)];
 }
 
 /*
@@ -65,7 +68,9 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
     }
 }
 
-static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint64_t value)
+/* place: that of who arrives; GBA_SIM_PLACES: a write to the register by somebody who may. */
+static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32_t place,
+                                 uint64_t value)
 {
     struct gba_sim_segment *segment = dev->segment;
     struct gba_model_effects effects; /* 11 KiB, of which the model sets what it uses */
@@ -79,9 +84,13 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint64
     /* Under the lock: nobody is released once the device is dead. */
     if (UNLIKELY(0 != gba_word_load_relaxed(&segment->dead)))
         goto unlock;
+    /* Who lost the group does not arrive in the name of another team's member, whose round may have
+     * the same sequence: its doorbell leads nowhere. [DRV-16] */
+    if (UNLIKELY(segment->group[group].place != place && GBA_SIM_PLACES != place))
+        goto unlock;
     if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
         goto unlock;
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0);
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
     gba_model_arrive(&segment->model.group[group], value, &effects);
     access_finish(dev, group, &effects);
 unlock:
@@ -89,15 +98,19 @@ unlock:
     return GBA_OK;
 }
 
-/* An arrival on a damaged segment is lost, as one on a dead bus is; it has been logged. */
-void gba_sim_bus_arrive(struct gba_seat *seat, uint64_t value)
+static struct gba_sim_slot *slot_of(const struct gba_sim_seat *seat)
 {
-    struct gba_sim_dev *dev = ((struct gba_sim_seat *)seat)->dev;
+    return &seat->dev->segment->place[seat->place].slot[seat->seat.member];
+}
 
-    if (UNLIKELY(dev->delayed))
-        gba_word_store_relaxed(&dev->segment->slot[seat->group][seat->member].awaited,
-                               GBA_ARRIVAL_SEQ(value));
-    (void)group_arrive(dev, seat->group, value);
+/* An arrival on a damaged segment is lost, as one on a dead bus is; it has been logged. */
+void gba_sim_bus_arrive(struct gba_seat *s, uint64_t value)
+{
+    struct gba_sim_seat *seat = (struct gba_sim_seat *)s;
+
+    if (UNLIKELY(seat->dev->delayed))
+        gba_word_store_relaxed(&slot_of(seat)->awaited, GBA_ARRIVAL_SEQ(value));
+    (void)group_arrive(seat->dev, s->group, seat->place, value);
 }
 
 void gba_sim_bus_poll(struct gba_seat *seat)
@@ -107,7 +120,7 @@ void gba_sim_bus_poll(struct gba_seat *seat)
 
     if (!UNLIKELY(dev->delayed))
         return;
-    slot = &dev->segment->slot[seat->group][seat->member];
+    slot = slot_of((struct gba_sim_seat *)seat);
     if (!gba_sim_fault_due(slot) || GBA_OK != gba_sim_group_lock(dev->segment, seat->group))
         return;
     gba_sim_fault_deliver(slot);
@@ -152,7 +165,7 @@ static gba_status_t bus_access(struct gba_sim_dev *dev, const struct gba_model_a
         if (GBA_OK != status)
             return status;
         what = access_journal(access, &member);
-        gba_sim_journal_begin(segment, (uint32_t)group, what, member);
+        gba_sim_journal_begin(segment, (uint32_t)group, what, segment->group[group].place, member);
         gba_model_access(&segment->model, access, &effects);
         access_finish(dev, (uint32_t)group, &effects);
         gba_sim_group_unlock(segment, (uint32_t)group);
@@ -185,6 +198,6 @@ gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned wid
     if (0 != gba_word_load_relaxed(&dev->segment->dead))
         return GBA_OK; /* as a store to hardware that is gone */
     if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address)
-        return group_arrive(dev, (uint32_t)group, value);
+        return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, value);
     return bus_access(dev, &access, NULL);
 }

@@ -30,16 +30,6 @@ _Static_assert(1 + sizeof LOCK_PREFIX + GBA_SIM_ID_MAX <= sizeof((struct sockadd
                "the name of the lock fits an abstract socket");
 _Static_assert(2 + 9 * 4 + GBA_SIM_NAME_MAX + 1 <= GBA_SIM_ID_MAX, "the longest name fits an id");
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo): jobs have names of any length and with any characters. */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; '\0' != *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* The number of a namespace of this process; the kernel gives them out in 32 bits. */
 static unsigned int namespace_id(const char *path)
 {
@@ -65,7 +55,7 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
     if (NULL != name)
         snprintf(id, GBA_SIM_ID_MAX, "n:%s:%.*s", host, GBA_SIM_NAME_MAX, name);
     else if (NULL != job)
-        snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)hash(job));
+        snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)gba_dev_job(job));
     else
         snprintf(id, GBA_SIM_ID_MAX, "p:%s:%ld", host, (long)getpid());
     return GBA_OK;

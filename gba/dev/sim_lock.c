@@ -27,25 +27,49 @@ int gba_sim_lock_init(pthread_mutex_t *lock)
     return err;
 }
 
+/* The others have no memory reserved, and no call changes them. */
+static bool has_seat(const struct gba_driver_record *record, uint32_t member)
+{
+    return member < record->head.members;
+}
+
+/* What was copied counts from here on. */
+static void journal_open(struct gba_sim_journal *journal, uint32_t what)
+{
+    gba_fence_compiler(); /* the copies are whole before the journal counts */
+    gba_word_store_relaxed(&journal->what, what);
+    gba_fence_compiler(); /* and it counts before the first change */
+}
+
 void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
-                           uint32_t member)
+                           uint32_t place, uint32_t member)
 {
     struct gba_sim_journal *journal = &segment->group[group].journal;
     const struct gba_model_group *model = &segment->model.group[group];
-    const struct gba_driver_record *record = &segment->group[group].record;
+    const struct gba_driver_record *record = &segment->place[place].record;
 
+    journal->place = place;
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
         journal->core = model->core;
     if (0 != (what & GBA_SIM_JOURNAL_HEAD))
         journal->head = record->head;
     if (0 != (what & GBA_SIM_JOURNAL_SEAT)) {
         journal->member = member;
-        journal->seat = record->seat[member];
+        if (has_seat(record, member))
+            journal->seat = record->seat[member];
         journal->address = model->table[member];
     }
-    gba_fence_compiler(); /* the copies are whole before the journal counts */
-    gba_word_store_relaxed(&journal->what, what);
-    gba_fence_compiler(); /* and it counts before the first change */
+    journal_open(journal, what);
+}
+
+void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next)
+{
+    struct gba_sim_journal *journal = &segment->group[group].journal;
+
+    journal->place = segment->group[group].place;
+    journal->next = next;
+    journal->reclaims = segment->group[group].reclaims + 1;
+    journal_open(journal, GBA_SIM_JOURNAL_RECLAIM);
 }
 
 void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group)
@@ -74,10 +98,12 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
 {
     struct gba_sim_journal *journal = &segment->group[group].journal;
     struct gba_model_group *model = &segment->model.group[group];
-    struct gba_driver_record *record = &segment->group[group].record;
+    struct gba_driver_record *record = &segment->place[journal->place].record;
     uint64_t what = gba_word_load_relaxed(&journal->what);
 
-    gba_fence_compiler(); /* pairs with the first fence of begin */
+    gba_fence_compiler(); /* pairs with the first fence of journal_open */
+    if (0 != (what & GBA_SIM_JOURNAL_RECLAIM))
+        gba_sim_reclaim(segment, group);
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
         model->core = journal->core;
     if (0 != (what & GBA_SIM_JOURNAL_RESET))
@@ -85,11 +111,14 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
     if (0 != (what & GBA_SIM_JOURNAL_HEAD))
         record->head = journal->head;
     if (0 != (what & GBA_SIM_JOURNAL_SEAT)) {
-        record->seat[journal->member] = journal->seat;
+        if (has_seat(record, journal->member))
+            record->seat[journal->member] = journal->seat;
         model->table[journal->member] = journal->address;
     }
-    /* A reaper takes several seats at a time: the counts follow the seats. */
-    if (0 != (what & GBA_SIM_JOURNAL_HEAD))
+    /* A reaper takes several seats at a time: the counts follow the seats. What is free and not the
+     * group's place needs no repair, and must not get it: that resets the group. */
+    if (0 != (what & GBA_SIM_JOURNAL_HEAD) &&
+        (journal->place == segment->group[group].place || GBA_GROUP_FREE != record->head.state))
         gba_driver_repair(record, model);
     gba_sim_journal_end(segment, group);
 }
@@ -138,7 +167,8 @@ gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment)
 {
     int err = pthread_mutex_lock(&segment->lock);
 
-    /* It guards one word, which is written at once: there is nothing to repair. */
+    /* What it guards is one word of the device page, which is written at once, and places that were
+     * taken and not used yet, which gba_sim_reap finds: there is nothing to repair. */
     if (EOWNERDEAD == err)
         err = pthread_mutex_consistent(&segment->lock);
     return 0 == err ? GBA_OK : lock_failed(err);

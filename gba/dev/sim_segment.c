@@ -91,7 +91,7 @@ static int file_create(const char *id, gba_status_t *status)
         return -1;
     }
     if (0 == fchmod(file, 0600) && 0 == ftruncate(file, size) &&
-        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, slot)) &&
+        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, place)) &&
         0 == fcntl(file, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
         return file;
     *status = system_failed("reserve the memory of the simulated device");
@@ -134,6 +134,20 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
     return GBA_OK;
 }
 
+/* Each group has a place at the start, with a record that says that it is free. */
+static gba_status_t places_init(struct gba_sim_dev *dev)
+{
+    for (uint32_t i = 0; i < GBA_GROUPS; i++) {
+        gba_status_t status = gba_sim_record_reserve(dev, i, 1);
+
+        if (GBA_OK != status)
+            return status;
+        dev->segment->group[i].place = i;
+        gba_word_store_relaxed(&dev->segment->home[i], 1 + i);
+    }
+    return GBA_OK;
+}
+
 static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
                                    const struct gba_sim_options *options)
 {
@@ -148,14 +162,13 @@ static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
         status = system_failed("map the simulated device");
         goto close_file;
     }
-    status = segment_init(segment, id, options);
-    if (GBA_OK != status)
-        goto unmap;
     dev->segment = segment;
     dev->file = file;
-    return GBA_OK;
-
-unmap:
+    status = places_init(dev);
+    if (GBA_OK == status)
+        status = segment_init(segment, id, options); /* from here on others attach */
+    if (GBA_OK == status)
+        return GBA_OK;
     munmap(segment, sizeof *segment);
 close_file:
     close(file);
@@ -275,11 +288,24 @@ void gba_sim_segment_close(struct gba_sim_dev *dev)
     close(dev->file);
 }
 
-gba_status_t gba_sim_segment_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member)
+static gba_status_t segment_reserve(struct gba_sim_dev *dev, uint64_t offset, size_t size)
 {
-    if (0 == reserve(dev->file, (off_t)gba_sim_slot_address(group, member),
-                     (off_t)sizeof(struct gba_sim_slot)))
+    if (0 == reserve(dev->file, (off_t)offset, (off_t)size))
         return GBA_OK;
-    system_failed("reserve the memory of a release flag");
+    system_failed("reserve the memory of a group");
     return GBA_ERR_NOMEM;
+}
+
+gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members)
+{
+    return segment_reserve(
+        dev,
+        offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place) +
+            offsetof(struct gba_sim_place, record),
+        offsetof(struct gba_driver_record, seat) + members * sizeof(struct gba_driver_seat));
+}
+
+gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member)
+{
+    return segment_reserve(dev, gba_sim_slot_address(place, member), sizeof(struct gba_sim_slot));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /dev/gbaN: the interface between the Linux driver and user space, version 1.
+ * /dev/gbaN: the interface between the Linux driver and user space, version 2.
  *
  * Every structure is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit ones on
  * 8-byte boundaries, no pointer, no padding. Every one begins with `size`, its own size in bytes as
- * the caller knows it, and `flags`, which is 0 in version 1: the driver refuses with EINVAL a size
+ * the caller knows it, and `flags`, which is 0 in version 2: the driver refuses with EINVAL a size
  * it does not know and a flag it does not know, and so a later version can add both. The driver
  * also refuses (EINVAL) a reserved field that is not 0.
  *
@@ -19,13 +19,13 @@
 #include <linux/types.h>
 #include "gba_regs.h"
 
-#define GBA_ABI_VERSION 1u
+#define GBA_ABI_VERSION 2u /* 2: ALLOC has a limit and a heat, groups can be taken back */
 
 /* Groups and members are numbered from 0; "none" where a field may be empty. */
 #define GBA_MEMBER_NONE 0xFFFFFFFFu
 
 /*
- * QUERY: what this device is. [DRV-1]
+ * QUERY: what this device is; the same in all versions, since it tells the version. [DRV-1]
  * Errors: ENOTTY the file is no GBA; EINVAL; EFAULT.
  */
 struct gba_ioc_query {
@@ -45,17 +45,23 @@ struct gba_ioc_query {
 #define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; nothing but QUERY and FREE works */
 
 /*
- * ALLOC: take a free group for `members` members and become its allocator. [DRV-2]
- * Errors: ENOSPC no free group; EINVAL members is not 1 to 708; ENODEV the device is dead.
+ * ALLOC: take a group for `members` members and become its allocator: a free one, or one that is
+ * taken back from a team that uses it much less. [DRV-2, DRV-11, DRV-12]
+ * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
+ * groups, and none of them can be taken back; EINVAL members is not 1 to 708; ENODEV the device is
+ * dead.
  */
 struct gba_ioc_alloc {
     __u32 size;       /* in */
     __u32 flags;      /* in: 0 */
     __u32 members;    /* in: 1 to 708 */
+    __u32 groups_max; /* in: groups that the job may hold, with this one; 0: no limit */
+    __u32 heat;       /* in: barriers a second of who asks; 0: take nothing back */
     __u32 group;      /* out */
     __u32 generation; /* out: differs each time that this group is allocated */
     __u32 reserved;   /* 0 */
     __u64 key;        /* out: random; joining needs it */
+    __u64 job;        /* in: a number for the job among those of its user */
 };
 
 /*
@@ -106,9 +112,9 @@ struct gba_ioc_configure {
 };
 
 /*
- * FREE: leave the group: the flag is withdrawn and unpinned before the call returns. With
- * GBA_MEMBER_NONE the allocator gives up an allocation that nobody has joined. The last to leave
- * frees the group. [DRV-6]
+ * FREE: leave the group: the flag is withdrawn and unpinned before the call returns; also of a
+ * group that was taken back. With GBA_MEMBER_NONE the allocator gives up an allocation that nobody
+ * has joined. The last to leave frees the group. [DRV-6, DRV-15]
  * Errors: ESTALE; EINVAL this file is not that member.
  */
 struct gba_ioc_free {
@@ -122,7 +128,8 @@ struct gba_ioc_free {
 
 /*
  * INSPECT: the registers of a group that this file has joined, for the watchdog. [DRV-7]
- * Errors: ESTALE; EINVAL this file has not joined; ENODEV the device is dead.
+ * Errors: ESTALE; EIDRM the group was taken back [DRV-15]; EINVAL this file has not joined; ENODEV
+ * the device is dead.
  */
 struct gba_ioc_inspect {
     __u32 size;                         /* in */
@@ -178,8 +185,9 @@ GBA_REGS_ASSERT(sizeof(struct gba_ioc_query) == 136, gba_ioc_query_size);
 GBA_IOC_OFFSET(gba_ioc_query, uuid, 32);
 GBA_IOC_OFFSET(gba_ioc_query, bad_access, 48);
 GBA_IOC_OFFSET(gba_ioc_query, counters, 56);
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_alloc) == 32, gba_ioc_alloc_size);
-GBA_IOC_OFFSET(gba_ioc_alloc, key, 24);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_alloc) == 48, gba_ioc_alloc_size);
+GBA_IOC_OFFSET(gba_ioc_alloc, key, 32);
+GBA_IOC_OFFSET(gba_ioc_alloc, job, 40);
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_join) == 48, gba_ioc_join_size);
 GBA_IOC_OFFSET(gba_ioc_join, key, 16);
 GBA_IOC_OFFSET(gba_ioc_join, doorbell_offset, 32);

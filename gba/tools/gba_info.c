@@ -39,6 +39,8 @@ static void show(const gba_device_info_t *info)
     for (unsigned int i = 0; i < GBA_COUNTERS; i++)
         printf("%-22s %" PRIu64 "\n", counter_names[i], info->counters[i]);
     printf("%-22s %" PRIu64 "\n", "accesses to no group", info->bad_access);
+    if (0 == strcmp(info->backend, "sim")) /* a driver does not tell */
+        printf("%-22s %" PRIu64 "\n", "groups taken back", info->reclaimed);
 }
 
 static int show_device(const char *path)

@@ -31,9 +31,15 @@ static bool is_member(const struct gba_driver_record *record, struct gba_driver_
     return false;
 }
 
-static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
+static bool is_other(const struct gba_driver_head *head, uint32_t generation)
 {
     return head->state == GBA_GROUP_FREE || head->generation != generation;
+}
+
+/* For all but those who leave: a group that was taken back is stale, too. [DRV-15] */
+static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
+{
+    return head->state == GBA_GROUP_RECLAIMED || is_other(head, generation);
 }
 
 /* Reset at both ends of a group's life: at the end so that no release store goes to memory that was
@@ -43,9 +49,11 @@ static void reset(struct gba_model_group *group)
     gba_model_write(group, GBA_REG_CONTROL, GBA_CONTROL_RESET);
 }
 
+/* A group that was taken back may be another team's by now. [DRV-15] */
 static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
 {
-    reset(group);
+    if (record->head.state != GBA_GROUP_RECLAIMED)
+        reset(group);
     record->head.allocator = nobody;
     record->head.key = 0;
     record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one differs from it */
@@ -64,9 +72,10 @@ static void write_members(struct gba_model_group *group, uint32_t members)
 }
 
 gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model_group *group,
-                              uint32_t members, uint64_t key, struct gba_driver_owner owner)
+                              const struct gba_driver_request *request)
 {
     struct gba_driver_head *head = &record->head;
+    uint32_t members = request->members;
 
     if (members < 1 || members > GBA_MEMBERS_MAX)
         return GBA_ERR_PARAM;
@@ -74,12 +83,16 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
         return GBA_ERR_NO_GROUP;
     reset(group);
     write_members(group, members);
-    memset(record->seat, 0, sizeof(record->seat));
+    memset(record->seat, 0, members * sizeof(record->seat[0])); /* the others are not looked at */
     *head = (struct gba_driver_head){.state = GBA_GROUP_ALLOCATED,
                                      .generation = head->generation + 1,
-                                     .key = key,
+                                     .key = request->key,
                                      .members = members,
-                                     .allocator = owner};
+                                     .uid = request->uid,
+                                     .allocator = request->owner,
+                                     .job = request->job,
+                                     .sampled_at = request->now,
+                                     .sampled_rounds = group->core.counters[GBA_COUNTER_ROUNDS]};
     return GBA_OK;
 }
 
@@ -149,7 +162,8 @@ static void leave_seat(struct gba_driver_record *record, struct gba_model_group 
     struct gba_driver_head *head = &record->head;
     struct gba_driver_seat *seat = &record->seat[member];
 
-    gba_model_write_table(group, member, 0);
+    if (head->state != GBA_GROUP_RECLAIMED)
+        gba_model_write_table(group, member, 0);
     head->mapped -= seat->state == GBA_SEAT_MAPPED;
     head->present--;
     seat->state = GBA_SEAT_LEFT;
@@ -162,7 +176,7 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
 {
     struct gba_driver_head *head = &record->head;
 
-    if (is_stale(head, generation))
+    if (is_other(head, generation))
         return GBA_ERR_STALE;
     if (member == GBA_MEMBER_NONE) {
         if (!same_owner(head->allocator, owner) || same_owner(owner, nobody))
@@ -174,6 +188,13 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
         return GBA_ERR_PARAM;
     leave_seat(record, group, member);
     return GBA_OK;
+}
+
+gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation)
+{
+    if (is_other(&record->head, generation))
+        return GBA_ERR_STALE;
+    return record->head.state == GBA_GROUP_RECLAIMED ? GBA_ERR_RECLAIMED : GBA_OK;
 }
 
 static bool is_dead(struct gba_driver_owner owner, bool (*alive)(struct gba_driver_owner owner))
@@ -221,7 +242,8 @@ void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group 
 
         joined |= seat->state != GBA_SEAT_EMPTY;
         /* A mapped seat without an address: it was cut short while it mapped or left. */
-        if (seat->state == GBA_SEAT_MAPPED && group->table[member] == 0)
+        if (head->state != GBA_GROUP_RECLAIMED && seat->state == GBA_SEAT_MAPPED &&
+            group->table[member] == 0)
             seat->state = GBA_SEAT_JOINED;
         head->present += is_present(seat);
         head->mapped += seat->state == GBA_SEAT_MAPPED;

@@ -26,7 +26,14 @@ struct gba_driver_seat {
     uint32_t reserved;
 };
 
-enum gba_driver_group_state { GBA_GROUP_FREE, GBA_GROUP_ALLOCATED, GBA_GROUP_ARMED };
+/* RECLAIMED: the group was taken back, and this record goes on without it for those who have not
+ * left; the group has another record by then. */
+enum gba_driver_group_state {
+    GBA_GROUP_FREE,
+    GBA_GROUP_ALLOCATED,
+    GBA_GROUP_ARMED,
+    GBA_GROUP_RECLAIMED
+};
 
 /* The part that is copied by whoever must be able to take a call back. */
 struct gba_driver_head {
@@ -34,10 +41,15 @@ struct gba_driver_head {
     uint32_t generation;
     uint64_t key;
     uint32_t members;
-    uint32_t present; /* seats JOINED or MAPPED */
-    uint32_t mapped;  /* seats MAPPED */
-    uint32_t reserved;
+    uint32_t present;                  /* seats JOINED or MAPPED */
+    uint32_t mapped;                   /* seats MAPPED */
+    uint32_t uid;                      /* the allocator's user */
     struct gba_driver_owner allocator; /* nobody, once somebody has joined */
+    uint64_t job;                      /* of the user, whose group this is */
+    uint64_t sampled_at;               /* ns, as `now` of a request */
+    uint64_t sampled_rounds;           /* the group's counter then */
+    uint32_t rate;                     /* rounds a second between the last two samples */
+    uint32_t rated;                    /* 1: there is a rate */
 };
 
 struct gba_driver_record {
@@ -45,12 +57,24 @@ struct gba_driver_record {
     struct gba_driver_seat seat[GBA_MEMBERS_MAX];
 };
 
+/* Who asks for a group. */
+struct gba_driver_request {
+    uint32_t members;
+    uint32_t groups_max; /* that his job may hold, with this one; 0: no limit */
+    uint32_t heat;       /* barriers a second; 0: take nothing back */
+    uint32_t uid;
+    uint64_t job;
+    uint64_t key; /* random */
+    uint64_t now; /* ns, of a clock that all who ask share */
+    struct gba_driver_owner owner;
+};
+
 /*
  * Each returns a status as the ioctl of that name (gba_ioctl.h) would:
  * alloc: GBA_OK; GBA_ERR_NO_GROUP: this group is not free; GBA_ERR_PARAM: members. [DRV-2]
  */
 gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model_group *group,
-                              uint32_t members, uint64_t key, struct gba_driver_owner owner);
+                              const struct gba_driver_request *request);
 
 /* GBA_OK, GBA_ERR_STALE, GBA_ERR_BUSY, GBA_ERR_PARAM. [DRV-3] */
 gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generation, uint64_t key,
@@ -67,10 +91,16 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
                                   uint32_t generation, uint32_t sequence,
                                   struct gba_driver_owner owner);
 
-/* member may be GBA_MEMBER_NONE: give up an allocation. GBA_OK, GBA_ERR_STALE, GBA_ERR_PARAM.
- * [DRV-6] */
+/*
+ * member may be GBA_MEMBER_NONE: give up an allocation. GBA_OK, GBA_ERR_STALE, GBA_ERR_PARAM.
+ * Does not touch the group of a record that lost it. [DRV-6, DRV-15]
+ */
 gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model_group *group,
                               uint32_t generation, uint32_t member, struct gba_driver_owner owner);
+
+/* Whether a member of that generation may look: GBA_OK, GBA_ERR_STALE, GBA_ERR_RECLAIMED.
+ * [DRV-7, DRV-15] */
+gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation);
 
 /*
  * Take back all that the dead hold in this group. alive: whether a process still lives.
@@ -85,5 +115,55 @@ uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_grou
  * counts and seats fit them again. The dead process' seats remain, for gba_driver_reap.
  */
 void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group *group);
+
+/* --- reclaim.c: which group ALLOC takes, and how one is taken back --- */
+
+/* A group is sampled at most this often, and has no rate before: less says little about a team that
+ * computes for some milliseconds between two barriers. [DRV-13] */
+#define GBA_DRIVER_WINDOW_NS 50000000u
+
+/* A team loses its group to one that is this much hotter: well over what a rate that is measured
+ * twice differs by, so that no two teams take one group from each other in turns. [DRV-12] */
+#define GBA_DRIVER_HOTTER 4u
+
+/* Of a group number: none. */
+#define GBA_DRIVER_NONE UINT32_MAX
+
+/* What an ALLOC has seen of the groups so far. */
+struct gba_driver_survey {
+    uint32_t held;          /* groups of the asker's job */
+    uint32_t free;          /* the first free group, or GBA_DRIVER_NONE */
+    uint32_t coldest, rate; /* of those that can be taken back, the one with the least rate */
+    uint32_t own, own_rate; /* the same among those of the asker's job */
+};
+
+void gba_driver_survey_init(struct gba_driver_survey *survey);
+
+/* Look at one group, number `number`, and sample it if that is due. Changes only the sample.
+ * [DRV-11, DRV-13] */
+void gba_driver_survey(struct gba_driver_survey *survey, struct gba_driver_record *record,
+                       const struct gba_model_group *group, uint32_t number,
+                       const struct gba_driver_request *request);
+
+/*
+ * After all groups were looked at: which one to allocate, and whether it is to be taken back first.
+ * GBA_OK, GBA_ERR_LIMIT, GBA_ERR_NO_GROUP; outputs on GBA_OK only. [DRV-11, DRV-12]
+ */
+gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
+                               const struct gba_driver_request *request, uint32_t *number,
+                               bool *reclaim);
+
+/* Whether the group can be taken back for that request now. [DRV-12] */
+bool gba_driver_can_reclaim(const struct gba_driver_record *record,
+                            const struct gba_model_group *group,
+                            const struct gba_driver_request *request);
+
+/*
+ * Take the group from its members: it is disarmed and all are withdrawn; the record goes on without
+ * it. To be begun anew after it was cut short. What is left to the caller: to mark the flags of the
+ * seats that are MAPPED, and to give the group a record that is free, with this one's generation.
+ * [DRV-14]
+ */
+void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group);
 
 #endif

@@ -58,15 +58,19 @@ static gba_status_t bare_query(struct gba_dev *dev, gba_device_info_t *info)
     return GBA_OK;
 }
 
-static gba_status_t bare_alloc(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket)
+/* Takes nothing back: one record for each group. */
+static gba_status_t bare_alloc(struct gba_dev *dev, const gba_group_request_t *asked,
+                               gba_ticket_t *ticket)
 {
+    struct gba_driver_request request = {.members = asked->members, .owner = self};
     static uint64_t key = 1;
     gba_status_t status = GBA_ERR_NO_GROUP;
     uint32_t group;
 
     (void)dev;
     for (group = 0; group < model.groups; group++) {
-        status = gba_driver_alloc(&record[group], &model.group[group], members, ++key, self);
+        request.key = ++key;
+        status = gba_driver_alloc(&record[group], &model.group[group], &request);
         if (GBA_ERR_NO_GROUP != status)
             break;
     }
@@ -76,7 +80,7 @@ static gba_status_t bare_alloc(struct gba_dev *dev, uint32_t members, gba_ticket
     ticket->group = group;
     ticket->generation = record[group].head.generation;
     ticket->key = key;
-    ticket->members = members;
+    ticket->members = asked->members;
     memcpy(ticket->uuid, model.uuid, sizeof ticket->uuid);
     return GBA_OK;
 }
@@ -177,11 +181,11 @@ static gba_status_t bare_reg_write(struct gba_dev *dev, uint32_t address, unsign
 
 static gba_status_t bare_inspect(struct gba_seat *seat, gba_group_state_t *state)
 {
-    const struct gba_driver_head *head = &record[seat->group].head;
     const struct gba_model_core *core = &model.group[seat->group].core;
+    gba_status_t status = gba_driver_inspect(&record[seat->group], seat->generation);
 
-    if (GBA_GROUP_FREE == head->state || head->generation != seat->generation)
-        return GBA_ERR_STALE;
+    if (GBA_OK != status)
+        return status;
     state->sequence = core->sequence;
     state->arrived_count = core->arrived_count;
     state->status = (uint32_t)access_make(false, GBA_GROUP_REG(seat->group, GBA_REG_STATUS), 4, 0);

@@ -11,9 +11,10 @@
 
 gba_ticket_t conf_alloc(struct conf *conf, uint32_t members)
 {
+    const gba_group_request_t request = {.members = members};
     gba_ticket_t ticket;
 
-    assert_int_equal(conf->ops->alloc(conf->dev, members, &ticket), GBA_OK);
+    assert_int_equal(conf->ops->alloc(conf->dev, &request, &ticket), GBA_OK);
     assert_int_equal(ticket.members, members);
     return ticket;
 }

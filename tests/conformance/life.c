@@ -148,6 +148,7 @@ static void every_size(struct conf *conf)
 
 static void groups_run_out(struct conf *conf)
 {
+    const gba_group_request_t two = {.members = 2};
     gba_ticket_t ticket[GBA_GROUPS], extra;
     uint32_t seen = 0;
 
@@ -159,7 +160,7 @@ static void groups_run_out(struct conf *conf)
     }
     assert_int_equal(conf_info(conf).groups_free, 0);
     memset(&extra, 0x5a, sizeof extra);
-    assert_int_equal(conf->ops->alloc(conf->dev, 2, &extra), GBA_ERR_NO_GROUP);
+    assert_int_equal(conf->ops->alloc(conf->dev, &two, &extra), GBA_ERR_NO_GROUP);
     for (size_t i = 0; i < sizeof extra; i++)
         assert_int_equal(((const unsigned char *)&extra)[i], 0x5a);
     /* One that is given back is the next one's. */

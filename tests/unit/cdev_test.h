@@ -13,6 +13,7 @@
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/log_catch.h"
 
+static const gba_group_request_t cdev_request = {.members = 1};
 static const struct gba_dev_path cdev_path = {.kind = GBA_DEV_CDEV, .file = FAKE_KERNEL_PATH};
 
 static inline int cdev_setup(void **state)
@@ -57,9 +58,10 @@ static inline uint32_t cdev_free_groups(struct gba_dev *dev)
 
 static inline gba_ticket_t cdev_alloc(struct gba_dev *dev, uint32_t members)
 {
+    const gba_group_request_t request = {.members = members};
     gba_ticket_t ticket;
 
-    assert_int_equal(gba_dev_cdev.alloc(dev, members, &ticket), GBA_OK);
+    assert_int_equal(gba_dev_cdev.alloc(dev, &request, &ticket), GBA_OK);
     return ticket;
 }
 

@@ -23,7 +23,10 @@ static inline void power_on(void)
 
 static inline gba_status_t alloc(uint32_t members, struct gba_driver_owner owner)
 {
-    return gba_driver_alloc(&record, group, members, KEY + record.head.generation, owner);
+    const struct gba_driver_request request = {
+        .members = members, .key = KEY + record.head.generation, .owner = owner};
+
+    return gba_driver_alloc(&record, group, &request);
 }
 
 static inline uint32_t generation(void)

@@ -11,8 +11,17 @@
 /* Where the doorbells are for mmap; any place but that of the BAR. */
 #define BELL_OFFSET(group) (((uint64_t)(group) + 1) * GBA_DOORBELL_STRIDE)
 
+/* One life of a group; those that lost theirs stay until their members have left. */
+#define LIVES 64
+struct life {
+    uint32_t home; /* 1 + its group, 0: not used */
+    struct gba_driver_record record;
+    uint64_t flag[GBA_MEMBERS_MAX]; /* of those that lost their group: addresses, still pinned */
+};
+
 static struct gba_model model;
-static struct gba_driver_record record[GBA_GROUPS];
+static struct life life[LIVES];
+static struct life *current[GBA_GROUPS];
 
 static int releasing; /* the file that is being closed */
 
@@ -26,7 +35,35 @@ void fake_driver_start(uint32_t groups)
     static const uint64_t uuid[2] = {0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull};
 
     gba_model_init(&model, groups, uuid);
-    memset(record, 0, sizeof record);
+    memset(life, 0, sizeof life);
+    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
+        life[group].home = 1 + group;
+        current[group] = &life[group];
+    }
+}
+
+/* The life that a caller with this generation means; the group's own if there is none. */
+static struct life *life_of(uint32_t group, uint32_t generation)
+{
+    for (size_t i = 0; i < LIVES; i++)
+        if (1 + group == life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
+            generation == life[i].record.head.generation)
+            return &life[i];
+    return current[group];
+}
+
+static bool is_mapped(const struct life *l, uint32_t member)
+{
+    return member < l->record.head.members && GBA_SEAT_MAPPED == l->record.seat[member].state;
+}
+
+/* What of a life is over. */
+static void lives_sweep(void)
+{
+    for (size_t i = 0; i < LIVES; i++)
+        if (0 != life[i].home && current[life[i].home - 1] != &life[i] &&
+            GBA_GROUP_FREE == life[i].record.head.state)
+            life[i].home = 0;
 }
 
 static bool is_pinned(uint64_t address)
@@ -35,15 +72,20 @@ static bool is_pinned(uint64_t address)
         for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
             if (model.group[group].table[member] == address)
                 return true;
+    for (size_t i = 0; i < LIVES; i++)
+        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
+            if (0 != life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
+                is_mapped(&life[i], member) && life[i].flag[member] == address)
+                return true;
     return false;
 }
 
 static void count_pinned(void)
 {
     fake_kernel.pinned = 0;
-    for (uint32_t group = 0; group < model.groups; group++)
-        fake_kernel.pinned +=
-            record[group].head.state == GBA_GROUP_FREE ? 0 : record[group].head.mapped;
+    for (size_t i = 0; i < LIVES; i++)
+        if (0 != life[i].home && GBA_GROUP_FREE != life[i].record.head.state)
+            fake_kernel.pinned += life[i].record.head.mapped;
 }
 
 void fake_driver_unmapped(uintptr_t first, size_t size)
@@ -56,12 +98,16 @@ void fake_driver_unmapped(uintptr_t first, size_t size)
                 fake_violation("the flag of member %u of group %u was unmapped under the device",
                                member, group);
         }
+    for (size_t i = 0; i < LIVES; i++)
+        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
+            if (0 != life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
+                is_mapped(&life[i], member) && life[i].flag[member] >= first &&
+                life[i].flag[member] < first + size)
+                fake_violation("the flag of member %u was unmapped while it was pinned", member);
 }
 
-static bool has_joined(int file, uint32_t group)
+static bool has_joined(int file, const struct gba_driver_record *r)
 {
-    const struct gba_driver_record *r = &record[group];
-
     for (uint32_t member = 0; member < r->head.members; member++)
         if ((GBA_SEAT_JOINED == r->seat[member].state ||
              GBA_SEAT_MAPPED == r->seat[member].state) &&
@@ -70,13 +116,15 @@ static bool has_joined(int file, uint32_t group)
     return false;
 }
 
-int fake_driver_doorbell(int file, uint64_t offset, uint64_t size)
+int fake_driver_doorbell(int file, uint64_t offset, uint64_t size, uint32_t *generation)
 {
     if (size != (uint64_t)sysconf(_SC_PAGESIZE))
         return -1;
     for (uint32_t group = 0; group < model.groups; group++)
-        if (BELL_OFFSET(group) == offset)
-            return has_joined(file, group) ? (int)group : -1;
+        if (BELL_OFFSET(group) == offset) {
+            *generation = current[group]->record.head.generation;
+            return has_joined(file, &current[group]->record) ? (int)group : -1;
+        }
     return -1;
 }
 
@@ -88,8 +136,10 @@ static bool file_lives(struct gba_driver_owner owner)
 void fake_driver_release(int file)
 {
     releasing = file;
-    for (uint32_t group = 0; group < model.groups; group++)
-        gba_driver_reap(&record[group], &model.group[group], file_lives);
+    for (size_t i = 0; i < LIVES; i++)
+        if (0 != life[i].home)
+            gba_driver_reap(&life[i].record, &model.group[life[i].home - 1], file_lives);
+    lives_sweep();
     count_pinned();
 }
 
@@ -101,11 +151,12 @@ static void store_releases(const struct gba_model_effects *effects)
                                effects->release[i].sequence);
 }
 
-void fake_driver_arrive(uint32_t group, uint64_t value)
+void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value)
 {
     static struct gba_model_effects effects;
 
-    if (fake_kernel.dead)
+    /* Of another life: a mapping that was revoked. [DRV-16] */
+    if (fake_kernel.dead || current[group]->record.head.generation != generation)
         return;
     gba_model_arrive(&model.group[group], value, &effects);
     store_releases(&effects);
@@ -135,6 +186,10 @@ static int error_of(gba_status_t status, int busy)
         return busy;
     case GBA_ERR_NO_GROUP:
         return ENOSPC;
+    case GBA_ERR_LIMIT:
+        return EDQUOT;
+    case GBA_ERR_RECLAIMED:
+        return EIDRM;
     default:
         return EINVAL;
     }
@@ -152,27 +207,70 @@ static int do_query(struct gba_ioc_query *query)
     query->bad_access = model.bad_access;
     memset(query->counters, 0, sizeof query->counters);
     for (uint32_t group = 0; group < model.groups; group++) {
-        query->groups_free += GBA_GROUP_FREE == record[group].head.state;
+        query->groups_free += GBA_GROUP_FREE == current[group]->record.head.state;
         for (uint32_t i = 0; i < GBA_COUNTERS; i++)
             query->counters[i] += model.group[group].core.counters[i];
     }
     return 0;
 }
 
+/* [DRV-14], [DRV-15] */
+static gba_status_t take_back(uint32_t group)
+{
+    struct gba_model_group *g = &model.group[group];
+    struct life *old = current[group], *next = NULL;
+
+    for (size_t i = 0; i < LIVES && NULL == next; i++)
+        if (0 == life[i].home)
+            next = &life[i];
+    if (NULL == next)
+        return GBA_ERR_NO_GROUP;
+    memcpy(old->flag, g->table, sizeof old->flag);
+    gba_driver_reclaim(&old->record, g);
+    for (uint32_t member = 0; member < old->record.head.members; member++) {
+        gba_word_t *flag = (gba_word_t *)(uintptr_t)old->flag[member];
+
+        if (is_mapped(old, member))
+            gba_word_store_release(flag, gba_word_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
+    }
+    memset(&next->record.head, 0, sizeof next->record.head);
+    next->record.head.generation = old->record.head.generation;
+    next->home = 1 + group;
+    current[group] = next;
+    return GBA_OK;
+}
+
 static int do_alloc(int file, struct gba_ioc_alloc *alloc)
 {
-    gba_status_t status = GBA_ERR_NO_GROUP;
     static uint64_t key = 0x9e3779b97f4a7c15ull; /* a test needs no secret, only another one */
+    struct gba_driver_request request = {.members = alloc->members,
+                                         .groups_max = alloc->groups_max,
+                                         .heat = alloc->heat,
+                                         .uid = fake_kernel.uid,
+                                         .job = alloc->job,
+                                         .now = fake_kernel.now,
+                                         .owner = owner_of(file)};
+    struct gba_driver_survey survey;
+    gba_status_t status;
+    uint32_t group;
+    bool reclaim;
 
-    for (uint32_t group = 0; GBA_ERR_NO_GROUP == status && group < model.groups; group++) {
-        key = key * 6364136223846793005ull + 1442695040888963407ull;
-        status = gba_driver_alloc(&record[group], &model.group[group], alloc->members, key,
-                                  owner_of(file));
-        alloc->group = group;
-        alloc->generation = record[group].head.generation;
-        alloc->key = key;
-    }
-    return error_of(status, EBUSY);
+    key = key * 6364136223846793005ull + 1442695040888963407ull;
+    request.key = key;
+    gba_driver_survey_init(&survey);
+    for (group = 0; group < model.groups; group++)
+        gba_driver_survey(&survey, &current[group]->record, &model.group[group], group, &request);
+    status = gba_driver_decide(&survey, &request, &group, &reclaim);
+    if (GBA_OK == status && reclaim)
+        status = take_back(group);
+    if (GBA_OK == status)
+        status = gba_driver_alloc(&current[group]->record, &model.group[group], &request);
+    if (GBA_OK != status)
+        return error_of(status, EBUSY);
+    alloc->group = group;
+    alloc->generation = current[group]->record.head.generation;
+    alloc->key = key;
+    return 0;
 }
 
 static int do_join(int file, struct gba_ioc_join *join)
@@ -181,8 +279,8 @@ static int do_join(int file, struct gba_ioc_join *join)
 
     if (fake_kernel.refuse_member == join->member + 1)
         return EPERM;
-    status = gba_driver_join(&record[join->group], join->generation, join->key, join->member,
-                             owner_of(file));
+    status = gba_driver_join(&current[join->group]->record, join->generation, join->key,
+                             join->member, owner_of(file));
     if (GBA_OK != status)
         return error_of(status, EBUSY);
     join->doorbell_offset =
@@ -198,15 +296,15 @@ static int do_map_flag(int file, const struct gba_ioc_map_flag *map)
 
     if (0 != map->addr && is_pinned(map->addr))
         fake_violation("one flag for two members");
-    status = gba_driver_map(&record[map->group], &model.group[map->group], map->generation,
-                            map->member, map->addr, owner_of(file));
+    status = gba_driver_map(&life_of(map->group, map->generation)->record, &model.group[map->group],
+                            map->generation, map->member, map->addr, owner_of(file));
     count_pinned();
     return error_of(status, EBUSY);
 }
 
 static int do_configure(int file, const struct gba_ioc_configure *configure)
 {
-    struct gba_driver_record *r = &record[configure->group];
+    struct gba_driver_record *r = &life_of(configure->group, configure->generation)->record;
     int busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
 
     return error_of(gba_driver_configure(r, &model.group[configure->group], configure->generation,
@@ -216,22 +314,27 @@ static int do_configure(int file, const struct gba_ioc_configure *configure)
 
 static int do_free(int file, const struct gba_ioc_free *leave)
 {
-    gba_status_t status = gba_driver_leave(&record[leave->group], &model.group[leave->group],
-                                           leave->generation, leave->member, owner_of(file));
+    gba_status_t status = gba_driver_leave(&life_of(leave->group, leave->generation)->record,
+                                           &model.group[leave->group], leave->generation,
+                                           leave->member, owner_of(file));
 
+    lives_sweep();
     count_pinned();
     return error_of(status, EBUSY);
 }
 
 static int do_inspect(int file, struct gba_ioc_inspect *inspect)
 {
-    const struct gba_driver_head *head = &record[inspect->group].head;
+    const struct gba_driver_record *r = &life_of(inspect->group, inspect->generation)->record;
     const struct gba_model_core *core = &model.group[inspect->group].core;
+    gba_status_t status = gba_driver_inspect(r, inspect->generation);
 
-    if (GBA_GROUP_FREE == head->state || head->generation != inspect->generation)
+    if (GBA_ERR_STALE == status)
         return ESTALE;
-    if (!has_joined(file, inspect->group))
+    if (!has_joined(file, r))
         return EINVAL;
+    if (GBA_OK != status)
+        return error_of(status, EBUSY);
     inspect->sequence = core->sequence;
     inspect->arrived_count = core->arrived_count;
     inspect->status =

@@ -23,13 +23,14 @@ int fake_driver_ioctl(int file, unsigned long request, void *argument);
 /* The file was closed for the last time: take back what was joined through it. [DRV-10] */
 void fake_driver_release(int file);
 
-/* The group whose doorbell this file may map there, or -1. [DRV-9] */
-int fake_driver_doorbell(int file, uint64_t offset, uint64_t size);
+/* The group whose doorbell this file may map there, and in which of its lives, or -1. [DRV-9] */
+int fake_driver_doorbell(int file, uint64_t offset, uint64_t size, uint32_t *generation);
 
 /* That memory is gone: no flag of the device may be in it. */
 void fake_driver_unmapped(uintptr_t first, size_t size);
 
-void fake_driver_arrive(uint32_t group, uint64_t value);
+/* Through a doorbell that was mapped in that life of the group. */
+void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value);
 uint64_t fake_driver_access(uint32_t address, unsigned width, bool write, uint64_t value);
 
 #endif

@@ -27,7 +27,7 @@ static gba_status_t ops_reg_write(struct gba_dev *dev, uint32_t address, unsigne
 struct doorbell {
     void *memory;
     size_t size;
-    uint32_t group;
+    uint32_t group, generation;
     int file;
 };
 
@@ -149,7 +149,8 @@ static void *map_bar(size_t size, int protection)
 
 static void *map_doorbell(size_t size, int protection, int file, uint64_t offset)
 {
-    int group = fake_driver_doorbell(file, offset, size);
+    uint32_t generation;
+    int group = fake_driver_doorbell(file, offset, size, &generation);
 
     if (group < 0 || PROT_WRITE != protection) {
         fake_violation("doorbell mapped at %#llx, size %zu, protection %d",
@@ -164,7 +165,7 @@ static void *map_doorbell(size_t size, int protection, int file, uint64_t offset
             if (MAP_FAILED == memory)
                 return memory;
             memset(memory, 0xFF, sizeof(uint64_t)); /* BELL_IDLE */
-            doorbell[i] = (struct doorbell){memory, size, (uint32_t)group, file};
+            doorbell[i] = (struct doorbell){memory, size, (uint32_t)group, generation, file};
             fake_kernel.doorbells++;
             return memory;
         }
@@ -268,7 +269,7 @@ uint32_t fake_kernel_run(void)
         if (BELL_IDLE == value)
             continue;
         gba_word_store_relaxed(bell, BELL_IDLE);
-        fake_driver_arrive(doorbell[i].group, value);
+        fake_driver_arrive(doorbell[i].group, doorbell[i].generation, value);
         arrivals++;
     }
     return arrivals;

@@ -31,6 +31,8 @@ struct fake_kernel {
     bool plain_file;                         /* fstat: no character device */
     bool no_rawio;                           /* the process lacks CAP_SYS_RAWIO */
     bool dead;                               /* the device no longer answers */
+    uint32_t uid;                            /* of who calls */
+    uint64_t now;                            /* the kernel's clock, ns */
     /* What happened. */
     uint32_t violations;
     char violation[160];

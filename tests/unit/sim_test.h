@@ -68,6 +68,13 @@ static inline gba_device_info_t sim_info(struct gba_dev *dev)
     return info;
 }
 
+static inline gba_status_t sim_alloc(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket)
+{
+    const gba_group_request_t request = {.members = members};
+
+    return gba_dev_sim.alloc(dev, &request, ticket);
+}
+
 static inline struct gba_seat *sim_join(struct gba_dev *dev, const gba_ticket_t *ticket,
                                         uint32_t member, uint32_t sequence)
 {
@@ -87,7 +94,7 @@ static inline void sim_group(struct gba_dev *dev, uint32_t members, uint32_t seq
 {
     gba_ticket_t ticket;
 
-    assert_int_equal(gba_dev_sim.alloc(dev, members, &ticket), GBA_OK);
+    assert_int_equal(sim_alloc(dev, members, &ticket), GBA_OK);
     for (uint32_t i = 0; i < members; i++) {
         seat[i] = sim_join(dev, &ticket, i, sequence);
         assert_non_null(seat[i]);

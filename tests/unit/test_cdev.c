@@ -22,6 +22,7 @@ static const struct expected_error errors[] = {
     {GBA_IOC_QUERY, EIO, GBA_ERR_IO, true},
     {GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, true},
     {GBA_IOC_ALLOC, ENOSPC, GBA_ERR_NO_GROUP, false},
+    {GBA_IOC_ALLOC, EDQUOT, GBA_ERR_LIMIT, false},
     {GBA_IOC_ALLOC, ENODEV, GBA_ERR_DEAD, false},
     {GBA_IOC_ALLOC, EINVAL, GBA_ERR_PARAM, true},
     {GBA_IOC_ALLOC, EIO, GBA_ERR_IO, true},
@@ -43,6 +44,7 @@ static const struct expected_error errors[] = {
     {GBA_IOC_CONFIGURE, EBUSY, GBA_ERR_BUSY, false},
     {GBA_IOC_CONFIGURE, ENODEV, GBA_ERR_DEAD, false},
     {GBA_IOC_INSPECT, ESTALE, GBA_ERR_STALE, false},
+    {GBA_IOC_INSPECT, EIDRM, GBA_ERR_RECLAIMED, false},
     {GBA_IOC_INSPECT, EINVAL, GBA_ERR_PARAM, true},
     {GBA_IOC_INSPECT, ENODEV, GBA_ERR_DEAD, false},
 };
@@ -58,7 +60,7 @@ static gba_status_t live(struct gba_dev *dev)
 
     if (GBA_OK != status)
         return status;
-    status = gba_dev_cdev.alloc(dev, 1, &ticket);
+    status = gba_dev_cdev.alloc(dev, &cdev_request, &ticket);
     if (GBA_OK != status)
         return status;
     status = gba_dev_cdev.join(dev, &ticket, 0, &seat);
@@ -293,7 +295,7 @@ static void a_dead_device(void **state)
 
     (void)state;
     fake_kernel.dead = true;
-    assert_int_equal(gba_dev_cdev.alloc(dev, 1, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &ticket), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.join(dev, &other, 0, &none), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.configure(seat, 0), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.inspect(seat, &group), GBA_ERR_DEAD);
@@ -377,7 +379,7 @@ static int child(struct gba_dev *dev, struct gba_seat *seat, const gba_ticket_t 
         return 1;
     flag = map_there(seat->flag);
     doorbell = map_there(seat->doorbell);
-    if (GBA_ERR_IO != gba_dev_cdev.alloc(dev, 1, &mine) ||
+    if (GBA_ERR_IO != gba_dev_cdev.alloc(dev, &cdev_request, &mine) ||
         GBA_ERR_IO != gba_dev_cdev.join(dev, ticket, 1, &none))
         return 2;
     if (GBA_ERR_IO != gba_dev_cdev.map_flag(seat) ||

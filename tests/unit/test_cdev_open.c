@@ -134,10 +134,10 @@ static void real_files(void **state)
 static void another_version(void **state)
 {
     (void)state;
-    fake_kernel.abi_version = 2;
+    fake_kernel.abi_version = 1;
     refused(GBA_ERR_VERSION);
-    assert_logged("/dev/gba0 has driver interface 2 and registers 1.0; this library needs driver "
-                  "interface 1 and registers 1.x");
+    assert_logged("/dev/gba0 has driver interface 1 and registers 1.0; this library needs driver "
+                  "interface 2 and registers 1.x");
     fake_kernel.abi_version = GBA_ABI_VERSION;
     fake_kernel.regs_version = 2u << 16 | 5;
     refused(GBA_ERR_VERSION);

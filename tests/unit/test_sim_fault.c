@@ -110,13 +110,13 @@ static void test_groups_and_full(void **state)
 
     (void)state;
     assert_int_equal(sim_info(dev).groups, 2);
-    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[0]), GBA_OK);
-    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[1]), GBA_OK);
-    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[2]), GBA_ERR_NO_GROUP);
+    assert_int_equal(sim_alloc(dev, 1, &ticket[0]), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 1, &ticket[1]), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 1, &ticket[2]), GBA_ERR_NO_GROUP);
     gba_dev_sim.close(dev);
     dev = open_with(&(struct gba_sim_options){.full = 1});
     assert_int_equal(sim_info(dev).groups_free, 0);
-    assert_int_equal(gba_dev_sim.alloc(dev, 1, &ticket[0]), GBA_ERR_NO_GROUP);
+    assert_int_equal(sim_alloc(dev, 1, &ticket[0]), GBA_ERR_NO_GROUP);
     gba_dev_sim.close(dev);
 }
 
@@ -127,7 +127,7 @@ static void test_refuse(void **state)
     struct gba_seat *seat, *none;
 
     (void)state;
-    assert_int_equal(gba_dev_sim.alloc(dev, 3, &ticket), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 3, &ticket), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &ticket, 0, &seat), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &ticket, 1, &none), GBA_ERR_REFUSED);
     gba_dev_sim.leave(seat);
@@ -256,7 +256,7 @@ static void test_die(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, seat);
-    assert_int_equal(gba_dev_sim.alloc(dev, 2, &spare), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 2, &spare), GBA_OK);
     for (uint32_t round = 1; round <= 3; round++) {
         assert_false(sim_info(dev).dead);
         sim_arrive(seat[0], round);
@@ -269,7 +269,7 @@ static void test_die(void **state)
     assert_true(sim_info(dev).dead);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 2);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_RELEASES], 4);
-    assert_int_equal(gba_dev_sim.alloc(dev, 2, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(sim_alloc(dev, 2, &ticket), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.join(dev, &spare, 0, &none), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.map_flag(seat[0]), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.configure(seat[0], 0), GBA_ERR_DEAD);
@@ -296,7 +296,7 @@ static void test_latency(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, seat);
-    due = &sim_segment(dev)->slot[seat[0]->group][0].due;
+    due = &sim_segment(dev)->place[seat[0]->group].slot[0].due;
     for (uint32_t round = 1; round <= 3; round++) {
         uint64_t start = gba_sim_clock_ns(), first;
 

@@ -16,7 +16,7 @@ struct snapshot {
 
 static void snapshot_take(struct gba_sim_segment *segment, uint32_t group, struct snapshot *shot)
 {
-    shot->record = segment->group[group].record;
+    shot->record = *gba_sim_record(segment, group);
     shot->model = segment->model.group[group];
 }
 
@@ -29,7 +29,7 @@ static void test_undo(void **state)
     const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
     static struct snapshot before, after;
     struct gba_model_effects effects;
-    struct gba_driver_record *record = &segment->group[0].record;
+    struct gba_driver_record *record = gba_sim_record(segment, 0);
     struct gba_model_group *model = &segment->model.group[0];
     gba_ticket_t ticket;
     struct gba_seat *seat[2];
@@ -38,7 +38,7 @@ static void test_undo(void **state)
     for (int call = 0; call < 7; call++) {
         uint32_t what = JOURNAL_ALL, member = 1;
 
-        assert_int_equal(gba_dev_sim.alloc(dev, 2, &ticket), GBA_OK);
+        assert_int_equal(sim_alloc(dev, 2, &ticket), GBA_OK);
         assert_int_equal(ticket.group, 0);
         seat[0] = sim_join(dev, &ticket, 0, 0);
         if (call >= 1)
@@ -53,7 +53,7 @@ static void test_undo(void **state)
             gba_dev_sim.leave(seat[0]);
         snapshot_take(segment, 0, &before);
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
-        gba_sim_journal_begin(segment, 0, what, member);
+        gba_sim_journal_begin(segment, 0, what, 0, member);
         switch (call) {
         case 0:
             assert_int_equal(gba_driver_join(record, ticket.generation, ticket.key, 1, self),
@@ -103,7 +103,7 @@ static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint
     CHECK(GBA_OK == gba_sim_group_lock(segment, group));
     if (BEFORE_BEGIN == place)
         raise(SIGKILL);
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0);
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
     if (AFTER_BEGIN == place) { /* half an arrival */
         segment->model.group[group].core.arrived_count = 77;
         raise(SIGKILL);
@@ -158,21 +158,21 @@ static void test_kill_reaper(void **state)
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const struct gba_driver_head *head = &segment->group[0].record.head;
+    const struct gba_driver_head *head = &gba_sim_record(segment, 0)->head;
     gba_ticket_t ticket;
     struct gba_seat *seat;
     pid_t child;
 
     (void)state;
-    assert_int_equal(gba_dev_sim.alloc(dev, 4, &ticket), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 4, &ticket), GBA_OK);
     seat = sim_join(dev, &ticket, 0, 0);
     child = sim_fork();
     if (0 == child) {
         for (uint32_t i = 1; i < 4; i++)
             CHECK(NULL != sim_join(dev, &ticket, i, 0));
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-        gba_sim_journal_begin(segment, 0, JOURNAL_GROUP, 0);
-        gba_driver_leave(&segment->group[0].record, &segment->model.group[0], ticket.generation, 2,
+        gba_sim_journal_begin(segment, 0, JOURNAL_GROUP, 0, 0);
+        gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0], ticket.generation, 2,
                          gba_sim_process_self());
         raise(SIGKILL);
     }
@@ -203,7 +203,7 @@ static void test_kill_in_reset(void **state)
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET, 0);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET, 0, 0);
         memset(&segment->model.group[0].core, 0, sizeof segment->model.group[0].core);
         segment->model.group[0].table[0] = 0;
         raise(SIGKILL);
@@ -254,7 +254,7 @@ static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uin
             CHECK(NULL != own);
             gba_dev_sim.close(own);
         }
-        if (GBA_OK != gba_dev_sim.alloc(dev, members, &ticket))
+        if (GBA_OK != sim_alloc(dev, members, &ticket))
             continue;
         for (uint32_t m = 0; m < members; m++) {
             seat[m] = sim_join(dev, &ticket, m, 0);

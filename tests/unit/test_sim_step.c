@@ -94,7 +94,7 @@ static void live_once(void *arg)
     struct gba_seat *seat[2];
     gba_ticket_t ticket;
 
-    CHECK(GBA_OK == gba_dev_sim.alloc(dev, 2, &ticket));
+    CHECK(GBA_OK == sim_alloc(dev, 2, &ticket));
     for (uint32_t m = 0; m < 2; m++)
         seat[m] = sim_join(dev, &ticket, m, 0);
     CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));

@@ -33,11 +33,12 @@ struct double_seat {
     gba_word_t flag;
 };
 
-static gba_status_t double_alloc(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket)
+static gba_status_t double_alloc(struct gba_dev *dev, const gba_group_request_t *request,
+                                 gba_ticket_t *ticket)
 {
     struct double_dev *d = (struct double_dev *)dev;
 
-    (void)members;
+    (void)request;
     if (STEP_ALLOC == d->fail_step)
         return d->fail_status;
     d->allocated++;

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups of the simulator that are taken back: those who lose one are never let out of a round by
+ * those who get it, and arrive at none of theirs; also if processes are killed in between.
+ */
+#include "tests/unit/sim_test.h"
+
+#include <sys/ptrace.h>
+
+enum { MEMBERS = 3 };
+
+/* A device that is scarce of groups. */
+static struct gba_dev *scarce(uint32_t groups)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim.groups = groups};
+    struct gba_dev *dev = sim_open(&path);
+
+    assert_non_null(dev);
+    return dev;
+}
+
+static gba_status_t ask(struct gba_dev *dev, uint32_t heat, uint32_t groups_max,
+                        gba_ticket_t *ticket)
+{
+    const gba_group_request_t request = {
+        .members = MEMBERS, .groups_max = groups_max, .heat = heat};
+
+    return gba_dev_sim.alloc(dev, &request, ticket);
+}
+
+/* As if all groups had had their last sample a window ago: no test has to wait. */
+static void let_time_pass(struct gba_dev *dev)
+{
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
+        gba_sim_record(sim_segment(dev), group)->head.sampled_at -= GBA_DRIVER_WINDOW_NS;
+}
+
+static void seats_take(struct gba_dev *dev, const gba_ticket_t *ticket, struct gba_seat **seat,
+                       uint32_t sequence)
+{
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        seat[i] = sim_join(dev, ticket, i, sequence);
+        assert_non_null(seat[i]);
+    }
+    assert_int_equal(gba_dev_sim.configure(seat[0], sequence), GBA_OK);
+}
+
+static bool is_marked(const struct gba_seat *seat)
+{
+    return 0 != (gba_word_load_acquire(seat->flag) & GBA_FLAG_RECLAIMED);
+}
+
+/* As gba_state_poll does it. */
+static bool is_released(const struct gba_seat *seat, uint32_t sequence)
+{
+    return GBA_SEQ_REACHED((uint32_t)gba_word_load_acquire(seat->flag), sequence);
+}
+
+static uint32_t places_taken(struct gba_dev *dev)
+{
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < GBA_SIM_PLACES; i++)
+        taken += 0 != gba_word_load_acquire(&sim_segment(dev)->home[i]);
+    return taken;
+}
+
+static void test_DRV_14_members_are_told(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    gba_group_state_t group;
+    gba_ticket_t ticket, kept;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 40, old);
+    sim_round(old, MEMBERS, 41);
+    memset(&ticket, 0x5a, sizeof ticket);
+    kept = ticket;
+    assert_int_equal(ask(dev, 1000000, 0, &ticket), GBA_ERR_NO_GROUP); /* no rate yet */
+    let_time_pass(dev);
+    assert_int_equal(ask(dev, 0, 0, &ticket), GBA_ERR_NO_GROUP);
+    assert_memory_equal(&ticket, &kept, sizeof ticket);
+    assert_false(is_marked(old[0]));
+    assert_int_equal(ask(dev, 1000000, 0, &ticket), GBA_OK);
+    assert_int_equal(ticket.group, old[0]->group);
+    assert_int_not_equal(ticket.generation, old[0]->generation);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_true(is_marked(old[i]));
+        assert_int_equal((uint32_t)gba_word_load_relaxed(old[i]->flag), 41);
+        assert_int_equal(gba_dev_sim.inspect(old[i], &group), GBA_ERR_RECLAIMED);
+        assert_int_equal(gba_dev_sim.configure(old[i], 41), GBA_ERR_STALE);
+    }
+    assert_int_equal(sim_info(dev).reclaimed, 1);
+    assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
+    seats_take(dev, &ticket, new, 41);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_false(is_marked(new[i]));
+    sim_round(new, MEMBERS, 42);
+    sim_leave(old, MEMBERS);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    sim_round(new, MEMBERS, 43);
+    assert_int_equal(sim_info(dev).groups_free, 0);
+    sim_leave(new, MEMBERS);
+    assert_int_equal(sim_info(dev).groups_free, 1);
+    gba_dev_sim.close(dev);
+}
+
+/* Release stores that are still on their way come before the mark, and none after it. */
+static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM,
+                                .sim = {.groups = 1, .latency = 1000000000, .repeat_release = 1}};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_seat *old[MEMBERS];
+    gba_ticket_t ticket;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, old);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        sim_arrive(old[i], 1);
+    let_time_pass(dev);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    for (int look = 0; look < 3; look++)
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            sim_arrive(old[i], 2); /* its own note of what it waits for */
+            gba_dev_sim.poll(old[i]);
+            assert_true((GBA_FLAG_RECLAIMED | 1) == gba_word_load_relaxed(old[i]->flag));
+        }
+    gba_dev_sim.cancel(dev, &ticket);
+    sim_leave(old, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
+/* At every point of a round: the group is taken only when nobody has arrived. */
+static void test_DRV_12_never_in_a_round(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_seat *old[MEMBERS];
+    gba_ticket_t ticket;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, old);
+    for (uint32_t round = 1; round <= 3; round++)
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            sim_arrive(old[i], round);
+            let_time_pass(dev);
+            if (i + 1 < MEMBERS)
+                assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_ERR_NO_GROUP);
+            for (uint32_t j = 0; j < MEMBERS; j++)
+                assert_true(is_released(old[j], round) == (i + 1 == MEMBERS) && !is_marked(old[j]));
+        }
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    gba_dev_sim.cancel(dev, &ticket);
+    sim_leave(old, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
+/*
+ * The adversary: members that have lost their group, and notice nothing. They look at their flags
+ * and arrive again and again, at the same rounds that the new members have. Neither may let the
+ * other out.
+ */
+enum { ROUNDS = 20000 };
+
+struct shared {
+    gba_word_t round; /* of the new members */
+    gba_word_t looks, stop;
+};
+
+static void stubborn(struct gba_seat *seat, struct shared *shared)
+{
+    const uint32_t lost = 6; /* the round that it waits for: the first one without the group */
+    uint64_t round;
+
+    do {
+        round = gba_word_load_acquire(&shared->round);
+        sim_arrive(seat, lost);
+        sim_arrive(seat, (uint32_t)round);
+        sim_arrive(seat, (uint32_t)round + 1);
+        gba_dev_sim.poll(seat);
+        CHECK(!is_released(seat, lost));
+        CHECK(is_marked(seat));
+        gba_word_add_relaxed(&shared->looks, 1);
+    } while (0 == gba_word_load_relaxed(&shared->stop));
+    _exit(0);
+}
+
+static void test_DRV_16_nobody_arrives_for_another_team(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct shared *shared = sim_shared(sizeof *shared);
+    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    gba_ticket_t ticket;
+    pid_t child[MEMBERS];
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, old);
+    for (uint32_t round = 1; round <= 5; round++)
+        sim_round(old, MEMBERS, round);
+    let_time_pass(dev);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        sim_arrive(old[i], 6); /* at a group that is not armed */
+    seats_take(dev, &ticket, new, 0);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        child[i] = sim_fork();
+        if (0 == child[i])
+            stubborn(old[i], shared);
+    }
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        uint32_t last = round % MEMBERS;
+
+        gba_word_store_release(&shared->round, round);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            if (i != last)
+                sim_arrive(new[i], round);
+        /* All the others look and arrive, in the name of the one that has not. */
+        if (0 == round % 1000)
+            for (uint64_t looks = gba_word_load_relaxed(&shared->looks);
+                 gba_word_load_relaxed(&shared->looks) < looks + 2 * MEMBERS;)
+                sched_yield();
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            assert_false(is_released(new[i], round));
+        sim_arrive(new[last], round);
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            assert_true(is_released(new[i], round));
+    }
+    gba_word_store_relaxed(&shared->stop, 1);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        assert_true(sim_child_ok(child[i]));
+    sim_leave(old, MEMBERS);
+    sim_leave(new, MEMBERS);
+    munmap(shared, sizeof *shared);
+    gba_dev_sim.close(dev);
+}
+
+/* A flag belongs to its member until it has left or died, however often the group changes hands. */
+static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
+{
+    enum { TEAMS = 40 };
+    struct gba_dev *dev = scarce(2);
+    struct gba_seat *seat[TEAMS][MEMBERS];
+    gba_ticket_t ticket;
+    pid_t child;
+
+    (void)state;
+    for (uint32_t team = 0; team < TEAMS; team++) {
+        assert_int_equal(ask(dev, 1, 0, &ticket), GBA_OK);
+        seats_take(dev, &ticket, seat[team], team);
+        for (uint32_t other = 0; other < team; other++)
+            for (uint32_t i = 0; i < MEMBERS * MEMBERS; i++)
+                assert_ptr_not_equal(seat[team][i / MEMBERS]->flag, seat[other][i % MEMBERS]->flag);
+        let_time_pass(dev);
+    }
+    /* Of two that are equally cold the first one goes from hand to hand. */
+    for (uint32_t team = 0; team < TEAMS; team++)
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            assert_true(is_marked(seat[team][i]) == (1 != team && TEAMS - 1 != team));
+            assert_int_equal((uint32_t)gba_word_load_relaxed(seat[team][i]->flag), team);
+        }
+    assert_int_equal(sim_info(dev).reclaimed, TEAMS - 2);
+    assert_int_equal(places_taken(dev), GBA_GROUPS + TEAMS - 2);
+    /* One of a team that dies gives up its part only. */
+    for (uint32_t team = 0; team < TEAMS; team++)
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            gba_dev_sim.leave(seat[team][i]);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    child = sim_fork();
+    if (0 == child) {
+        CHECK(GBA_OK == ask(dev, 0, 0, &ticket));
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            CHECK(NULL != sim_join(dev, &ticket, i, 0));
+        CHECK(GBA_OK == ask(dev, 0, 0, &ticket)); /* both are taken now */
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            seat[0][i] = sim_join(dev, &ticket, i, 0);
+            CHECK(NULL != seat[0][i]);
+        }
+        CHECK(GBA_OK == gba_dev_sim.configure(seat[0][0], 0));
+        let_time_pass(dev);
+        CHECK(GBA_OK == ask(dev, 1, 0, &ticket));
+        CHECK(places_taken(dev) == GBA_GROUPS + 1);
+        raise(SIGKILL);
+    }
+    assert_true(sim_child_killed(child));
+    assert_int_equal(sim_info(dev).groups_free, 2);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
+/* Where there is no place for those who lose it, no group is taken back. */
+static void test_no_place(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_seat *old[MEMBERS];
+    gba_ticket_t ticket;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, old);
+    let_time_pass(dev);
+    for (uint32_t i = GBA_GROUPS; i < GBA_SIM_PLACES; i++)
+        gba_word_store_relaxed(&segment->home[i], GBA_GROUPS); /* of the last group */
+    segment->place[GBA_SIM_PLACES - 1].record.head.state = GBA_GROUP_RECLAIMED;
+    segment->place[GBA_SIM_PLACES - 1].record.head.present = 1;
+    for (uint32_t i = GBA_GROUPS; i + 1 < GBA_SIM_PLACES; i++)
+        segment->place[i].record.head = segment->place[GBA_SIM_PLACES - 1].record.head;
+    assert_int_equal(ask(dev, 1, 0, &ticket), GBA_ERR_NO_GROUP);
+    assert_int_equal(ask(dev, 1, 1, &ticket), GBA_ERR_LIMIT);
+    sim_round(old, MEMBERS, 1);
+    let_time_pass(dev);
+    segment->place[77].record.head.state = GBA_GROUP_FREE; /* it is put back when it is found */
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    assert_int_equal(segment->group[0].place, 77);
+    gba_dev_sim.cancel(dev, &ticket);
+    sim_leave(old, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
+/* Many ask at once: the job gets its limit, and not one group more. */
+static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
+{
+    enum { PROCESSES = 6, LIMIT = 4, TRIES = 300 };
+    struct gba_dev *dev = scarce(GBA_GROUPS);
+    gba_word_t *held = sim_shared(sizeof *held);
+    pid_t child[PROCESSES];
+
+    (void)state;
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        child[p] = sim_fork();
+        if (0 != child[p])
+            continue;
+        for (uint32_t i = 0, got = 0; i < TRIES || 0 == got; i++) {
+            gba_ticket_t ticket[2];
+            uint32_t n = 0;
+
+            while (n < 2 && GBA_OK == ask(dev, 0, LIMIT, &ticket[n])) {
+                CHECK(gba_word_add_acq_rel(held, 1) < LIMIT);
+                n++;
+            }
+            got += n;
+            sched_yield();
+            while (n-- > 0) {
+                gba_word_add_acq_rel(held, ~(uint64_t)0);
+                gba_dev_sim.cancel(dev, &ticket[n]);
+            }
+        }
+        _exit(0);
+    }
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        assert_true(sim_child_ok(child[p]));
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    munmap(held, sizeof *held);
+    gba_dev_sim.close(dev);
+}
+
+/* The last call before a group is taken back: here a child stops (see tests/local.mk), since the
+ * tens of thousands of instructions before it change nothing. */
+static bool stops;
+bool __real_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request);
+bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request);
+
+bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request)
+{
+    if (stops)
+        raise(SIGSTOP);
+    return __real_gba_driver_can_reclaim(record, group, request);
+}
+
+/* Start a child that asks, stops there, and is killed after that many instructions more. Returns
+ * whether it had come to its end before; -1: ptrace is not permitted here. */
+static int ask_and_kill(struct gba_dev *dev, unsigned int steps)
+{
+    gba_ticket_t ticket;
+    int status;
+    pid_t child = sim_fork();
+
+    if (0 == child) {
+        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(2);
+        stops = true;
+        _exit(GBA_OK == ask(dev, 1, 0, &ticket) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        return -1;
+    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
+        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+            break;
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    if (WIFEXITED(status)) {
+        assert_int_equal(WEXITSTATUS(status), 0);
+        return 1;
+    }
+    kill(child, SIGKILL);
+    assert_true(sim_child_killed(child));
+    return 0;
+}
+
+/* One who takes a group back is killed anywhere: it was taken as a whole, and is free, or not. */
+static void test_step_reclaim(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    uint32_t taken = 0, kept = 0;
+    uint64_t reclaimed;
+    gba_ticket_t ticket;
+    int ended = 0;
+
+    (void)state;
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
+        uint32_t marks = 0;
+
+        sim_group(dev, MEMBERS, steps, old);
+        reclaimed = sim_info(dev).reclaimed;
+        let_time_pass(dev);
+        ended = ask_and_kill(dev, steps);
+        if (ended < 0)
+            skip();
+        sim_info(dev); /* repairs what he left */
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            marks += is_marked(old[i]);
+        if (0 == marks) {
+            kept++;
+            assert_int_equal(sim_info(dev).groups_free, 0);
+            assert_int_equal(places_taken(dev), GBA_GROUPS);
+            sim_round(old, MEMBERS, steps + 1);
+        } else {
+            taken++;
+            assert_int_equal(marks, MEMBERS);
+            assert_int_equal(sim_info(dev).groups_free, 1);
+            assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
+            assert_int_equal(ask(dev, 0, 0, &ticket), GBA_OK);
+            seats_take(dev, &ticket, new, steps);
+            for (uint32_t i = 0; i < MEMBERS; i++)
+                sim_arrive(old[i], steps + 1);
+            assert_false(is_released(new[0], steps + 1));
+            sim_round(new, MEMBERS, steps + 1);
+            assert_false(is_released(old[0], steps + 1));
+            sim_leave(new, MEMBERS);
+        }
+        assert_true(sim_info(dev).reclaimed == reclaimed + (0 != marks));
+        sim_leave(old, MEMBERS);
+        assert_int_equal(sim_info(dev).groups_free, 1);
+        assert_int_equal(places_taken(dev), GBA_GROUPS);
+    }
+    assert_true(kept > 10 && taken > 10);
+    gba_dev_sim.close(dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_DRV_14_members_are_told),
+        cmocka_unit_test(test_DRV_14_nothing_is_stored_after_the_mark),
+        cmocka_unit_test(test_DRV_12_never_in_a_round),
+        cmocka_unit_test(test_DRV_16_nobody_arrives_for_another_team),
+        cmocka_unit_test(test_DRV_15_flags_are_given_to_nobody_else),
+        cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
+        cmocka_unit_test(test_step_reclaim),
+    };
+
+    alarm(SIM_TEST_TIMEOUT);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
