@@ -52,7 +52,59 @@ scarce_freed() {
     path_options 'sim?groups=4'
     [ "$2" -eq 1 ] || path+=(-x GBA_TEST_FALLBACK=1)
     job "${path[@]}" --mca coll_gba_barrier_sw_enable "$2" -np "$1" -- scarce freed 100 4
-    lines 12 'SPLIT FROM 0 .*sim: group [0-3] of 4'
+    [ "$(grep -c 'SPLIT FROM 0 .*sim: group [0-3] of 4' "$out")" -ge 12 ] || fail 'few groups were used'
+}
+
+# RANKS GROUPS LIMIT SOFTWARE: 100 communicators, of which the hot ones end up on groups, however those
+# are limited: by the device or (not 0) by max_groups.
+scarce_heat() {
+    local groups=$2
+    limit 300
+    path_options "sim?groups=$2"
+    [ "$3" -eq 0 ] || groups=$3
+    [ "$4" -eq 1 ] || path+=(-x GBA_TEST_FALLBACK=1)
+    job "${path[@]}" --mca coll_gba_barrier_max_groups "$3" --mca coll_gba_barrier_sw_enable "$4" \
+        -np "$1" -- scarce heat 100 "$groups" 3
+    total_is failovers -eq 0
+    grep -q 'no device: the barrier group was taken back' "$out" || fail 'nothing was taken back'
+    # That is nothing to be warned of.
+    lines 0 'taken back.*although'
+}
+
+# RANKS JOBS SEED: groups change hands, and the device loses messages, is slow, or dies.
+scarce_faults() {
+    local options i
+    limit 300
+    RANDOM=$3
+    for ((i = 0; i < $2; i++)); do
+        case $((i % 4)) in
+        0) options="lose_arrival=$((3 + RANDOM % 500))&lose_release=$((3 + RANDOM % 500))" ;;
+        1) options="latency=$((RANDOM % 20))us&jitter=$((RANDOM % 50))us" ;;
+        2) options="die_after=$((RANDOM % 5000))" ;;
+        3) options="die_after=$((RANDOM % 5000))&die_release=1&latency=10us&jitter=100us" ;;
+        esac
+        path_options "sim?groups=6&$options&seed=$RANDOM"
+        case $options in
+        die*) job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" -np "$1" -- \
+            scarce dies 40 6 40 ;;
+        *) job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" -np "$1" -- \
+            scarce heat 40 6 3 ;;
+        esac
+        lines 0 '^FAIL'
+    done
+}
+
+# HOSTS RANKS: the same for leaders of hosts, which are pretended; until then messages between these.
+scarce_hosts() {
+    limit 120
+    path_options 'sim?groups=4'
+    path+=(--mca coll_gba_barrier_hierarchy node -x GBA_TEST_HOSTS="$1"
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    job "${path[@]}" --mca coll_gba_barrier_offload_after 10 -np "$2" -- scarce after 10
+    lines 2 "SPLIT FROM 0 .*sim: group 0 of 4 among the leaders of $1 host"
+    job "${path[@]}" -np "$2" -- scarce freed 20 4
+    [ "$(grep -c "SPLIT FROM 0 .*sim: group [0-3] of 4 among the leaders of $1 host" "$out")" -ge 12 ] ||
+        fail 'few groups were used'
 }
 
 scarce_all() {
@@ -62,6 +114,12 @@ scarce_all() {
         test_case "scarce-after-$1-1-$software" scarce_after "$1" 1 "$software"
         test_case "scarce-freed-$1-$software" scarce_freed "$1" "$software"
     done
+    test_case "scarce-heat-$1" scarce_heat "$1" 8 0 1
+    test_case "scarce-heat-saved-$1" scarce_heat "$1" 6 0 0
+    test_case "scarce-limit-$1" scarce_heat "$1" 32 5 1
+    test_case "scarce-faults-$1" scarce_faults "$1" 4 "$1"
+    test_case "scarce-hosts-$1-1" scarce_hosts 1 "$1"
+    test_case "scarce-hosts-$1-2" scarce_hosts 2 "$1"
 }
 
 # RANKS COUNT PATH
