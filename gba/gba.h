@@ -425,10 +425,11 @@ typedef struct gba_remote_group {
 
 struct gba_signals; /* gba/signal/signal_ops.h, for runtimes in this tree */
 
-/* The runtime's messages, for teams on several hosts. */
+/* What carries signals between hosts: the runtime's messages, or memory of others. */
 typedef struct gba_remote {
-    void *ctx;  /* lives as long as the team */
-    bool pulls; /* a member can read what another one has stored */
+    void *ctx;        /* only used during the call that it is given to */
+    const char *name; /* for people; NULL: "messages" */
+    bool pulls;       /* a member can read what another one has stored */
     /* GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO. Not collective: sends nothing. */
     gba_status_t (*open)(void *ctx, const gba_remote_group_t *group, struct gba_signals **signals);
 } gba_remote_t;

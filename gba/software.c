@@ -123,7 +123,7 @@ static gba_status_t software_instead(struct gba_agreement *a)
         return GBA_OK;
     status = gba_vote(a->oob, software_place(a), &outcome->reason, &outcome->culprit);
     if (GBA_OK == status && GBA_OK == outcome->reason)
-        gba_plan_describe(&a->plan, outcome->why, sizeof outcome->why);
+        gba_plan_describe(&a->plan, a->attr->remote, outcome->why, sizeof outcome->why);
     return status;
 }
 
@@ -153,7 +153,7 @@ static gba_status_t software_build(struct gba_agreement *a)
     if (GBA_OK != outcome->reason)
         return GBA_OK;
     if (!a->grouped) {
-        gba_plan_describe(&a->plan, outcome->why, sizeof outcome->why);
+        gba_plan_describe(&a->plan, a->attr->remote, outcome->why, sizeof outcome->why);
     } else {
         exchange = gba_leaders_agree(a);
         if (GBA_OK == exchange && GBA_OK != outcome->group_reason)

@@ -139,7 +139,7 @@ enum gba_arrived gba_software_arrived(const struct gba_software *software,
 bool gba_software_stands_for_node(const struct gba_software *software, uint32_t member);
 
 /*
- * Over messages: the member (flat) or the leader (hybrid) whose first signal has not come, so that
+ * Between hosts: the member (flat) or the leader (hybrid) whose first signal has not come, so that
  * it, or somebody on its host, has not arrived. UINT32_MAX: nobody that this member waits for so.
  */
 uint32_t gba_software_late_source(const struct gba_software *software);

@@ -154,16 +154,18 @@ bool gba_plan_shares(const struct gba_plan *plan)
            (GBA_SOFTWARE_HYBRID == plan->kind && plan->topology.local_size > 1);
 }
 
-void gba_plan_describe(const struct gba_plan *plan, char *why, size_t len)
+void gba_plan_describe(const struct gba_plan *plan, const gba_remote_t *remote, char *why,
+                       size_t len)
 {
     const struct gba_topology *topology = &plan->topology;
+    const char *carrier = NULL == remote || NULL == remote->name ? "messages" : remote->name;
 
     if (GBA_SOFTWARE_NODE == plan->kind)
         snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
     else if (GBA_SOFTWARE_FLAT == plan->kind)
         snprintf(why, len, "%s through %s, %u members on %u host%s", plan->algorithm->name,
-                 1 == topology->nodes ? "shared memory" : "messages", topology->size,
-                 topology->nodes, 1 == topology->nodes ? "" : "s");
+                 1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
+                 1 == topology->nodes ? "" : "s");
     else
         snprintf(why, len, "%s among the leaders of %u hosts, %u members, at most %u on a host",
                  plan->algorithm->name, topology->nodes, topology->size, topology->largest);

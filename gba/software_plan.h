@@ -57,7 +57,8 @@ gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_card *cards, 
 /* Whether this member's node needs memory of its own. */
 bool gba_plan_shares(const struct gba_plan *plan);
 
-/* One line for people. */
-void gba_plan_describe(const struct gba_plan *plan, char *why, size_t len);
+/* One line for people. remote: as in the attributes of the team. */
+void gba_plan_describe(const struct gba_plan *plan, const gba_remote_t *remote, char *why,
+                       size_t len);
 
 #endif

@@ -147,11 +147,17 @@ bool gba_software_stands_for_node(const struct gba_software *software, uint32_t 
 uint32_t gba_software_late_source(const struct gba_software *software)
 {
     struct gba_signals *signals = software->remote;
-    uint32_t word;
+    uint32_t word, peer;
 
     if (NULL == signals ||
         (GBA_SOFTWARE_HYBRID == software->kind && GBA_PHASE_LEADERS != software->phase))
         return UINT32_MAX;
+    if (software->algorithm->pulls) {
+        if (software->soft.seen >= software->soft.size)
+            return UINT32_MAX;
+        peer = gba_sched_peer(software->soft.rank, software->soft.seen, software->soft.size);
+        return GBA_SOFTWARE_HYBRID == software->kind ? software->leaders[peer] : peer;
+    }
     word = signals->ops->mine(signals, 0, gba_signal_parity(software->sequence));
     return GBA_SEQ_REACHED(word, software->sequence) ? UINT32_MAX : software->source;
 }
