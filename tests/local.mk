@@ -323,11 +323,16 @@ tests_shmem_both_SOURCES = tests/shmem/both.c tests/shmem/test.c tests/shmem/tes
 tests_shmem_both_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_both_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
 # Preloaded into them. -rpath: else libtool makes an archive.
-check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la
+check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/late_reader.la
 tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
 tests_shmem_broken_la_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_broken_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_shmem_late_reader_la_SOURCES = tests/shmem/late_reader.c
+tests_shmem_late_reader_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+tests_shmem_late_reader_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
+tests_shmem_late_reader_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_shmem_late_reader_la_LIBADD = -ldl
 tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

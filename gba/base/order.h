@@ -73,6 +73,13 @@ static inline uint64_t gba_word_load_relaxed(gba_word_t *word)
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
+/* Before a store that somebody else's code makes for this thread: what it wrote before is visible
+ * to who sees that store and then uses the fence below, or loads with acquire. */
+static inline void gba_fence_release(void)
+{
+    atomic_thread_fence(memory_order_release);
+}
+
 /* After a relaxed or foreign load that saw what is waited for: what its writer wrote before is
  * visible from here on. For flags of other people, which the words above do not cover. */
 static inline void gba_fence_acquire(void)

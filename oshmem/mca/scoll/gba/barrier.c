@@ -23,8 +23,7 @@ static void barrier_progress(void *arg)
 /* What the attributes of a team point to. */
 struct attr_storage {
     gba_params_t params;
-    gba_remote_t remote;
-    struct gba_common_messages messages;
+    struct gba_scoll_remote remote;
     char name[64];
 };
 
@@ -52,19 +51,14 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
                       gba_scoll_module_t *module)
 {
     memset(attr, 0, sizeof *attr);
-    storage->messages =
-        (struct gba_common_messages){.comm = oshmem_comm_world,
-                                     .tag = gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL),
-                                     .ranks = module->set->proc_vpids,
-                                     .label = GBA_SCOLL_LABEL};
-    gba_common_remote_init(&storage->remote, &storage->messages);
+    gba_scoll_remote_init(&storage->remote, module);
     gba_scoll_name_set(module->set, storage->name, sizeof storage->name);
     attr->name = storage->name;
     storage->params = gba_scoll->params;
     storage->params.offload_after = 0; /* a set does those barriers before it has a team */
     attr->params = &storage->params;
     attr->device = set_device(module, &attr->device_status);
-    attr->remote = &storage->remote;
+    attr->remote = &storage->remote.super;
     attr->name_member = gba_scoll_name_by_module;
     attr->name_ctx = module;
     attr->crowded = gba_compat_crowded();
@@ -79,6 +73,7 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
 /* The module goes on with what its team has agreed. */
 static void barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
 {
+    gba_scoll_row_settle(module, gba_team_path(team));
     opal_mutex_lock(&gba_scoll->lock); /* for a thread that reads the counters */
     module->team = team;
     gba_common_tally_note(&module->tally, team, module->path);
@@ -96,6 +91,9 @@ static gba_status_t barrier_agree(gba_scoll_module_t *module)
     gba_oob_t oob;
     gba_status_t status;
 
+    status = gba_scoll_row_agree(module);
+    if (GBA_OK != status)
+        return status;
     attr_init(&attr, &storage, module);
     gba_scoll_oob_init(&oob, module);
     status = gba_team_create(&attr, &oob, &team);
@@ -115,9 +113,12 @@ static gba_status_t barrier_recover(gba_scoll_module_t *module)
     gba_status_t status;
     bool again;
 
-    attr_init(&attr, &storage, module);
-    gba_scoll_oob_init(&oob, module);
-    status = gba_team_recover(module->team, &attr, &oob, &again);
+    status = gba_scoll_row_agree(module);
+    if (GBA_OK == status) {
+        attr_init(&attr, &storage, module);
+        gba_scoll_oob_init(&oob, module);
+        status = gba_team_recover(module->team, &attr, &oob, &again);
+    }
     if (GBA_OK != status) {
         module->active = NULL;
         return status;
@@ -136,6 +137,9 @@ static gba_status_t barrier_meet(gba_scoll_module_t *module)
     gba_oob_t oob;
 
     attr_init(&attr, &storage, module);
+    /* The team has its software barrier, whose row is in use; what it could have instead of a group
+     * now is not wanted. */
+    attr.remote = &storage.remote.pml;
     gba_scoll_oob_init(&oob, module);
     status = gba_team_revisit(module->team, &attr, &oob);
     if (GBA_OK != status) {

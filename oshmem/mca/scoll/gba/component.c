@@ -12,6 +12,7 @@ static int component_open(void)
     gba_scoll->modules = NULL;
     memset(&gba_scoll->retired, 0, sizeof gba_scoll->retired);
     gba_scoll->reasons_told = 0;
+    memset(&gba_scoll->pool, 0, sizeof gba_scoll->pool);
     gba_scoll->output = gba_common_log_open(GBA_SCOLL_LABEL, gba_scoll->variables.verbose);
     /* Here and not in register, which oshmem_info runs, too. */
     gba_scoll_params_check();
@@ -36,6 +37,7 @@ static int component_close(void)
 
     gba_scoll_modules_close();
     gba_common_notices_stop();
+    gba_scoll_pool_close();
     if (gba_scoll->enabled && gba_scoll->params.verbose > 0 && 0 == OMPI_PROC_MY_NAME->vpid) {
         gba_scoll_counts_sum(&sum);
         gba_common_totals(gba_scoll->output, "PE 0", &sum, &gba_scoll->device);

@@ -10,6 +10,8 @@ mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/module.c \
 	oshmem/mca/scoll/gba/invite.c \
 	oshmem/mca/scoll/gba/oob.c \
+	oshmem/mca/scoll/gba/rows.c \
+	oshmem/mca/scoll/gba/signals.c \
 	oshmem/mca/scoll/gba/barrier.c \
 	oshmem/mca/scoll/gba/report.c
 mca_scoll_gba_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)

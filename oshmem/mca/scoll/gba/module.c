@@ -52,6 +52,7 @@ static void module_close(gba_scoll_module_t *module)
     gba_scoll_report_missing(module);
     gba_scoll_invite_close(module);
     gba_team_destroy(module->team);
+    gba_scoll_row_close(module);
     module->team = NULL;
     module->active = NULL;
     module->agreed = true; /* on the previous barrier, should anybody still call us */
@@ -71,6 +72,8 @@ static void module_construct(gba_scoll_module_t *module)
 
 static void module_destruct(gba_scoll_module_t *module)
 {
+    if (module->set == oshmem_group_all)
+        gba_scoll_signals_drain(module);
     module_close(module);
     if (NULL != module->previous_barrier_module)
         OBJ_RELEASE(module->previous_barrier_module);

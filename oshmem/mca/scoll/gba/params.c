@@ -27,6 +27,35 @@ static void count_register(const char *name, unsigned int *storage, unsigned int
         (mca_base_var_flag_t)0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
+static void signals_register(const mca_base_component_t *component)
+{
+    static const mca_base_var_enum_value_t values[] = {
+        {GBA_SCOLL_SIGNALS_AUTO, "auto"},
+        {GBA_SCOLL_SIGNALS_SPML, "spml"},
+        {GBA_SCOLL_SIGNALS_PML, "pml"},
+        {0, NULL},
+    };
+    mca_base_var_enum_t *enumerator = NULL;
+
+    gba_scoll->signals = GBA_SCOLL_SIGNALS_AUTO;
+    if (OPAL_SUCCESS != mca_base_var_enum_create("signals", values, &enumerator))
+        return;
+    (void)mca_base_component_var_register(
+        component, "signals",
+        "What carries the signals of software barriers between hosts: \"spml\": atomics on "
+        "symmetric memory (with UCX); \"pml\": messages; \"auto\": spml if all hosts have an "
+        "RDMA device",
+        MCA_BASE_VAR_TYPE_INT, enumerator, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_scoll->signals);
+    OBJ_RELEASE(enumerator); /* the variable keeps it */
+    gba_scoll->signal_rows = GBA_SCOLL_ROWS;
+    (void)mca_base_component_var_register(
+        component, "signal_rows",
+        "Active sets that may have signals in symmetric memory at one time, for tests; at most 64",
+        MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, MCA_BASE_VAR_FLAG_INTERNAL, OPAL_INFO_LVL_9,
+        MCA_BASE_VAR_SCOPE_READONLY, &gba_scoll->signal_rows);
+}
+
 int gba_scoll_params_register(void)
 {
     const mca_base_component_t *component = &gba_scoll->super.scoll_version;
@@ -49,6 +78,7 @@ int gba_scoll_params_register(void)
     count_register("group_reserve", &gba_scoll->group_reserve, GROUP_RESERVE,
                    "Barrier groups of the device that active sets leave free, for the set of all "
                    "PEs and for others. A set that gets none takes a software barrier");
+    signals_register(component);
     gba_common_counts_register(component, gba_scoll_counts_sum);
     return OSHMEM_SUCCESS;
 }

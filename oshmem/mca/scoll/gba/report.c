@@ -2,10 +2,23 @@
 /* What the user gets to see: one line per fallback that was not wanted. */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
+/* Whether the user asked for other signals by name, and has not been told that there are none. */
+static bool signals_due(const gba_scoll_module_t *module)
+{
+    bool due = GBA_SCOLL_SIGNALS_SPML == gba_scoll->signals &&
+               GBA_SCOLL_CARRIER_PML == module->row.carrier;
+
+    opal_mutex_lock(&gba_scoll->lock);
+    due = due && !gba_scoll->signals_told;
+    gba_scoll->signals_told = gba_scoll->signals_told || due;
+    opal_mutex_unlock(&gba_scoll->lock);
+    return due;
+}
+
 void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason, const char *why)
 {
     const char *detail = gba_scoll->device.detail;
-    char set[64], more[512] = "";
+    char set[64], signals[256], more[512] = "";
     /* What a parameter of ours brought about is no surprise. */
     bool reserved = module->reserved && GBA_ERR_NO_GROUP == reason;
     bool due = !reserved && gba_common_reason_due(&gba_scoll->reasons_told, &gba_scoll->lock,
@@ -14,14 +27,16 @@ void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason
     if (0 != module->rank)
         return;
     gba_scoll_name_set(module->set, set, sizeof set);
+    gba_scoll_row_describe(&module->row, signals, sizeof signals);
     if (reserved)
         snprintf(more, sizeof more, ", but for the %u of group_reserve", gba_scoll->group_reserve);
     else if (due && gba_scoll->device_asked)
         snprintf(more, sizeof more, ", although device_path is \"%.200s\"%s%s%s",
                  gba_scoll->params.device_path, '\0' == detail[0] ? "" : " (", detail,
                  '\0' == detail[0] ? "" : ")");
-    opal_output_verbose(due ? 0 : 1, gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s%s", set, why,
-                        more);
+    due = signals_due(module) || due;
+    opal_output_verbose(due ? 0 : 1, gba_scoll->output, GBA_SCOLL_LABEL ": %s: %s%s%s", set, why,
+                        signals, more);
 }
 
 void gba_scoll_report_missing(gba_scoll_module_t *module)

@@ -8,6 +8,8 @@
  * module.c      one object per active set: what was there before us, and what we count
  * invite.c      how the members of an active set find out that all of them have this component
  * oob.c         the exchange for the agreement
+ * rows.c        symmetric memory for signals, and which set has which part of it
+ * signals.c     the signals of software barriers between hosts, through that memory
  * barrier.c     the barrier, and the agreement
  * report.c      what the user gets to see
  *
@@ -42,6 +44,50 @@ struct gba_scoll_note {
     uint64_t barrier;    /* of an invitation: the number of the barrier that begins with agreeing */
 };
 
+/* The parameter "signals": what carries the signals of software barriers between hosts. */
+enum gba_scoll_signals { GBA_SCOLL_SIGNALS_AUTO, GBA_SCOLL_SIGNALS_SPML, GBA_SCOLL_SIGNALS_PML };
+
+/* As many rows as a word has bits. A row has two words for each slot; v2 with its default radix
+ * needs 22 for 708 members, and sets that need more than 62 take messages. */
+#define GBA_SCOLL_ROWS      64
+#define GBA_SCOLL_ROW_SLOTS 64
+
+/* Why there is no row; from ROWS on no single PE is the reason. */
+enum gba_scoll_why {
+    GBA_SCOLL_WHY_NONE,
+    GBA_SCOLL_WHY_ASKED,
+    GBA_SCOLL_WHY_NETWORK,
+    GBA_SCOLL_WHY_ATOMIC,
+    GBA_SCOLL_WHY_KEYS,
+    GBA_SCOLL_WHY_MEMORY,
+    GBA_SCOLL_WHY_ADDRESS,
+    GBA_SCOLL_WHY_EARLY,
+    GBA_SCOLL_WHY_ROWS,
+    GBA_SCOLL_WHY_SLOTS
+};
+
+/* The symmetric memory of this PE. */
+struct gba_scoll_pool {
+    uint64_t *words;        /* NULL: none */
+    uint64_t taken;         /* rows in use, or offered: bits; covered by the lock */
+    bool tried;             /* the set of all PEs has agreed, */
+    enum gba_scoll_why why; /* with this outcome, */
+    uint32_t pe;            /* because of this PE */
+};
+
+/* What carries the signals of a set here: nothing, in a member that sends none. */
+enum gba_scoll_carrier { GBA_SCOLL_CARRIER_NONE, GBA_SCOLL_CARRIER_SPML, GBA_SCOLL_CARRIER_PML };
+
+/* The part of it that a set has. */
+struct gba_scoll_row {
+    uint64_t bit; /* 0: none */
+    enum gba_scoll_why why;
+    uint32_t pe;
+    enum gba_scoll_carrier carrier;
+    bool pulled;                 /* others read it */
+    struct gba_signals *signals; /* of signals.c, while there are any */
+};
+
 typedef struct gba_scoll_module {
     mca_scoll_base_module_t super;
     gba_team_t *active; /* the team while its path is one of ours; all that the fast path reads */
@@ -55,8 +101,9 @@ typedef struct gba_scoll_module {
     ompi_request_t *invited;
     struct gba_scoll_note invitation; /* where `invited` is received */
     bool agreed;
-    bool reserved;    /* leader: no group because of group_reserve */
-    bool told;        /* that somebody is missing */
+    bool reserved; /* leader: no group because of group_reserve */
+    bool told;     /* that somebody is missing */
+    struct gba_scoll_row row;
     gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
     gba_path_t path;  /* that was agreed: whose the team's rounds are, but for those in the tally */
     struct gba_common_tally tally;
@@ -73,6 +120,8 @@ typedef struct gba_scoll_component {
     bool pin_ucx;
     bool quiet;
     unsigned int group_reserve;
+    int signals;              /* enum gba_scoll_signals */
+    unsigned int signal_rows; /* of the pool that may be used */
     int device_path_index;
     gba_params_t params;     /* checked copy, from open on */
     bool enabled;            /* not disabled, and the parameters are good */
@@ -84,6 +133,8 @@ typedef struct gba_scoll_component {
     gba_scoll_module_t *modules;
     struct gba_common_counts retired; /* of modules that are gone */
     uint32_t reasons_told;            /* bit -status: the user knows of this reason */
+    bool signals_told;                /* that they are not what the user asked for */
+    struct gba_scoll_pool pool;
 } gba_scoll_component_t;
 
 extern gba_scoll_component_t mca_scoll_gba_component;
@@ -149,6 +200,48 @@ void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module);
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len);
 void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len);
 void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len);
+
+/* rows.c */
+
+/*
+ * Collective over the set, before its team is created or recovered: a row for its signals, or the
+ * reason why there is none, the same on all members. Returns GBA_OK or GBA_ERR_OOB.
+ */
+gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module);
+
+/* The team has this path: give the row back, if no signals are here, or no more. */
+void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path);
+
+/* The team is gone: give the row back, if nobody may still look at it. */
+void gba_scoll_row_close(gba_scoll_module_t *module);
+
+/* The words of a row that has a bit: two for each slot. */
+uint64_t *gba_scoll_row_words(const struct gba_scoll_row *row);
+
+/* For people: "; signals: spml, row 0 of 64", or "" if there are no signals between hosts. */
+void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t len);
+
+/* Give back the memory, before Open MPI does. */
+void gba_scoll_pool_close(void);
+
+/* signals.c */
+
+/* What carries the signals of a set, for gba_team_create; and what that needs. */
+struct gba_scoll_remote {
+    gba_remote_t super;
+    gba_scoll_module_t *module;
+    gba_remote_t pml;
+    struct gba_common_messages messages;
+};
+
+/* After gba_scoll_row_agree. remote: as long as a team is created or recovered. */
+void gba_scoll_remote_init(struct gba_scoll_remote *remote, gba_scoll_module_t *module);
+
+/*
+ * The set of all PEs, in finalize: wait until nobody reads the row of this PE any more, for its
+ * memory goes away next. Collective over the members that have signals.
+ */
+void gba_scoll_signals_drain(gba_scoll_module_t *module);
 
 /* barrier.c */
 
