@@ -64,7 +64,7 @@ static bool keys_exchanged(void)
 
 /*
  * Whether a network device of this host can write to memory by itself. Where there is none, and UCX
- * makes atomics of messages, one message of ours takes half the time: see README.md.
+ * makes atomics of messages, one message of ours takes half the time or less: see README.md.
  */
 static bool network_rdma(void)
 {
