@@ -55,7 +55,8 @@ tests_unit_test_sim_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_step_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c tests/unit/sim_test.h
 tests_unit_test_sim_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim
+tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim \
+	-Wl,--wrap=gba_word_wake
 tests_unit_test_sim_reclaim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
@@ -187,8 +188,9 @@ endif
 
 # /dev/gbaN on the fake kernel: every error of every call.
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_cdev tests/unit/test_cdev_open
-TESTS += tests/unit/test_cdev tests/unit/test_cdev_open
+GBA_CDEV_TESTS = tests/unit/test_cdev tests/unit/test_cdev_open tests/unit/test_cdev_reclaim
+check_PROGRAMS += $(GBA_CDEV_TESTS)
+TESTS += $(GBA_CDEV_TESTS)
 tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c tests/unit/cdev_test.h \
 	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -197,6 +199,10 @@ tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c tests/unit/cdev_
 	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_open_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cdev_open_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_cdev_reclaim_SOURCES = tests/unit/test_cdev_reclaim.c tests/unit/cdev_test.h \
+	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
+tests_unit_test_cdev_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cdev_reclaim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # Software barriers of teams. Some functions of the library are replaced for it by the linker.

@@ -65,6 +65,16 @@ static uint32_t places_taken(struct gba_dev *dev)
     return taken;
 }
 
+/* How many sleepers were woken (see tests/local.mk). */
+static uint32_t wakes;
+void __wrap_gba_word_wake(gba_word_t *word);
+
+void __wrap_gba_word_wake(gba_word_t *word)
+{
+    (void)word; /* nobody sleeps there in truth */
+    wakes++;
+}
+
 static void test_DRV_14_members_are_told(void **state)
 {
     struct gba_dev *dev = scarce(1);
@@ -82,7 +92,10 @@ static void test_DRV_14_members_are_told(void **state)
     assert_int_equal(ask(dev, 0, 0, &ticket), GBA_ERR_NO_GROUP);
     assert_memory_equal(&ticket, &kept, sizeof ticket);
     assert_false(is_marked(old[0]));
+    gba_word_store_relaxed(old[1]->flag + 1, 1); /* as if it slept */
+    wakes = 0;
     assert_int_equal(ask(dev, 1000000, 0, &ticket), GBA_OK);
+    assert_int_equal(wakes, 1);
     assert_int_equal(ticket.group, old[0]->group);
     assert_int_not_equal(ticket.generation, old[0]->generation);
     for (uint32_t i = 0; i < MEMBERS; i++) {
@@ -455,6 +468,76 @@ static void test_step_reclaim(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* A team in one process that takes a group, has rounds until it loses it, and takes one again. */
+static void restless(struct gba_dev *dev)
+{
+    struct gba_seat *seat[MEMBERS];
+    gba_ticket_t ticket;
+
+    for (uint32_t first = 0;; first += 1000) {
+        uint32_t round = first, released = MEMBERS;
+
+        let_time_pass(dev);
+        if (GBA_OK != ask(dev, UINT32_MAX, 0, &ticket))
+            continue;
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            seat[i] = sim_join(dev, &ticket, i, first);
+            CHECK(NULL != seat[i]);
+        }
+        CHECK(GBA_OK == gba_dev_sim.configure(seat[0], first));
+        while (MEMBERS == released && round < first + 200) {
+            round++;
+            released = 0;
+            for (uint32_t i = 0; i < MEMBERS; i++) {
+                for (uint32_t j = 0; j < MEMBERS; j++)
+                    CHECK(round - 1 == (uint32_t)gba_word_load_acquire(seat[j]->flag));
+                sim_arrive(seat[i], round);
+            }
+            for (uint32_t i = 0; i < MEMBERS; i++)
+                released += round == (uint32_t)gba_word_load_acquire(seat[i]->flag);
+            CHECK(MEMBERS == released || 0 == released);
+        }
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            CHECK(MEMBERS == released || is_marked(seat[i]));
+            gba_dev_sim.leave(seat[i]);
+        }
+    }
+}
+
+/* Some of those who take groups from each other are killed, at any moment: the others see no round
+ * end that did not, none that did is lost, and nothing is left of the dead. */
+static void test_kill_at_random(void **state)
+{
+    enum { KILLS = 200, TEAMS = 3 };
+    struct gba_dev *dev = scarce(2);
+    pid_t child[TEAMS];
+    uint32_t random = 7;
+
+    (void)state;
+    for (uint32_t team = 0; team < TEAMS; team++)
+        child[team] = 0;
+    for (uint32_t i = 0; i < KILLS || 0 == sim_info(dev).reclaimed; i++) {
+        uint32_t team = i % TEAMS;
+
+        if (0 != child[team]) {
+            kill(child[team], SIGKILL);
+            assert_true(sim_child_killed(child[team])); /* and not: ended by a check */
+        }
+        child[team] = sim_fork();
+        if (0 == child[team])
+            restless(dev);
+        random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
+        usleep(500 + (random >> 16) % 3000);
+    }
+    for (uint32_t team = 0; team < TEAMS; team++) {
+        kill(child[team], SIGKILL);
+        assert_true(sim_child_killed(child[team]));
+    }
+    assert_int_equal(sim_info(dev).groups_free, 2);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_no_place),
         cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
         cmocka_unit_test(test_step_reclaim),
+        cmocka_unit_test(test_kill_at_random),
     };
 
     alarm(SIM_TEST_TIMEOUT);

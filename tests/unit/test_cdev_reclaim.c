@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups of /dev/gbaN that are taken back, on the fake kernel. */
+#include "tests/unit/cdev_test.h"
+#include "tests/unit/log_catch.h"
+
+#include "sim/model/driver.h"
+
+static gba_status_t ask(struct gba_dev *dev, uint32_t heat, uint32_t groups_max,
+                        gba_ticket_t *ticket)
+{
+    const gba_group_request_t request = {.members = 2, .groups_max = groups_max, .heat = heat};
+
+    return gba_dev_cdev.alloc(dev, &request, ticket);
+}
+
+static void team_make(struct gba_dev *dev, const gba_ticket_t *ticket, struct gba_seat **seat)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        seat[i] = cdev_seat(dev, ticket, i);
+    assert_int_equal(gba_dev_cdev.configure(seat[0], 0), GBA_OK);
+}
+
+static void arrive(struct gba_seat *seat, uint32_t sequence)
+{
+    gba_dev_cdev.arrive(seat, GBA_ARRIVAL(sequence, seat->member));
+    assert_int_equal(fake_kernel_run(), 1);
+}
+
+static uint64_t flag(const struct gba_seat *seat)
+{
+    return gba_word_load_acquire(seat->flag);
+}
+
+/* A device with one group, in two files: the team that has it, and one that gets it. */
+static void one_group_changes_hands(void **state)
+{
+    struct gba_dev *dev = cdev_open(), *other = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 2), taken;
+    struct gba_seat *old[2], *new[2];
+    gba_group_state_t group;
+    uint32_t pinned;
+
+    (void)state;
+    fake_kernel_fail(GBA_IOC_ALLOC, EDQUOT, 1);
+    assert_int_equal(ask(other, 0, 1, &taken), GBA_ERR_LIMIT);
+    team_make(dev, &ticket, old);
+    arrive(old[0], 1);
+    arrive(old[1], 1);
+    fake_kernel.uid = 1; /* the other groups are another user's */
+    for (uint32_t i = 1; i < GBA_GROUPS; i++)
+        cdev_alloc(other, 1);
+    fake_kernel.uid = 0;
+    fake_kernel.now += GBA_DRIVER_WINDOW_NS;
+    assert_int_equal(ask(other, 0, 0, &taken), GBA_ERR_NO_GROUP);
+    assert_int_equal(ask(other, UINT32_MAX, 0, &taken), GBA_OK);
+    assert_int_equal(taken.group, ticket.group);
+    assert_int_not_equal(taken.generation, ticket.generation);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
+        assert_int_equal(gba_dev_cdev.inspect(old[i], &group), GBA_ERR_RECLAIMED);
+        assert_int_equal(gba_dev_cdev.configure(old[i], 1), GBA_ERR_STALE);
+    }
+    team_make(other, &taken, new);
+    /* Arrivals of the old ones reach nobody, and rounds of the new ones let nobody out. */
+    arrive(old[0], 1);
+    arrive(new[1], 1);
+    assert_int_equal(gba_dev_cdev.inspect(new[0], &group), GBA_OK);
+    assert_int_equal(group.arrived_count, 1);
+    assert_true(group.arrived_mask[0] == 2);
+    arrive(new[0], 1);
+    for (uint32_t round = 2; round < 9; round++)
+        for (uint32_t i = 0; i < 2; i++)
+            arrive(new[i], round);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(flag(new[i]) == 8);
+        assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
+    }
+    /* One leaves by itself, the other by the end of its process; the new ones go on. */
+    pinned = fake_kernel.pinned;
+    gba_dev_cdev.leave(old[0]);
+    assert_int_equal(fake_kernel.pinned, pinned - 1);
+    arrive(new[0], 9);
+    gba_dev_cdev.leave(old[1]);
+    gba_dev_cdev.close(dev);
+    assert_int_equal(fake_kernel.pinned, 2);
+    arrive(new[1], 9);
+    assert_true(flag(new[0]) == 9 && flag(new[1]) == 9);
+    gba_dev_cdev.leave(new[0]);
+    gba_dev_cdev.leave(new[1]);
+    gba_dev_cdev.close(other);
+    assert_silent(); /* it is no fault of anybody */
+}
+
+/* The number of the job is the same in all its processes, and not that of others. */
+static void jobs(void **state)
+{
+    static const gba_device_attr_t attr[] = {{"123.0"}, {"123.0"}, {"124.0"}, {NULL}};
+    struct gba_dev *dev[4];
+    gba_ticket_t ticket;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &dev[i]), GBA_OK);
+    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_OK);
+    assert_int_equal(ask(dev[1], 0, 2, &ticket), GBA_OK);
+    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[1], 0, 2, &ticket), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[2], 0, 1, &ticket), GBA_OK);
+    assert_int_equal(ask(dev[3], 0, 1, &ticket), GBA_OK);
+    assert_int_equal(ask(dev[3], 0, 1, &ticket), GBA_ERR_LIMIT);
+    gba_dev_cdev.close(dev[1]);
+    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_OK);
+    gba_dev_cdev.close(dev[0]);
+    gba_dev_cdev.close(dev[2]);
+    gba_dev_cdev.close(dev[3]);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_group_changes_hands),
+        TEST(jobs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
