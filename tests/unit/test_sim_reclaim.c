@@ -330,6 +330,32 @@ static void test_no_place(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* A reaper that is killed when it looks at a place that nobody uses: the group is not touched. */
+static void test_kill_at_a_free_place(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_seat *seat[MEMBERS];
+    pid_t child;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, seat);
+    child = sim_fork();
+    if (0 == child) {
+        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+        gba_word_store_relaxed(&segment->home[GBA_GROUPS], 1);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD, GBA_GROUPS,
+                              0);
+        raise(SIGKILL);
+    }
+    assert_true(sim_child_killed(child));
+    sim_round(seat, MEMBERS, 1);
+    assert_int_equal(sim_info(dev).groups_free, 0);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    sim_leave(seat, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
 /* Many ask at once: the job gets its limit, and not one group more. */
 static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
 {
@@ -547,6 +573,7 @@ int main(void)
         cmocka_unit_test(test_DRV_16_nobody_arrives_for_another_team),
         cmocka_unit_test(test_DRV_15_flags_are_given_to_nobody_else),
         cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_kill_at_a_free_place),
         cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
         cmocka_unit_test(test_step_reclaim),
         cmocka_unit_test(test_kill_at_random),
