@@ -163,7 +163,7 @@ struct gba_driver_owner gba_sim_caller(const struct gba_sim_dev *dev);
 /* Take back what dead processes hold; what could not be locked keeps it. */
 void gba_sim_reap(struct gba_sim_dev *dev);
 
-gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *request,
+gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *asked,
                            gba_ticket_t *ticket);
 
 /* Give a place back if all have left it and no group has it any more. Under the lock of the group
