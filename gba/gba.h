@@ -298,7 +298,7 @@ typedef struct gba_group_request {
 
 /*
  * Take a free group; if there is none, or if the job has groups_max already, one may be taken back
- * for it from a team that uses it much less. The job is that of
+ * for it from a team that uses it much less [DRV-12]. The job is that of
  * gba_device_attr_t; without one, this process.
  * Returns as gba_allocate_group, and GBA_ERR_LIMIT: the job has groups_max groups.
  * Thread-safe. Not collective: the leader calls it.
