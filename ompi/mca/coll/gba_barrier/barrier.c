@@ -6,6 +6,7 @@
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "gba/base/clock.h"
@@ -36,11 +37,25 @@ static void barrier_decline(gba_coll_module_t *module, ompi_communicator_t *comm
     gba_coll_report_path(comm, speaker, reason, why);
 }
 
-/* A communicator below an active set, whose members have another path, or soon will: no device. */
+/*
+ * The communicator that Open MPI itself uses in a program of OpenSHMEM. After its barrier in
+ * shmem_finalize UCX waits for all processes, and nothing else makes progress meanwhile: when the
+ * device dies in that barrier, nobody who has left it could answer a notice.
+ */
+static bool barrier_of_shmem(const ompi_communicator_t *comm)
+{
+    ompi_communicator_t *const *world = dlsym(RTLD_DEFAULT, "oshmem_comm_world");
+
+    return NULL != world && comm == *world;
+}
+
+/* That one, or one below an active set, whose members have another path, or soon will: no device.
+ */
 static bool barrier_for_set(const ompi_communicator_t *comm)
 {
-    return 0 ==
-           strncmp(gba_compat_comm_name(comm), GBA_COMMON_SET_NAME, sizeof GBA_COMMON_SET_NAME - 1);
+    return 0 == strncmp(gba_compat_comm_name(comm), GBA_COMMON_SET_NAME,
+                        sizeof GBA_COMMON_SET_NAME - 1) ||
+           barrier_of_shmem(comm);
 }
 
 /* What the attributes of a team point to. */

@@ -21,7 +21,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
-mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS)
+mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS) -ldl
 dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
 # Nobody else puts anything there, and automake takes back files only.
 uninstall-hook:
