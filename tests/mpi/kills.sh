@@ -24,7 +24,7 @@ all_killed() {
 # simulator open meanwhile, "next" if then a job takes all groups as well, else "alone". What comes
 # next finds all groups free, and nothing is left.
 killed_at() {
-    local before free=32 apart holders='' name=kills-$$ path job_pid
+    local before free=32 apart holders='' name=kills-$$ path job_pid arguments=(1000000000)
     limit 120
     before=$(shm_files)
     put_apart
@@ -36,7 +36,8 @@ killed_at() {
     case $3 in
     v?) path=(--mca coll_gba_barrier_device_path none --mca coll_gba_barrier_sw_algorithm "$3") ;;
     esac
-    start_victim "$5" "$4" 1000000000
+    [ "$4" != scarce ] || arguments=(dies 100 40 1000000000)
+    start_victim "$5" "$4" "${arguments[@]}"
     until_true some_newcomer
     sleep "$(printf '0.%03d' "$6")"
     if [ "$1" = job ]; then
@@ -67,8 +68,12 @@ all_kills() {
     for ((i = 1; i <= ${KILLS:-200}; i++)); do
         whom=job held=held device=sim program=many
         [ $((RANDOM % 3)) -ne 0 ] || whom=rank
+        case $((RANDOM % 3)) in
         # Communicators made and freed all the time: groups and teams that are half there.
-        [ $((RANDOM % 2)) -ne 0 ] || program=churn
+        0) program=churn ;;
+        # More than there are groups, which change hands.
+        1) program=scarce ;;
+        esac
         [ $((i % 5)) -ne 1 ] || held=next
         # Sometimes the simulator ends with the job; and in turn the software barriers.
         [ $((i % 5)) -ne 3 ] || held=alone
