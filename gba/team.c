@@ -110,32 +110,39 @@ static void team_take(struct gba_team *team, bool simulated, struct gba_software
 }
 
 /*
- * A group of the leaders of nodes is offered. Returns GBA_OK with no->reason set. *instead is then
- * the software barrier that the members can have without the group, or NULL, and what is said of it
- * is in *outcome.
+ * A group of the leaders of nodes is offered: the team takes it, or what its members can have
+ * without it. Returns GBA_OK with no->reason set.
  */
 static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
                                        const gba_oob_t *oob, const struct gba_offer *offer,
-                                       struct refusal *no, struct gba_software **instead,
-                                       struct gba_software_outcome *outcome)
+                                       struct refusal *no)
 {
     struct gba_wish wish = {.request = gba_offer_request(team, attr, 0)};
+    struct gba_software *software = NULL;
+    struct gba_software_outcome outcome;
     gba_status_t status;
 
+    /* What there was before goes first, since the runtime may have room for one barrier's signals
+     * only. Nobody opens that of the next before all are in this agreement, so out of this one. */
+    gba_software_destroy(team->software);
+    team->software = NULL;
+    team->path = GBA_PATH_CALLER;
     if (0 == team->rank)
         wish.ticket = offer->ticket;
-    status = gba_software_agree(attr, oob, &wish, instead, outcome);
+    status = gba_software_agree(attr, oob, &wish, &software, &outcome);
     if (0 != wish.ticket.members) /* it did not come to that */
         gba_free_ticket(attr->device, &wish.ticket);
     if (GBA_OK != status)
         return status;
-    team->nodes = outcome->nodes;
-    no->reason = outcome->group_reason;
-    no->culprit = outcome->group_culprit;
+    team->nodes = outcome.nodes;
+    no->reason = outcome.group_reason;
+    no->culprit = outcome.group_culprit;
     if (GBA_OK == no->reason) {
-        team_take(team, 0 != offer->simulated, *instead, outcome->why);
-        *instead = NULL;
+        team_take(team, 0 != offer->simulated, software, outcome.why);
+        return GBA_OK;
     }
+    team->software = software;
+    team_settle(team, oob, no, &outcome);
     return GBA_OK;
 }
 
@@ -175,7 +182,6 @@ static gba_status_t team_group_all(struct gba_team *team, const gba_team_attr_t 
 static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *attr,
                                const gba_oob_t *oob)
 {
-    struct gba_software_outcome outcome;
     struct refusal no = {0};
     struct gba_offer offer;
     gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
@@ -184,16 +190,8 @@ static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *att
         return status;
     no.pause = offer.pause;
     no.reason = (gba_status_t)offer.status;
-    if (GBA_OFFER_LEADERS == offer.kind) {
-        struct gba_software *instead = NULL;
-
-        status = team_group_leaders(team, attr, oob, &offer, &no, &instead, &outcome);
-        if (GBA_OK == status && GBA_OK != no.reason) {
-            team->software = instead;
-            team_settle(team, oob, &no, &outcome);
-        }
-        return status;
-    }
+    if (GBA_OFFER_LEADERS == offer.kind)
+        return team_group_leaders(team, attr, oob, &offer, &no);
     if (GBA_OFFER_ALL == offer.kind)
         status = team_group_all(team, attr, oob, &offer, &no);
     if (GBA_OK != status || GBA_OK == no.reason)
@@ -243,8 +241,6 @@ void gba_team_destroy(gba_team_t *team)
 
 gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct gba_software_outcome outcome;
-    struct gba_software *instead = NULL;
     struct refusal no = {0};
     struct gba_offer offer;
     gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
@@ -254,19 +250,17 @@ gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr, con
         no.pause = offer.pause;
         no.reason = (gba_status_t)offer.status;
         if (GBA_OFFER_LEADERS == offer.kind)
-            status = team_group_leaders(team, attr, oob, &offer, &no, &instead, &outcome);
+            status = team_group_leaders(team, attr, oob, &offer, &no);
         else if (GBA_OFFER_ALL == offer.kind)
             status = team_group_all(team, attr, oob, &offer, &no);
-        gba_software_destroy(instead); /* it has a path already */
+        if (GBA_OK == status && GBA_OK != no.reason && GBA_OFFER_LEADERS != offer.kind)
+            team_refused(team, oob, &no);
     }
     if (GBA_OK != status || GBA_OK != no.reason)
         gba_recovery_end(team);
     if (GBA_OK != status)
         gba_meeting_cancel(team);
-    else if (GBA_OK != no.reason)
-        team_refused(team, oob, &no);
-    else
-        gba_wait_init(team);
+    gba_wait_init(team);
     return status;
 }
 

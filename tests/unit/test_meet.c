@@ -222,6 +222,26 @@ static void test_leaders_of_nodes(void **state)
     world_end(w);
 }
 
+/* They had messages among themselves, and have them again when one of them is refused. */
+static void test_a_leader_is_refused(void **state)
+{
+    (void)state;
+    for (uint32_t hosts = 2; hosts <= 4; hosts++) {
+        struct world *w = world_on("sim?refuse_rank=1");
+
+        for (uint32_t r = 0; r < 9; r++)
+            w->host[r] = r % hosts;
+        w->params.hierarchy = GBA_HIERARCHY_NODE;
+        w->params.offload_after = 11;
+        w->rounds = 100;
+        w->expected = gba_status_text(GBA_ERR_REFUSED);
+        world_run(w, 9, GBA_PATH_SOFT);
+        assert_int_equal(w->stats[0].meetings, 1);
+        assert_int_equal(w->stats[0].rounds, 100);
+        world_end(w);
+    }
+}
+
 /* At the meeting: the offer, the seats, the arming. All know it, and nobody keeps a thing. */
 static void test_an_exchange_fails(void **state)
 {
@@ -259,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_offload_after_and_then_none_is_free),
         cmocka_unit_test(test_leaders_of_nodes),
+        cmocka_unit_test(test_a_leader_is_refused),
         cmocka_unit_test(test_an_exchange_fails),
     };
 
