@@ -36,6 +36,8 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
         team->stats.rounds++;
+        if (team->stuck_told) /* a nonblocking one comes to no other place that says so */
+            gba_watch_over(team);
     }
     return status;
 }

@@ -154,6 +154,18 @@ static bool round_over(const struct gba_recovery *recovery, uint64_t n)
     return true;
 }
 
+bool gba_recovery_arrived(const struct gba_team *team, uint32_t member)
+{
+    bool arrived;
+
+    if (member == team->rank)
+        return true;
+    pthread_mutex_lock(&lock);
+    arrived = team->recovery->arrived[member] > team->stats.rounds;
+    pthread_mutex_unlock(&lock);
+    return arrived;
+}
+
 gba_status_t gba_recovery_test(struct gba_team *team)
 {
     struct gba_recovery *recovery = team->recovery;

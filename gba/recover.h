@@ -35,4 +35,8 @@ void gba_recovery_begin(struct gba_team *team);
  * Acquire on GBA_OK, as gba_poll_release. */
 gba_status_t gba_recovery_test(struct gba_team *team);
 
+/* Whether a member of a lost team has arrived in the round under way, as far as it has said so. By
+ * the thread that has the team's barrier. */
+bool gba_recovery_arrived(const struct gba_team *team, uint32_t member);
+
 #endif

@@ -21,6 +21,9 @@
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
+    /* Without the device all tell each other, and that is all there is to see. */
+    if (gba_recovery_lost(team))
+        return gba_recovery_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
     if (NULL != team->software)
         return gba_software_arrived(team->software, group, member);
     if (group->arrived_mask[member / 64] >> (member % 64) & 1)
@@ -43,7 +46,8 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (NULL != team->software && gba_software_stands_for_node(team->software, member))
+    if (NULL != team->software && !gba_recovery_lost(team) &&
+        gba_software_stands_for_node(team->software, member))
         snprintf(text + used, len - used, " or another on its host");
 }
 
@@ -98,11 +102,14 @@ static bool stuck_speaks(const struct gba_team *team, struct picture *picture)
     return true;
 }
 
-static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t seconds)
+/* group: what its registers say; nobody asks that of a lost team. now: ns. */
+static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
+    uint64_t seconds = (now - team->began) / 1000000000u;
     struct picture picture;
     char unknown[64] = "";
 
+    team->stuck_due = UINT64_MAX; /* once */
     picture_take(&picture, team, group);
     team->stuck_told = stuck_speaks(team, &picture);
     if (!team->stuck_told)
@@ -110,10 +117,11 @@ static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, ui
     if (picture.unknown > 0)
         snprintf(unknown, sizeof unknown, " (of %u it is not known here)", picture.unknown);
     gba_log(GBA_LOG_TEAM,
-            "%s: barrier %llu (%s) has not ended for %llu s: %u of %u members have "
+            "%s: barrier %llu (%s%s) has not ended for %llu s: %u of %u members have "
             "arrived%s; missing: %s",
             team->name, (unsigned long long)team->watched, gba_path_name(team->path),
-            (unsigned long long)seconds, picture.arrived, team->size, unknown, picture.names);
+            gba_recovery_lost(team) ? ", lost" : "", (unsigned long long)seconds, picture.arrived,
+            team->size, unknown, picture.names);
 }
 
 /* A barrier that was told of has come to its end, or the next one is under way. */
@@ -206,28 +214,33 @@ gba_status_t gba_watch(struct gba_team *team)
     bool retry, stuck;
     gba_status_t status;
 
-    /* It can be that the node was released before its leader found the device dead, and that this
-     * member has not seen it yet: gba_team_recover completes the round then. */
-    if (NULL != team->software && gba_software_dead(team->software))
-        return GBA_ERR_DEAD;
     /* Rounds are counted when they end, so this is a new one if the count says so: the fast path
      * need not tell us. */
     if (team->watched != team->stats.rounds + 1)
         watch_begin(team, now);
+    /* It can be that the node was released before its leader found the device dead, and that this
+     * member has not seen it yet: gba_team_recover completes the round then. */
+    if (NULL != team->software && gba_software_dead(team->software)) {
+        gba_recovery_lose(team);
+        if (!gba_recovery_lost(team))
+            return GBA_ERR_DEAD; /* a team without notices */
+    }
     retry = NULL != gba_team_group(team) && now >= team->retry_due;
     stuck = now >= team->stuck_due;
-    if (gba_recovery_lost(team))
+    if (gba_recovery_lost(team)) {
+        memset(&group, 0, sizeof group);
+        if (stuck)
+            stuck_tell(team, &group, now);
         return watch_lost(team, GBA_OK);
+    }
     if (NULL != state && gba_state_reclaimed(state))
         return watch_lost(team, GBA_ERR_RECLAIMED);
     if (!retry && !stuck)
         return GBA_INPROGRESS;
 
     status = watch_inspect(team, &group);
-    if (GBA_OK == status && stuck) {
-        stuck_tell(team, &group, (now - team->began) / 1000000000u);
-        team->stuck_due = UINT64_MAX;
-    }
+    if (GBA_OK == status && stuck)
+        stuck_tell(team, &group, now);
     if (retry) {
         if (team->retry_factor < RETRY_FACTOR_MAX)
             team->retry_factor *= 2;

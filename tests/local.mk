@@ -117,7 +117,7 @@ endif
 GBA_MPI_TESTS = \
 	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
 	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
-	tests/mpi/ibarrier tests/mpi/death tests/mpi/scarce
+	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES = tests/mpi/libtest.a
 tests_mpi_libtest_a_SOURCES = tests/mpi/test.h tests/mpi/test.c tests/mpi/proof.h tests/mpi/proof.c
@@ -130,6 +130,8 @@ tests_mpi_scarce_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_scarce_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_death_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_death_LDADD = $(GBA_MPI_LIBS)
+tests_mpi_stuck_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_mpi_stuck_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_many_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_many_LDADD = $(GBA_MPI_LIBS)
 tests_mpi_kinds_CPPFLAGS = $(GBA_MPI_CPPFLAGS)

@@ -121,6 +121,19 @@ disabled() {
     lines 1 'MPI_COMM_WORLD .*fallback: '
 }
 
+# The last rank of the last host is stopped. Its node knows that it is missing; the others know at
+# most the host, and one rank of them says so.
+spans_stopped() {
+    local last=${host_names[${#host_names[@]} - 1]}
+    ranks_on 2
+    kind_options auto
+    stopped_job --map-by slot -- stuck 1
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \\(software\\) has not ended .*missing: rank $((ranks - 1)) on $last\$"
+    [ "$(grep -c 'barrier 6 .*has not ended' "$out")" -le 2 ] || fail 'told more than once a host'
+    lines 0 "barrier 6 .*has not ended .* on (${host_names[0]})"
+    grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
+}
+
 all_hosts() {
     local hosts=${#host_names[@]} kind place program
     for kind in flat-v1 flat-v2 node-v1 node-v2; do
@@ -140,6 +153,7 @@ all_hosts() {
             test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
         done
     done
+    [ "$hosts" -ne 2 ] || test_case "hosts$hosts-stuck-stopped" spans_stopped
     [ "$hosts" -ne 2 ] || test_case "hosts$hosts-idle" spans_with 2 auto slot idle
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory

@@ -205,7 +205,9 @@ static int barrier_lost(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     gba_status_t status;
 
-    while (GBA_INPROGRESS == (status = gba_barrier_test(module->team))) {
+    /* _progress, and not just _test: it tells of a barrier that does not end. */
+    while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
+           GBA_INPROGRESS == status) {
         gba_coll_notices_tell(module, comm);
         (void)opal_progress();
     }

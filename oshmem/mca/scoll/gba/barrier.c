@@ -163,7 +163,9 @@ static gba_status_t barrier_lost(gba_scoll_module_t *module)
 {
     gba_status_t status;
 
-    while (GBA_INPROGRESS == (status = gba_barrier_test(module->team))) {
+    /* _progress, and not just _test: it tells of a barrier that does not end. */
+    while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
+           GBA_INPROGRESS == status) {
         gba_common_notices_tell(module->team, &module->round_told, module->size, barrier_peer,
                                 module->set);
         (void)opal_progress();

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A barrier that does not end, since the last rank does not come to it.
+ *
+ *   stuck HOW [ROUNDS]
+ *
+ * After ROUNDS barriers the last rank is stopped by SIGSTOP (1: whoever runs this lets it go on),
+ * or killed by SIGKILL (2). If it goes on, so does the test, with more barriers.
+ */
+#include <signal.h>
+
+#include "tests/mpi/test.h"
+
+#define MORE 20
+
+int main(int argc, char **argv)
+{
+    struct test_proof proof;
+    long how, rounds;
+
+    test_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    how = test_argument(argc, argv, 1, 1);
+    rounds = test_argument(argc, argv, 2, 5);
+    test_step("barriers");
+    test_proof_begin(&proof, MPI_COMM_WORLD, "world", 0, 1);
+    for (long i = 0; i < rounds; i++)
+        test_proof_barrier(&proof);
+    if (test_rank == test_size - 1)
+        raise(how == 1 ? SIGSTOP : SIGKILL);
+    for (long i = 0; i < MORE; i++)
+        test_proof_barrier(&proof);
+    test_proof_end(&proof);
+    return test_end();
+}
