@@ -87,19 +87,21 @@ static void barrier_attr_init(gba_team_attr_t *attr, struct attr_storage *storag
     attr->device_status = GBA_ERR_UNSUPPORTED;
     if (!barrier_for_set(comm))
         attr->device = gba_coll_device(&attr->device_status);
+    if (NULL != attr->device && OMPI_SUCCESS != gba_coll_notices_start()) {
+        attr->device = NULL;
+        attr->device_status = GBA_ERR_NOMEM;
+    }
     attr->crowded = gba_compat_crowded();
     if (0 == ompi_comm_rank(comm))
         attr->id = gba_common_notices_id(GBA_COMMON_IDS_COLL);
 }
 
-static void attr_refuse(gba_team_attr_t *attr, gba_status_t reason)
-{
-    attr->device = NULL;
-    attr->device_status = reason;
-}
-
-/* The module goes on with what its team has agreed. */
-static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
+/*
+ * The module goes on with what its team has agreed. Notices can come from now on, if it is a
+ * device: also to a member that has none, but the leader of whose node has. (Without a device
+ * nobody pays for a look at messages that never come.) Returns GBA_OK or GBA_ERR_NOMEM.
+ */
+static gba_status_t barrier_follow(gba_coll_module_t *module, gba_team_t *team)
 {
     opal_mutex_lock(&gba_coll->lock); /* for a thread that reads the counters */
     module->team = team;
@@ -108,6 +110,9 @@ static void barrier_follow(gba_coll_module_t *module, gba_team_t *team)
     opal_mutex_unlock(&gba_coll->lock);
     gba_coll_module_activate(module);
     module->agreed = true;
+    if (gba_team_path(team) <= GBA_PATH_SIM && OMPI_SUCCESS != gba_coll_notices_start())
+        return GBA_ERR_NOMEM;
+    return GBA_OK;
 }
 
 /* The agreement. Returns GBA_OK when the module has a path, whichever it is. */
@@ -126,16 +131,14 @@ static gba_status_t barrier_agree(gba_coll_module_t *module, ompi_communicator_t
         return GBA_OK;
     }
     barrier_attr_init(&attr, &storage, comm);
-    if (OMPI_SUCCESS != gba_coll_notices_start())
-        attr_refuse(&attr, GBA_ERR_NOMEM);
     gba_coll_oob_init(&oob, &ctx, comm, &module->saved);
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
         return status;
-    barrier_follow(module, team);
+    status = barrier_follow(module, team);
     gba_coll_report_path(comm, 0, barrier_for_set(comm) ? GBA_OK : gba_team_reason(team),
                          gba_team_why(team));
-    return GBA_OK;
+    return status;
 }
 
 /* An exchange failed, and so will the saved barrier, loudly. */
@@ -164,9 +167,9 @@ static int barrier_recover(ompi_communicator_t *comm, gba_coll_module_t *module)
     status = gba_team_recover(module->team, &attr, &oob, &again);
     if (GBA_OK != status)
         return barrier_broken(module, status);
-    barrier_follow(module, module->team);
+    status = barrier_follow(module, module->team);
     gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
-    return OMPI_SUCCESS;
+    return gba_coll_error(status);
 }
 
 /* The members meet: perhaps there is a barrier group for them now. */
@@ -184,10 +187,10 @@ barrier_meet(gba_coll_module_t *module, ompi_communicator_t *comm)
     status = gba_team_revisit(module->team, &attr, &oob);
     if (GBA_OK != status)
         return barrier_broken(module, status);
-    barrier_follow(module, module->team);
+    status = barrier_follow(module, module->team);
     if (before != gba_team_reason(module->team))
         gba_coll_report_path(comm, 0, gba_team_reason(module->team), gba_team_why(module->team));
-    return OMPI_SUCCESS;
+    return gba_coll_error(status);
 }
 
 int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module)

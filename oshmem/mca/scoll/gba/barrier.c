@@ -62,7 +62,8 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
     attr->name_member = gba_scoll_name_by_module;
     attr->name_ctx = module;
     attr->crowded = gba_compat_crowded();
-    if (OMPI_SUCCESS != gba_common_notices_start(&gba_scoll->lock, oshmem_comm_world)) {
+    if (NULL != attr->device &&
+        OMPI_SUCCESS != gba_common_notices_start(&gba_scoll->lock, oshmem_comm_world)) {
         attr->device = NULL;
         attr->device_status = GBA_ERR_NOMEM;
     }
@@ -70,8 +71,9 @@ static void attr_init(gba_team_attr_t *attr, struct attr_storage *storage,
         attr->id = gba_common_notices_id(GBA_COMMON_IDS_SCOLL);
 }
 
-/* The module goes on with what its team has agreed. */
-static void barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
+/* The module goes on with what its team has agreed. Notices can come from now on, also to a member
+ * that has no device: see barrier_follow of coll. Returns GBA_OK or GBA_ERR_NOMEM. */
+static gba_status_t barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
 {
     gba_scoll_row_settle(module, gba_team_path(team));
     opal_mutex_lock(&gba_scoll->lock); /* for a thread that reads the counters */
@@ -81,6 +83,10 @@ static void barrier_follow(gba_scoll_module_t *module, gba_team_t *team)
     opal_mutex_unlock(&gba_scoll->lock);
     module->active = GBA_PATH_CALLER == module->path ? NULL : team;
     module->agreed = true;
+    if (gba_team_path(team) <= GBA_PATH_SIM &&
+        OMPI_SUCCESS != gba_common_notices_start(&gba_scoll->lock, oshmem_comm_world))
+        return GBA_ERR_NOMEM;
+    return GBA_OK;
 }
 
 static gba_status_t barrier_agree(gba_scoll_module_t *module)
@@ -99,9 +105,9 @@ static gba_status_t barrier_agree(gba_scoll_module_t *module)
     status = gba_team_create(&attr, &oob, &team);
     if (GBA_OK != status)
         return status;
-    barrier_follow(module, team);
+    status = barrier_follow(module, team);
     gba_scoll_report_path(module, gba_team_reason(team), gba_team_why(team));
-    return GBA_OK;
+    return status;
 }
 
 /* The group is lost, and all members are here: the path from now on. */
@@ -123,9 +129,9 @@ static gba_status_t barrier_recover(gba_scoll_module_t *module)
         module->active = NULL;
         return status;
     }
-    barrier_follow(module, module->team);
+    status = barrier_follow(module, module->team);
     gba_scoll_report_path(module, gba_team_reason(module->team), gba_team_why(module->team));
-    return GBA_OK;
+    return status;
 }
 
 /* At the end of a barrier: the members meet, perhaps there is a barrier group for them now. */
@@ -146,10 +152,10 @@ static gba_status_t barrier_meet(gba_scoll_module_t *module)
         module->active = NULL;
         return status;
     }
-    barrier_follow(module, module->team);
+    status = barrier_follow(module, module->team);
     if (before != gba_team_reason(module->team))
         gba_scoll_report_path(module, gba_team_reason(module->team), gba_team_why(module->team));
-    return GBA_OK;
+    return status;
 }
 
 static int barrier_peer(const void *set, uint32_t rank)
