@@ -516,8 +516,8 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * may block is over. Until they meet the team goes on as it is, however many barriers it does.
  *
  * revisit: may change the path, from GBA_PATH_SOFT or GBA_PATH_CALLER to that of a device.
- * attr: as for gba_team_create. Returns GBA_OK; GBA_ERR_OOB: then members may differ in the path, so
- * the team cannot be used any more. Collective over oob.
+ * attr: as for gba_team_create. Returns GBA_OK; GBA_ERR_OOB: then members may differ in the path,
+ * so the team cannot be used any more. Collective over oob.
  */
 GBA_EXPORT gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr,
                                          const gba_oob_t *oob);
