@@ -10,6 +10,8 @@ gba_status_t gba_barrier_start(gba_team_t *team)
     team->under_way = true;
     if (gba_recovery_lost(team)) {
         gba_recovery_begin(team);
+        if (NULL != team->software)
+            gba_software_aside(team->software);
         return GBA_OK;
     }
     if (NULL != team->software)

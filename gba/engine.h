@@ -104,7 +104,8 @@ struct gba_team {
     uint64_t met_rounds; /* its rounds at that time */
     uint64_t met_ns;     /* when that was; 0: never */
     uint64_t pause;      /* of rank 0: barriers up to the next meeting */
-    uint32_t nodes;      /* of the members; 0: not known */
+    uint32_t nodes;      /* of the members, or of this island; 0: not known */
+    bool apart;          /* they were found to be on several islands */
     gba_status_t loss;   /* why this member has given up the group; GBA_OK: it did not itself */
     bool inspect_failed; /* has been logged */
     struct gba_recovery *recovery; /* of a team with an id on a device path, else NULL */

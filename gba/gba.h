@@ -132,7 +132,7 @@ typedef enum gba_algorithm_choice {
 } gba_algorithm_choice_t;
 
 typedef enum gba_hierarchy {
-    GBA_HIERARCHY_AUTO = 0, /* in software node; on a device node if it is too many for a group */
+    GBA_HIERARCHY_AUTO = 0, /* in software node; on a device node if one group cannot serve all */
     GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
     GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
 } gba_hierarchy_t;
@@ -445,7 +445,8 @@ typedef struct gba_team_attr {
     void *name_ctx;
     bool crowded; /* the job has more processes on this host than it has cores */
     /* Rank 0's counts: unlike that of any other team that a process of the job was ever in, and
-     * another one in each call. 0: the runtime carries no notices (see gba_notice_t). */
+     * another one in each call. 0: the runtime carries no notices (see gba_notice_t); then one
+     * device must serve all members. */
     uint64_t id;
 } gba_team_attr_t;
 
@@ -473,8 +474,9 @@ GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 
 /*
  * Why it is that path: one line, such as "sim: group 3 of 32, 4 members", "sim: group 3 of 32 among
- * the leaders of 4 hosts, 9 members" or "fallback: no barrier group is free (rank 0 on hosta)".
- * Never NULL; lives as long as the team.
+ * the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts, v1 among the
+ * 3 islands, 7200 members" or "fallback: no barrier group is free (rank 0 on hosta)". Never NULL;
+ * lives as long as the team.
  */
 GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
 

@@ -10,7 +10,7 @@ GBA_LIB_SOURCES = \
 	gba/signal/signal_ops.h gba/signal/node.h gba/signal/segment.h gba/signal/segment.c \
 	gba/signal/shm.h gba/signal/shm.c \
 	gba/soft/sched.h gba/soft/sched.c gba/soft/algorithm.h gba/soft/steps.h \
-	gba/soft/topology.h gba/soft/topology.c \
+	gba/soft/topology.h gba/soft/topology.c gba/soft/islands.h gba/soft/islands.c \
 	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_flags.c \
 	gba/dev/cdev_sys.c \
@@ -19,7 +19,7 @@ GBA_LIB_SOURCES = \
 	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
 	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c gba/wait.c gba/watch.c \
 	gba/recover.h gba/recover.c gba/offer.h gba/offer.c \
-	gba/software.h gba/software.c gba/software_steps.c \
+	gba/software.h gba/software.c gba/software_steps.c gba/software_islands.c \
 	gba/software_plan.h gba/software_plan.c gba/software_agree.h gba/software_group.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la

@@ -83,9 +83,14 @@ static void offer_make(struct gba_team *team, const gba_team_attr_t *attr, struc
         return;
     }
     offer->simulated = attr->device->simulated;
+    /* What one device does not tell the nodes of another, notices have to: that it is dead. */
+    offer->islands = GBA_HIERARCHY_FLAT != params->hierarchy && 0 != attr->id;
     leaders = GBA_HIERARCHY_NODE == params->hierarchy ||
-              (GBA_HIERARCHY_AUTO == params->hierarchy && team->size > attr->device->members_max);
+              (GBA_HIERARCHY_AUTO == params->hierarchy &&
+               (team->apart || team->size > attr->device->members_max));
     request = gba_offer_request(team, attr, leaders ? team->nodes : team->size);
+    if (offer->islands && leaders && request.members > attr->device->members_max)
+        request.members = 0; /* there will be several islands */
     /* How many leaders there are it learns from the others, the first time. */
     if (0 != request.members)
         offer->status = gba_request_group(attr->device, &request, &offer->ticket);

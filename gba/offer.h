@@ -16,6 +16,7 @@ struct gba_offer {
     int32_t status; /* gba_status_t: why there is no group */
     uint32_t sequence;
     uint32_t simulated;  /* the device: a member that is no leader may have none */
+    uint32_t islands;    /* if one group cannot serve all nodes, there may be several */
     uint64_t id;         /* of the team, see gba_team_attr_t */
     uint64_t pause;      /* barriers until the members meet again, if nothing comes of this */
     gba_ticket_t ticket; /* of a group of all; of leaders only if rank 0 has one already */

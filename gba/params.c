@@ -75,7 +75,8 @@ static const gba_param_t table[] = {
      .value_default = GBA_HIERARCHY_AUTO, .level = 5,
      .help = "Barrier on several hosts: node (gather on each host, barrier of one process a host, "
              "release on each host), flat (all processes alike), auto: node in software, and on a "
-             "device where a group cannot have so many members; that of rank 0 counts"},
+             "device where a group cannot have so many members, or processes have different "
+             "devices; that of rank 0 counts"},
     {FIELD(wait), .type = GBA_PARAM_ENUM, .values = waits, .value_default = GBA_WAIT_AUTO,
      .level = 4,
      .help = "How to wait: spin, yield (let other processes run between two looks), sleep, or "

@@ -36,6 +36,30 @@
  * it is one that may block, they agree there (gba_team_recover), and all have completed the same
  * rounds. A member that has left the team says nothing of s: it has gone through no such m, or it
  * would have been in that agreement until all came.
+ *
+ * Several islands (software_islands.c): the round of all this is a barrier, of two rounds of the
+ * islands' groups, and "the device says so" is the release of the second; that of the first says
+ * only that one island has arrived. So whatever way a member hears that n is over, all have arrived
+ * at n. Three things are different.
+ *
+ * The device of one island dies, and those of others only stay silent. Whoever is in the group of
+ * the dead one looks at its registers while it waits, and tells all members of the team. They are
+ * lost then, as if it were their own device, and tell all in turn.
+ *
+ * The heads of the islands owe each other messages. Nobody may leave the team with one of them
+ * missing or on its way, for what comes next over the same connection would take it for its own. So
+ * the head of an island leaves n when n is over and the barrier among the heads is complete for it
+ * (gba_software_finish). If notices were faster than its island it begins that barrier then: all
+ * have arrived at n, so what it tells the other heads is true. It ends, since each head has been
+ * through the heads' barrier of n, or is in n and is told that n is over: a head that waits like
+ * this is lost and tells all, as everybody does who is lost and cannot leave.
+ *
+ * Such messages must not make a device release m where somebody, say X, is aside: who completes m
+ * by that release may not have heard of s yet. So a head that is lost does not arrive at the second
+ * round, nor leave without notices if it is alone on its island (gba_software_hold). Then nobody
+ * completes m by a release. That takes the part of every head in the heads' barrier of m; the head
+ * of X's island has its part only when it knows by notices that m is over; and whoever knew that
+ * first had been told by all others, heads included, that they are in m and lost.
  */
 #include <pthread.h>
 #include <string.h>
@@ -176,10 +200,14 @@ gba_status_t gba_recovery_test(struct gba_team *team)
     pthread_mutex_lock(&lock);
     over = round_over(recovery, team->stats.rounds + 1);
     pthread_mutex_unlock(&lock);
-    if (!recovery->aside && !over)
-        over = GBA_OK == (NULL != team->software ? gba_software_test(team->software)
-                                                 : gba_poll_release(team->state));
-    return over ? GBA_OK : GBA_INPROGRESS;
+    if (over)
+        return NULL != team->software ? gba_software_finish(team->software) : GBA_OK;
+    if (recovery->aside)
+        return GBA_INPROGRESS;
+    if (NULL == team->software)
+        return gba_poll_release(team->state);
+    gba_software_hold(team->software);
+    return gba_software_test(team->software);
 }
 
 gba_status_t gba_team_notice(const gba_team_t *team, gba_notice_t *notice)

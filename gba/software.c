@@ -12,6 +12,7 @@
  * If the leaders are to have a barrier group, its ticket travels with the second exchange, and the
  * second vote is about the nodes alone. Then the leaders vote on the group, and only if they cannot
  * have it they turn to what they would use without it, which needs no exchange but a last vote.
+ * With several islands of nodes it is the same, with a ticket from the head of each.
  */
 #include "gba/software.h"
 
@@ -40,7 +41,7 @@ static gba_status_t segment_share(struct gba_agreement *a, gba_status_t planned,
     if (GBA_OK == planned && gba_plan_shares(&a->plan) && 0 == topology->local_rank)
         mine.status = gba_shm_segment_create(topology->local_size, a->plan.slots, a->plan.sequence,
                                              segment, &mine.ticket);
-    if (GBA_OK == planned && a->grouped && 0 == a->oob->rank)
+    if (GBA_OK == planned && a->grouped)
         gba_leaders_offer(a, &mine);
     *exchange = a->oob->allgather(a->oob->ctx, &mine, a->deeds, sizeof mine);
     if (GBA_OK != *exchange || GBA_OK != planned || !gba_plan_shares(&a->plan))
@@ -127,6 +128,25 @@ static gba_status_t software_instead(struct gba_agreement *a)
     return status;
 }
 
+/* Of the plan: what tells later who is missing. */
+static void software_keep(struct gba_agreement *a)
+{
+    struct gba_topology *topology = &a->plan.topology;
+    struct gba_software *software = a->software;
+
+    software->locals = topology->locals;
+    topology->locals = NULL;
+    if (software->split) {
+        software->nodes = a->plan.islands.size;
+        software->leaders = a->plan.islands.leaders;
+        a->plan.islands.leaders = NULL;
+    } else {
+        software->nodes = topology->nodes;
+        software->leaders = topology->leaders;
+        topology->leaders = NULL;
+    }
+}
+
 /* From the plan on: GBA_OK with outcome->reason set, or GBA_ERR_OOB. */
 static gba_status_t software_build(struct gba_agreement *a)
 {
@@ -136,8 +156,12 @@ static gba_status_t software_build(struct gba_agreement *a)
 
     /* What failed here alone (no memory for the plan) is for the vote; the exchange before it must
      * not be missed for that. From here on all make the same two calls, whatever happens. */
-    status = gba_plan_make(&a->plan, a->cards, a->oob->rank, a->oob->size);
-    outcome->nodes = GBA_OK == status ? a->plan.topology.nodes : 0;
+    status =
+        gba_plan_make(&a->plan, a->grouped ? a->wish : NULL, a->cards, a->oob->rank, a->oob->size);
+    if (GBA_OK == status) {
+        outcome->apart = a->plan.islands.count > 1;
+        outcome->nodes = outcome->apart ? a->plan.islands.size : a->plan.topology.nodes;
+    }
     status = segment_share(a, status, &exchange);
     if (GBA_OK != exchange)
         return exchange;
@@ -159,10 +183,7 @@ static gba_status_t software_build(struct gba_agreement *a)
         if (GBA_OK == exchange && GBA_OK != outcome->group_reason)
             exchange = software_instead(a);
     }
-    software->nodes = a->plan.topology.nodes;
-    software->locals = a->plan.topology.locals;
-    software->leaders = a->plan.topology.leaders;
-    a->plan.topology.locals = a->plan.topology.leaders = NULL; /* the software's now */
+    software_keep(a);
     return exchange;
 }
 
@@ -178,9 +199,11 @@ static gba_status_t cards_exchange(struct gba_agreement *a)
     status = a->oob->allgather(a->oob->ctx, &mine, a->cards, sizeof mine);
     if (GBA_OK != status)
         return status;
-    /* A group of one node is a detour, for who did not ask for it; too many for a group of all. */
-    if (GBA_HIERARCHY_NODE != a->cards[0].hierarchy && gba_cards_one_host(a->cards, size)) {
-        outcome->group_reason = GBA_ERR_TOO_MANY;
+    /* A group of one node is a detour, for who did not ask for it. */
+    if (a->grouped && GBA_HIERARCHY_NODE != a->cards[0].hierarchy &&
+        gba_cards_one_host(a->cards, size)) {
+        outcome->group_reason = a->wish->reason;
+        outcome->group_culprit = a->wish->culprit;
         a->grouped = false;
     }
     outcome->reason = a->grouped ? gba_cards_check_hosts(a->cards, size, &outcome->culprit)
@@ -221,7 +244,7 @@ gba_status_t gba_software_agree(const gba_team_attr_t *attr, const gba_oob_t *oo
         outcome->group_reason = outcome->reason;
         outcome->group_culprit = outcome->culprit;
     }
-    gba_topology_fini(&a.plan.topology);
+    gba_plan_fini(&a.plan);
     gba_software_destroy(a.software);
     free(a.deeds);
     free(a.cards);

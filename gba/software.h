@@ -9,6 +9,9 @@
  *
  * In the hybrid kind a barrier group may stand in the place of v1 and v2: each leader is a member
  * of it, by the number of its node. Then the kind serves one host, too.
+ *
+ * Where one group cannot serve all nodes there is one for each island of them (soft/islands.h), and
+ * v1 or v2 among the heads of the islands: see software_islands.c.
  */
 #ifndef GBA_SOFTWARE_H
 #define GBA_SOFTWARE_H
@@ -20,21 +23,34 @@
 
 enum gba_software_kind { GBA_SOFTWARE_NODE, GBA_SOFTWARE_FLAT, GBA_SOFTWARE_HYBRID };
 
-/* Where the leader of a node is in a hybrid round; the others only wait for the release. */
-enum gba_software_phase { GBA_PHASE_MEMBER, GBA_PHASE_GATHER, GBA_PHASE_LEADERS };
+/*
+ * Where the leader of a node is in a hybrid round, in this order; the others only wait for the
+ * release. With islands the first round of the island's group is LEADERS, the second RELEASE, and
+ * the head of the island is in UPPER between them.
+ */
+enum gba_software_phase {
+    GBA_PHASE_MEMBER,
+    GBA_PHASE_GATHER,
+    GBA_PHASE_LEADERS,
+    GBA_PHASE_UPPER,
+    GBA_PHASE_RELEASE
+};
 
 struct gba_software {
     enum gba_software_kind kind;
     enum gba_software_phase phase;
     uint32_t sequence;
     bool leader;                           /* of its node, in the hybrid kind */
-    const struct gba_algorithm *algorithm; /* flat: of all; hybrid: of the leaders */
+    bool split;                            /* the nodes are in several islands */
+    bool head;                             /* of its island, which is a leader, if they are */
+    bool held;                             /* see gba_software_hold */
+    const struct gba_algorithm *algorithm; /* flat: of all; hybrid: of the leaders or heads */
     struct gba_signals *signals;           /* what it runs over: shm.base or remote */
     struct gba_soft soft;
     struct gba_node node;
     struct gba_shm shm;
     struct gba_signals *remote; /* of the runtime, or NULL */
-    gba_group_t *group;         /* of a leader, in the place of the algorithm; or NULL */
+    gba_group_t *group;         /* of a leader, in the place of the algorithm or below; or NULL */
     gba_local_state_t *state;   /* its place in that group; or NULL */
     struct gba_segment segment; /* base NULL: none */
     gba_word_t *death;          /* of the segment: not 0: the leader says that the device died */
@@ -42,7 +58,7 @@ struct gba_software {
     uint32_t rank;     /* of the team */
     uint32_t source;   /* over messages: who sends the first signal, as a rank of the team */
     uint32_t *locals;  /* [segment.members] ranks of this node, ascending */
-    uint32_t *leaders; /* [nodes] ascending */
+    uint32_t *leaders; /* [nodes] ascending; of this island, if there are several */
     uint32_t nodes;
     gba_word_t *mark; /* node, hybrid: the round that this member arrived at */
 };
@@ -56,13 +72,19 @@ struct gba_software_outcome {
      * is not, and the member. */
     gba_status_t group_reason;
     uint32_t group_culprit;
-    uint32_t nodes; /* how many there are; 0: this member does not know */
+    uint32_t nodes; /* of this island, or of the team; 0: this member does not know */
+    bool apart;     /* there are several islands, if it knows */
 };
 
-/* What rank 0 asks the device for, for the leaders of nodes. */
+/* What the head of an island asks the device for, for the leaders of nodes; the ticket is of rank 0
+ * only. */
 struct gba_wish {
     gba_group_request_t request; /* but for the members */
     gba_ticket_t ticket;         /* of a group that it has already; members 0: it has none */
+    /* The same on all members: */
+    bool islands;        /* if one group cannot serve all nodes, one for each island */
+    gba_status_t reason; /* why there is no group of all, */
+    uint32_t culprit;    /* and the member */
 };
 
 /*
@@ -91,11 +113,33 @@ static inline void gba_software_node_start(struct gba_software *software)
 gba_status_t gba_software_start(struct gba_software *software);
 gba_status_t gba_software_test(struct gba_software *software);
 
+/* With islands, of a node's leader: its part between the node's gathering and release. */
+gba_status_t gba_islands_start(struct gba_software *software);
+gba_status_t gba_islands_test(struct gba_software *software);
+
 /* Whether the barrier waits for the release of a barrier group now. */
 static inline bool gba_software_in_group(const struct gba_software *software)
 {
-    return NULL != software->state && GBA_PHASE_LEADERS == software->phase;
+    return NULL != software->state &&
+           (GBA_PHASE_LEADERS == software->phase || GBA_PHASE_RELEASE == software->phase);
 }
+
+/*
+ * The device of the team is lost, of which there may be several. These three are for gba/recover.c,
+ * where it says why; they do something for the head of an island only.
+ *
+ * hold: from now on no test of this member may let others go, or this one alone.
+ * aside: a round begins in which this member does not arrive.
+ * finish: the round is over by notices. Returns GBA_OK when this member owes nothing to the other
+ * heads, and they nothing to it; GBA_INPROGRESS, or GBA_ERR_IO.
+ */
+static inline void gba_software_hold(struct gba_software *software)
+{
+    software->held = true;
+}
+
+void gba_software_aside(struct gba_software *software);
+gba_status_t gba_software_finish(struct gba_software *software);
 
 /*
  * A leader tells its node that the device died: they have no other way to know. Release: pairs with
@@ -122,7 +166,10 @@ gba_word_t *gba_software_awaited(struct gba_software *software);
 /* Whether the barrier waits for messages of the runtime now, which come only by its progress. */
 static inline bool gba_software_listens(const struct gba_software *software)
 {
-    return NULL != software->remote && GBA_PHASE_GATHER != software->phase;
+    if (NULL == software->remote)
+        return false;
+    return software->split ? GBA_PHASE_UPPER == software->phase
+                           : GBA_PHASE_GATHER != software->phase;
 }
 
 enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
@@ -135,12 +182,14 @@ enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
 enum gba_arrived gba_software_arrived(const struct gba_software *software,
                                       const gba_group_state_t *group, uint32_t member);
 
-/* Whether a member is a leader that stands for all of its node, as far as this one can tell. */
-bool gba_software_stands_for_node(const struct gba_software *software, uint32_t member);
+/* For people, behind the name of a member that has not arrived: for whom it stands as well, as far
+ * as this one can tell; or "". */
+const char *gba_software_stands_for(const struct gba_software *software, uint32_t member);
 
 /*
- * Between hosts: the member (flat) or the leader (hybrid) whose first signal has not come, so that
- * it, or somebody on its host, has not arrived. UINT32_MAX: nobody that this member waits for so.
+ * Between hosts: the member (flat), the leader (hybrid) or the head (islands) whose first signal
+ * has not come, so that it, or somebody whom it stands for, has not arrived. UINT32_MAX: nobody
+ * that this member waits for so.
  */
 uint32_t gba_software_late_source(const struct gba_software *software);
 

@@ -7,7 +7,7 @@
 
 /*
  * What a node's leader tells second; only those of members that share a node are looked at, and the
- * group of rank 0.
+ * groups of the heads of islands.
  */
 struct gba_deed {
     int64_t status;
@@ -22,7 +22,7 @@ struct gba_agreement {
     const gba_team_attr_t *attr;
     const gba_oob_t *oob;
     bool grouped;           /* the leaders are to have a barrier group */
-    struct gba_wish *wish;  /* of rank 0, if so */
+    struct gba_wish *wish;  /* if so */
     struct gba_card *cards; /* [size] */
     struct gba_deed *deeds; /* [size] */
     struct gba_plan plan;
@@ -34,16 +34,16 @@ struct gba_agreement {
 gba_status_t gba_vote(const gba_oob_t *oob, gba_status_t mine, gba_status_t *least,
                       uint32_t *whose);
 
-/* Rank 0, which has a plan: take a group for the leaders, and the first seat in it. */
+/* With a plan: if it is the head of an island, take a group for it, and the first seat in it. */
 void gba_leaders_offer(struct gba_agreement *a, struct gba_deed *mine);
 
 /*
- * All nodes are ready: the leaders join, and rank 0 arms the group. GBA_OK with
+ * All nodes are ready: the leaders join, and the head of each island arms its group. GBA_OK with
  * outcome->group_reason set, or GBA_ERR_OOB. Collective.
  */
 gba_status_t gba_leaders_agree(struct gba_agreement *a);
 
-/* Give back this member's seat, if it has one. */
+/* Give back this member's seat, and what it has for the heads, if it has them. */
 void gba_leaders_leave(struct gba_software *software);
 
 #endif

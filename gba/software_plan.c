@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/engine.h"
+
 /* v1 signals log2 of the members one after the other; from here on the rounds saved by v2 pay for
  * its flood of stores. */
 #define AUTO_V1_MAX 16u
@@ -26,6 +28,10 @@ void gba_card_fill(struct gba_card *card, const gba_team_attr_t *attr, bool grou
     card->radix = (uint32_t)params->sw_radix;
     card->hierarchy = params->hierarchy;
     card->sequence = params->first_sequence;
+    if (NULL != attr->device) {
+        memcpy(card->port.uuid, attr->device->uuid, sizeof card->port.uuid);
+        card->port.members_max = attr->device->members_max;
+    }
 }
 
 static bool cards_any(const struct gba_card *cards, uint32_t size,
@@ -115,8 +121,55 @@ static const struct gba_host *card_host(const void *cards, uint32_t rank)
     return &((const struct gba_card *)cards)[rank].host;
 }
 
-gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_card *cards, uint32_t rank,
-                           uint32_t size)
+static const struct gba_port *card_port(const void *cards, uint32_t rank)
+{
+    return &((const struct gba_card *)cards)[rank].port;
+}
+
+/* Stands for the device of all, where one group must serve all nodes or none. */
+static const struct gba_port *no_port(const void *ctx, uint32_t rank)
+{
+    static const struct gba_port port = {.members_max = UINT32_MAX};
+
+    (void)ctx;
+    (void)rank;
+    return &port;
+}
+
+/* Which leaders are to have a group together. */
+static gba_status_t plan_islands(struct gba_plan *plan, const struct gba_wish *wish,
+                                 const struct gba_card *cards)
+{
+    gba_status_t status = gba_islands_init(&plan->islands, &plan->topology,
+                                           wish->islands ? card_port : no_port, cards);
+
+    /* The runtime's messages, and nobody reads what another one has: a head may have left. */
+    if (GBA_OK == status)
+        plan->upper = algorithm_choose(cards[0].algorithm, plan->islands.count, false, false);
+    return status;
+}
+
+gba_status_t gba_plan_check_groups(const struct gba_plan *plan, const struct gba_card *cards,
+                                   uint32_t *culprit)
+{
+    const struct gba_islands *islands = &plan->islands;
+    uint32_t ignored;
+
+    *culprit = 0;
+    if (1 == islands->count)
+        return GBA_OK;
+    /* The heads' barrier is one of software; and if no two nodes have a device in common there is
+     * nothing for a device to do. */
+    if (islands->largest > 1 && !cards_any(cards, plan->topology.size, card_disabled, &ignored))
+        return GBA_OK;
+    if (1 == islands->switches)
+        return GBA_ERR_TOO_MANY;
+    *culprit = islands->heads[1];
+    return GBA_ERR_OTHER_DEVICE;
+}
+
+gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_wish *wish,
+                           const struct gba_card *cards, uint32_t rank, uint32_t size)
 {
     const struct gba_card *first = &cards[0];
     bool one_host, crowded, pull;
@@ -145,7 +198,13 @@ gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_card *cards, 
     plan->slots = 1; /* for the marks */
     if (GBA_SOFTWARE_FLAT == plan->kind && one_host)
         plan->slots = plan->algorithm->slots(size, plan->radix);
-    return GBA_OK;
+    return NULL != wish ? plan_islands(plan, wish, cards) : GBA_OK;
+}
+
+void gba_plan_fini(struct gba_plan *plan)
+{
+    gba_topology_fini(&plan->topology);
+    gba_islands_fini(&plan->islands);
 }
 
 bool gba_plan_shares(const struct gba_plan *plan)

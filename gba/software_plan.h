@@ -7,6 +7,7 @@
 #define GBA_SOFTWARE_PLAN_H
 
 #include "gba/base/host.h"
+#include "gba/soft/islands.h"
 #include "gba/software.h"
 
 /* What a member tells all others first. Travels as bytes between processes of one build. */
@@ -20,6 +21,7 @@ struct gba_card {
     int32_t hierarchy;
     uint32_t sequence;
     uint32_t disabled; /* 1: wants no software barrier, but a node may gather for a group */
+    struct gba_port port;
 };
 
 /* What all members conclude from the cards. */
@@ -29,6 +31,9 @@ struct gba_plan {
     const struct gba_algorithm *algorithm;
     uint32_t radix, sequence;
     uint32_t slots; /* of each member of a node */
+    /* If the leaders are to have groups: */
+    struct gba_islands islands;
+    const struct gba_algorithm *upper; /* of the heads of several islands */
 };
 
 /* grouped: whether there may be a barrier group among the leaders of nodes. */
@@ -49,10 +54,18 @@ gba_status_t gba_cards_check(const struct gba_card *cards, uint32_t size, uint32
 
 /*
  * All members make the same plan of the same cards; or GBA_ERR_NOMEM, which one may be alone with.
- * The topology is the caller's to free, in each case.
+ * wish: barrier groups are wanted, or NULL. gba_plan_fini is the caller's, in each case.
  */
-gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_card *cards, uint32_t rank,
-                           uint32_t size);
+gba_status_t gba_plan_make(struct gba_plan *plan, const struct gba_wish *wish,
+                           const struct gba_card *cards, uint32_t rank, uint32_t size);
+void gba_plan_fini(struct gba_plan *plan);
+
+/*
+ * Why there can be no groups among the leaders, or GBA_OK, and the member. All members find the
+ * same: it follows from the cards.
+ */
+gba_status_t gba_plan_check_groups(const struct gba_plan *plan, const struct gba_card *cards,
+                                   uint32_t *culprit);
 
 /* Whether this member's node needs memory of its own. */
 bool gba_plan_shares(const struct gba_plan *plan);

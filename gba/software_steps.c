@@ -25,6 +25,8 @@ gba_status_t gba_software_start(struct gba_software *software)
 /* The barrier among the leaders of nodes. */
 static gba_status_t leaders_start(struct gba_software *software)
 {
+    if (software->split)
+        return gba_islands_start(software);
     if (NULL == software->state)
         return software->algorithm->start(&software->soft, software->signals, software->sequence);
     gba_send_arrival(software->state); /* its sequence goes with the software's */
@@ -33,6 +35,8 @@ static gba_status_t leaders_start(struct gba_software *software)
 
 static gba_status_t leaders_test(struct gba_software *software)
 {
+    if (software->split)
+        return gba_islands_test(software);
     if (NULL == software->state)
         return software->algorithm->test(&software->soft, software->signals);
     return gba_poll_release(software->state);
@@ -113,11 +117,13 @@ static enum gba_arrived node_arrived(const struct gba_software *software,
     uint32_t node;
 
     /* While it gathers, a leader's picture is that of its node: one of them is to speak for all. */
-    if (!gba_software_in_group(software))
+    if (NULL == software->state || software->phase < GBA_PHASE_LEADERS)
         return GBA_ARRIVED_UNKNOWN;
     node = place_in(software->leaders, software->nodes, member);
     if (UINT32_MAX == node)
         return GBA_ARRIVED_UNKNOWN;
+    if (software->phase > GBA_PHASE_LEADERS)
+        return GBA_ARRIVED_YES; /* all of the island have; the mask is that of the second round */
     return group->arrived_mask[node / 64] >> (node % 64) & 1 ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
 
@@ -138,10 +144,14 @@ enum gba_arrived gba_software_arrived(const struct gba_software *software,
     return GBA_SEQ_REACHED(seen, software->sequence) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
 
-bool gba_software_stands_for_node(const struct gba_software *software, uint32_t member)
+const char *gba_software_stands_for(const struct gba_software *software, uint32_t member)
 {
-    return GBA_SOFTWARE_HYBRID == software->kind &&
-           UINT32_MAX == place_in(software->locals, software->segment.members, member);
+    if (GBA_SOFTWARE_HYBRID != software->kind ||
+        UINT32_MAX != place_in(software->locals, software->segment.members, member))
+        return "";
+    if (software->split && UINT32_MAX == place_in(software->leaders, software->nodes, member))
+        return " or another on its island";
+    return " or another on its host";
 }
 
 uint32_t gba_software_late_source(const struct gba_software *software)
@@ -149,8 +159,7 @@ uint32_t gba_software_late_source(const struct gba_software *software)
     struct gba_signals *signals = software->remote;
     uint32_t word, peer;
 
-    if (NULL == signals ||
-        (GBA_SOFTWARE_HYBRID == software->kind && GBA_PHASE_LEADERS != software->phase))
+    if (!gba_software_listens(software))
         return UINT32_MAX;
     if (software->algorithm->pulls) {
         if (software->soft.seen >= software->soft.size)

@@ -12,12 +12,14 @@
  *   1 the offer of rank 0 (bcast): a group of all, a group of the leaders of nodes, or none
  *   of all:       2 seats taken? (min), 3 armed? (bcast)
  *   of leaders:   2 memory? (min), 3 cards (allgather)?, 4 deeds (allgather), 5 nodes ready? (min),
- *                 if rank 0 has got a group: 6 seats taken? (min), 7 armed? (bcast)
+ *                 if each head of an island has got a group: 6 seats taken? (min), 7 armed? (min)
  *                 without it: 8 ready in software? (min)
  *   none, or not of all:  memory? (min), cards (allgather)?, deeds (allgather), ready? (min)
+ *   not of all, because a member has another device:  of leaders, 2 to 8
  *
- * A leader of a node is its lowest rank, so rank 0 is leader of node 0 and member 0 of either
- * group.
+ * A leader of a node is its lowest rank, and so is the head of an island of nodes (one group serves
+ * an island, and most often there is but one island); so rank 0 is leader of node 0, head of island
+ * 0 and member 0 of its group.
  *
  * A team that got no group for want of one does this again at later meetings (offer.c), and stays
  * what it is if nothing comes of it: then the last line is left out.
@@ -83,7 +85,8 @@ static gba_status_t team_fall_back(struct gba_team *team, const gba_team_attr_t 
 
     if (GBA_OK != status)
         return status;
-    team->nodes = outcome.nodes;
+    if (!team->apart)
+        team->nodes = outcome.nodes;
     team_settle(team, oob, no, &outcome);
     return GBA_OK;
 }
@@ -110,14 +113,18 @@ static void team_take(struct gba_team *team, bool simulated, struct gba_software
 }
 
 /*
- * A group of the leaders of nodes is offered: the team takes it, or what its members can have
- * without it. Returns GBA_OK with no->reason set.
+ * A group of the leaders of nodes is offered, or one of all that not all can join, and *no says
+ * why. The team takes one for the leaders, or for each island of them, or what its members can have
+ * without. Returns GBA_OK with no->reason set.
  */
 static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
                                        const gba_oob_t *oob, const struct gba_offer *offer,
                                        struct refusal *no)
 {
-    struct gba_wish wish = {.request = gba_offer_request(team, attr, 0)};
+    struct gba_wish wish = {.request = gba_offer_request(team, attr, 0),
+                            .islands = 0 != offer->islands,
+                            .reason = GBA_OK != no->reason ? no->reason : GBA_ERR_TOO_MANY,
+                            .culprit = no->culprit};
     struct gba_software *software = NULL;
     struct gba_software_outcome outcome;
     gba_status_t status;
@@ -127,7 +134,7 @@ static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_att
     gba_software_destroy(team->software);
     team->software = NULL;
     team->path = GBA_PATH_CALLER;
-    if (0 == team->rank)
+    if (0 == team->rank && GBA_OFFER_LEADERS == offer->kind)
         wish.ticket = offer->ticket;
     status = gba_software_agree(attr, oob, &wish, &software, &outcome);
     if (0 != wish.ticket.members) /* it did not come to that */
@@ -135,6 +142,7 @@ static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_att
     if (GBA_OK != status)
         return status;
     team->nodes = outcome.nodes;
+    team->apart = outcome.apart;
     no->reason = outcome.group_reason;
     no->culprit = outcome.group_culprit;
     if (GBA_OK == no->reason) {
@@ -177,24 +185,39 @@ static gba_status_t team_group_all(struct gba_team *team, const gba_team_attr_t 
     return GBA_OK;
 }
 
+/*
+ * The offer of a meeting, followed as far as it leads. Returns GBA_OK with no->reason set: GBA_OK
+ * if the team has a group now. *settled: if not, it is settled what it has instead.
+ */
+static gba_status_t team_group(struct gba_team *team, const gba_team_attr_t *attr,
+                               const gba_oob_t *oob, struct refusal *no, bool *settled)
+{
+    struct gba_offer offer;
+    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
+
+    *settled = false;
+    if (GBA_OK != status)
+        return status;
+    no->pause = offer.pause;
+    no->reason = (gba_status_t)offer.status;
+    if (GBA_OFFER_ALL == offer.kind)
+        status = team_group_all(team, attr, oob, &offer, no);
+    *settled =
+        GBA_OFFER_LEADERS == offer.kind || (GBA_OK == status && GBA_OFFER_ALL == offer.kind &&
+                                            offer.islands && GBA_ERR_OTHER_DEVICE == no->reason);
+    return *settled ? team_group_leaders(team, attr, oob, &offer, no) : status;
+}
+
 /* The agreement. On GBA_OK the team has a path and a reason; it holds a group only if it is armed.
  */
 static gba_status_t team_agree(struct gba_team *team, const gba_team_attr_t *attr,
                                const gba_oob_t *oob)
 {
     struct refusal no = {0};
-    struct gba_offer offer;
-    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
+    bool settled;
+    gba_status_t status = team_group(team, attr, oob, &no, &settled);
 
-    if (GBA_OK != status)
-        return status;
-    no.pause = offer.pause;
-    no.reason = (gba_status_t)offer.status;
-    if (GBA_OFFER_LEADERS == offer.kind)
-        return team_group_leaders(team, attr, oob, &offer, &no);
-    if (GBA_OFFER_ALL == offer.kind)
-        status = team_group_all(team, attr, oob, &offer, &no);
-    if (GBA_OK != status || GBA_OK == no.reason)
+    if (GBA_OK != status || GBA_OK == no.reason || settled)
         return status;
     return team_fall_back(team, attr, oob, &no);
 }
@@ -242,20 +265,12 @@ void gba_team_destroy(gba_team_t *team)
 gba_status_t gba_team_revisit(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
     struct refusal no = {0};
-    struct gba_offer offer;
-    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
+    bool settled;
+    gba_status_t status = team_group(team, attr, oob, &no, &settled);
 
-    if (GBA_OK == status) {
-        team->stats.meetings++;
-        no.pause = offer.pause;
-        no.reason = (gba_status_t)offer.status;
-        if (GBA_OFFER_LEADERS == offer.kind)
-            status = team_group_leaders(team, attr, oob, &offer, &no);
-        else if (GBA_OFFER_ALL == offer.kind)
-            status = team_group_all(team, attr, oob, &offer, &no);
-        if (GBA_OK == status && GBA_OK != no.reason && GBA_OFFER_LEADERS != offer.kind)
-            team_refused(team, oob, &no);
-    }
+    team->stats.meetings += GBA_OK == status;
+    if (GBA_OK == status && GBA_OK != no.reason && !settled)
+        team_refused(team, oob, &no);
     if (GBA_OK != status || GBA_OK != no.reason)
         gba_recovery_end(team);
     if (GBA_OK != status)

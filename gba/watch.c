@@ -46,9 +46,8 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (NULL != team->software && !gba_recovery_lost(team) &&
-        gba_software_stands_for_node(team->software, member))
-        snprintf(text + used, len - used, " or another on its host");
+    if (NULL != team->software && !gba_recovery_lost(team))
+        snprintf(text + used, len - used, "%s", gba_software_stands_for(team->software, member));
 }
 
 /* What one member can see of a round that does not end. */

@@ -30,7 +30,8 @@ tests_unit_test_soft_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_soft_tsan_LDADD = -lpthread
 EXTRA_DIST += contrib/check-models gba/soft/README.md \
 	tests/models/world.pml tests/models/dissemination.pml tests/models/radix.pml \
-	tests/models/central.pml tests/models/hybrid.pml tests/models/death.pml
+	tests/models/central.pml tests/models/hybrid.pml tests/models/islands.pml \
+	tests/models/death.pml tests/models/death_islands.pml
 
 # The simulator: real processes, killed ones, and every option.
 if HAVE_CMOCKA
@@ -257,6 +258,25 @@ tests_unit_test_lost_group_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_lost_group_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
 	-Wl,--wrap=gba_group_take,--wrap=gba_group_inspect,--wrap=gba_request_group
 tests_unit_test_lost_group_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
+# Islands of nodes, with a group each: what they are and do, and the loss of groups.
+if HAVE_CMOCKA
+GBA_ISLANDS_WORLD = tests/unit/islands_world.c tests/unit/islands_world.h \
+	tests/unit/notice_world.c tests/unit/notice_world.h \
+	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+GBA_ISLANDS_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach,--wrap=gba_group_take \
+	-Wl,--wrap=gba_configure_group,--wrap=gba_recovery_register
+check_PROGRAMS += tests/unit/test_islands tests/unit/test_islands_loss
+TESTS += tests/unit/test_islands tests/unit/test_islands_loss
+tests_unit_test_islands_SOURCES = tests/unit/test_islands.c $(GBA_ISLANDS_WORLD)
+tests_unit_test_islands_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_islands_LDFLAGS = $(GBA_ISLANDS_WRAP)
+tests_unit_test_islands_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_islands_loss_SOURCES = tests/unit/test_islands_loss.c $(GBA_ISLANDS_WORLD)
+tests_unit_test_islands_loss_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_islands_loss_LDFLAGS = $(GBA_ISLANDS_WRAP)
+tests_unit_test_islands_loss_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # A member without memory in the agreement: calloc fails on demand. And rounds, counted once each.

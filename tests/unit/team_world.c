@@ -59,6 +59,8 @@ static gba_status_t net_set(struct gba_signals *signals, uint32_t peer, uint32_t
     struct net *net = (struct net *)signals;
 
     gba_word_add_relaxed(&net->world->sent, 1);
+    gba_word_add_relaxed(&net->world->owed[net->mine], 1);
+    gba_word_add_relaxed(&net->world->owed[net->rank[peer]], UINT64_MAX);
     gba_word_store_release(&net->world->word[net->rank[peer]][slot][gba_signal_parity(seq)], seq);
     return GBA_OK;
 }
@@ -70,8 +72,13 @@ static uint32_t net_mine(struct gba_signals *signals, uint32_t slot, uint32_t pa
     return (uint32_t)gba_word_load_acquire(&net->world->word[net->mine][slot][parity]);
 }
 
+/* In v1 and v2 a member sends as many messages in a barrier as it gets. */
 static void net_destroy(struct gba_signals *signals)
 {
+    struct net *net = (struct net *)signals;
+
+    if (net->world->accounts && 0 != gba_word_load_relaxed(&net->world->owed[net->mine]))
+        gba_word_add_relaxed(&net->world->unread, 1);
     free(signals);
 }
 
@@ -143,16 +150,30 @@ static gba_status_t barrier(struct world *w, gba_team_t *team, const gba_team_at
 {
     gba_path_t path = gba_team_path(team);
     gba_status_t status = barrier_any(w, team, oob, round);
+    gba_team_stats_t stats;
     int64_t least;
     bool done = false;
 
     if (GBA_MEET == status) {
-        status = gba_team_revisit(team, attr, oob);
+        gba_team_attr_t next = *attr;
+
+        gba_team_stats(team, &stats);
+        if (0 != next.id) /* another one each time, and those of the members come after it */
+            next.id += (stats.meetings + 1) * WORLD_IDS;
+        status = gba_team_revisit(team, &next, oob);
         if (path != gba_team_path(team))
             w->moved[oob->rank] = round;
     }
     if (GBA_ERR_DEAD != status)
         return status;
+    if (NULL != w->outlive) {
+        status = w->outlive(w, team, oob->rank);
+        if (GBA_OK != status || !gba_team_recover_due(team))
+            return status;
+        if (w->until_death)
+            *last = round + w->rounds;
+        return gba_team_recover(team, attr, oob, &done);
+    }
     status = gba_team_recover(team, attr, oob, &done);
     /* Members may be in two rounds, that one and the next; all are to end with the same. */
     if (GBA_OK == status && w->until_death) {
@@ -207,8 +228,8 @@ void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_params_t params = w->params;
     gba_team_attr_t attr = {.name = "test",
                             .params = &params,
-                            .device = oob->rank == w->no_device ? NULL : w->device,
                             .device_status = GBA_ERR_NO_DEVICE,
+                            .id = 0 == oob->rank ? w->id : 0,
                             .remote = oob->rank == w->no_remote ? NULL : &remote,
                             .crowded = w->crowded};
     gba_team_t *team;
@@ -216,6 +237,8 @@ void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
     my_world = w;
     my_rank = oob->rank;
     params.sw_enable = oob->rank != w->no_software;
+    if (oob->rank != w->no_device)
+        attr.device = NULL != w->devices[oob->rank] ? w->devices[oob->rank] : w->device;
     w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
     if (GBA_OK != w->returned[oob->rank])
         return;
@@ -271,6 +294,7 @@ void world_run(struct world *w, uint32_t size, gba_path_t path)
         assert_int_equal(w->stats[r].meetings, w->stats[0].meetings);
     }
     assert_int_equal(gba_word_load_relaxed(&w->early), 0);
+    assert_int_equal(gba_word_load_relaxed(&w->unread), 0);
     if (NULL == strstr(w->why[0], w->expected))
         fail_msg("\"%s\" is not in \"%s\"", w->expected, w->why[0]);
     assert_int_equal(world_segments(), 0);

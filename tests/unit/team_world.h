@@ -13,18 +13,25 @@
 
 #define WORLD_MEMBERS 32u
 #define WORLD_SLOTS   64u
+#define WORLD_IDS     64u /* ids that a team may use, each time */
 #define NOBODY        UINT32_MAX
 
 /* What all members of one test share. */
 struct world {
     gba_params_t params;
     gba_device_t *device;
+    gba_device_t *devices[WORLD_MEMBERS]; /* of a member that has another one, else NULL */
     bool crowded;
     uint32_t host[WORLD_MEMBERS]; /* which host a member is on */
     uint32_t rounds, late_ms;
     bool (*late_until)(void); /* whether who is late has waited long enough, or NULL */
-    bool until_death;         /* so many rounds from the one on in which the device dies */
-    bool past;                /* rounds past the team as well, on GBA_PATH_CALLER */
+    bool accounts;    /* transports are closed only where nobody sends yet: count their messages */
+    bool until_death; /* so many rounds from the one on in which the device dies */
+    /* The runtime carries notices: the id of the team; and to wait for the end of a round of a dead
+     * device. 0 and NULL: it does not. */
+    uint64_t id;
+    gba_status_t (*outlive)(struct world *w, gba_team_t *team, uint32_t rank);
+    bool past;            /* rounds past the team as well, on GBA_PATH_CALLER */
     uint32_t steps_every; /* each n-th barrier is made in steps, as a nonblocking one; 0: none */
     void (*before)(struct world *w, uint32_t round); /* member 0 calls it before a round, or NULL */
     const char *expected;                            /* in `why` */
@@ -39,9 +46,11 @@ struct world {
     char why[WORLD_MEMBERS][256];
     double cpu[WORLD_MEMBERS]; /* seconds of this thread in its barriers */
     gba_word_t entered[WORLD_MEMBERS];
-    gba_word_t early;          /* exits before all had entered */
-    gba_word_t sent;           /* messages */
-    gba_word_t completed_late; /* rounds that ended for a member in gba_team_recover */
+    gba_word_t early;  /* exits before all had entered */
+    gba_word_t sent;   /* messages */
+    gba_word_t unread; /* transports closed with messages still to come, or to be read */
+    gba_word_t owed[WORLD_MEMBERS]; /* messages sent by a member, less those sent to it */
+    gba_word_t completed_late;      /* rounds that ended for a member in gba_team_recover */
     gba_word_t word[WORLD_MEMBERS][WORLD_SLOTS][2];
 };
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/soft/islands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    const struct gba_port *port;
+    uint32_t leader;
+};
+
+static int compare_devices(const struct entry *a, const struct entry *b)
+{
+    return memcmp(a->port->uuid, b->port->uuid, sizeof a->port->uuid);
+}
+
+/* By device, then by rank. */
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int devices = compare_devices(a, b);
+
+    return 0 != devices ? devices : (a->leader > b->leader) - (a->leader < b->leader);
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Note one island, and if this member's node is in it, its nodes. */
+static void take_island(struct gba_islands *t, const struct entry *first, uint32_t size,
+                        uint32_t leader)
+{
+    t->heads[t->count++] = first->leader;
+    t->largest = size > t->largest ? size : t->largest;
+    for (uint32_t i = 0; i < size; i++)
+        if (first[i].leader == leader) {
+            t->size = size;
+            t->place = i;
+            t->leaders[0] = first->leader;
+        }
+    if (t->leaders[0] == first->leader)
+        for (uint32_t i = 0; i < size; i++)
+            t->leaders[i] = first[i].leader;
+}
+
+/* The nodes of one device, in parts of nearly equal size. */
+static void take_device(struct gba_islands *t, const struct entry *first, uint32_t nodes,
+                        uint32_t leader)
+{
+    uint32_t most = first->port->members_max, parts, begin, end;
+
+    /* It is one device, so all should say the same; if not, what all can do. */
+    for (uint32_t i = 1; i < nodes; i++)
+        most = first[i].port->members_max < most ? first[i].port->members_max : most;
+    parts = (nodes - 1) / most + 1;
+    for (uint32_t part = 0; part < parts; part++) {
+        begin = (uint32_t)((uint64_t)nodes * part / parts);
+        end = (uint32_t)((uint64_t)nodes * (part + 1) / parts);
+        take_island(t, first + begin, end - begin, leader);
+    }
+    t->switches++;
+}
+
+gba_status_t gba_islands_init(struct gba_islands *islands, const struct gba_topology *topology,
+                              const struct gba_port *(*port)(const void *ctx, uint32_t rank),
+                              const void *ctx)
+{
+    uint32_t nodes = topology->nodes, leader = topology->leaders[topology->node], end;
+    struct gba_islands t = {.heads = calloc(nodes, sizeof *t.heads),
+                            .leaders = calloc(nodes, sizeof *t.leaders)};
+    struct entry *entries = calloc(nodes, sizeof *entries);
+    gba_status_t status = GBA_ERR_NOMEM;
+
+    if (NULL == entries || NULL == t.heads || NULL == t.leaders)
+        goto free_entries;
+    t.leaders[0] = UINT32_MAX; /* not found yet */
+    for (uint32_t node = 0; node < nodes; node++) {
+        const struct gba_port *own = port(ctx, topology->leaders[node]);
+
+        if (0 == own->members_max)
+            own = port(ctx, topology->leaders[0]);
+        entries[node] = (struct entry){own, topology->leaders[node]};
+    }
+    qsort(entries, nodes, sizeof *entries, compare_entries);
+    for (uint32_t first = 0; first < nodes; first = end) {
+        end = first + 1;
+        while (end < nodes && 0 == compare_devices(&entries[first], &entries[end]))
+            end++;
+        take_device(&t, &entries[first], end - first, leader);
+    }
+    qsort(t.heads, t.count, sizeof *t.heads, compare_ranks);
+    while (t.heads[t.island] != t.leaders[0])
+        t.island++;
+    *islands = t;
+    memset(&t, 0, sizeof t); /* the caller's now */
+    status = GBA_OK;
+
+free_entries:
+    free(entries);
+    gba_islands_fini(&t);
+    return status;
+}
+
+void gba_islands_fini(struct gba_islands *islands)
+{
+    free(islands->leaders);
+    free(islands->heads);
+    islands->leaders = islands->heads = NULL;
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Islands of nodes, each with a barrier group of its own: which nodes make one, nodes and islands
+ * ofevery shape, what cannot be had, and what gets lost on the way.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/engine.h"
+#include "gba/soft/islands.h"
+#include "tests/unit/islands_world.h"
+
+/* ------------------------------------------------------------------- which nodes are one --- */
+
+struct place {
+    uint32_t host, device, members_max; /* 0: no device */
+};
+
+static const struct gba_host *host_of(const void *ctx, uint32_t rank)
+{
+    static struct gba_host host;
+
+    host = (struct gba_host){{7, ((const struct place *)ctx)[rank].host, 0, 1}};
+    return &host;
+}
+
+static const struct gba_port *port_of(const void *ctx, uint32_t rank)
+{
+    static struct gba_port ports[2048]; /* they are kept while all are asked for */
+    const struct place *place = (const struct place *)ctx + rank;
+
+    memset(&ports[rank], 0, sizeof ports[rank]);
+    ports[rank].uuid[15] = (uint8_t)(200 - place->device);
+    ports[rank].members_max = place->members_max;
+    return &ports[rank];
+}
+
+/* What each member sees against what follows from the places, and from what rank 0 sees. */
+static void check_islands(const struct place *places, uint32_t size, uint32_t count,
+                          uint32_t switches, uint32_t largest)
+{
+    uint32_t *seats = calloc(size, sizeof *seats), taken = 0;
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        struct gba_topology t;
+        struct gba_islands i;
+        const struct place *head;
+
+        assert_int_equal(gba_topology_init(&t, rank, size, host_of, places), GBA_OK);
+        assert_int_equal(gba_islands_init(&i, &t, port_of, places), GBA_OK);
+        assert_int_equal(i.count, count);
+        assert_int_equal(i.switches, switches);
+        assert_int_equal(i.largest, largest);
+        assert_int_equal(i.heads[0], 0);
+        for (uint32_t n = 1; n < count; n++)
+            assert_true(i.heads[n - 1] < i.heads[n]);
+        assert_true(i.island < count && i.place < i.size && i.size <= largest);
+        assert_int_equal(i.heads[i.island], i.leaders[0]);
+        assert_int_equal(i.leaders[i.place], t.locals[0]);
+        head = &places[i.leaders[0]];
+        assert_true(0 == places[t.locals[0]].members_max ||
+                    head->device == places[t.locals[0]].device);
+        assert_true(i.size <= head->members_max);
+        for (uint32_t n = 1; n < i.size; n++)
+            assert_true(i.leaders[n - 1] < i.leaders[n]);
+        if (t.locals[0] == rank) { /* each seat of each island has one leader */
+            assert_true(seats[i.leaders[0]] < i.size);
+            taken += i.leaders[0] == rank;
+            seats[i.leaders[0]]++;
+        }
+        gba_islands_fini(&i);
+        gba_topology_fini(&t);
+    }
+    assert_int_equal(taken, count);
+    free(seats);
+}
+
+static void test_which_nodes_are_an_island(void **state)
+{
+    static struct place many[1417];
+
+    (void)state;
+    check_islands((const struct place[]){{0, 0, 9}}, 1, 1, 1, 1);
+    check_islands((const struct place[]){{0, 0, 9}, {0, 1, 9}}, 2, 1, 1, 1); /* of the leader */
+    check_islands((const struct place[]){{0, 0, 9}, {1, 1, 9}}, 2, 2, 2, 1);
+    check_islands((const struct place[]){{0, 0, 9}, {1, 1, 9}, {2, 0, 9}, {1, 1, 9}}, 4, 2, 2, 2);
+    check_islands((const struct place[]){{0, 0, 9}, {1, 5, 0}, {2, 2, 9}}, 3, 2, 2, 2);
+    check_islands((const struct place[]){{0, 0, 4}, {1, 0, 4}, {2, 0, 4}, {3, 0, 4}, {4, 0, 4}}, 5,
+                  2, 1, 3);
+    check_islands((const struct place[]){{0, 0, 2}, {1, 1, 2}, {2, 1, 2}, {3, 1, 1}}, 4, 4, 2, 1);
+    for (uint32_t n = 0; n < 1417; n++)
+        many[n] = (struct place){n, 0, 708};
+    check_islands(many, 708, 1, 1, 708);
+    check_islands(many, 709, 2, 1, 355);
+    check_islands(many, 1416, 2, 1, 708);
+    check_islands(many, 1417, 3, 1, 473);
+    for (uint32_t n = 0; n < 1417; n++)
+        many[n] = (struct place){n / 2, n / 2 % 3, 100};
+    check_islands(many, 1417, 9, 3, 79);
+}
+
+/* ------------------------------------------------------------------------------- shapes --- */
+
+/* What is to come of it: by the hosts that there are, and their devices. */
+static gba_path_t expect(struct world *w, uint32_t size, char *text, size_t len)
+{
+    uint32_t nodes = 0, islands = 0, largest = 0, on[DEVICES] = {0}, seen = 0;
+    bool node = GBA_HIERARCHY_NODE == w->params.hierarchy;
+
+    for (uint32_t r = 0; r < size; r++) {
+        if (0 != (seen >> w->host[r] & 1))
+            continue;
+        seen |= 1u << w->host[r];
+        nodes++;
+        for (uint32_t d = 0; d < DEVICES; d++)
+            if (w->devices[r] == devices[d]) {
+                islands += 0 == on[d]++;
+                largest = on[d] > largest ? on[d] : largest;
+            }
+    }
+    w->expected = text;
+    if (1 == islands && node)
+        snprintf(text, len, "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
+                 1 == nodes ? "" : "s", size);
+    else if (1 == islands)
+        snprintf(text, len, "sim: group 0 of 32, %u members", size);
+    else if (1 == largest)
+        snprintf(text, len, "no device: %s (member ", gba_status_text(GBA_ERR_OTHER_DEVICE));
+    else
+        snprintf(text, len,
+                 "sim: groups among the leaders of %u hosts, v1 among the %u islands, %u members",
+                 nodes, islands, size);
+    return islands > 1 && 1 == largest ? GBA_PATH_SOFT : GBA_PATH_SIM;
+}
+
+static void test_any_shape(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31};
+    struct world *w = world_plain();
+    char text[128];
+
+    (void)state;
+    w->rounds = 12;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (uint32_t hosts = 1; hosts <= 7 && hosts <= sizes[i]; hosts++)
+            for (uint32_t used = 1; used <= DEVICES; used++)
+                for (int layout = 0; layout < 4; layout++) {
+                    w->params.hierarchy = layout % 2 ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
+                    world_place(w, sizes[i], hosts, used, layout);
+                    run(w, sizes[i], expect(w, sizes[i], text, sizeof text));
+                }
+    world_end(w);
+}
+
+/* One switch, and more nodes than its groups can have members. */
+static void test_more_nodes_than_a_group_can_have(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    for (uint32_t most = 2; most <= 4; most++)
+        for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
+            char text[64];
+
+            devices[0]->members_max = most;
+            world_place(w, 11, hosts, 1, 0);
+            snprintf(text, sizeof text,
+                     "sim: groups among the leaders of %u hosts, v1 among the %u", hosts,
+                     (hosts + most - 1) / most);
+            w->expected = text;
+            run(w, 11, GBA_PATH_SIM);
+        }
+    devices[0]->members_max = 1; /* of no use at all */
+    w->expected = gba_status_text(GBA_ERR_TOO_MANY);
+    run(w, 11, GBA_PATH_SOFT);
+    world_end(w);
+}
+
+/* The sequences of barriers and of rounds pass 2^32 on the way, and that of v2. */
+static void test_many_rounds(void **state)
+{
+    (void)state;
+    for (int layout = 0; layout < 4; layout++) {
+        struct world *w = world_plain();
+
+        w->rounds = 10000;
+        w->params.sw_algorithm = layout % 2 ? GBA_ALGORITHM_V2 : GBA_ALGORITHM_AUTO;
+        w->params.first_sequence = UINT32_MAX - 7000;
+        world_place(w, 6, 4 + (uint32_t)layout % 2, 2 + (uint32_t)layout / 2, 3);
+        run(w, 6, GBA_PATH_SIM);
+        world_end(w);
+    }
+}
+
+/* ----------------------------------------------------------------------------- failures --- */
+
+/* 9 members, node k has ranks k and k + 5; the nodes 0, 2 and 4 have one device, 1 and 3 another.
+ */
+#define SIZE 9u
+
+static void ends(struct world *w, gba_path_t path, gba_status_t reason, uint32_t culprit)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "no device: %s (member %u)", gba_status_text(reason), culprit);
+    w->expected = GBA_PATH_SIM == path ? "groups among the leaders of 5 hosts" : name;
+    world_place(w, SIZE, 5, 2, 0);
+    run(w, SIZE, path);
+}
+
+static void test_no_group(void **state)
+{
+    struct world *w = world_on((const char *const[DEVICES]){"sim", "sim?full=1", "sim"});
+
+    (void)state;
+    ends(w, GBA_PATH_SOFT, GBA_ERR_NO_GROUP, 1);
+    world_end(w);
+    w = world_on((const char *const[DEVICES]){"sim?full=1", "sim"});
+    w->params.hierarchy = GBA_HIERARCHY_NODE; /* else it has no group of all to begin with */
+    ends(w, GBA_PATH_SOFT, GBA_ERR_NO_GROUP, 0);
+    world_end(w);
+}
+
+static void test_no_seat(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    for (uint32_t node = 0; node < 5; node++) {
+        no_seat_on = devices[node % 2];
+        no_seat = node / 2;
+        ends(w, GBA_PATH_SOFT, GBA_ERR_OTHER_DEVICE, node);
+    }
+    no_seat_on = NULL;
+    for (uint32_t d = 0; d < 2; d++) {
+        no_arming_on = devices[d];
+        ends(w, GBA_PATH_SOFT, GBA_ERR_IO, d);
+    }
+    no_arming_on = NULL;
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    world_end(w);
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
+        struct world *w = world_plain();
+
+        w->params.hierarchy = hierarchy;
+        for (uint32_t member = 0; member < SIZE; member++) {
+            w->no_device = member;
+            ends(w, member < 5 ? GBA_PATH_SOFT : GBA_PATH_SIM, GBA_ERR_NO_DEVICE, member);
+        }
+        world_end(w);
+    }
+}
+
+/* The heads need messages, and a barrier of software. */
+static void test_no_messages(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    w->no_remote = 1;
+    ends(w, GBA_PATH_CALLER, GBA_ERR_UNSUPPORTED, 1);
+    w->no_remote = 2; /* no head */
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    w->no_remote = NOBODY;
+    w->no_open = 0;
+    ends(w, GBA_PATH_CALLER, GBA_ERR_NOMEM, 0);
+    w->no_open = 2;
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    w->no_open = NOBODY;
+    w->no_software = 7;
+    ends(w, GBA_PATH_CALLER, GBA_ERR_OTHER_DEVICE, 1);
+    w->no_software = NOBODY;
+    world_end(w);
+}
+
+/* Where it is not wanted, or the death of one device could not be told to the others. */
+static void test_not_wanted(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_FLAT;
+    ends(w, GBA_PATH_SOFT, GBA_ERR_OTHER_DEVICE, 1);
+    for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
+        w->params.hierarchy = hierarchy;
+        w->expected = gba_status_text(GBA_ERR_OTHER_DEVICE);
+        world_place(w, SIZE, 5, 2, 0);
+        world_run(w, SIZE, GBA_PATH_SOFT); /* without notices */
+    }
+    world_end(w);
+}
+
+/* Members of one host with different devices. */
+static void test_one_host(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    for (uint32_t r = 0; r < 4; r++)
+        w->devices[r] = devices[r % 2];
+    w->expected = "through shared memory, 4 members on 1 host; no device: this member has not";
+    run(w, 4, GBA_PATH_SOFT);
+    w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's counts */
+    w->expected = "group 0 of 32 among the leaders of 1 host, 4 members";
+    run(w, 4, GBA_PATH_SIM);
+    world_end(w);
+}
+
+/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
+static int calls_until_none_fails(int hierarchy, uint32_t without)
+{
+    int call = 0;
+    bool failed;
+
+    do {
+        struct world *w = world_plain();
+
+        world_place(w, SIZE, 5, 2, 0);
+        w->params.hierarchy = hierarchy;
+        w->no_device = without;
+        w->rounds = 1;
+        notices_start(w, SIZE);
+        thread_oob_run(SIZE, ++call, world_member, w);
+        notices_stop(w);
+        failed = GBA_ERR_OOB == w->returned[0];
+        for (uint32_t r = 0; r < SIZE; r++)
+            assert_int_equal(w->returned[r], w->returned[0]);
+        assert_int_equal(world_segments(), 0);
+        world_end(w);
+    } while (failed);
+    return call;
+}
+
+static void test_an_exchange_fails(void **state)
+{
+    (void)state;
+    /* The list in team.c, and one more, which is the test's own. */
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, NOBODY), 8);
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, 3), 8); /* 1 to 6, then 8 */
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, NOBODY), 9);
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, 3), 9);
+}
+
+/* --------------------------------------------------------------------------- the rounds --- */
+
+static void test_lost_and_mended(void **state)
+{
+    static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
+                                        "sim?lose_arrival=5&lose_release=3&latency=100000",
+                                        "sim?repeat_release=3&jitter=50000"};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
+            struct world *w = world_on((const char *const[DEVICES]){paths[i]});
+            uint64_t retries = 0;
+
+            w->params.wait = wait;
+            w->rounds = 60;
+            world_place(w, SIZE, 5, 2, 0);
+            run(w, SIZE, GBA_PATH_SIM);
+            for (uint32_t r = 0; r < SIZE; r++) {
+                uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
+
+                if (r >= 5) /* no leader */
+                    assert_int_equal(mine, 0);
+                retries += mine;
+            }
+            assert_true(3 == i || retries > 0);
+            world_end(w);
+        }
+}
+
+/* Waits of 6 x 150 ms, of which each member sleeps in five, at least. */
+static void test_sleeping(void **state)
+{
+    struct world *w = world_plain();
+
+    (void)state;
+    w->params.wait = GBA_WAIT_SLEEP;
+    w->rounds = 6;
+    w->late_ms = 150;
+    world_place(w, 6, 4, 2, 0);
+    run(w, 6, GBA_PATH_SIM);
+    for (uint32_t r = 0; r < 6; r++)
+        assert_true(w->cpu[r] < 0.09);
+    world_end(w);
+}
+
+/* --------------------------------------------------------------------- who is missing --- */
+
+static struct {
+    pthread_mutex_t lock;
+    unsigned told, ended;
+    char lines[4096];
+} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void hear(void *ctx, gba_log_level_t level, const char *line)
+{
+    size_t used;
+
+    (void)ctx;
+    if (GBA_LOG_TEAM != level)
+        return;
+    pthread_mutex_lock(&heard.lock);
+    if (NULL != strstr(line, "has ended")) {
+        heard.ended++;
+    } else {
+        heard.told++;
+        used = strlen(heard.lines);
+        snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
+    }
+    pthread_mutex_unlock(&heard.lock);
+}
+
+/* How many lines there must be before the one that is late may come: the machine may be slow. */
+static unsigned heard_wanted;
+
+static bool heard_enough(void)
+{
+    bool enough;
+
+    pthread_mutex_lock(&heard.lock);
+    enough = heard.told >= heard_wanted;
+    pthread_mutex_unlock(&heard.lock);
+    return enough;
+}
+
+static void expect_line(const char *text)
+{
+    if (NULL == strstr(heard.lines, text))
+        fail_msg("\"%s\" is not in:\n%s", text, heard.lines);
+}
+
+/* Rank 1 is late, in a round of 7 members. */
+static void late(const uint32_t host[7], unsigned lines)
+{
+    struct world *w = world_plain();
+
+    heard.told = heard.ended = 0;
+    heard.lines[0] = '\0';
+    for (uint32_t r = 0; r < 7; r++) {
+        w->host[r] = host[r];
+        w->devices[r] = devices[host[r] % 2];
+    }
+    w->params.stuck_after = 1;
+    w->late_until = heard_enough;
+    heard_wanted = lines;
+    w->rounds = 1;
+    w->expected = "groups among the leaders";
+    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    run(w, 7, GBA_PATH_SIM);
+    world_end(w);
+    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
+    assert_int_equal(heard.told, lines);
+    assert_int_equal(heard.ended, lines);
+}
+
+static void test_who_is_missing(void **state)
+{
+    (void)state;
+    /* No leader: its node names it, the other leader of the island its node, the other head its
+     * island. */
+    late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
+    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
+    expect_line("missing: member 0 or another on its host\n");
+    expect_line("missing: member 0 or another on its island\n");
+    /* A head; its node has rank 3 as well. */
+    late((const uint32_t[]){0, 1, 0, 1, 2, 3, 3}, 3);
+    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
+    expect_line("missing: member 1 or another on its host\n");
+    expect_line("missing: member 1 or another on its island\n");
+    /* Alone on its host, and the head of an island of two nodes. */
+    late((const uint32_t[]){0, 1, 0, 2, 3, 2, 3}, 2);
+    expect_line("missing: member 1 or another on its host\n");
+    expect_line("missing: member 1 or another on its island\n");
+    /* Alone on its island. */
+    late((const uint32_t[]){0, 1, 0, 2, 2, 4, 4}, 1);
+    expect_line("missing: member 1 or another on its island\n");
+}
+
+static void quiet(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    (void)level;
+    (void)line;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_nodes_are_an_island),
+        cmocka_unit_test(test_any_shape),
+        cmocka_unit_test(test_more_nodes_than_a_group_can_have),
+        cmocka_unit_test(test_many_rounds),
+        cmocka_unit_test(test_no_group),
+        cmocka_unit_test(test_no_seat),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_no_messages),
+        cmocka_unit_test(test_not_wanted),
+        cmocka_unit_test(test_one_host),
+        cmocka_unit_test(test_an_exchange_fails),
+        cmocka_unit_test(test_lost_and_mended),
+        cmocka_unit_test(test_sleeping),
+        cmocka_unit_test(test_who_is_missing),
+    };
+
+    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
