@@ -218,7 +218,7 @@ tests_unit_test_software_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_software_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
-EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh
+EXTRA_DIST += tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh tests/mpi/islands.sh
 EXTRA_DIST += tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh
 # What a long wait costs.
 check_PROGRAMS += tests/mpi/idle

@@ -155,6 +155,8 @@ all_hosts() {
     done
     [ "$hosts" -ne 2 ] || test_case "hosts$hosts-stuck-stopped" spans_stopped
     [ "$hosts" -ne 2 ] || test_case "hosts$hosts-idle" spans_with 2 auto slot idle
+    test_case "hosts$hosts-islands" spans_islands -- early_exit 60
+    test_case "hosts$hosts-islands-many" spans_islands -- many 500
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
     test_case "hosts$hosts-disabled" disabled

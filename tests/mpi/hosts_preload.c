@@ -4,6 +4,9 @@
  * unequal size and not in blocks, as far as libgba is concerned. It reads the identity of the host
  * from a file; a rank of each pretended host finds other digits in it. Open MPI notices nothing,
  * and a simulated device, which goes by namespaces, serves all of them: as a switch does.
+ *
+ * GBA_TEST_DEVICES: several device paths with blanks between them, which the pretended hosts have
+ * by turns: so many switches.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +15,9 @@
 #include <string.h>
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
+#define DEVICE       "OMPI_MCA_coll_gba_barrier_device_path"
+#define SHMEM_DEVICE "OMPI_MCA_scoll_gba_device_path"
 
 __attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode);
 
@@ -30,6 +36,25 @@ static unsigned long pretended_host(void)
     if (0 == hosts)
         return 0;
     return rank < hosts ? rank : rank * rank % hosts;
+}
+
+/* Before MPI_Init looks. */
+static void __attribute__((constructor)) choose_device(void)
+{
+    const char *list = getenv("GBA_TEST_DEVICES");
+    char *paths[8], *copy, *rest;
+    unsigned long count = 0;
+
+    if (NULL == list)
+        return;
+    rest = copy = strdup(list);
+    while (count < sizeof paths / sizeof paths[0] && NULL != (paths[count] = strsep(&rest, " ")))
+        count++;
+    if (count > 0) {
+        setenv(DEVICE, paths[pretended_host() % count], 1);
+        setenv(SHMEM_DEVICE, paths[pretended_host() % count], 1);
+    }
+    free(copy);
 }
 
 FILE *fopen(const char *path, const char *mode)
