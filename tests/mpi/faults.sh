@@ -87,18 +87,24 @@ death_left() {
     esac
 }
 
-# RANKS JOBS SEED: so many deaths at random points, in all modes that can have them anywhere.
+# RANKS JOBS SEED [HOSTS]: so many deaths at random points, in all modes that can have them anywhere.
+# HOSTS: with groups among the leaders of at most so many pretended hosts.
 deaths() {
-    local ranks=$1 jobs=$2 options mode i late=0
+    local ranks=$1 jobs=$2 hosts=${4-0} options mode arrivers=$1 i late=0 among=()
     limit 60
     RANDOM=$3
     for ((i = 0; i < jobs; i++)); do
+        if [ "$hosts" -gt 0 ]; then
+            arrivers=$((1 + RANDOM % (hosts < ranks ? hosts : ranks)))
+            among=(--mca coll_gba_barrier_hierarchy node -x GBA_TEST_HOSTS="$arrivers"
+                -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+        fi
         case $((RANDOM % 4)) in
-        0) options="die_arrival=$((1 + RANDOM % (20 * ranks)))" ;;
+        0) options="die_arrival=$((1 + RANDOM % (20 * arrivers)))" ;;
         1) options="die_after=$((1 + RANDOM % 15))" ;;
-        2) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % ranks))" ;;
+        2) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))" ;;
         # Some of these releases are still on their way when the device is dead.
-        3) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % ranks))&latency=200us&jitter=2ms" ;;
+        3) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))&latency=200us&jitter=2ms" ;;
         esac
         case $((RANDOM % 3)) in
         0) mode='1 25' ;;
@@ -108,7 +114,7 @@ deaths() {
         path_options "sim?$options&seed=$RANDOM"
         # shellcheck disable=SC2086 # two words
         job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" \
-            -np "$ranks" -- death $mode
+            "${among[@]}" -np "$ranks" -- death $mode
         lines 0 '^FAIL'
         grep -q 'no longer answers' "$out" || late=$((late + 1))
     done
@@ -438,6 +444,7 @@ all_faults() {
         done
         # 40 each, so 200; GBA_TEST_DEATHS for a soak.
         test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
+        test_case "death-node-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-10}" "${GBA_TEST_SEED:-1}" 5
     done
 
     for rounds in 2 7 11 12 60; do
