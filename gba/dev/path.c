@@ -16,7 +16,7 @@
 /* How much of a bad text, and of an option in it, a message shows: enough to know it again, and a
  * message with the list of all options still fits in 256 bytes. */
 #define SHOWN        40
-#define OPTION_SHOWN 24
+#define OPTION_SHOWN 14
 
 #define ALLOWED                                                                  \
     "allowed: an absolute path such as /dev/gba0, sim, sim:NAME, each sim with " \
@@ -43,6 +43,7 @@ static const struct option options[] = {
     {OPTION(die_after), .max = UINT32_MAX},
     {OPTION(die_arrival), .max = UINT32_MAX},
     {OPTION(die_release), .max = GBA_MEMBERS_MAX},
+    {OPTION(die_call), .max = UINT32_MAX},
     {OPTION(groups), .min = 1, .max = GBA_GROUPS},
     {OPTION(full), .max = 1},
     {OPTION(refuse_rank), .max = GBA_MEMBERS_MAX - 1, .plus = 1},

@@ -26,12 +26,13 @@ struct gba_sim_options {
     uint32_t die_arrival;    /* the device dies as the nth arrival, of any group, reaches it */
     uint32_t die_release;    /* it dies in round die_after + 1 as die_after says, but after n of its
                                 release stores; 0: before any */
-    uint32_t groups;         /* groups that the device has, 1 to 32; 0 means 32 */
-    uint32_t full;           /* 1: every group is taken */
-    uint32_t refuse_rank;    /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in
-                                the text is rank 0, so 1 here) */
-    uint32_t version;        /* register version that the device claims, 0: GBA_REGS_* */
-    uint32_t reserved;
+    uint32_t die_call;    /* it dies as the nth call of the driver about a group begins: asking for
+                             one, joining, mapping a flag, arming, leaving */
+    uint32_t groups;      /* groups that the device has, 1 to 32; 0 means 32 */
+    uint32_t full;        /* 1: every group is taken */
+    uint32_t refuse_rank; /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in
+                             the text is rank 0, so 1 here) */
+    uint32_t version;     /* register version that the device claims, 0: GBA_REGS_* */
 };
 
 struct gba_dev_path {

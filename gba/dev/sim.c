@@ -49,6 +49,7 @@ static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t
 
     if (GBA_OK != status)
         return status;
+    gba_sim_fault_call(dev->segment);
     if (is_dead(dev)) {
         gba_sim_group_unlock(dev->segment, group);
         return GBA_ERR_DEAD;
@@ -249,6 +250,7 @@ static void sim_leave(struct gba_seat *s)
     struct gba_sim_segment *segment = seat->dev->segment;
     struct gba_driver_record *record;
 
+    gba_sim_fault_call(segment);
     if (GBA_OK == gba_sim_group_lock(segment, s->group)) {
         record = record_of(seat);
         if (NULL != record) {

@@ -28,7 +28,7 @@
 /* "GBAsim" and a number, little endian; in place when the segment is ready to be used. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Counts up with every change of the structures below that does not change their size. */
-#define GBA_SIM_LAYOUT 3u
+#define GBA_SIM_LAYOUT 4u
 
 /* See gba_sim_id: five hexadecimal numbers of 8 digits, a name, and what is between them. */
 #define GBA_SIM_ID_MAX 92
@@ -120,6 +120,7 @@ struct gba_sim_segment {
     gba_word_t stores;
     gba_word_t rounds;
     gba_word_t taken;
+    gba_word_t calls;
     /* Of the device page (model.bad_access), and of who allocates: taken before that of a group. */
     _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
@@ -264,6 +265,7 @@ bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_si
 bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment);
 bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment);
 bool gba_sim_fault_die(struct gba_sim_segment *segment);
+void gba_sim_fault_call(struct gba_sim_segment *segment);
 /* How long the release store of that number takes, in ns: latency and jitter. Pure. */
 uint64_t gba_sim_fault_delay(const struct gba_sim_options *set, uint64_t count);
 /* Make one release store, or what the options make of it. Under the group's lock. */

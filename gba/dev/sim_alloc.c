@@ -221,6 +221,7 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
                                          .owner = gba_sim_caller(dev)};
     gba_status_t status;
 
+    gba_sim_fault_call(dev->segment);
     if (0 != gba_word_load_relaxed(&dev->segment->dead))
         return GBA_ERR_DEAD;
     if (0 != dev->segment->header.options.full)

@@ -23,14 +23,15 @@ static const struct {
     {"die_after", offsetof(struct gba_sim_options, die_after)},
     {"die_arrival", offsetof(struct gba_sim_options, die_arrival)},
     {"die_release", offsetof(struct gba_sim_options, die_release)},
+    {"die_call", offsetof(struct gba_sim_options, die_call)},
     {"groups", offsetof(struct gba_sim_options, groups)},
     {"full", offsetof(struct gba_sim_options, full)},
     {"refuse_rank", offsetof(struct gba_sim_options, refuse_rank)},
     {"version", offsetof(struct gba_sim_options, version)},
 };
 #define OPTIONS (sizeof options / sizeof options[0])
-_Static_assert((OPTIONS + 1) * sizeof(uint32_t) == sizeof(struct gba_sim_options),
-               "all options but the reserved one are in the table");
+_Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),
+               "all options are in the table");
 
 static uint32_t option_get(const struct gba_sim_options *set, size_t index)
 {
@@ -87,6 +88,14 @@ bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment)
         return false;
     gba_word_store_relaxed(&segment->dead, 1);
     return true;
+}
+
+void gba_sim_fault_call(struct gba_sim_segment *segment)
+{
+    uint32_t limit = segment->header.options.die_call;
+
+    if (0 != limit && gba_word_add_relaxed(&segment->calls, 1) + 1 == limit)
+        gba_word_store_relaxed(&segment->dead, 1);
 }
 
 bool gba_sim_fault_die(struct gba_sim_segment *segment)

@@ -99,8 +99,10 @@ deaths() {
             among=(--mca coll_gba_barrier_hierarchy node -x GBA_TEST_HOSTS="$arrivers"
                 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
         fi
-        case $((RANDOM % 4)) in
+        case $((RANDOM % 5)) in
         0) options="die_arrival=$((1 + RANDOM % (20 * arrivers)))" ;;
+        # In an agreement, or as a communicator is freed.
+        4) options="die_call=$((1 + RANDOM % (4 * arrivers + 1)))" ;;
         1) options="die_after=$((1 + RANDOM % 15))" ;;
         2) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))" ;;
         # Some of these releases are still on their way when the device is dead.

@@ -80,9 +80,9 @@ static void equal_paths_are_equal_bytes(void **state)
 static void every_option(void **state)
 {
     (void)state;
-    accepts(
-        "sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&repeat_release=6&"
-        "die_after=7&die_arrival=10&die_release=11&groups=8&full=1&refuse_rank=9&version=65536");
+    accepts("sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&repeat_release=6&"
+            "die_after=7&die_arrival=10&die_release=11&die_call=12&groups=8&full=1&refuse_rank=9&"
+            "version=65536");
     assert_int_equal(parsed.sim.latency, 1);
     assert_int_equal(parsed.sim.jitter, 2);
     assert_int_equal(parsed.sim.seed, 3);
@@ -92,6 +92,7 @@ static void every_option(void **state)
     assert_int_equal(parsed.sim.die_after, 7);
     assert_int_equal(parsed.sim.die_arrival, 10);
     assert_int_equal(parsed.sim.die_release, 11);
+    assert_int_equal(parsed.sim.die_call, 12);
     assert_int_equal(parsed.sim.groups, 8);
     assert_int_equal(parsed.sim.full, 1);
     assert_int_equal(parsed.sim.refuse_rank, 10);
@@ -146,8 +147,8 @@ static void unknown_options(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         refuses(texts[i], "allowed: latency, jitter, seed, lose_arrival, lose_release, "
-                          "repeat_release, die_after, die_arrival, die_release, groups, full, "
-                          "refuse_rank, version");
+                          "repeat_release, die_after, die_arrival, die_release, die_call, "
+                          "groups, full, refuse_rank, version");
     refuses("sim?x=1", "unknown option \"x\"");
     refuses("sim?seed=1&seed=1", "option seed is given twice");
 }
@@ -205,7 +206,7 @@ static void long_texts(void **state)
     memcpy(text, "sim?", 4);
     refuses(text, "511 characters of options");
     text[4 + 511] = '\0';
-    refuses(text, "unknown option \"xxxxxxxxxxxxxxxxxxxxxxxx\"; allowed: latency");
+    refuses(text, "unknown option \"xxxxxxxxxxxxxx\"; allowed: latency");
     memcpy(text, "sim?latency=", 12);
     refuses(text, "or with a unit: ns, us, ms");
 }

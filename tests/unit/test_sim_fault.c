@@ -41,6 +41,7 @@ static void test_options_differ(void **state)
         {offsetof(struct gba_sim_options, die_after), "die_after is 7, not 9"},
         {offsetof(struct gba_sim_options, die_arrival), "die_arrival is 7, not 9"},
         {offsetof(struct gba_sim_options, die_release), "die_release is 7, not 9"},
+        {offsetof(struct gba_sim_options, die_call), "die_call is 7, not 9"},
         {offsetof(struct gba_sim_options, groups), "groups is 7, not 9"},
         {offsetof(struct gba_sim_options, full), "full is 7, not 9"},
         {offsetof(struct gba_sim_options, refuse_rank), "refuse_rank is 6, not 8"},
@@ -225,6 +226,25 @@ static void test_die_arrival(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* It dies as the first member maps its flag, and a group is given back all the same. */
+static void test_die_call(void **state)
+{
+    struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_call = 3});
+    const gba_group_request_t request = {.members = 2};
+    struct gba_seat *seat;
+    gba_ticket_t ticket;
+
+    (void)state;
+    assert_int_equal(gba_dev_sim.alloc(dev, &request, &ticket), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &ticket, 0, &seat), GBA_OK);
+    assert_false(sim_info(dev).dead);
+    assert_int_equal(gba_dev_sim.map_flag(seat), GBA_ERR_DEAD);
+    assert_true(sim_info(dev).dead);
+    sim_leave(&seat, 1);
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
 /* One round is completed; of the second, two of three members are released. */
 static void test_die_release(void **state)
 {
@@ -359,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_repeat_release),
         cmocka_unit_test(test_die),
         cmocka_unit_test(test_die_arrival),
+        cmocka_unit_test(test_die_call),
         cmocka_unit_test(test_die_release),
         cmocka_unit_test(test_latency),
         cmocka_unit_test(test_jitter),
