@@ -12,8 +12,16 @@
 #include "gba/base/order.h"
 #include "tests/mpi/test.h"
 
-/* entered[rank in the world][slot]: the round that this rank has entered. */
-static gba_word_t (*entered)[TEST_SLOTS];
+/* By rank in the world, and slot: the round that this rank has entered. No larger than it has to
+ * be: a test limits the size of files. */
+static gba_word_t *entered;
+int test_slots = TEST_SLOTS;
+
+static gba_word_t *entered_of(int rank, int slot)
+{
+    return &entered[rank * test_slots + slot];
+}
+
 static bool *same_host; /* by rank in the world */
 
 /*
@@ -23,7 +31,7 @@ static bool *same_host; /* by rank in the world */
  */
 static void memory_make(MPI_Comm host)
 {
-    size_t bytes = sizeof entered[0] * (size_t)test_size;
+    size_t bytes = sizeof entered[0] * (size_t)test_slots * (size_t)test_size;
     int rank, where[2], fd = -1, ready = 1, all_ready;
     char path[64];
 
@@ -103,7 +111,7 @@ void test_proof_enter(struct test_proof *proof)
 {
     proof->round++;
     /* Relaxed: to make this visible to all who leave the barrier is the barrier's business. */
-    gba_word_store_relaxed(&entered[test_rank][proof->slot], proof->round);
+    gba_word_store_relaxed(entered_of(test_rank, proof->slot), proof->round);
 }
 
 void test_proof_look(const struct test_proof *proof, uint64_t round, uint32_t ahead)
@@ -113,7 +121,7 @@ void test_proof_look(const struct test_proof *proof, uint64_t round, uint32_t ah
 
         if (proof->world[i] < 0)
             continue;
-        theirs = gba_word_load_relaxed(&entered[proof->world[i]][proof->slot]);
+        theirs = gba_word_load_relaxed(entered_of(proof->world[i], proof->slot));
         TEST_CHECK(
             theirs >= round && theirs <= round + ahead,
             "%s: left round %llx of the barrier while rank %d of the world was in round %llx",

@@ -16,7 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TEST_SLOTS 128 /* proofs that one process can have under way */
+#define TEST_SLOTS 64 /* proofs that one process can have under way, */
+
+extern int test_slots; /* unless it sets more here before test_begin, as all others do */
 
 extern int test_rank, test_size; /* in MPI_COMM_WORLD */
 
@@ -67,7 +69,7 @@ struct test_proof {
 };
 
 /*
- * slot: 0 to TEST_SLOTS - 1, not in use by another proof of any member.
+ * slot: 0 to test_slots - 1, not in use by another proof of any member.
  * id: the same on all members, another one than that of the slot's last use.
  * On an intercommunicator the members to look at are those of the remote group, as in MPI.
  */
