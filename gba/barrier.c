@@ -38,6 +38,10 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
         team->stats.rounds++;
+        /* Others may have ended it by notices before this member's arrival went out. Then its
+         * sequence at the device is one behind, so it must not arrive there any more. */
+        if (gba_recovery_lost(team))
+            gba_wait_init(team);
         if (team->stuck_told) /* a nonblocking one comes to no other place that says so */
             gba_watch_over(team);
     }

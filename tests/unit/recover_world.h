@@ -293,6 +293,7 @@ static void member_begin(struct member *me)
 static gba_status_t member_test(struct member *me)
 {
     struct gba_team *team = me->team;
+    gba_status_t status;
 
     if (rules->fault == HASTY && gba_recovery_lost(team))
         for (uint32_t m = 0; m < rules->size; m++)
@@ -301,7 +302,10 @@ static gba_status_t member_test(struct member *me)
                 team->stats.rounds++;
                 return GBA_OK;
             }
-    return gba_barrier_test(team);
+    status = gba_barrier_test(team);
+    if (rules->fault == STALE)
+        team->attempt = attempt_alive;
+    return status;
 }
 
 /* Begin the next round, or look at the one under way; leave after the last one. */

@@ -10,9 +10,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "gba/engine.h"
 #include "recover_search.h"
 
 #define ALL_ROUND (~0u)
@@ -116,6 +118,42 @@ static void test_faults_are_found(void **state)
         expect_all(mutants[i].rules, mutants[i].expected);
 }
 
+static gba_status_t attempt_at_device(struct gba_team *team)
+{
+    (void)team;
+    fail_msg("it arrives at a device that others have given up");
+    return GBA_OK;
+}
+
+/*
+ * A member whose round is ended by the notices of all others, before it has found anything wrong
+ * itself, may not have sent its arrival: the leader of a node gathers first. It does not arrive in
+ * the next round either, since the device could release it there by the round before.
+ */
+static void test_who_hears_first_stays_away(void **state)
+{
+    struct gba_team *team = calloc(1, sizeof *team + gba_recovery_bytes(2));
+    const gba_notice_t told = {.team = 77, .round = 1, .since = UINT64_MAX, .member = 1};
+    gba_notice_t mine;
+
+    (void)state;
+    assert_non_null(team);
+    team->size = 2;
+    team->meet_at = UINT64_MAX;
+    gba_recovery_register(team, told.team);
+    team->attempt = attempt_at_device;
+    team->under_way = true;
+    assert_int_equal(gba_notice_take(&told), GBA_OK);
+    assert_int_equal(gba_barrier_test(team), GBA_OK);
+    assert_int_equal(team->stats.rounds, 1);
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_team_notice(team, &mine), GBA_OK);
+    assert_int_equal(mine.round, 2);
+    assert_int_equal(mine.since, 2);
+    gba_recovery_end(team);
+    free(team);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_everything_of_three),
         cmocka_unit_test(test_dice),
         cmocka_unit_test(test_faults_are_found),
+        cmocka_unit_test(test_who_hears_first_stays_away),
     };
 
     return cmocka_run_group_tests_name("recover", tests, NULL, NULL);
