@@ -143,8 +143,8 @@ static gba_status_t barrier_meet(gba_scoll_module_t *module)
     gba_oob_t oob;
 
     attr_init(&attr, &storage, module);
-    /* The team has its software barrier, whose row is in use; what it could have instead of a group
-     * now is not wanted. */
+    /* The team has its software barrier, whose row is in use. Leaders who are offered a group, and
+     * then do not get it, make another one; that goes on by messages. */
     attr.remote = &storage.remote.pml;
     gba_scoll_oob_init(&oob, module);
     status = gba_team_revisit(module->team, &attr, &oob);

@@ -236,7 +236,7 @@ void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path)
         row->bit = 0;
         row->pulled = false;
     }
-    if (GBA_PATH_SOFT != path)
+    if (GBA_PATH_SOFT != path || (NULL == row->signals && GBA_SCOLL_CARRIER_SPML == row->carrier))
         row->carrier = GBA_SCOLL_CARRIER_NONE;
 }
 

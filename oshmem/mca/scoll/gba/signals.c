@@ -6,8 +6,9 @@
  * A signal is an atomic set of a word of the receiver. Open MPI has none: its shmem_atomic_set is a
  * swap, which waits until the receiver has answered, and a signal must not wait. But each word has
  * one writer, who knows what it holds: so it adds the difference, by an atomic add, which asks for
- * no answer. Adds may overtake each other on their way as they like, the sum is right, and the two
- * words of a slot keep the signals of a fast member apart all the same.
+ * no answer. (It may call progress until the add is on its way, so no lock is held here.) Adds may
+ * overtake each other on their way as they like, the sum is right, and the two words of a slot keep
+ * the signals of a fast member apart all the same.
  *
  * The order: the puts of a PE are complete before it arrives (a barrier begins with a quiet, see
  * barrier.c). What it wrote to its own memory is visible before its signal is: the release here.
