@@ -30,7 +30,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     const struct gba_dev_ops *ops;
     gba_device_info_t info;
     struct gba_device *d;
-    char message[256];
+    char message[288];
     gba_status_t status;
 
     attr = NULL == attr ? &no_attr : attr;

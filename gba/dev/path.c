@@ -14,9 +14,9 @@
 #include "gba/spec/gba_regs.h"
 
 /* How much of a bad text, and of an option in it, a message shows: enough to know it again, and a
- * message with the list of all options still fits in 256 bytes. */
+ * message with the list of all options still fits in 288 bytes. */
 #define SHOWN        40
-#define OPTION_SHOWN 14
+#define OPTION_SHOWN 24
 
 #define ALLOWED                                                                  \
     "allowed: an absolute path such as /dev/gba0, sim, sim:NAME, each sim with " \

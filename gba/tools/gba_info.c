@@ -68,7 +68,7 @@ static int show_device(const char *path)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "/dev/gba0";
-    char message[256];
+    char message[288];
 
     if (0 == strcmp(path, "--version")) {
         printf("gba_info %s\n", gba_version());

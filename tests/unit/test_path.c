@@ -11,7 +11,7 @@
 #include "gba/dev/path.h"
 
 static struct gba_dev_path parsed;
-static char message[256]; /* as long as the library's own callers have it */
+static char message[288]; /* as long as the library's own callers have it */
 
 static void accepts(const char *text)
 {
@@ -206,7 +206,7 @@ static void long_texts(void **state)
     memcpy(text, "sim?", 4);
     refuses(text, "511 characters of options");
     text[4 + 511] = '\0';
-    refuses(text, "unknown option \"xxxxxxxxxxxxxx\"; allowed: latency");
+    refuses(text, "unknown option \"xxxxxxxxxxxxxxxxxxxxxxxx\"; allowed: latency");
     memcpy(text, "sim?latency=", 12);
     refuses(text, "or with a unit: ns, us, ms");
 }
