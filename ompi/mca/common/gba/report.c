@@ -114,7 +114,7 @@ void gba_common_totals(int output, const char *who, const struct gba_common_coun
     opal_output(output,
                 "%s: totals of %s: barriers device %llu, sim %llu, software %llu, "
                 "fallback %llu; sent again %llu arrivals lost and %llu releases lost; failovers "
-                "%llu; groups taken back %llu, asked for again %llu; device: %s",
+                "%llu; groups taken back %llu, meetings %llu; device: %s",
                 log_label, who, sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
                 sum->barriers[GBA_PATH_SOFT], sum->barriers[GBA_PATH_CALLER], sum->retries_arrival,
                 sum->retries_release, sum->failovers, sum->reclaims, sum->meetings, text);
