@@ -195,6 +195,7 @@ barrier_meet(gba_coll_module_t *module, ompi_communicator_t *comm)
 
 int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module)
 {
+    gba_common_notices_flush();
     if (OPAL_UNLIKELY(gba_team_recover_due(module->team)))
         return barrier_recover(comm, module);
     if (OPAL_UNLIKELY(gba_team_meet_due(module->team)))

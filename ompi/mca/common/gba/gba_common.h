@@ -138,6 +138,13 @@ int gba_common_notices_start(opal_mutex_t *lock, struct ompi_communicator_t *com
 /* No more messages: that communicator ends. */
 void gba_common_notices_stop(void);
 
+/*
+ * At the end of a barrier that is not on the fast path: let what this process owes others get out.
+ * It may leave the round by their notices, and then compute for long, and not call Open MPI; and
+ * they have none of its own yet. Costs nothing where there were no notices. No lock may be held.
+ */
+void gba_common_notices_flush(void);
+
 /* For gba_team_attr_t: the id of a new team of which this process is rank 0. Thread-safe. */
 uint64_t gba_common_notices_id(uint64_t ids);
 

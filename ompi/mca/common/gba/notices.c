@@ -41,6 +41,10 @@
 #define LOOK_NS  1000000u
 #define AWAKE_NS 20000000u
 
+/* Calls of opal_progress, at most, in which a few bytes get out to those who take anything in:
+ * about a millisecond. Who is stopped or dead must not hold others. */
+#define FLUSH_CALLS 1000u
+
 struct message {
     struct message *next;
     ompi_request_t *request; /* while it is on its way */
@@ -286,6 +290,29 @@ void gba_common_notices_stop(void)
     queue_free(&service.questions);
     sent_free();
     /* What is still under way the PML may yet read or write, so that is the PML's. */
+}
+
+/* What this process owes others: answers, and what is not on its way yet. */
+static bool notices_owed(void)
+{
+    if (0 == service.awake && 0 == gba_word_load_relaxed(&service.posted))
+        return false; /* there were none */
+    (void)notices_step();
+    return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
+}
+
+void gba_common_notices_flush(void)
+{
+    bool owed = service.registered;
+
+    for (unsigned i = 0; owed && i < FLUSH_CALLS; i++) {
+        if (0 == opal_mutex_trylock(&service.stepping)) {
+            owed = notices_owed();
+            opal_mutex_unlock(&service.stepping);
+        }
+        if (owed)
+            (void)opal_progress();
+    }
 }
 
 uint64_t gba_common_notices_id(uint64_t ids)

@@ -176,6 +176,7 @@ static gba_status_t barrier_lost(gba_scoll_module_t *module)
                                 module->set);
         (void)opal_progress();
     }
+    gba_common_notices_flush();
     if (GBA_OK == status && gba_team_recover_due(module->team))
         return barrier_recover(module);
     if (GBA_OK == status && gba_team_meet_due(module->team))
