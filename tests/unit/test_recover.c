@@ -134,7 +134,7 @@ static void test_who_hears_first_stays_away(void **state)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_recovery_bytes(2));
     const gba_notice_t told = {.team = 77, .round = 1, .since = UINT64_MAX, .member = 1};
-    gba_notice_t mine;
+    gba_notice_t mine = {0};
 
     (void)state;
     assert_non_null(team);
