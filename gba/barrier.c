@@ -38,12 +38,13 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
         team->stats.rounds++;
-        /* Others may have ended it by notices before this member's arrival went out. Then its
-         * sequence at the device is one behind, so it must not arrive there any more. */
+        gba_watch_over(team);
+        /* From the next round on a member of a lost team does not arrive at the device. Its
+         * sequence there may be behind its rounds: it began this one aside, or others ended it by
+         * notices before its own arrival went out. The release of a round before would let it out
+         * then. */
         if (gba_recovery_lost(team))
             gba_wait_init(team);
-        if (team->stuck_told) /* a nonblocking one comes to no other place that says so */
-            gba_watch_over(team);
     }
     return status;
 }
@@ -56,12 +57,5 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
         status = gba_software_progress(team->software);
     if (GBA_OK == status)
         status = gba_barrier_test(team);
-    if (GBA_INPROGRESS == status)
-        return gba_watch(team);
-    if (GBA_OK == status)
-        gba_watch_over(team);
-    /* The leader of a node has told the others there. */
-    if (GBA_ERR_DEAD == status)
-        gba_recovery_lose(team);
-    return status;
+    return GBA_INPROGRESS == status ? gba_watch(team) : status;
 }

@@ -162,9 +162,6 @@ void gba_recovery_begin(struct gba_team *team)
     if (recovery->since > team->stats.rounds + 1)
         recovery->since = team->stats.rounds + 1;
     pthread_mutex_unlock(&lock);
-    /* Nor does it arrive in any later one: its sequence at the device stays behind its rounds, and
-     * so would let it out of a round at the release of one before. */
-    gba_wait_init(team);
 }
 
 /* Whether notices say that all members have arrived at round n. */

@@ -150,8 +150,6 @@ wait_long(struct gba_team *team, void (*progress)(void *), void *arg)
         status = wait_look(team, yields);
         if (GBA_INPROGRESS == status && sleeps)
             status = wait_sleep(team, now - began, most);
-        if (GBA_OK == status)
-            gba_watch_over(team);
         if (GBA_INPROGRESS != status)
             return status;
         if (NULL != progress)
@@ -259,8 +257,6 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
     }
     if (GBA_INPROGRESS == status)
         status = wait_long(team, progress, arg);
-    if (GBA_ERR_DEAD == status)
-        gba_recovery_lose(team);
     if (GBA_OK != status)
         return status;
     /* Ended by notices before this member had anything to tell: there may be an agreement due. */

@@ -189,19 +189,14 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     team->stuck_due = 0 == team->stuck_after ? UINT64_MAX : now + team->stuck_after;
 }
 
-/*
- * The group is of no use any more. From the next round on nobody arrives there. loss: GBA_ERR_DEAD
- * or GBA_ERR_RECLAIMED; GBA_OK: that is known to others.
- */
+/* This member has found that the group is of no use any more. loss: GBA_ERR_DEAD or
+ * GBA_ERR_RECLAIMED. */
 static gba_status_t watch_lost(struct gba_team *team, gba_status_t loss)
 {
-    if (GBA_OK != loss) {
-        team->loss = loss;
-        if (NULL != team->software)
-            gba_software_tell_death(team->software);
-    }
+    team->loss = loss;
+    if (NULL != team->software)
+        gba_software_tell_death(team->software);
     gba_recovery_lose(team);
-    gba_wait_init(team);
     return GBA_ERR_DEAD;
 }
 
@@ -230,7 +225,7 @@ gba_status_t gba_watch(struct gba_team *team)
         memset(&group, 0, sizeof group);
         if (stuck)
             stuck_tell(team, &group, now);
-        return watch_lost(team, GBA_OK);
+        return GBA_ERR_DEAD;
     }
     if (NULL != state && gba_state_reclaimed(state))
         return watch_lost(team, GBA_ERR_RECLAIMED);

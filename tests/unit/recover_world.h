@@ -331,9 +331,6 @@ static void member_watch(struct member *me)
         gba_recovery_lose(me->team);
     if (!gba_recovery_lost(me->team))
         return;
-    gba_wait_init(me->team);
-    if (rules->fault == STALE)
-        me->team->attempt = attempt_alive;
     if (gba_team_notice(me->team, &notice) != GBA_OK || notice.round <= me->told)
         return;
     me->told = (uint8_t)notice.round;
