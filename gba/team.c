@@ -283,8 +283,9 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
                               bool *done)
 {
     struct refusal no = {.pause = GBA_PAUSE_FIRST};
-    int64_t least, loss;
-    gba_status_t status;
+    gba_status_t status, loss;
+    uint32_t who; /* nobody's fault */
+    int64_t least;
     bool over;
 
     gba_meeting_cancel(team); /* should the exchange fail */
@@ -295,13 +296,13 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     if (GBA_OK != status)
         return status;
     /* Most know it from others only, and have seen nothing themselves. */
-    status = oob->allreduce_min(oob->ctx, gba_outcome_encode(team->loss, team->rank), &loss);
+    status = gba_vote(oob, team->loss, &loss, &who);
     if (GBA_OK != status)
         return status;
     over = (int64_t)team->stats.rounds < -least;
     if (over)
         team->stats.rounds++;
-    no.reason = GBA_ERR_RECLAIMED == gba_outcome_status(loss) ? GBA_ERR_RECLAIMED : GBA_ERR_DEAD;
+    no.reason = GBA_ERR_RECLAIMED == loss ? GBA_ERR_RECLAIMED : GBA_ERR_DEAD;
     team->stats.failovers += GBA_ERR_DEAD == no.reason;
     team->stats.reclaims += GBA_ERR_RECLAIMED == no.reason;
     team->loss = GBA_OK;
