@@ -11,8 +11,7 @@
 #include "gba/dev/sim.h"
 #include "gba/spec/gba_ioctl.h"
 
-#define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
-#define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_SEAT)
+#define JOURNAL_ALL (GBA_SIM_JOURNAL_GROUP | GBA_SIM_JOURNAL_SEAT)
 
 static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
 {
@@ -22,11 +21,6 @@ static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
 struct gba_driver_owner gba_sim_caller(const struct gba_sim_dev *dev)
 {
     return (uint64_t)getpid() == dev->self.pid ? dev->self : gba_sim_process_self();
-}
-
-static bool is_dead(const struct gba_sim_dev *dev)
-{
-    return 0 != gba_word_load_relaxed(&dev->segment->dead);
 }
 
 /* The record of the life of the group that was joined, or NULL: it is over. Under the group's lock.
@@ -40,20 +34,17 @@ static struct gba_driver_record *record_of(const struct gba_sim_seat *seat)
     return &segment->place[seat->place].record;
 }
 
-/* Lock a group for a call of the driver that is no longer possible once the device is dead. place:
- * where the record is; GBA_SIM_PLACES: where the group has it now. */
+/* Lock a group for a call of the driver. place: where the record is; GBA_SIM_PLACES: where the
+ * group has it now. */
 static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what,
                                uint32_t place, uint32_t member)
 {
-    gba_status_t status = gba_sim_group_lock(dev->segment, group);
+    gba_status_t status;
 
+    gba_sim_fault_call(dev->segment);
+    status = gba_sim_group_lock_alive(dev->segment, group);
     if (GBA_OK != status)
         return status;
-    gba_sim_fault_call(dev->segment);
-    if (is_dead(dev)) {
-        gba_sim_group_unlock(dev->segment, group);
-        return GBA_ERR_DEAD;
-    }
     if (GBA_SIM_PLACES == place)
         place = dev->segment->group[group].place;
     gba_sim_journal_begin(dev->segment, group, what, place, member);
@@ -118,7 +109,7 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
                            .regs_version = model->version,
                            .groups = model->groups,
                            .members_max = GBA_MEMBERS_MAX,
-                           .dead = is_dead(dev)};
+                           .dead = gba_sim_dead(dev->segment)};
     gba_status_t status;
 
     gba_sim_reap(dev);
@@ -152,7 +143,8 @@ static void sim_cancel(struct gba_dev *d, const gba_ticket_t *ticket)
 
     if (group >= dev->segment->model.groups || GBA_OK != gba_sim_group_lock(dev->segment, group))
         return;
-    gba_sim_journal_begin(dev->segment, group, JOURNAL_GROUP, dev->segment->group[group].place, 0);
+    gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP,
+                          dev->segment->group[group].place, 0);
     (void)gba_driver_leave(gba_sim_record(dev->segment, group), model_of(dev, group),
                            ticket->generation, GBA_MEMBER_NONE, gba_sim_caller(dev));
     call_end(dev, group);
@@ -230,7 +222,7 @@ static gba_status_t sim_configure(struct gba_seat *s, uint32_t sequence)
 {
     struct gba_sim_seat *seat = (struct gba_sim_seat *)s;
     struct gba_sim_dev *dev = seat->dev;
-    gba_status_t status = call_begin(dev, s->group, JOURNAL_GROUP, seat->place, 0);
+    gba_status_t status = call_begin(dev, s->group, GBA_SIM_JOURNAL_GROUP, seat->place, 0);
     struct gba_driver_record *record;
 
     if (GBA_OK != status)

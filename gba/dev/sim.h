@@ -59,6 +59,7 @@ struct gba_sim_journal {
 #define GBA_SIM_JOURNAL_SEAT    4u  /* seat and release address of `member` */
 #define GBA_SIM_JOURNAL_RESET   8u  /* a RESET: it is completed and not taken back */
 #define GBA_SIM_JOURNAL_RECLAIM 16u /* likewise: members may have seen that they lost the group */
+#define GBA_SIM_JOURNAL_GROUP   (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
 
 /* The lock guards the journal, the model's group of the same number, and the places that have their
  * home here. */
@@ -147,6 +148,13 @@ struct gba_sim_seat {
     uint32_t place;
 };
 
+/* For good, and any process may have found it so: looked at under the lock of a group if something
+ * there must not happen after it. */
+static inline bool gba_sim_dead(struct gba_sim_segment *segment)
+{
+    return 0 != gba_word_load_relaxed(&segment->dead);
+}
+
 static inline struct gba_driver_record *gba_sim_record(struct gba_sim_segment *segment,
                                                        uint32_t group)
 {
@@ -229,6 +237,8 @@ int gba_sim_lock_init(pthread_mutex_t *lock);
  * segment is damaged).
  */
 gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group);
+/* The same for what the device must live for: GBA_ERR_DEAD, and not locked, if it does not. */
+gba_status_t gba_sim_group_lock_alive(struct gba_sim_segment *segment, uint32_t group);
 void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group);
 
 gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment);

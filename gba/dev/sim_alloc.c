@@ -10,8 +10,6 @@
 #include "gba/base/log.h"
 #include "gba/dev/sim.h"
 
-#define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
-
 void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
 {
     if (segment->group[group].place == place ||
@@ -31,7 +29,7 @@ static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint
     if (GBA_OK != gba_sim_group_lock(segment, group))
         return 0;
     if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
-        gba_sim_journal_begin(segment, group, JOURNAL_GROUP, place, 0);
+        gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);
         taken = gba_driver_reap(record, &segment->model.group[group], gba_sim_process_alive);
         gba_sim_journal_end(segment, group);
         gba_sim_place_put(segment, group, place);
@@ -100,17 +98,17 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
     struct gba_driver_record *record = gba_sim_record(segment, group);
     uint32_t next = place_find(segment), rate = 0;
     gba_status_t status;
+    bool taken;
 
     if (GBA_SIM_PLACES == next)
         return GBA_ERR_BUSY;
     status = gba_sim_record_reserve(dev, next, 1);
     if (GBA_OK == status)
-        status = gba_sim_group_lock(segment, group);
+        status = gba_sim_group_lock_alive(segment, group);
     if (GBA_OK != status)
         return status;
-    if (0 != gba_word_load_relaxed(&segment->dead)) {
-        status = GBA_ERR_DEAD;
-    } else if (gba_driver_can_reclaim(record, &segment->model.group[group], request)) {
+    taken = gba_driver_can_reclaim(record, &segment->model.group[group], request);
+    if (taken) {
         rate = record->head.rate;
         gba_word_store_relaxed(&segment->home[next], 1 + group);
         segment->place[next].record.head = (struct gba_driver_head){
@@ -122,7 +120,7 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
         status = GBA_ERR_BUSY;
     }
     gba_sim_group_unlock(segment, group);
-    if (GBA_OK == status)
+    if (taken)
         gba_log(GBA_LOG_DEBUG, "sim: group %u: taken back at %u rounds a second for a team of %u",
                 group, rate, request->heat);
     return status;
@@ -163,18 +161,14 @@ static gba_status_t take(struct gba_sim_dev *dev, uint32_t group,
     gba_status_t status = gba_sim_record_reserve(dev, place, request->members);
 
     if (GBA_OK == status)
-        status = gba_sim_group_lock(segment, group);
+        status = gba_sim_group_lock_alive(segment, group);
     if (GBA_OK != status)
         return status;
-    if (0 != gba_word_load_relaxed(&segment->dead)) {
-        status = GBA_ERR_DEAD;
-    } else {
-        gba_sim_journal_begin(segment, group, JOURNAL_GROUP, place, 0);
-        status = gba_driver_alloc(record, &segment->model.group[group], request);
-        ticket->group = group;
-        ticket->generation = record->head.generation;
-        gba_sim_journal_end(segment, group);
-    }
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);
+    status = gba_driver_alloc(record, &segment->model.group[group], request);
+    ticket->group = group;
+    ticket->generation = record->head.generation;
+    gba_sim_journal_end(segment, group);
     gba_sim_group_unlock(segment, group);
     return status;
 }
@@ -222,7 +216,7 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
     gba_status_t status;
 
     gba_sim_fault_call(dev->segment);
-    if (0 != gba_word_load_relaxed(&dev->segment->dead))
+    if (gba_sim_dead(dev->segment))
         return GBA_ERR_DEAD;
     if (0 != dev->segment->header.options.full)
         return GBA_ERR_NO_GROUP;

@@ -82,7 +82,7 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32
     if (UNLIKELY(GBA_OK != status))
         return status;
     /* Under the lock: nobody is released once the device is dead. */
-    if (UNLIKELY(0 != gba_word_load_relaxed(&segment->dead)))
+    if (UNLIKELY(gba_sim_dead(segment)))
         goto unlock;
     /* Who lost the group does not arrive in the name of another team's member, whose round may have
      * the same sequence: its doorbell leads nowhere. [DRV-16] */
@@ -181,7 +181,7 @@ gba_status_t gba_sim_bus_read(struct gba_dev *d, uint32_t address, unsigned widt
     const struct gba_model_access access = {
         .write = false, .width = (uint8_t)width, .address = address};
 
-    if (0 != gba_word_load_relaxed(&dev->segment->dead)) {
+    if (gba_sim_dead(dev->segment)) {
         *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
         return GBA_OK;
     }
@@ -195,7 +195,7 @@ gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned wid
         .write = true, .width = (uint8_t)width, .address = address, .value = value};
     int group = gba_model_group_of(&dev->segment->model, address);
 
-    if (0 != gba_word_load_relaxed(&dev->segment->dead))
+    if (gba_sim_dead(dev->segment))
         return GBA_OK; /* as a store to hardware that is gone */
     if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address)
         return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, value);

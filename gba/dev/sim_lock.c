@@ -158,6 +158,17 @@ gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
     return GBA_OK;
 }
 
+gba_status_t gba_sim_group_lock_alive(struct gba_sim_segment *segment, uint32_t group)
+{
+    gba_status_t status = gba_sim_group_lock(segment, group);
+
+    if (GBA_OK == status && gba_sim_dead(segment)) {
+        gba_sim_group_unlock(segment, group);
+        status = GBA_ERR_DEAD;
+    }
+    return status;
+}
+
 void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group)
 {
     pthread_mutex_unlock(&segment->group[group].lock);
