@@ -37,7 +37,7 @@ gba_status_t gba_barrier_test(gba_team_t *team)
      * would let the others out of a round that has not ended. */
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
-        team->stats.rounds++;
+        (void)gba_team_complete(team);
         gba_watch_over(team);
         /* From the next round on a member of a lost team does not arrive at the device. Its
          * sequence there may be behind its rounds: it began this one aside, or others ended it by

@@ -97,8 +97,9 @@ struct gba_team {
     uint64_t retry_after;  /* ns */
     uint64_t retry_factor; /* grows while a round lasts */
     gba_group_t *group;
-    uint64_t meet_at; /* that many rounds: the members meet; UINT64_MAX: never. See offer.c */
-    gba_team_stats_t stats;
+    uint64_t meet_at;       /* that many rounds: the members meet; UINT64_MAX: never. See offer.c */
+    gba_word_t rounds;      /* completed; counted by the member, read by whoever answers notices */
+    gba_team_stats_t stats; /* without the rounds */
     /* Since the last meeting, or the last loss of a group: */
     uint64_t elsewhere;  /* barriers that did not go through the team */
     uint64_t met_rounds; /* its rounds at that time */
@@ -113,6 +114,22 @@ struct gba_team {
     char instead[192]; /* without a group: what there is instead, in words */
     char why[352];
 };
+
+static inline uint64_t gba_team_rounds(const struct gba_team *team)
+{
+    return gba_word_load_relaxed(&team->rounds);
+}
+
+/* One more is complete. Returns their number. */
+static inline uint64_t gba_team_complete(struct gba_team *team)
+{
+    uint64_t rounds = gba_team_rounds(team) + 1;
+
+    /* Release: pairs with gba_notice_answer in another thread, which tells a member elsewhere that
+     * all have arrived: what they wrote before is visible to this member, and so is to that one. */
+    gba_word_store_release(&team->rounds, rounds);
+    return rounds;
+}
 
 /* Of a group of all, or of one of the leaders that this member is; else NULL. */
 static inline gba_group_t *gba_team_group(const struct gba_team *team)

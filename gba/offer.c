@@ -35,7 +35,7 @@ static bool first_meeting(const struct gba_team *team)
 /* Barriers a second since the last meeting: rounded up, since 0 would say that it needs none. */
 static uint32_t team_heat(const struct gba_team *team)
 {
-    uint64_t barriers = team->stats.rounds - team->met_rounds + team->elsewhere;
+    uint64_t barriers = gba_team_rounds(team) - team->met_rounds + team->elsewhere;
     uint64_t ns = gba_clock_ns() - team->met_ns;
     uint64_t heat;
 
@@ -127,10 +127,10 @@ void gba_meeting_plan(struct gba_team *team, gba_status_t reason, uint64_t pause
 {
     gba_meeting_cancel(team);
     if (reason_passes(reason))
-        team->meet_at = team->stats.rounds + pause;
+        team->meet_at = gba_team_rounds(team) + pause;
     if (GBA_ERR_RECLAIMED == reason)
         team->pause = pause; /* it had what it wanted: start anew */
-    team->met_rounds = team->stats.rounds;
+    team->met_rounds = gba_team_rounds(team);
     team->met_ns = gba_clock_ns();
     team->elsewhere = 0;
 }
@@ -142,7 +142,7 @@ void gba_meeting_cancel(struct gba_team *team)
 
 bool gba_team_meet_due(const gba_team_t *team)
 {
-    return NULL != team && team->stats.rounds + team->elsewhere >= team->meet_at;
+    return NULL != team && gba_team_rounds(team) + team->elsewhere >= team->meet_at;
 }
 
 gba_status_t gba_team_count(gba_team_t *team)

@@ -159,8 +159,8 @@ void gba_recovery_begin(struct gba_team *team)
 
     recovery->aside = true;
     pthread_mutex_lock(&lock);
-    if (recovery->since > team->stats.rounds + 1)
-        recovery->since = team->stats.rounds + 1;
+    if (recovery->since > gba_team_rounds(team) + 1)
+        recovery->since = gba_team_rounds(team) + 1;
     pthread_mutex_unlock(&lock);
 }
 
@@ -182,7 +182,7 @@ bool gba_recovery_arrived(const struct gba_team *team, uint32_t member)
     if (member == team->rank)
         return true;
     pthread_mutex_lock(&lock);
-    arrived = team->recovery->arrived[member] > team->stats.rounds;
+    arrived = team->recovery->arrived[member] > gba_team_rounds(team);
     pthread_mutex_unlock(&lock);
     return arrived;
 }
@@ -195,7 +195,7 @@ gba_status_t gba_recovery_test(struct gba_team *team)
     /* The lock is the acquire: a thread that took the notice has released it since. What the
      * members wrote before they arrived is ordered before their notices by the runtime. */
     pthread_mutex_lock(&lock);
-    over = round_over(recovery, team->stats.rounds + 1);
+    over = round_over(recovery, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
     if (over)
         return NULL != team->software ? gba_software_finish(team->software) : GBA_OK;
@@ -213,7 +213,7 @@ gba_status_t gba_team_notice(const gba_team_t *team, gba_notice_t *notice)
         return GBA_ERR_BUSY;
     pthread_mutex_lock(&lock);
     *notice = (gba_notice_t){.team = team->recovery->id,
-                             .round = team->stats.rounds + 1,
+                             .round = gba_team_rounds(team) + 1,
                              .since = team->recovery->since,
                              .member = team->rank};
     pthread_mutex_unlock(&lock);
@@ -253,11 +253,10 @@ gba_status_t gba_notice_answer(const gba_notice_t *notice, gba_notice_t *answer)
     pthread_mutex_lock(&lock);
     recovery = recovery_find(notice->team);
     if (NULL != recovery) {
-        /* Another thread may be counting: then it is seen next time. That it has counted is after
-         * its acquire of the release, and before the fence, so before the answer. */
-        if (recovery->team->stats.rounds < notice->round)
+        /* Another thread may be counting: then it is seen next time. Acquire: pairs with
+         * gba_team_complete. */
+        if (gba_word_load_acquire(&recovery->team->rounds) < notice->round)
             status = GBA_INPROGRESS;
-        gba_fence_acquire();
         since = recovery->since;
     }
     pthread_mutex_unlock(&lock);
@@ -274,7 +273,7 @@ bool gba_team_recover_due(const gba_team_t *team)
     if (NULL == team || !gba_recovery_lost(team))
         return false;
     pthread_mutex_lock(&lock);
-    due = team->recovery->since <= team->stats.rounds;
+    due = team->recovery->since <= gba_team_rounds(team);
     pthread_mutex_unlock(&lock);
     return due;
 }

@@ -292,16 +292,16 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     /* Members differ by one round at most, since nobody leaves a round before all arrived at it. So
      * the most rounds that anybody has completed says for each member whether its own is over. The
      * greatest is the least of the negated ones. */
-    status = oob->allreduce_min(oob->ctx, -(int64_t)team->stats.rounds, &least);
+    status = oob->allreduce_min(oob->ctx, -(int64_t)gba_team_rounds(team), &least);
     if (GBA_OK != status)
         return status;
     /* Most know it from others only, and have seen nothing themselves. */
     status = gba_vote(oob, team->loss, &loss, &who);
     if (GBA_OK != status)
         return status;
-    over = (int64_t)team->stats.rounds < -least;
+    over = (int64_t)gba_team_rounds(team) < -least;
     if (over)
-        team->stats.rounds++;
+        (void)gba_team_complete(team);
     no.reason = GBA_ERR_RECLAIMED == loss ? GBA_ERR_RECLAIMED : GBA_ERR_DEAD;
     team->stats.failovers += GBA_ERR_DEAD == no.reason;
     team->stats.reclaims += GBA_ERR_RECLAIMED == no.reason;
@@ -337,4 +337,5 @@ const char *gba_team_why(const gba_team_t *team)
 void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats)
 {
     *stats = team->stats;
+    stats->rounds = gba_team_rounds(team);
 }

@@ -251,7 +251,7 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
     gba_status_t status = team->attempt(team);
 
     if (__builtin_expect(GBA_OK == status, 1)) {
-        if (__builtin_expect(++team->stats.rounds >= team->meet_at, 0))
+        if (__builtin_expect(gba_team_complete(team) >= team->meet_at, 0))
             return wait_meet();
         return GBA_OK;
     }
@@ -262,5 +262,5 @@ gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *
     /* Ended by notices before this member had anything to tell: there may be an agreement due. */
     if (gba_recovery_lost(team))
         return GBA_ERR_DEAD;
-    return team->stats.rounds >= team->meet_at ? GBA_MEET : GBA_OK;
+    return gba_team_rounds(team) >= team->meet_at ? GBA_MEET : GBA_OK;
 }

@@ -182,7 +182,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
 static void watch_begin(struct gba_team *team, uint64_t now)
 {
     gba_watch_over(team);
-    team->watched = team->stats.rounds + 1;
+    team->watched = gba_team_rounds(team) + 1;
     team->began = now;
     team->retry_factor = 1;
     team->retry_due = now + team->retry_after;
@@ -210,7 +210,7 @@ gba_status_t gba_watch(struct gba_team *team)
 
     /* Rounds are counted when they end, so this is a new one if the count says so: the fast path
      * need not tell us. */
-    if (team->watched != team->stats.rounds + 1)
+    if (team->watched != gba_team_rounds(team) + 1)
         watch_begin(team, now);
     /* It can be that the node was released before its leader found the device dead, and that this
      * member has not seen it yet: gba_team_recover completes the round then. */

@@ -20,14 +20,17 @@ tests_unit_test_segment_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 # Built from its sources, all of them with the sanitizer.
 if HAVE_TSAN
-check_PROGRAMS += tests/unit/test_soft_tsan
-TESTS += tests/unit/test_soft_tsan
+check_PROGRAMS += tests/unit/test_soft_tsan tests/unit/test_recover_tsan
+TESTS += tests/unit/test_soft_tsan tests/unit/test_recover_tsan
 endif
 tests_unit_test_soft_tsan_SOURCES = tests/unit/test_soft_tsan.c gba/signal/segment.c \
 	gba/signal/shm.c gba/soft/sched.c gba/soft/dissemination.c gba/soft/radix.c \
 	gba/soft/central.c gba/base/log.c gba/base/status.c gba/base/park.c
 tests_unit_test_soft_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_soft_tsan_LDADD = -lpthread
+tests_unit_test_recover_tsan_SOURCES = tests/unit/test_recover_tsan.c gba/recover.c
+tests_unit_test_recover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_recover_tsan_LDADD = -lpthread
 EXTRA_DIST += contrib/check-models gba/soft/README.md \
 	tests/models/world.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml tests/models/islands.pml \

@@ -45,7 +45,7 @@ static inline void gba_word_store_release(gba_word_t *word, uint64_t value)
 }
 
 /* Pairs with gba_word_store_release, or with the device's release store. */
-static inline uint64_t gba_word_load_acquire(gba_word_t *word)
+static inline uint64_t gba_word_load_acquire(const gba_word_t *word)
 {
     return atomic_load_explicit(word, memory_order_acquire);
 }
@@ -68,7 +68,7 @@ static inline void gba_word_store_relaxed(gba_word_t *word, uint64_t value)
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-static inline uint64_t gba_word_load_relaxed(gba_word_t *word)
+static inline uint64_t gba_word_load_relaxed(const gba_word_t *word)
 {
     return atomic_load_explicit(word, memory_order_relaxed);
 }

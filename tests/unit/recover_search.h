@@ -83,7 +83,7 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     me->flag = kept->flag;
     me->rang = kept->rang;
     me->state->sequence = kept->sequence;
-    me->team->stats.rounds = kept->rounds;
+    me->team->rounds = kept->rounds;
     me->team->under_way = kept->under_way;
     recovery->lost = 1; /* for a moment: then this chooses what is for a lost team */
     me->team->recovery = recovery;

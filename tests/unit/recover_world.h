@@ -94,7 +94,7 @@ static void blame(enum verdict v)
 
 static uint32_t round_of(const struct member *me) /* completed */
 {
-    return (uint32_t)me->team->stats.rounds;
+    return (uint32_t)me->team->rounds;
 }
 
 static uint32_t entered_of(const struct member *me)
@@ -283,7 +283,7 @@ static void member_begin(struct member *me)
     if (rules->fault == STALE)
         me->team->attempt = attempt_alive;
     if (status == GBA_OK) {
-        me->team->stats.rounds++;
+        me->team->rounds++;
         member_completed(me);
     } else {
         me->team->under_way = true;
@@ -299,7 +299,7 @@ static gba_status_t member_test(struct member *me)
         for (uint32_t m = 0; m < rules->size; m++)
             if (m != team->rank && team->recovery->arrived[m] >= entered_of(me)) {
                 team->under_way = false;
-                team->stats.rounds++;
+                team->rounds++;
                 return GBA_OK;
             }
     status = gba_barrier_test(team);

@@ -145,7 +145,7 @@ static void test_who_hears_first_stays_away(void **state)
     team->under_way = true;
     assert_int_equal(gba_notice_take(&told), GBA_OK);
     assert_int_equal(gba_barrier_test(team), GBA_OK);
-    assert_int_equal(team->stats.rounds, 1);
+    assert_int_equal(team->rounds, 1);
     assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
     assert_int_equal(gba_team_notice(team, &mine), GBA_OK);
     assert_int_equal(mine.round, 2);

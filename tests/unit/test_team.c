@@ -287,9 +287,9 @@ static void recover_body(struct thread_oob_member *self, const gba_oob_t *oob)
     params.sw_enable = 0;
     if (GBA_OK != gba_team_create(&attr, oob, &team))
         return;
-    team->stats.rounds = rec->completed[self->rank];
+    team->rounds = rec->completed[self->rank];
     if (GBA_OK == gba_team_recover(team, &attr, oob, &rec->done[self->rank]))
-        rec->after[self->rank] = team->stats.rounds;
+        rec->after[self->rank] = team->rounds;
     rec->w.path[self->rank] = gba_team_path(team);
     gba_team_destroy(team);
 }
