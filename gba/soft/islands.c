@@ -23,13 +23,6 @@ static int compare_entries(const void *left, const void *right)
     return 0 != devices ? devices : (a->leader > b->leader) - (a->leader < b->leader);
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Note one island, and if this member's node is in it, its nodes. */
 static void take_island(struct gba_islands *t, const struct entry *first, uint32_t size,
                         uint32_t leader)
@@ -92,7 +85,7 @@ gba_status_t gba_islands_init(struct gba_islands *islands, const struct gba_topo
             end++;
         take_device(&t, &entries[first], end - first, leader);
     }
-    qsort(t.heads, t.count, sizeof *t.heads, compare_ranks);
+    gba_ranks_sort(t.heads, t.count);
     while (t.heads[t.island] != t.leaders[0])
         t.island++;
     *islands = t;

@@ -30,6 +30,11 @@ static int compare_ranks(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+void gba_ranks_sort(uint32_t *ranks, uint32_t count)
+{
+    qsort(ranks, count, sizeof *ranks, compare_ranks);
+}
+
 /* The run of entries from `first` on that have one host. */
 static uint32_t run_length(const struct entry *entries, uint32_t first, uint32_t size)
 {
@@ -77,7 +82,7 @@ gba_status_t gba_topology_init(struct gba_topology *topology, uint32_t rank, uin
         length = run_length(entries, first, size);
         take_run(&t, &entries[first], length, rank);
     }
-    qsort(t.leaders, t.nodes, sizeof *t.leaders, compare_ranks);
+    gba_ranks_sort(t.leaders, t.nodes);
     while (t.leaders[t.node] != t.locals[0])
         t.node++;
     *topology = t;

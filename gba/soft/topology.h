@@ -29,4 +29,7 @@ gba_status_t gba_topology_init(struct gba_topology *topology, uint32_t rank, uin
                                const void *ctx);
 void gba_topology_fini(struct gba_topology *topology);
 
+/* Ascending. */
+void gba_ranks_sort(uint32_t *ranks, uint32_t count);
+
 #endif
