@@ -124,7 +124,8 @@ GBA_MPI_TESTS = \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES = tests/mpi/libtest.a
-tests_mpi_libtest_a_SOURCES = tests/mpi/test.h tests/mpi/test.c tests/mpi/proof.h tests/mpi/proof.c
+tests_mpi_libtest_a_SOURCES = tests/program.h tests/program.c tests/mpi/test.h tests/mpi/test.c \
+	tests/mpi/proof.h tests/mpi/proof.c
 GBA_MPI_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_mpi_libtest_a_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 GBA_MPI_LIBS = tests/mpi/libtest.a $(MPI_LIBS) -lpthread
@@ -332,27 +333,25 @@ if BUILD_OSHMEM
 GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
 	tests/shmem/both tests/shmem/death tests/shmem/stray
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
-tests_shmem_early_exit_SOURCES = tests/shmem/early_exit.c tests/shmem/test.c tests/shmem/test.h
+check_LIBRARIES += tests/shmem/libtest.a
+tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
+	tests/shmem/test.c
+tests_shmem_libtest_a_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+GBA_SHMEM_TEST_LIBS = tests/shmem/libtest.a $(GBA_OSHMEM_LIBS) -lpthread
 tests_shmem_early_exit_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_early_exit_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_many_SOURCES = tests/shmem/many.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_early_exit_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_many_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_many_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_sets_SOURCES = tests/shmem/sets.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_many_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_sets_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_sets_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_puts_SOURCES = tests/shmem/puts.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_sets_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_puts_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_puts_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_death_SOURCES = tests/shmem/death.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_puts_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_death_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_death_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_stray_SOURCES = tests/shmem/stray.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_death_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_stray_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_stray_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
-tests_shmem_both_SOURCES = tests/shmem/both.c tests/shmem/test.c tests/shmem/test.h
+tests_shmem_stray_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_both_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
-tests_shmem_both_LDADD = $(GBA_OSHMEM_LIBS) -lpthread
+tests_shmem_both_LDADD = $(GBA_SHMEM_TEST_LIBS)
 # Preloaded into them. -rpath: else libtool makes an archive.
 check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/late_reader.la
 tests_shmem_broken_la_SOURCES = tests/shmem/broken.c

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The programs' common part: life of a test, watchdog, randomness. */
+/* The programs' common part: life of a test, and watchdog. */
 #define _GNU_SOURCE
 #include "tests/mpi/test.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 
 int test_rank, test_size;
 
-static uint64_t seed_job;
 static const char *program = "test";
 
 /* What the watchdog's handler reads: a pointer, and a line's beginning made beforehand, since a
@@ -51,17 +49,10 @@ static void on_alarm(int signal_number)
     _exit(EXIT_HANG);
 }
 
-static uint64_t environment_number(const char *name, uint64_t value_default)
-{
-    const char *text = getenv(name);
-
-    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 0) : value_default;
-}
-
 static void watchdog_start(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};
-    unsigned seconds = (unsigned)environment_number("GBA_TEST_SECONDS", 60);
+    unsigned seconds = (unsigned)test_environment("GBA_TEST_SECONDS", 60);
 
     snprintf(hang_line, sizeof hang_line, "FAIL %s: rank %d hangs (%u s): ", program, test_rank,
              seconds);
@@ -84,10 +75,10 @@ void test_begin(int *argc, char ***argv, int thread_level)
     TEST_CHECK(provided >= thread_level, "no thread level %d", thread_level);
 
     test_step("the exchange of the seed");
-    seed_job = environment_number("GBA_TEST_SEED", (uint64_t)time(NULL));
-    MPI_Bcast(&seed_job, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    test_seed_job = test_environment("GBA_TEST_SEED", (uint64_t)time(NULL));
+    MPI_Bcast(&test_seed_job, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (test_rank == 0)
-        printf("%s: %d ranks, seed %llu\n", program, test_size, (unsigned long long)seed_job);
+        printf("%s: %d ranks, seed %llu\n", program, test_size, (unsigned long long)test_seed_job);
     fflush(stdout);
     test_proof_init();
 }
@@ -102,61 +93,9 @@ int test_end(void)
     return 0;
 }
 
-void test_fail(const char *format, ...)
+void test_abort(const char *text)
 {
-    char text[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     fprintf(stderr, "FAIL %s: rank %d: %s\n", program, test_rank, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
-}
-
-long test_argument(int argc, char **argv, int index, long value_default)
-{
-    char *end;
-    long value;
-
-    if (index >= argc)
-        return value_default;
-    value = strtol(argv[index], &end, 0);
-    TEST_CHECK(*end == '\0' && value >= 1, "argument %d is \"%s\", and should be a number from 1",
-               index, argv[index]);
-    return value;
-}
-
-uint64_t test_seed(uint64_t purpose)
-{
-    return seed_job * UINT64_C(1000003) + purpose;
-}
-
-/* Splitmix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators". */
-uint64_t test_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-void test_delay(uint64_t *state)
-{
-    uint64_t random = test_random(state);
-
-    switch (random % 8) {
-    case 0:
-        usleep((useconds_t)(random >> 8) % 1000);
-        break;
-    case 1:
-    case 2: /* some ten microseconds of work */
-        for (uint64_t i = (random >> 8) % 20000; i > 0; i--)
-            gba_fence_compiler();
-        break;
-    default: /* most of the time all come at once */
-        break;
-    }
 }

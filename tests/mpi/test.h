@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all MPI test programs share: a watchdog, seeded randomness, and the proof that nobody leaves
+ * What all MPI test programs share, besides program.h: a watchdog, and the proof that nobody leaves
  * a barrier early.
- *
- * A program that finds something wrong prints one line "FAIL ..." and aborts the job; a program
- * that hangs is ended by its watchdog in the same way. So exit status 0 means that all was right.
  *
  * The environment: GBA_TEST_SEED (default: the time) and GBA_TEST_SECONDS, the watchdog's patience
  * (default 60). Every program prints its seed.
@@ -15,6 +12,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "tests/program.h"
 
 #define TEST_SLOTS 64 /* proofs that one process can have under way, */
 
@@ -31,28 +30,6 @@ int test_end(void);
 
 /* What the program does now, for the line of the watchdog. A constant string. */
 void test_step(const char *what);
-
-/* Print one line and abort the job. Thread-safe. */
-void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
-#define TEST_CHECK(condition, ...)  \
-    do {                            \
-        if (!(condition))           \
-            test_fail(__VA_ARGS__); \
-    } while (0)
-
-/* Argument `index` as a number of at least 1, or the default if there are not so many. */
-long test_argument(int argc, char **argv, int index, long value_default);
-
-/*
- * Random numbers, from a state that starts as test_seed(purpose). `purpose` tells the uses of one
- * program apart: the same number on all ranks gives the same sequence on all.
- */
-uint64_t test_seed(uint64_t purpose);
-uint64_t test_random(uint64_t *state);
-
-/* Wait: often not at all, else up to a millisecond, computing or asleep. */
-void test_delay(uint64_t *state);
 
 /*
  * The proof that nobody leaves early. Each member writes the number of its round to shared memory

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all OpenSHMEM test programs share: a watchdog, seeded randomness, and the proof that nobody
+ * What all OpenSHMEM test programs share, besides program.h: a watchdog, and the proof that nobody
  * leaves a barrier early.
- *
- * A program that finds something wrong prints one line "FAIL ..." and ends the job; one that hangs
- * is ended by its watchdog in the same way. So exit status 0 means that all was right.
  *
  * The environment: GBA_TEST_SEED (default: 1) and GBA_TEST_SECONDS, the watchdog's patience
  * (default 60).
@@ -15,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/program.h"
+
 #define TEST_PES_MAX 64
 
 extern int test_me, test_pes;
@@ -23,25 +22,6 @@ extern int test_me, test_pes;
 void test_begin(const char *program);
 int test_end(void);
 int test_leave(void);
-
-/* Print one line and end the job. */
-void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-
-#define TEST_CHECK(condition, ...)  \
-    do {                            \
-        if (!(condition))           \
-            test_fail(__VA_ARGS__); \
-    } while (0)
-
-/* Argument `index` as a number of at least 1, or the default if there are not so many. */
-long test_argument(int argc, char **argv, int index, long value_default);
-
-/* Random numbers; the same `purpose` gives the same sequence on all PEs. */
-uint64_t test_seed(uint64_t purpose);
-uint64_t test_random(uint64_t *state);
-
-/* Often not at all, else up to a millisecond, computing or asleep. */
-void test_delay(uint64_t *state);
 
 /* An active set as shmem_barrier takes it. */
 struct test_set {

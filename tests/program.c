@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gba/base/order.h"
+
+uint64_t test_seed_job = 1;
+
+void test_fail(const char *format, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    test_abort(text);
+}
+
+long test_argument(int argc, char **argv, int index, long value_default)
+{
+    char *end;
+    long value;
+
+    if (index >= argc)
+        return value_default;
+    value = strtol(argv[index], &end, 0);
+    TEST_CHECK(*end == '\0' && value >= 1, "argument %d is \"%s\", and should be a number from 1",
+               index, argv[index]);
+    return value;
+}
+
+uint64_t test_environment(const char *name, uint64_t value_default)
+{
+    const char *text = getenv(name);
+
+    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 0) : value_default;
+}
+
+uint64_t test_seed(uint64_t purpose)
+{
+    return test_seed_job * UINT64_C(1000003) + purpose;
+}
+
+/* Splitmix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators". */
+uint64_t test_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+void test_delay(uint64_t *state)
+{
+    uint64_t random = test_random(state);
+
+    switch (random % 8) {
+    case 0:
+        usleep((useconds_t)(random >> 8) % 1000);
+        break;
+    case 1:
+    case 2: /* some ten microseconds of work */
+        for (uint64_t i = (random >> 8) % 20000; i > 0; i--)
+            gba_fence_compiler();
+        break;
+    default: /* most of the time all come at once */
+        break;
+    }
+}
