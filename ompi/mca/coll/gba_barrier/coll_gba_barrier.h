@@ -7,7 +7,8 @@
  * pvars.c       performance variables of waits, and of single communicators
  * capability.c  which processes of the job take part, known to all from MPI_Init on
  * module.c      one object per communicator: what was there before us, and what we count
- * barrier.c     the barrier, and the agreement at the first one
+ * agree.c       which path: the agreement at the first barrier, and later ones
+ * barrier.c     the barrier
  * ibarrier.c    the nonblocking barrier, and blocking ones behind it
  * request.c     its requests
  * notices.c     what members tell each other when the device has died
@@ -180,6 +181,20 @@ bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_count
 
 /* Give back what leaked communicators hold; their modules stay, and use the saved barrier. */
 void gba_coll_modules_close(void);
+
+/* agree.c: collective, in a blocking barrier. The path is a matter of the module from then on. */
+
+/* At the first one. Returns GBA_OK when the module has a path, whichever it is; else an exchange
+ * failed, or memory did. */
+gba_status_t gba_coll_agree(ompi_communicator_t *comm, gba_coll_module_t *module);
+
+/*
+ * At the end of one, after gba_team_recover_due: the group is lost; after gba_team_meet_due:
+ * perhaps there is one now. Return OMPI_SUCCESS, or an error if the exchange failed; then the path
+ * is the saved barrier.
+ */
+int gba_coll_recover(ompi_communicator_t *comm, gba_coll_module_t *module);
+int gba_coll_meet(ompi_communicator_t *comm, gba_coll_module_t *module);
 
 /* barrier.c */
 

@@ -12,6 +12,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
 	ompi/mca/coll/gba_barrier/oob.c \
+	ompi/mca/coll/gba_barrier/agree.c \
 	ompi/mca/coll/gba_barrier/barrier.c \
 	ompi/mca/coll/gba_barrier/ibarrier.c \
 	ompi/mca/coll/gba_barrier/request.c \

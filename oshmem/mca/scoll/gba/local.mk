@@ -12,6 +12,7 @@ mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/oob.c \
 	oshmem/mca/scoll/gba/rows.c \
 	oshmem/mca/scoll/gba/signals.c \
+	oshmem/mca/scoll/gba/agree.c \
 	oshmem/mca/scoll/gba/barrier.c \
 	oshmem/mca/scoll/gba/report.c
 mca_scoll_gba_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)

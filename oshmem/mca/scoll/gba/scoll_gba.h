@@ -10,7 +10,8 @@
  * oob.c         the exchange for the agreement
  * rows.c        symmetric memory for signals, and which set has which part of it
  * signals.c     the signals of software barriers between hosts, through that memory
- * barrier.c     the barrier, and the agreement
+ * agree.c       which path: the agreement
+ * barrier.c     the barrier
  * report.c      what the user gets to see
  *
  * What the coll component needs, too, is in ompi/mca/common/gba.
@@ -242,6 +243,16 @@ void gba_scoll_remote_init(struct gba_scoll_remote *remote, gba_scoll_module_t *
  * memory goes away next. Collective over the members that have signals.
  */
 void gba_scoll_signals_drain(gba_scoll_module_t *module);
+
+/*
+ * agree.c: collective, blocks. The path is a matter of the module from then on. At the first
+ * agreement; at the end of a barrier after gba_team_recover_due: the group is lost; after
+ * gba_team_meet_due: perhaps there is one now. Return GBA_OK, or an error if the exchange failed,
+ * or memory did.
+ */
+gba_status_t gba_scoll_agree(gba_scoll_module_t *module);
+gba_status_t gba_scoll_recover(gba_scoll_module_t *module);
+gba_status_t gba_scoll_meet(gba_scoll_module_t *module);
 
 /* barrier.c */
 
