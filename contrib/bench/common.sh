@@ -30,6 +30,11 @@ run_floor() {
         awk 'NR > 1 && (least == "" || $5 < least) { least = $5 } END { print least }'
 }
 
+# NS: what `demo latency` and mpi_floor print, in units of so many ns; false if it is not there.
+latency_line() {
+    awk -v unit="$1" '$1 == "latency" { print $2 / unit; found = 1 } END { exit !found }'
+}
+
 # Numbers on stdin: "LEAST MEDIAN".
 summary() {
     sort -n | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'
