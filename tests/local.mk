@@ -68,8 +68,8 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
 TESTS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
-tests_unit_test_watch_SOURCES = tests/unit/test_watch.c tests/unit/thread_oob.c \
-	tests/unit/thread_oob.h
+tests_unit_test_watch_SOURCES = tests/unit/test_watch.c tests/unit/heard.h \
+	tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_watch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_watch_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_team_SOURCES = tests/unit/test_team.c tests/unit/thread_oob.c tests/unit/thread_oob.h
@@ -233,8 +233,8 @@ tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_hierarchy
 TESTS += tests/unit/test_hierarchy
-tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/team_world.c \
-	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/heard.h \
+	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hierarchy_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
 	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
@@ -273,7 +273,7 @@ GBA_ISLANDS_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach,--wrap=
 	-Wl,--wrap=gba_configure_group,--wrap=gba_recovery_register
 check_PROGRAMS += tests/unit/test_islands tests/unit/test_islands_loss
 TESTS += tests/unit/test_islands tests/unit/test_islands_loss
-tests_unit_test_islands_SOURCES = tests/unit/test_islands.c $(GBA_ISLANDS_WORLD)
+tests_unit_test_islands_SOURCES = tests/unit/test_islands.c tests/unit/heard.h $(GBA_ISLANDS_WORLD)
 tests_unit_test_islands_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_islands_LDFLAGS = $(GBA_ISLANDS_WRAP)
 tests_unit_test_islands_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)

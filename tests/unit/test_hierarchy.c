@@ -16,6 +16,7 @@
 
 #include "gba/dev/sim.h"
 #include "gba/engine.h"
+#include "tests/unit/heard.h"
 #include "tests/unit/team_world.h"
 
 gba_status_t __real_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
@@ -461,67 +462,20 @@ static void test_sleeping(void **state)
 
 /* --------------------------------------------------------------------- who is missing --- */
 
-static struct {
-    pthread_mutex_t lock;
-    unsigned told, ended;
-    char lines[2048];
-} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void hear(void *ctx, gba_log_level_t level, const char *line)
-{
-    size_t used;
-
-    (void)ctx;
-    if (GBA_LOG_TEAM != level)
-        return;
-    pthread_mutex_lock(&heard.lock);
-    if (NULL != strstr(line, "has ended")) {
-        heard.ended++;
-    } else {
-        heard.told++;
-        used = strlen(heard.lines);
-        snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
-    }
-    pthread_mutex_unlock(&heard.lock);
-}
-
-/* How many lines there must be before the one that is late may come: the machine may be slow. */
-static unsigned heard_wanted;
-
-static bool heard_enough(void)
-{
-    bool enough;
-
-    pthread_mutex_lock(&heard.lock);
-    enough = heard.told >= heard_wanted;
-    pthread_mutex_unlock(&heard.lock);
-    return enough;
-}
-
-static void expect_line(const char *text)
-{
-    if (NULL == strstr(heard.lines, text))
-        fail_msg("\"%s\" is not in:\n%s", text, heard.lines);
-}
-
 /* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
 static void late(const uint32_t host[5], unsigned lines)
 {
     struct world *w = world_on("sim");
 
-    heard.told = heard.ended = 0;
-    heard.lines[0] = '\0';
     memcpy(w->host, host, 5 * sizeof host[0]);
     w->params.stuck_after = 1;
     w->late_until = heard_enough;
-    heard_wanted = lines;
     w->rounds = 1;
-    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    hear_begin(lines);
     world_run(w, 5, GBA_PATH_SIM);
     world_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
-    assert_int_equal(heard.told, lines);
-    assert_int_equal(heard.ended, lines);
+    expect_lines(lines);
 }
 
 static void test_who_is_missing(void **state)

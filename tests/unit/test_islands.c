@@ -3,7 +3,6 @@
  * Islands of nodes, each with a barrier group of its own: which nodes make one, nodes and islands
  * ofevery shape, what cannot be had, and what gets lost on the way.
  */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,7 @@
 
 #include "gba/engine.h"
 #include "gba/soft/islands.h"
+#include "tests/unit/heard.h"
 #include "tests/unit/islands_world.h"
 
 /* ------------------------------------------------------------------- which nodes are one --- */
@@ -403,71 +403,24 @@ static void test_sleeping(void **state)
 
 /* --------------------------------------------------------------------- who is missing --- */
 
-static struct {
-    pthread_mutex_t lock;
-    unsigned told, ended;
-    char lines[4096];
-} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void hear(void *ctx, gba_log_level_t level, const char *line)
-{
-    size_t used;
-
-    (void)ctx;
-    if (GBA_LOG_TEAM != level)
-        return;
-    pthread_mutex_lock(&heard.lock);
-    if (NULL != strstr(line, "has ended")) {
-        heard.ended++;
-    } else {
-        heard.told++;
-        used = strlen(heard.lines);
-        snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
-    }
-    pthread_mutex_unlock(&heard.lock);
-}
-
-/* How many lines there must be before the one that is late may come: the machine may be slow. */
-static unsigned heard_wanted;
-
-static bool heard_enough(void)
-{
-    bool enough;
-
-    pthread_mutex_lock(&heard.lock);
-    enough = heard.told >= heard_wanted;
-    pthread_mutex_unlock(&heard.lock);
-    return enough;
-}
-
-static void expect_line(const char *text)
-{
-    if (NULL == strstr(heard.lines, text))
-        fail_msg("\"%s\" is not in:\n%s", text, heard.lines);
-}
-
 /* Rank 1 is late, in a round of 7 members. */
 static void late(const uint32_t host[7], unsigned lines)
 {
     struct world *w = world_plain();
 
-    heard.told = heard.ended = 0;
-    heard.lines[0] = '\0';
     for (uint32_t r = 0; r < 7; r++) {
         w->host[r] = host[r];
         w->devices[r] = devices[host[r] % 2];
     }
     w->params.stuck_after = 1;
     w->late_until = heard_enough;
-    heard_wanted = lines;
     w->rounds = 1;
     w->expected = "groups among the leaders";
-    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    hear_begin(lines);
     run(w, 7, GBA_PATH_SIM);
     world_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
-    assert_int_equal(heard.told, lines);
-    assert_int_equal(heard.ended, lines);
+    expect_lines(lines);
 }
 
 static void test_who_is_missing(void **state)

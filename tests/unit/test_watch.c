@@ -3,52 +3,19 @@
  * A barrier that does not end: one member, and no other, names those that are missing, and says
  * later that it went on. On a simulated device, and on software barriers of each kind.
  */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "gba/engine.h"
+#include "tests/unit/heard.h"
 #include "tests/unit/thread_oob.h"
 
 #define MEMBERS 4u
-
-/* What the members log; any of them may, at any time. */
-static struct {
-    pthread_mutex_t lock;
-    unsigned told, ended;
-    char line[512];
-} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void hear(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    if (GBA_LOG_TEAM != level)
-        return;
-    pthread_mutex_lock(&heard.lock);
-    if (NULL != strstr(line, "has ended"))
-        heard.ended++;
-    else
-        heard.told++;
-    if (NULL == strstr(line, "has ended"))
-        snprintf(heard.line, sizeof heard.line, "%s", line);
-    pthread_mutex_unlock(&heard.lock);
-}
-
-static bool heard_any(void)
-{
-    bool any;
-
-    pthread_mutex_lock(&heard.lock);
-    any = heard.told > 0;
-    pthread_mutex_unlock(&heard.lock);
-    return any;
-}
 
 struct scene {
     const char *path; /* of the device */
@@ -86,7 +53,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
     scene->taken = gba_team_path(team);
     gba_barrier_wait(team, NULL, NULL);
     /* Until it is told of, or for half a minute: the machine may be slow. */
-    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !heard_any(); i++)
+    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !heard_enough(); i++)
         usleep(10000);
     gba_barrier_wait(team, NULL, NULL);
     gba_barrier_wait(team, NULL, NULL);
@@ -95,26 +62,21 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
 
 static void play(struct scene scene, gba_path_t path, const char *expected)
 {
-    heard.told = heard.ended = 0;
-    heard.line[0] = '\0';
     scene.device_status = GBA_ERR_NO_DEVICE;
     if (NULL != scene.path)
         assert_int_equal(gba_device_init(scene.path, NULL, &scene.device), GBA_OK);
-    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    hear_begin(1);
     thread_oob_run(MEMBERS, 0, scene_body, &scene);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     gba_device_fini(scene.device);
     assert_int_equal(scene.taken, path);
     if (NULL == expected) {
-        assert_int_equal(heard.told, 0);
-        assert_int_equal(heard.ended, 0);
+        expect_lines(0);
         return;
     }
-    assert_int_equal(heard.told, 1);
-    assert_int_equal(heard.ended, 1);
-    if (NULL == strstr(heard.line, expected))
-        fail_msg("\"%s\" does not say \"%s\"", heard.line, expected);
-    assert_non_null(strstr(heard.line, "team: barrier 2 ("));
+    expect_lines(1);
+    expect_line(expected);
+    expect_line("team: barrier 2 (");
 }
 
 static void test_the_device_knows_who_is_missing(void **state)
