@@ -216,8 +216,8 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_software
 TESTS += tests/unit/test_software
-tests_unit_test_software_SOURCES = tests/unit/test_software.c tests/unit/team_world.c \
-	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_software_SOURCES = tests/unit/test_software.c tests/unit/log_catch.h \
+	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_software_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_software_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach
 tests_unit_test_software_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
@@ -233,8 +233,9 @@ tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_hierarchy
 TESTS += tests/unit/test_hierarchy
-tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/heard.h \
-	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c \
+	tests/unit/heard.h tests/unit/log_catch.h tests/unit/team_world.c tests/unit/team_world.h \
+	tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hierarchy_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
 	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
@@ -267,7 +268,7 @@ endif
 # Islands of nodes, with a group each: what they are and do, and the loss of groups.
 if HAVE_CMOCKA
 GBA_ISLANDS_WORLD = tests/unit/islands_world.c tests/unit/islands_world.h \
-	tests/unit/notice_world.c tests/unit/notice_world.h \
+	tests/unit/log_catch.h tests/unit/notice_world.c tests/unit/notice_world.h \
 	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_ISLANDS_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach,--wrap=gba_group_take \
 	-Wl,--wrap=gba_configure_group,--wrap=gba_recovery_register
@@ -287,7 +288,8 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_agree
 TESTS += tests/unit/test_agree
-tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h \
+	tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_agree_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=gba_host_get
 tests_unit_test_agree_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)

@@ -17,6 +17,7 @@
 #include "gba/base/host.h"
 #include "gba/signal/signal_ops.h"
 #include "gba/soft/sched.h"
+#include "tests/unit/log_catch.h"
 #include "tests/unit/thread_oob.h"
 
 #define MEMBERS 5u
@@ -131,11 +132,6 @@ static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_destroy(team);
 }
 
-static void silent(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx, (void)level, (void)line;
-}
-
 /* Fail each allocation of the victim in turn, until there is none left. */
 static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t victim,
                       gba_device_t *device)
@@ -219,6 +215,6 @@ int main(void)
         cmocka_unit_test(test_a_group_among_leaders),
     };
 
-    gba_log_set(silent, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "gba/dev/sim.h"
 #include "gba/engine.h"
 #include "tests/unit/heard.h"
+#include "tests/unit/log_catch.h"
 #include "tests/unit/team_world.h"
 
 gba_status_t __real_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
@@ -497,13 +498,6 @@ static void test_who_is_missing(void **state)
     expect_line("4 of 5 members have arrived; missing: member 1\n");
 }
 
-static void quiet(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +518,6 @@ int main(void)
         cmocka_unit_test(test_who_is_missing),
     };
 
-    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "gba/soft/islands.h"
 #include "tests/unit/heard.h"
 #include "tests/unit/islands_world.h"
+#include "tests/unit/log_catch.h"
 
 /* ------------------------------------------------------------------- which nodes are one --- */
 
@@ -446,13 +447,6 @@ static void test_who_is_missing(void **state)
     expect_line("missing: member 1 or another on its island\n");
 }
 
-static void quiet(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +466,6 @@ int main(void)
         cmocka_unit_test(test_who_is_missing),
     };
 
-    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "gba/dev/sim.h"
 #include "gba/engine.h"
 #include "tests/unit/islands_world.h"
+#include "tests/unit/log_catch.h"
 
 #define SIZE 9u
 
@@ -266,13 +267,6 @@ static void test_a_group_is_taken_back(void **state)
         }
 }
 
-static void quiet(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +278,6 @@ int main(void)
         cmocka_unit_test(test_a_group_is_taken_back),
     };
 
-    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

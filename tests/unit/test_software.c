@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/log_catch.h"
 #include "tests/unit/team_world.h"
 
 static void choose(struct world *w, int algorithm, int hierarchy, int radix)
@@ -232,13 +233,6 @@ static void device_dies(void **state)
         }
 }
 
-static void quiet(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +242,6 @@ int main(void)
         cmocka_unit_test(sleeping),    cmocka_unit_test(device_dies),
     };
 
-    gba_log_set(quiet, NULL, GBA_LOG_ERROR);
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
