@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,6 +165,36 @@ static inline bool sim_child_killed(pid_t pid)
     int status;
 
     return pid == waitpid(pid, &status, 0) && WIFSIGNALED(status) && SIGKILL == WTERMSIG(status);
+}
+
+/* Run that in a child until it stops itself (SIGSTOP), and kill it after that many instructions
+ * more. Returns whether it had come to its end before; -1: ptrace is not permitted here. */
+static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
+{
+    int status;
+    pid_t child = sim_fork();
+
+    if (0 == child) {
+        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(2);
+        run(arg);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        return -1;
+    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
+        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+            break;
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    if (WIFEXITED(status)) {
+        assert_int_equal(WEXITSTATUS(status), 0);
+        return 1;
+    }
+    kill(child, SIGKILL);
+    assert_true(sim_child_killed(child));
+    return 0;
 }
 
 /* A whole round of members in this process. */

@@ -5,8 +5,6 @@
  */
 #include "tests/unit/sim_test.h"
 
-#include <sys/ptrace.h>
-
 enum { MEMBERS = 3 };
 
 /* A device that is scarce of groups. */
@@ -412,35 +410,12 @@ bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
     return __real_gba_driver_can_reclaim(record, group, request);
 }
 
-/* Start a child that asks, stops there, and is killed after that many instructions more. Returns
- * whether it had come to its end before; -1: ptrace is not permitted here. */
-static int ask_and_kill(struct gba_dev *dev, unsigned int steps)
+static void ask_and_stop(void *arg)
 {
     gba_ticket_t ticket;
-    int status;
-    pid_t child = sim_fork();
 
-    if (0 == child) {
-        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-            _exit(2);
-        stops = true;
-        _exit(GBA_OK == ask(dev, 1, 0, &ticket) ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status))
-        return -1;
-    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
-        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
-            break;
-        assert_int_equal(waitpid(child, &status, 0), child);
-    }
-    if (WIFEXITED(status)) {
-        assert_int_equal(WEXITSTATUS(status), 0);
-        return 1;
-    }
-    kill(child, SIGKILL);
-    assert_true(sim_child_killed(child));
-    return 0;
+    stops = true;
+    CHECK(GBA_OK == ask(arg, 1, 0, &ticket));
 }
 
 /* One who takes a group back is killed anywhere: it was taken as a whole, and is free, or not. */
@@ -460,7 +435,7 @@ static void test_step_reclaim(void **state)
         sim_group(dev, MEMBERS, steps, old);
         reclaimed = sim_info(dev).reclaimed;
         let_time_pass(dev);
-        ended = ask_and_kill(dev, steps);
+        ended = sim_step_and_kill(ask_and_stop, dev, steps);
         if (ended < 0)
             skip();
         sim_info(dev); /* repairs what he left */

@@ -5,48 +5,16 @@
  */
 #include "tests/unit/sim_test.h"
 
-#include <sys/ptrace.h>
-
-/* Start a child that stops, then runs `run`, and is killed after that many instructions. Returns
- * whether it had come to its end before; -1: ptrace is not permitted here. */
-static int step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
-{
-    int status;
-    pid_t child = sim_fork();
-
-    if (0 == child) {
-        if (0 != ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-            _exit(2);
-        raise(SIGSTOP);
-        run(arg);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status))
-        return -1;
-    for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
-        if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
-            break;
-        assert_int_equal(waitpid(child, &status, 0), child);
-    }
-    if (WIFEXITED(status)) {
-        assert_int_equal(WEXITSTATUS(status), 0);
-        return 1;
-    }
-    kill(child, SIGKILL);
-    assert_true(sim_child_killed(child));
-    return 0;
-}
-
 struct arrival {
     struct gba_seat *seat;
     uint32_t round;
 };
 
-static void arrive_once(void *arg)
+static void stop_and_arrive(void *arg)
 {
     struct arrival *arrival = arg;
 
+    raise(SIGSTOP);
     sim_arrive(arrival->seat, arrival->round);
 }
 
@@ -69,7 +37,7 @@ static void test_step_arrive(void **state)
 
         round++;
         sim_arrive(seat[0], round);
-        ended = step_and_kill(arrive_once, &arrival, steps);
+        ended = sim_step_and_kill(stop_and_arrive, &arrival, steps);
         if (ended < 0)
             skip();
         assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
@@ -88,9 +56,8 @@ static void test_step_arrive(void **state)
     gba_dev_sim.close(dev);
 }
 
-static void live_once(void *arg)
+static void live_once(struct gba_dev *dev)
 {
-    struct gba_dev *dev = arg;
     struct gba_seat *seat[2];
     gba_ticket_t ticket;
 
@@ -100,6 +67,12 @@ static void live_once(void *arg)
     CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
     gba_dev_sim.leave(seat[0]);
     gba_dev_sim.leave(seat[1]);
+}
+
+static void stop_and_live(void *arg)
+{
+    raise(SIGSTOP);
+    live_once(arg);
 }
 
 /* The whole life of a group, cut anywhere: what was held comes back, and the group works. */
@@ -113,7 +86,7 @@ static void test_step_life(void **state)
     (void)state;
     live_once(dev);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
-        ended = step_and_kill(live_once, dev, steps);
+        ended = sim_step_and_kill(stop_and_live, dev, steps);
         if (ended < 0)
             skip();
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
