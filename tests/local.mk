@@ -8,7 +8,7 @@ tests_unit_test_sched_SOURCES = tests/unit/test_sched.c
 tests_unit_test_sched_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sched_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_soft_SOURCES = tests/unit/test_soft.c tests/unit/soft_world.h \
-	tests/unit/soft_search.h tests/unit/soft_mutants.h
+	tests/unit/soft_search.h tests/unit/search.h tests/unit/soft_mutants.h
 tests_unit_test_soft_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_soft_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 check_PROGRAMS += tests/unit/test_segment
@@ -305,7 +305,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_recover
 TESTS += tests/unit/test_recover
 tests_unit_test_recover_SOURCES = tests/unit/test_recover.c tests/unit/recover_world.h \
-	tests/unit/recover_search.h
+	tests/unit/recover_search.h tests/unit/search.h
 tests_unit_test_recover_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_recover_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif

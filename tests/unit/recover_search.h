@@ -7,6 +7,7 @@
 #define TESTS_UNIT_RECOVER_SEARCH_H
 
 #include "recover_world.h"
+#include "search.h"
 
 /* ----------------------------------------------------------------------------- a world kept --- */
 
@@ -121,14 +122,6 @@ static void world_restore(const struct kept *kept)
 
 /* ------------------------------------------------------------------------------ everything --- */
 
-struct visited {
-    uint64_t *hashes; /* open addressing, 0 = empty */
-    uint64_t mask;
-    struct kept *stack; /* worlds still to look at */
-    size_t depth, room;
-    uint32_t states;
-};
-
 /* FNV-1a. Two worlds of 2^22 with one hash: odds of 2^-20; an error could only hide. */
 static uint64_t kept_hash(const struct kept *kept)
 {
@@ -139,27 +132,6 @@ static uint64_t kept_hash(const struct kept *kept)
         hash = (hash ^ ((const unsigned char *)kept)[i]) * 1099511628211ull;
     hash ^= hash >> 29;
     return hash == 0 ? 1 : hash;
-}
-
-/* Keep the present world for later, unless it has been seen. */
-static void visit(struct visited *v, const struct kept *kept)
-{
-    uint64_t hash = kept_hash(kept);
-    uint64_t at = hash & v->mask;
-
-    while (v->hashes[at] != 0 && v->hashes[at] != hash)
-        at = (at + 1) & v->mask;
-    if (v->hashes[at] == hash)
-        return;
-    v->hashes[at] = hash;
-    v->states++;
-    if (v->depth == v->room) {
-        v->room = v->room * 2 + 64;
-        v->stack = realloc(v->stack, v->room * sizeof *v->stack);
-        if (v->stack == NULL)
-            abort();
-    }
-    v->stack[v->depth++] = *kept;
 }
 
 /* All that can happen next in `from`. Returns whether anything is bound to. */
@@ -181,7 +153,7 @@ static bool expand(struct visited *v, const struct kept *from)
         if (memcmp(&next, from, sizeof next) == 0)
             continue;
         any |= list[i].must;
-        visit(v, &next);
+        visit(v, &next, kept_hash(&next));
     }
     return any;
 }
@@ -189,22 +161,17 @@ static bool expand(struct visited *v, const struct kept *from)
 /* Every order of all that can happen. `states`: how many worlds there are, up to `limit`. */
 static enum verdict search_all(const struct rules *r, uint32_t limit, uint32_t *states)
 {
-    struct visited v = {.mask = 1};
+    struct visited v;
     enum verdict found = FINE;
     struct kept from;
 
-    while (v.mask < 2 * (uint64_t)limit)
-        v.mask = v.mask * 2 + 1;
-    v.hashes = calloc(v.mask + 1, sizeof v.hashes[0]);
-    if (v.hashes == NULL)
-        abort();
+    visited_open(&v, sizeof from, limit);
     world_open(r);
     world_keep(&from);
-    visit(&v, &from);
-    while (v.depth > 0 && found == FINE) {
+    visit(&v, &from, kept_hash(&from));
+    while (found == FINE && visited_next(&v, &from)) {
         bool any, ended;
 
-        from = v.stack[--v.depth];
         any = expand(&v, &from);
         found = verdict;
         if (found != FINE)
@@ -218,23 +185,16 @@ static enum verdict search_all(const struct rules *r, uint32_t limit, uint32_t *
             found = TOO_BIG;
     }
     *states = v.states;
-    free(v.stack);
-    free(v.hashes);
+    visited_close(&v);
     world_close();
     return found;
 }
 
 /* ------------------------------------------------------------------------------------ dice --- */
 
-static uint64_t dice_state;
-
-/* xorshift64*: the same on every machine, so that a failure can be had again. */
 static uint32_t dice(uint32_t sides)
 {
-    dice_state ^= dice_state >> 12;
-    dice_state ^= dice_state << 25;
-    dice_state ^= dice_state >> 27;
-    return (uint32_t)((((dice_state * 2685821657736338717ull) >> 33) * sides) >> 31);
+    return (uint32_t)((uint64_t)dice_bits() * sides >> 31);
 }
 
 /* A sum that changes with all that members and messages do. */
@@ -301,7 +261,7 @@ static enum verdict search_dice(const struct rules *r, uint64_t seed)
     struct leaning lean;
     uint32_t idle = 0;
 
-    dice_state = seed * 0x9E3779B97F4A7C15ull + 1;
+    dice_seed(seed);
     world_open(r);
     lean.dies = 1u << (2 + dice(8));
     lean.favourite = dice(r->size);

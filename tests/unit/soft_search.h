@@ -12,14 +12,6 @@
 
 #define STATES_MAX (1u << 21)
 
-struct visited {
-    uint64_t *hashes; /* open addressing, 0 = empty */
-    uint64_t mask;
-    unsigned char *queue; /* worlds still to look at, as a stack */
-    size_t depth, room;
-    uint32_t states;
-};
-
 /* FNV-1a over words. Two worlds of 2^21 with one hash: odds of 2^-22; an error could only hide. */
 static uint64_t world_hash(void)
 {
@@ -38,28 +30,6 @@ static uint64_t world_hash(void)
     return hash == 0 ? 1 : hash;
 }
 
-/* Keep the present world for later, unless it has been seen. */
-static void visit(struct visited *v)
-{
-    uint64_t hash = world_hash();
-    uint64_t at = hash & v->mask;
-
-    while (v->hashes[at] != 0 && v->hashes[at] != hash)
-        at = (at + 1) & v->mask;
-    if (v->hashes[at] == hash)
-        return;
-    v->hashes[at] = hash;
-    v->states++;
-    if (v->depth == v->room) {
-        v->room = v->room * 2 + 64;
-        v->queue = realloc(v->queue, v->room * world_bytes);
-        if (v->queue == NULL)
-            abort();
-    }
-    memcpy(v->queue + v->depth * world_bytes, world, world_bytes);
-    v->depth++;
-}
-
 /* All that can happen next in `from`. Returns whether anything can. */
 static bool expand(struct visited *v, const struct world *from)
 {
@@ -71,7 +41,7 @@ static bool expand(struct visited *v, const struct world *from)
         any |= world->moved != 0;
         if (world->verdict != FINE)
             return true;
-        visit(v);
+        visit(v, world, world_hash());
     }
     for (uint32_t c = 0; c < rules->size * world_words; c++) {
         memcpy(world, from, world_bytes);
@@ -83,7 +53,7 @@ static bool expand(struct visited *v, const struct world *from)
             cell_deliver(c, which);
             if (world->verdict != FINE)
                 return true;
-            visit(v);
+            visit(v, world, world_hash());
         }
     }
     return any;
@@ -101,19 +71,17 @@ static bool all_done(void)
 /* Every order of steps and deliveries. `states`, if not NULL: how many worlds there are. */
 static enum verdict search_all(const struct rules *r, uint32_t *states)
 {
-    struct visited v = {.mask = 2 * STATES_MAX - 1};
+    struct visited v;
     enum verdict verdict = FINE;
     struct world *from;
 
     world_open(r);
     from = malloc(world_bytes);
-    v.hashes = calloc(v.mask + 1, sizeof v.hashes[0]);
-    if (from == NULL || v.hashes == NULL)
+    if (from == NULL)
         abort();
-    visit(&v);
-    while (v.depth > 0 && verdict == FINE) {
-        v.depth--;
-        memcpy(from, v.queue + v.depth * world_bytes, world_bytes);
+    visited_open(&v, world_bytes, STATES_MAX);
+    visit(&v, world, world_hash());
+    while (verdict == FINE && visited_next(&v, from)) {
         bool any = expand(&v, from);
         verdict = world->verdict;
         memcpy(world, from, world_bytes);
@@ -124,8 +92,7 @@ static enum verdict search_all(const struct rules *r, uint32_t *states)
     }
     if (states != NULL)
         *states = v.states;
-    free(v.queue);
-    free(v.hashes);
+    visited_close(&v);
     free(from);
     world_close();
     return verdict;
@@ -175,7 +142,7 @@ static enum verdict search_dice(const struct rules *r, uint64_t seed)
     enum verdict verdict;
     struct leaning lean;
 
-    dice_state = seed * 0x9E3779B97F4A7C15ull + 1;
+    dice_seed(seed);
     world_open(r);
     lean.deliver = 5 + dice(90);
     lean.favourite = dice(r->size);

@@ -16,6 +16,7 @@
 
 #include "gba/soft/algorithm.h"
 #include "gba/spec/gba_regs.h"
+#include "search.h"
 
 enum verdict {
     FINE,
@@ -70,15 +71,10 @@ static const struct rules *rules;
 static struct world *world;
 static uint32_t world_words; /* of one member */
 static size_t world_bytes;
-static uint64_t dice_state = 88172645463325252ull;
 
-/* xorshift64*: the same on every machine, so that a failure can be had again. */
 static uint32_t dice(uint32_t sides)
 {
-    dice_state ^= dice_state >> 12;
-    dice_state ^= dice_state << 25;
-    dice_state ^= dice_state >> 27;
-    return (uint32_t)((dice_state * 2685821657736338717ull) >> 33) % sides;
+    return dice_bits() % sides;
 }
 
 static struct cell *cells(void)
