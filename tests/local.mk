@@ -231,14 +231,16 @@ tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 
 # A barrier group among the leaders of nodes.
 if HAVE_CMOCKA
+GBA_GROUP_WORLD = tests/unit/group_world.c tests/unit/group_world.h \
+	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+GBA_GROUP_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
+	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
 check_PROGRAMS += tests/unit/test_hierarchy
 TESTS += tests/unit/test_hierarchy
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c \
-	tests/unit/heard.h tests/unit/log_catch.h tests/unit/team_world.c tests/unit/team_world.h \
-	tests/unit/thread_oob.c tests/unit/thread_oob.h
+	tests/unit/heard.h tests/unit/log_catch.h $(GBA_GROUP_WORLD)
 tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_hierarchy_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
-	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
+tests_unit_test_hierarchy_LDFLAGS = $(GBA_GROUP_WRAP)
 tests_unit_test_hierarchy_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
@@ -268,10 +270,8 @@ endif
 # Islands of nodes, with a group each: what they are and do, and the loss of groups.
 if HAVE_CMOCKA
 GBA_ISLANDS_WORLD = tests/unit/islands_world.c tests/unit/islands_world.h \
-	tests/unit/log_catch.h tests/unit/notice_world.c tests/unit/notice_world.h \
-	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
-GBA_ISLANDS_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach,--wrap=gba_group_take \
-	-Wl,--wrap=gba_configure_group,--wrap=gba_recovery_register
+	tests/unit/log_catch.h tests/unit/notice_world.c tests/unit/notice_world.h $(GBA_GROUP_WORLD)
+GBA_ISLANDS_WRAP = $(GBA_GROUP_WRAP) -Wl,--wrap=gba_recovery_register
 check_PROGRAMS += tests/unit/test_islands tests/unit/test_islands_loss
 TESTS += tests/unit/test_islands tests/unit/test_islands_loss
 tests_unit_test_islands_SOURCES = tests/unit/test_islands.c tests/unit/heard.h $(GBA_ISLANDS_WORLD)

@@ -16,39 +16,9 @@
 
 #include "gba/dev/sim.h"
 #include "gba/engine.h"
+#include "tests/unit/group_world.h"
 #include "tests/unit/heard.h"
 #include "tests/unit/log_catch.h"
-#include "tests/unit/team_world.h"
-
-gba_status_t __real_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
-                                   uint32_t member, uint32_t sequence, gba_group_t **group,
-                                   gba_local_state_t **state);
-gba_status_t __wrap_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
-                                   uint32_t member, uint32_t sequence, gba_group_t **group,
-                                   gba_local_state_t **state);
-gba_status_t __real_gba_configure_group(gba_group_t *group, uint32_t sequence);
-gba_status_t __wrap_gba_configure_group(gba_group_t *group, uint32_t sequence);
-
-/* The member of the group that fails to take its seat, and whether nobody can arm a group. */
-static uint32_t no_seat = NOBODY;
-static bool no_arming;
-
-gba_status_t __wrap_gba_group_take(gba_device_t *device, const gba_ticket_t *ticket,
-                                   uint32_t member, uint32_t sequence, gba_group_t **group,
-                                   gba_local_state_t **state)
-{
-    gba_ticket_t other = *ticket;
-
-    if (member == no_seat)
-        other.uuid[0] ^= 1; /* of another switch */
-    return __real_gba_group_take(device, member == no_seat ? &other : ticket, member, sequence,
-                                 group, state);
-}
-
-gba_status_t __wrap_gba_configure_group(gba_group_t *group, uint32_t sequence)
-{
-    return no_arming ? GBA_ERR_IO : __real_gba_configure_group(group, sequence);
-}
 
 static struct world *world_on(const char *path)
 {
@@ -62,27 +32,11 @@ static struct world *world_on(const char *path)
     return w;
 }
 
-/* Nobody has kept a group. */
 static void world_end(struct world *w)
 {
-    gba_device_info_t info;
-
-    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
-    assert_int_equal(info.groups_free, 0 == strstr(w->device->path, "full") ? info.groups : 0);
-    gba_device_fini(w->device);
+    device_end(w->device);
     free(w);
     alarm(0);
-}
-
-/* Who is on which of so many hosts: dealt out, blocks, unequal, all but some together. */
-static void world_place(struct world *w, uint32_t size, uint32_t hosts, int layout)
-{
-    for (uint32_t r = 0; r < size; r++) {
-        const uint32_t host[] = {r % hosts, r * hosts / size, r * r % hosts,
-                                 r < hosts ? r : hosts - 1};
-
-        w->host[r] = host[layout];
-    }
 }
 
 static uint32_t hosts_of(const struct world *w, uint32_t size)
@@ -111,7 +65,7 @@ static void test_any_shape(void **state)
             for (int layout = 0; layout < 4; layout++) {
                 uint32_t nodes;
 
-                world_place(w, sizes[i], hosts, layout);
+                world_hosts(w, sizes[i], hosts, layout);
                 nodes = hosts_of(w, sizes[i]);
                 snprintf(text, sizeof text,
                          "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
@@ -131,23 +85,23 @@ static void test_more_members_than_a_group_can_have(void **state)
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_AUTO;
     w->device->members_max = 4;
-    world_place(w, 4, 4, 0);
+    world_hosts(w, 4, 4, 0);
     w->expected = "sim: group 0 of 32, 4 members";
     world_run(w, 4, GBA_PATH_SIM);
     for (uint32_t hosts = 2; hosts <= 4; hosts++) {
-        world_place(w, 9, hosts, 0);
+        world_hosts(w, 9, hosts, 0);
         w->expected = "sim: group 0 of 32 among the leaders of";
         world_run(w, 9, GBA_PATH_SIM);
     }
-    world_place(w, 9, 5, 0); /* more nodes than it can have, too */
+    world_hosts(w, 9, 5, 0); /* more nodes than it can have, too */
     w->expected = "v1 among the leaders of 5 hosts, 9 members, at most 2 on a host; no device: ";
     world_run(w, 9, GBA_PATH_SOFT);
     assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
-    world_place(w, 9, 1, 0); /* a device is of no use on one host */
+    world_hosts(w, 9, 1, 0); /* a device is of no use on one host */
     w->expected = "through shared memory, 9 members on 1 host; no device: ";
     world_run(w, 9, GBA_PATH_SOFT);
     assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
-    world_place(w, 9, 3, 0);
+    world_hosts(w, 9, 3, 0);
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
     w->expected = "through messages";
     world_run(w, 9, GBA_PATH_SOFT);
@@ -163,7 +117,7 @@ static void test_many_rounds(void **state)
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
-        world_place(w, 6, hosts, 3);
+        world_hosts(w, 6, hosts, 3);
         world_run(w, 6, GBA_PATH_SIM);
         world_end(w);
     }
@@ -218,7 +172,7 @@ static void ends(struct world *w, gba_path_t path, gba_status_t reason, uint32_t
 
     snprintf(name, sizeof name, "no device: %s (member %u)", gba_status_text(reason), culprit);
     w->expected = GBA_PATH_SIM == path ? "" : name;
-    world_place(w, 7, 3, 0);
+    world_hosts(w, 7, 3, 0);
     world_run(w, 7, path);
 }
 
@@ -240,17 +194,18 @@ static void test_no_seat(void **state)
         char path[32];
         struct world *refusing;
 
+        no_seat_on = w->device;
         no_seat = node;
         ends(w, GBA_PATH_SOFT, GBA_ERR_OTHER_DEVICE, node);
-        no_seat = NOBODY;
+        no_seat_on = NULL;
         snprintf(path, sizeof path, "sim?refuse_rank=%u", node);
         refusing = world_on(path);
         ends(refusing, GBA_PATH_SOFT, GBA_ERR_REFUSED, node);
         world_end(refusing);
     }
-    no_arming = true;
+    no_arming_on = w->device;
     ends(w, GBA_PATH_SOFT, GBA_ERR_IO, 0);
-    no_arming = false;
+    no_arming_on = NULL;
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     world_end(w);
 }
@@ -277,7 +232,8 @@ static void test_no_software(void **state)
     for (int refused = 0; refused < 2; refused++) {
         gba_path_t path = refused ? GBA_PATH_CALLER : GBA_PATH_SIM;
 
-        no_seat = refused ? 1 : NOBODY;
+        no_seat_on = refused ? w->device : NULL;
+        no_seat = 1;
         w->no_remote = 4;
         ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
         w->no_remote = NOBODY;
@@ -290,7 +246,7 @@ static void test_no_software(void **state)
             assert_non_null(strstr(w->why[0], "no software barrier: out of memory"));
         w->no_open = NOBODY;
     }
-    no_seat = NOBODY;
+    no_seat_on = NULL;
     world_end(w);
 }
 
@@ -319,7 +275,8 @@ static int calls_until_none_fails(uint32_t unseated)
     do {
         struct world *w = world_on("sim");
 
-        world_place(w, 7, 3, 0);
+        no_seat_on = w->device;
+        world_hosts(w, 7, 3, 0);
         w->rounds = 1;
         thread_oob_run(7, ++call, world_member, w);
         failed = GBA_ERR_OOB == w->returned[0];
@@ -328,7 +285,7 @@ static int calls_until_none_fails(uint32_t unseated)
         assert_int_equal(world_segments(), 0);
         world_end(w);
     } while (failed);
-    no_seat = NOBODY;
+    no_seat_on = NULL;
     return call;
 }
 
@@ -356,7 +313,7 @@ static void test_lost_and_mended(void **state)
 
             w->params.wait = wait;
             w->rounds = 100;
-            world_place(w, 7, 3, 0);
+            world_hosts(w, 7, 3, 0);
             world_run(w, 7, GBA_PATH_SIM);
             for (uint32_t r = 0; r < 7; r++) {
                 uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
@@ -383,7 +340,7 @@ static void test_the_device_dies_as_a_round_ends(void **state)
             w = world_on(path);
             w->rounds = 100;
             w->expected = gba_status_text(GBA_ERR_DEAD);
-            world_place(w, 9, hosts, after % 3);
+            world_hosts(w, 9, hosts, after % 3);
             world_run(w, 9, GBA_PATH_SOFT);
             for (uint32_t r = 0; r < 9; r++)
                 assert_int_equal(w->stats[r].failovers, 1);
@@ -424,7 +381,7 @@ static void test_the_device_dies_at_any_moment(void **state)
         w->rounds = 5;
         w->until_death = true;
         w->late_ms = i % 3 == 0;
-        world_place(w, 7, 1 + (uint32_t)i % 4, i % 4);
+        world_hosts(w, 7, 1 + (uint32_t)i % 4, i % 4);
         assert_int_equal(pthread_create(&thread, NULL, kill_device, &killer), 0);
         thread_oob_run(7, 0, world_member, w);
         pthread_join(thread, NULL);
@@ -454,7 +411,7 @@ static void test_sleeping(void **state)
     w->params.wait = GBA_WAIT_SLEEP;
     w->rounds = 4;
     w->late_ms = 150;
-    world_place(w, 4, 2, 0);
+    world_hosts(w, 4, 2, 0);
     world_run(w, 4, GBA_PATH_SIM);
     for (uint32_t r = 0; r < 4; r++)
         assert_true(w->cpu[r] < 0.06);
