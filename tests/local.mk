@@ -39,7 +39,8 @@ EXTRA_DIST += contrib/check-models gba/soft/README.md \
 # The simulator: real processes, killed ones, and every option.
 if HAVE_CMOCKA
 GBA_SIM_TESTS = tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault \
-	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim
+	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim \
+	tests/unit/test_sim_reclaim_kill
 check_PROGRAMS += $(GBA_SIM_TESTS)
 TESTS += $(GBA_SIM_TESTS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
@@ -57,11 +58,16 @@ tests_unit_test_sim_kill_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_step_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
-tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c tests/unit/sim_test.h
+tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
+	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h
 tests_unit_test_sim_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim \
-	-Wl,--wrap=gba_word_wake
+tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_word_wake
 tests_unit_test_sim_reclaim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_sim_reclaim_kill_SOURCES = tests/unit/test_sim_reclaim_kill.c \
+	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h
+tests_unit_test_sim_reclaim_kill_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_sim_reclaim_kill_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim
+tests_unit_test_sim_reclaim_kill_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # The engine: agreement of threads as members, and who shares a node.
@@ -195,13 +201,18 @@ endif
 
 # /dev/gbaN on the fake kernel: every error of every call.
 if HAVE_CMOCKA
-GBA_CDEV_TESTS = tests/unit/test_cdev tests/unit/test_cdev_open tests/unit/test_cdev_reclaim
+GBA_CDEV_TESTS = tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
+	tests/unit/test_cdev_reclaim
 check_PROGRAMS += $(GBA_CDEV_TESTS)
 TESTS += $(GBA_CDEV_TESTS)
 tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c tests/unit/cdev_test.h \
 	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cdev_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_cdev_flags_SOURCES = tests/unit/test_cdev_flags.c tests/unit/cdev_test.h \
+	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
+tests_unit_test_cdev_flags_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cdev_flags_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c tests/unit/cdev_test.h \
 	tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_open_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -229,19 +240,24 @@ check_PROGRAMS += tests/mpi/idle
 tests_mpi_idle_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
 
-# A barrier group among the leaders of nodes.
+# A barrier group among the leaders of nodes: what it is and does, and what cannot be had.
 if HAVE_CMOCKA
 GBA_GROUP_WORLD = tests/unit/group_world.c tests/unit/group_world.h \
 	tests/unit/team_world.c tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_GROUP_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
 	-Wl,--wrap=gba_group_take,--wrap=gba_configure_group
-check_PROGRAMS += tests/unit/test_hierarchy
-TESTS += tests/unit/test_hierarchy
-tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c \
+check_PROGRAMS += tests/unit/test_hierarchy tests/unit/test_hierarchy_failures
+TESTS += tests/unit/test_hierarchy tests/unit/test_hierarchy_failures
+tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/hierarchy_world.h \
 	tests/unit/heard.h tests/unit/log_catch.h $(GBA_GROUP_WORLD)
 tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_hierarchy_LDFLAGS = $(GBA_GROUP_WRAP)
 tests_unit_test_hierarchy_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c \
+	tests/unit/hierarchy_world.h tests/unit/log_catch.h $(GBA_GROUP_WORLD)
+tests_unit_test_hierarchy_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_hierarchy_failures_LDFLAGS = $(GBA_GROUP_WRAP)
+tests_unit_test_hierarchy_failures_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
 # Teams without a group that ask for one again.
@@ -267,17 +283,24 @@ tests_unit_test_lost_group_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segm
 tests_unit_test_lost_group_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
-# Islands of nodes, with a group each: what they are and do, and the loss of groups.
+# Islands of nodes, with a group each: what they are and do, what cannot be had, and the loss of
+# groups.
 if HAVE_CMOCKA
 GBA_ISLANDS_WORLD = tests/unit/islands_world.c tests/unit/islands_world.h \
 	tests/unit/log_catch.h tests/unit/notice_world.c tests/unit/notice_world.h $(GBA_GROUP_WORLD)
 GBA_ISLANDS_WRAP = $(GBA_GROUP_WRAP) -Wl,--wrap=gba_recovery_register
-check_PROGRAMS += tests/unit/test_islands tests/unit/test_islands_loss
-TESTS += tests/unit/test_islands tests/unit/test_islands_loss
+GBA_ISLANDS_TESTS = tests/unit/test_islands tests/unit/test_islands_failures \
+	tests/unit/test_islands_loss
+check_PROGRAMS += $(GBA_ISLANDS_TESTS)
+TESTS += $(GBA_ISLANDS_TESTS)
 tests_unit_test_islands_SOURCES = tests/unit/test_islands.c tests/unit/heard.h $(GBA_ISLANDS_WORLD)
 tests_unit_test_islands_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_islands_LDFLAGS = $(GBA_ISLANDS_WRAP)
 tests_unit_test_islands_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+tests_unit_test_islands_failures_SOURCES = tests/unit/test_islands_failures.c $(GBA_ISLANDS_WORLD)
+tests_unit_test_islands_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_islands_failures_LDFLAGS = $(GBA_ISLANDS_WRAP)
+tests_unit_test_islands_failures_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_islands_loss_SOURCES = tests/unit/test_islands_loss.c $(GBA_ISLANDS_WORLD)
 tests_unit_test_islands_loss_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_islands_loss_LDFLAGS = $(GBA_ISLANDS_WRAP)

@@ -40,6 +40,8 @@ static inline int cdev_teardown(void **state)
                     fake_kernel.memory + fake_kernel.pinned;
 }
 
+#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
+
 static inline struct gba_dev *cdev_open(void)
 {
     struct gba_dev *dev = NULL;

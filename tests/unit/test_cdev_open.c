@@ -197,7 +197,6 @@ static void what_an_errno_means(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_device),          TEST(no_such_device),
         TEST(permission_denied), TEST(other_errors_of_open),

@@ -115,8 +115,6 @@ static void jobs(void **state)
     gba_dev_cdev.close(dev[3]);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

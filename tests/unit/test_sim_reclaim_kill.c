@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that are killed while they take back groups of the simulator, at single instructions
+ * (ptrace; where it is not permitted, skipped) or at any moment: a group was taken as a whole or
+ * not at all, and nothing is left of the dead.
+ */
+#include "tests/unit/sim_reclaim_test.h"
+
+/* A reaper that is killed when it looks at a place that nobody uses: the group is not touched. */
+static void test_kill_at_a_free_place(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_seat *seat[MEMBERS];
+    pid_t child;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, seat);
+    child = sim_fork();
+    if (0 == child) {
+        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+        gba_word_store_relaxed(&segment->home[GBA_GROUPS], 1);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD, GBA_GROUPS,
+                              0);
+        raise(SIGKILL);
+    }
+    assert_true(sim_child_killed(child));
+    sim_round(seat, MEMBERS, 1);
+    assert_int_equal(sim_info(dev).groups_free, 0);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    sim_leave(seat, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
+/* The last call before a group is taken back: here a child stops (see tests/local.mk), since the
+ * tens of thousands of instructions before it change nothing. */
+static bool stops;
+bool __real_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request);
+bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request);
+
+bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
+                                   const struct gba_model_group *group,
+                                   const struct gba_driver_request *request)
+{
+    if (stops)
+        raise(SIGSTOP);
+    return __real_gba_driver_can_reclaim(record, group, request);
+}
+
+static void ask_and_stop(void *arg)
+{
+    gba_ticket_t ticket;
+
+    stops = true;
+    CHECK(GBA_OK == ask(arg, 1, 0, &ticket));
+}
+
+/* One who takes a group back is killed anywhere: it was taken as a whole, and is free, or not. */
+static void test_step_reclaim(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    uint32_t taken = 0, kept = 0;
+    uint64_t reclaimed;
+    gba_ticket_t ticket;
+    int ended = 0;
+
+    (void)state;
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
+        uint32_t marks = 0;
+
+        sim_group(dev, MEMBERS, steps, old);
+        reclaimed = sim_info(dev).reclaimed;
+        let_time_pass(dev);
+        ended = sim_step_and_kill(ask_and_stop, dev, steps);
+        if (ended < 0)
+            skip();
+        sim_info(dev); /* repairs what he left */
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            marks += is_marked(old[i]);
+        if (0 == marks) {
+            kept++;
+            assert_int_equal(sim_info(dev).groups_free, 0);
+            assert_int_equal(places_taken(dev), GBA_GROUPS);
+            sim_round(old, MEMBERS, steps + 1);
+        } else {
+            taken++;
+            assert_int_equal(marks, MEMBERS);
+            assert_int_equal(sim_info(dev).groups_free, 1);
+            assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
+            assert_int_equal(ask(dev, 0, 0, &ticket), GBA_OK);
+            seats_take(dev, &ticket, new, steps);
+            for (uint32_t i = 0; i < MEMBERS; i++)
+                sim_arrive(old[i], steps + 1);
+            assert_false(is_released(new[0], steps + 1));
+            sim_round(new, MEMBERS, steps + 1);
+            assert_false(is_released(old[0], steps + 1));
+            sim_leave(new, MEMBERS);
+        }
+        assert_true(sim_info(dev).reclaimed == reclaimed + (0 != marks));
+        sim_leave(old, MEMBERS);
+        assert_int_equal(sim_info(dev).groups_free, 1);
+        assert_int_equal(places_taken(dev), GBA_GROUPS);
+    }
+    assert_true(kept > 10 && taken > 10);
+    gba_dev_sim.close(dev);
+}
+
+/* A team in one process that takes a group, has rounds until it loses it, and takes one again. */
+static void restless(struct gba_dev *dev)
+{
+    struct gba_seat *seat[MEMBERS];
+    gba_ticket_t ticket;
+
+    for (uint32_t first = 0;; first += 1000) {
+        uint32_t round = first, released = MEMBERS;
+
+        let_time_pass(dev);
+        if (GBA_OK != ask(dev, UINT32_MAX, 0, &ticket))
+            continue;
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            seat[i] = sim_join(dev, &ticket, i, first);
+            CHECK(NULL != seat[i]);
+        }
+        CHECK(GBA_OK == gba_dev_sim.configure(seat[0], first));
+        while (MEMBERS == released && round < first + 200) {
+            round++;
+            released = 0;
+            for (uint32_t i = 0; i < MEMBERS; i++) {
+                for (uint32_t j = 0; j < MEMBERS; j++)
+                    CHECK(round - 1 == (uint32_t)gba_word_load_acquire(seat[j]->flag));
+                sim_arrive(seat[i], round);
+            }
+            for (uint32_t i = 0; i < MEMBERS; i++)
+                released += round == (uint32_t)gba_word_load_acquire(seat[i]->flag);
+            CHECK(MEMBERS == released || 0 == released);
+        }
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            CHECK(MEMBERS == released || is_marked(seat[i]));
+            gba_dev_sim.leave(seat[i]);
+        }
+    }
+}
+
+/* Some of those who take groups from each other are killed, at any moment: the others see no round
+ * end that did not, none that did is lost, and nothing is left of the dead. */
+static void test_kill_at_random(void **state)
+{
+    enum { KILLS = 200, TEAMS = 3 };
+    struct gba_dev *dev = scarce(2);
+    pid_t child[TEAMS];
+    uint32_t random = 7;
+
+    (void)state;
+    for (uint32_t team = 0; team < TEAMS; team++)
+        child[team] = 0;
+    for (uint32_t i = 0; i < KILLS || 0 == sim_info(dev).reclaimed; i++) {
+        uint32_t team = i % TEAMS;
+
+        if (0 != child[team]) {
+            kill(child[team], SIGKILL);
+            assert_true(sim_child_killed(child[team])); /* and not: ended by a check */
+        }
+        child[team] = sim_fork();
+        if (0 == child[team])
+            restless(dev);
+        random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
+        usleep(500 + (random >> 16) % 3000);
+    }
+    for (uint32_t team = 0; team < TEAMS; team++) {
+        kill(child[team], SIGKILL);
+        assert_true(sim_child_killed(child[team]));
+    }
+    assert_int_equal(sim_info(dev).groups_free, 2);
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    gba_dev_sim.close(dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kill_at_a_free_place),
+        cmocka_unit_test(test_step_reclaim),
+        cmocka_unit_test(test_kill_at_random),
+    };
+
+    alarm(SIM_TEST_TIMEOUT);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
