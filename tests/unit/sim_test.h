@@ -181,8 +181,9 @@ static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned 
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status))
+    if (WIFEXITED(status) && 2 == WEXITSTATUS(status))
         return -1;
+    assert_true(WIFSTOPPED(status));
     for (unsigned int i = 0; i < steps && !WIFEXITED(status); i++) {
         if (0 != ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
             break;
