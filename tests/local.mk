@@ -356,7 +356,7 @@ TESTS += tests/unit/test_gba_info
 # OpenSHMEM programs, for tests/shmem/run.
 if BUILD_OSHMEM
 GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
-	tests/shmem/both tests/shmem/death tests/shmem/stray
+	tests/shmem/both tests/shmem/death tests/shmem/stray tests/shmem/threads
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
 tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
@@ -375,6 +375,8 @@ tests_shmem_death_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_death_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_stray_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_stray_LDADD = $(GBA_SHMEM_TEST_LIBS)
+tests_shmem_threads_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
+tests_shmem_threads_LDADD = $(GBA_SHMEM_TEST_LIBS)
 tests_shmem_both_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_shmem_both_LDADD = $(GBA_SHMEM_TEST_LIBS)
 # Preloaded into them. -rpath: else libtool makes an archive.

@@ -23,9 +23,10 @@ static void *watchdog(void *arg)
     _exit(1);
 }
 
-void test_begin(const char *program)
+static void begin(const char *program, int level)
 {
     pthread_t thread;
+    int provided;
 
     name = program;
     test_seed_job = test_environment("GBA_TEST_SEED", 1);
@@ -34,10 +35,21 @@ void test_begin(const char *program)
             sync_words[i][0][j] = sync_words[i][1][j] = SHMEM_SYNC_VALUE;
     if (0 != pthread_create(&thread, NULL, watchdog, NULL))
         test_fail("no thread");
-    shmem_init();
+    (void)shmem_init_thread(level, &provided);
     test_me = shmem_my_pe();
     test_pes = shmem_n_pes();
+    TEST_CHECK(provided >= level, "no thread level %d", level);
     TEST_CHECK(test_pes <= TEST_PES_MAX, "more than %d PEs", TEST_PES_MAX);
+}
+
+void test_begin(const char *program)
+{
+    begin(program, SHMEM_THREAD_SINGLE);
+}
+
+void test_begin_threads(const char *program)
+{
+    begin(program, SHMEM_THREAD_MULTIPLE);
 }
 
 int test_end(void)

@@ -20,6 +20,7 @@ extern int test_me, test_pes;
 
 /* shmem_init and the watchdog; shmem_finalize, after a barrier or without one. */
 void test_begin(const char *program);
+void test_begin_threads(const char *program); /* with SHMEM_THREAD_MULTIPLE */
 int test_end(void);
 int test_leave(void);
 

@@ -36,17 +36,16 @@ static gba_device_t *set_device(gba_scoll_module_t *module, gba_status_t *status
     return GBA_OK == *status ? device : NULL;
 }
 
-static void agree_begin(struct agreement *a, gba_scoll_module_t *module)
+static void agree_begin(struct agreement *a, gba_scoll_module_t *module, bool meeting)
 {
     memset(a, 0, sizeof *a);
-    gba_scoll_remote_init(&a->remote, module);
     gba_scoll_name_set(module->set, a->name, sizeof a->name);
     a->params = gba_scoll->params;
     a->params.offload_after = 0; /* a set does those barriers before it has a team */
     a->attr.params = &a->params;
     a->attr.name = a->name;
     a->attr.device = set_device(module, &a->attr.device_status);
-    a->attr.remote = &a->remote.super;
+    a->attr.remote = gba_scoll_remote_init(&a->remote, module, meeting);
     a->attr.name_member = gba_scoll_name_by_module;
     a->attr.name_ctx = module;
     a->attr.crowded = gba_compat_crowded();
@@ -86,7 +85,7 @@ gba_status_t gba_scoll_agree(gba_scoll_module_t *module)
 
     if (GBA_OK != status)
         return status;
-    agree_begin(&a, module);
+    agree_begin(&a, module, false);
     status = gba_team_create(&a.attr, &a.oob, &team);
     if (GBA_OK != status)
         return status;
@@ -115,7 +114,7 @@ gba_status_t gba_scoll_recover(gba_scoll_module_t *module)
     bool again;
 
     if (GBA_OK == status) {
-        agree_begin(&a, module);
+        agree_begin(&a, module, false);
         status = gba_team_recover(module->team, &a.attr, &a.oob, &again);
     }
     return agree_end(module, status, false);
@@ -126,10 +125,9 @@ gba_status_t gba_scoll_meet(gba_scoll_module_t *module)
     gba_status_t before = gba_team_reason(module->team), status;
     struct agreement a;
 
-    agree_begin(&a, module);
     /* The team has its software barrier, whose row is in use. Leaders who are offered a group, and
      * then do not get it, make another one; that goes on by messages. */
-    a.attr.remote = &a.remote.pml;
+    agree_begin(&a, module, true);
     status = gba_team_revisit(module->team, &a.attr, &a.oob);
     return agree_end(module, status, before == gba_team_reason(module->team));
 }

@@ -26,7 +26,7 @@
 
 /* Raised whenever what members send to each other changes, here or among members of a team
  * in libgba. */
-#define PROTOCOL UINT64_C(5)
+#define PROTOCOL UINT64_C(6)
 
 /* Barriers without all notes, after which the leader says who is missing. In flight, they need one
  * or two. */

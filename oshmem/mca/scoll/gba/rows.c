@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symmetric memory for the signals of active sets, and who has which part of it.
+ * Symmetric memory for the signals of active sets, and who has which part of it. And what their
+ * messages go over, where there is none.
  *
  * Memory is symmetric if all PEs allocate it in the same order. The members of a set cannot: the
  * other PEs know nothing of it. So there is one pool, which all PEs allocate when the set of all
@@ -24,6 +25,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "oshmem/mca/atomic/atomic.h"
 #include "oshmem/mca/memheap/memheap.h"
@@ -42,6 +44,7 @@ static const char *const why_texts[] = {
     [GBA_SCOLL_WHY_EARLY] = "the set of all PEs has not agreed on a path yet",
     [GBA_SCOLL_WHY_ROWS] = "no row of symmetric memory is free on all members",
     [GBA_SCOLL_WHY_SLOTS] = "more signals than a row of symmetric memory has slots",
+    [GBA_SCOLL_WHY_MEETING] = "the row of symmetric memory was in use when the members met",
 };
 
 /* What a member offers, and what all of them do. Travels as bytes between processes of one build.
@@ -51,7 +54,24 @@ struct offer {
     uint64_t address; /* of the pool, 0: not yet */
     int32_t why;      /* enum gba_scoll_why */
     uint32_t pe;      /* whose reason that is */
+    uint32_t channels;
+    uint32_t unused;
 };
+
+/* The set of all PEs has a tag for itself. And its communicator may be the user's own world. */
+static uint32_t channels_mine(const gba_scoll_module_t *module)
+{
+    const oshmem_group_t *set = module->set;
+    uint32_t channels = 0;
+
+    if (set == oshmem_group_all)
+        return GBA_SCOLL_CHANNEL_TAG;
+    if (NULL != set->ompi_comm)
+        channels |= GBA_SCOLL_CHANNEL_COMM;
+    if (!ompi_mpi_thread_multiple)
+        channels |= GBA_SCOLL_CHANNEL_TAG;
+    return channels;
+}
 
 static bool keys_exchanged(void)
 {
@@ -102,6 +122,7 @@ static enum gba_scoll_why why_not(void)
 static void offer_join(struct offer *all, const struct offer *other)
 {
     all->rows &= other->rows;
+    all->channels &= other->channels;
     if (GBA_SCOLL_WHY_NONE != all->why)
         return;
     all->why = other->why;
@@ -207,13 +228,15 @@ gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module)
     offer = (struct offer){.rows = mine,
                            .address = (uintptr_t)pool->words,
                            .why = (int32_t)(pool->tried ? pool->why : GBA_SCOLL_WHY_EARLY),
-                           .pe = pool->tried ? pool->pe : (uint32_t)module->set->my_pe};
+                           .pe = pool->tried ? pool->pe : (uint32_t)module->set->my_pe,
+                           .channels = channels_mine(module)};
     status = offers_exchange(module, &offer);
     if (GBA_OK == status && GBA_SCOLL_WHY_NONE == offer.why)
         row->bit = offer.rows & (~offer.rows + 1); /* the lowest one of all */
     rows_give(mine & ~row->bit);
     if (GBA_OK != status)
         return status;
+    module->channels = offer.channels;
     row->why = (enum gba_scoll_why)offer.why;
     row->pe = offer.pe;
     if (GBA_SCOLL_WHY_NONE == row->why && 0 == row->bit)
@@ -238,6 +261,8 @@ void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path)
     }
     if (GBA_PATH_SOFT != path || (NULL == row->signals && GBA_SCOLL_CARRIER_SPML == row->carrier))
         row->carrier = GBA_SCOLL_CARRIER_NONE;
+    else if (NULL != row->signals) /* a meeting that came to nothing may have noted another one */
+        row->carrier = GBA_SCOLL_CARRIER_SPML;
 }
 
 void gba_scoll_row_close(gba_scoll_module_t *module)
@@ -266,7 +291,7 @@ void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t 
                  GBA_SCOLL_ROWS);
     if (GBA_SCOLL_CARRIER_PML != row->carrier)
         return;
-    /* No single member is to blame for the last two. */
+    /* No single member is to blame for the last ones. */
     if (row->why < GBA_SCOLL_WHY_ROWS)
         gba_scoll_name_member(oshmem_group_all, row->pe, member, sizeof member);
     snprintf(text, len, "; signals: pml, %s%s%s%s", why_texts[row->why],

@@ -64,7 +64,8 @@ enum gba_scoll_why {
     GBA_SCOLL_WHY_ADDRESS,
     GBA_SCOLL_WHY_EARLY,
     GBA_SCOLL_WHY_ROWS,
-    GBA_SCOLL_WHY_SLOTS
+    GBA_SCOLL_WHY_SLOTS,
+    GBA_SCOLL_WHY_MEETING
 };
 
 /* The symmetric memory of this PE. */
@@ -78,6 +79,15 @@ struct gba_scoll_pool {
 
 /* What carries the signals of a set here: nothing, in a member that sends none. */
 enum gba_scoll_carrier { GBA_SCOLL_CARRIER_NONE, GBA_SCOLL_CARRIER_SPML, GBA_SCOLL_CARRIER_PML };
+
+/*
+ * What keeps the messages that are signals of a set apart from those of other sets with the same
+ * two members: a communicator of the set's own, which Open MPI's component mpi makes; or its tag,
+ * which sets of one size and stride share. That is enough where all members of both sets come to
+ * them in one order. Threads do not, for each may have a set of its own.
+ */
+#define GBA_SCOLL_CHANNEL_COMM 1u
+#define GBA_SCOLL_CHANNEL_TAG  2u
 
 /* The part of it that a set has. */
 struct gba_scoll_row {
@@ -105,8 +115,9 @@ typedef struct gba_scoll_module {
     bool reserved; /* leader: no group because of group_reserve */
     bool told;     /* that somebody is missing */
     struct gba_scoll_row row;
-    gba_team_t *team; /* NULL until the agreement, and when capabilities forbade one */
-    gba_path_t path;  /* that was agreed: whose the team's rounds are, but for those in the tally */
+    uint32_t channels; /* GBA_SCOLL_CHANNEL_*: what all members can have */
+    gba_team_t *team;  /* NULL until the agreement, and when capabilities forbade one */
+    gba_path_t path; /* that was agreed: whose the team's rounds are, but for those in the tally */
     struct gba_common_tally tally;
     uint64_t round_told;                   /* the last one of which notices were posted */
     unsigned long long fallbacks;          /* barriers on the previous one */
@@ -181,7 +192,7 @@ void gba_scoll_invite_close(gba_scoll_module_t *module);
 
 /*
  * The tag of a set's messages on oshmem_comm_world: no two sets with the same two members use one
- * tag in the same direction, but for signals, where it does no harm. -1: there is none.
+ * tag in the same direction, but for signals (GBA_SCOLL_CHANNEL_TAG). -1: there is none.
  */
 enum gba_scoll_message { GBA_SCOLL_UP = 1, GBA_SCOLL_DOWN = 2, GBA_SCOLL_SIGNAL = 3 };
 int gba_scoll_tag(const oshmem_group_t *set, enum gba_scoll_message kind);
@@ -206,7 +217,8 @@ void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len);
 
 /*
  * Collective over the set, before its team is created or recovered: a row for its signals, or the
- * reason why there is none, the same on all members. Returns GBA_OK or GBA_ERR_OOB.
+ * reason why there is none, and its channels, the same on all members. Returns GBA_OK or
+ * GBA_ERR_OOB.
  */
 gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module);
 
@@ -231,12 +243,19 @@ void gba_scoll_pool_close(void);
 struct gba_scoll_remote {
     gba_remote_t super;
     gba_scoll_module_t *module;
+    bool row;   /* that of the module can be used */
+    bool apart; /* messages can be told from those of other sets */
     gba_remote_t pml;
     struct gba_common_messages messages;
 };
 
-/* After gba_scoll_row_agree. remote: as long as a team is created or recovered. */
-void gba_scoll_remote_init(struct gba_scoll_remote *remote, gba_scoll_module_t *module);
+/*
+ * After gba_scoll_row_agree. meeting: the row is in use by the team that meets. Returns what the
+ * attributes of the team are to point to, as long as the call lasts that they are for; NULL: the
+ * set can have no signals.
+ */
+const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
+                                          gba_scoll_module_t *module, bool meeting);
 
 /*
  * The set of all PEs, in finalize: wait until nobody reads the row of this PE any more, for its

@@ -182,37 +182,45 @@ static uint32_t slots_needed(const gba_remote_group_t *group)
     return slots;
 }
 
-/* Not collective, but size and radix are the same for all members, so all choose the same. */
+/* Not collective, but all that it looks at is the same for all members, so all choose the same. */
 static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
                                 struct gba_signals **signals)
 {
     struct gba_scoll_remote *remote = ctx;
     struct gba_scoll_row *row = &remote->module->row;
 
-    if (0 != row->bit && slots_needed(group) < SLOTS)
+    if (remote->row && slots_needed(group) < SLOTS)
         return spml_open(remote->module, group, signals);
+    if (!remote->apart)
+        return GBA_ERR_UNSUPPORTED;
     if (0 != row->bit)
-        row->why = GBA_SCOLL_WHY_SLOTS;
+        row->why = remote->row ? GBA_SCOLL_WHY_SLOTS : GBA_SCOLL_WHY_MEETING;
     row->carrier = GBA_SCOLL_CARRIER_PML;
     remote->super.name = remote->pml.name;
     return remote->pml.open(remote->pml.ctx, group, signals);
 }
 
-void gba_scoll_remote_init(struct gba_scoll_remote *remote, gba_scoll_module_t *module)
+const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
+                                          gba_scoll_module_t *module, bool meeting)
 {
-    bool spml = 0 != module->row.bit;
-
     remote->module = module;
+    remote->row = 0 != module->row.bit && !meeting;
+    remote->apart = 0 != module->channels;
     remote->messages =
         (struct gba_common_messages){.comm = oshmem_comm_world,
                                      .tag = gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL),
                                      .ranks = module->set->proc_vpids,
                                      .label = GBA_SCOLL_LABEL};
+    if (0 != (module->channels & GBA_SCOLL_CHANNEL_COMM)) {
+        remote->messages.comm = module->set->ompi_comm;
+        remote->messages.ranks = NULL; /* the same in both */
+    }
     gba_common_remote_init(&remote->pml, &remote->messages);
     remote->super = (gba_remote_t){.ctx = remote,
-                                   .pulls = spml,
-                                   .name = spml ? "symmetric memory" : remote->pml.name,
+                                   .pulls = remote->row,
+                                   .name = remote->row ? "symmetric memory" : remote->pml.name,
                                    .open = remote_open};
+    return remote->row || remote->apart ? &remote->super : NULL;
 }
 
 /*

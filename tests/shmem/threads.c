@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two active sets with two members or more in common, in a thread each: threads [ROUNDS]
+ *
+ * They are of one size and stride, so all that tells their messages apart is the set itself. Needs
+ * four PEs, and SHMEM_THREAD_MULTIPLE.
+ */
+#include <pthread.h>
+#include <shmem.h>
+
+#include "tests/shmem/test.h"
+
+/* In a single thread first: each set agrees on its path. */
+#define BEFORE 12
+
+static struct test_set sets[2];
+static long rounds;
+
+static void run(int slot, long count)
+{
+    uint64_t mine = test_seed(3000 + 2 * (uint64_t)test_me + (uint64_t)slot);
+
+    for (long i = 0; i < count; i++) {
+        test_delay(&mine);
+        test_round(&sets[slot], slot, i % 4 == 0);
+    }
+}
+
+static void *second(void *arg)
+{
+    (void)arg;
+    run(1, rounds);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    test_begin_threads("threads");
+    rounds = test_argument(argc, argv, 1, 300);
+    TEST_CHECK(test_pes >= 4, "%d PEs, and it needs 4", test_pes);
+    for (int slot = 0; slot < 2; slot++)
+        sets[slot] = (struct test_set){slot, 0, test_pes - 1};
+    for (int i = 0; i < 6; i++)
+        shmem_barrier_all();
+    for (int i = 0; i < BEFORE; i++)
+        for (int slot = 0; slot < 2; slot++)
+            if (test_set_rank(&sets[slot], test_me) >= 0)
+                run(slot, 1);
+    shmem_barrier_all();
+    if (test_set_rank(&sets[1], test_me) >= 0)
+        TEST_CHECK(0 == pthread_create(&thread, NULL, second, NULL), "no thread");
+    if (test_set_rank(&sets[0], test_me) >= 0)
+        run(0, rounds);
+    if (test_set_rank(&sets[1], test_me) >= 0)
+        pthread_join(thread, NULL);
+    return test_end();
+}
