@@ -24,6 +24,8 @@
 
 #include <string.h>
 
+#include "opal/runtime/opal_progress.h"
+
 /* Raised whenever what members send to each other changes, here or among members of a team
  * in libgba. */
 #define PROTOCOL UINT64_C(6)
@@ -31,6 +33,10 @@
 /* Barriers without all notes, after which the leader says who is missing. In flight, they need one
  * or two. */
 #define PATIENCE 100
+
+/* Calls of opal_progress, at most, in which notes that are on their way come in: about a
+ * millisecond, once in the life of a set. */
+#define DROP_CALLS 1000
 
 /* As in coll: the parameters that decide whether a member takes part. */
 static uint64_t capability_mine(void)
@@ -57,32 +63,38 @@ static gba_status_t note_send(gba_scoll_module_t *module)
     return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &note, sizeof note);
 }
 
+/* Leader: take a member's note, if it has come. GBA_OK, GBA_INPROGRESS: not yet, or GBA_ERR_OOB. */
+static gba_status_t note_take(const gba_scoll_module_t *module, uint32_t rank,
+                              struct gba_scoll_note *note)
+{
+    int there = 0;
+
+    if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(oshmem_proc_pe_vpid(module->set, (int)rank),
+                                            gba_scoll_tag(module->set, GBA_SCOLL_UP),
+                                            oshmem_comm_world, &there, MPI_STATUS_IGNORE)))
+        return GBA_ERR_OOB;
+    if (!there)
+        return GBA_INPROGRESS;
+    return gba_scoll_receive(module, rank, GBA_SCOLL_UP, note, sizeof *note);
+}
+
 /* Leader: take the notes that have come. Returns GBA_INPROGRESS while some are missing. */
 static gba_status_t notes_take(gba_scoll_module_t *module)
 {
     struct gba_scoll_note note;
     gba_status_t status;
-    int there;
 
-    for (; module->heard + 1 < module->size; module->heard++) {
-        uint32_t rank = module->heard + 1;
-
-        there = 0;
-        if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(oshmem_proc_pe_vpid(module->set, (int)rank),
-                                                gba_scoll_tag(module->set, GBA_SCOLL_UP),
-                                                oshmem_comm_world, &there, MPI_STATUS_IGNORE)))
-            return GBA_ERR_OOB;
-        if (!there)
-            return GBA_INPROGRESS;
-        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &note, sizeof note);
+    while (module->heard + 1 < module->size) {
+        status = note_take(module, module->heard + 1, &note);
         if (GBA_OK != status)
             return status;
+        module->heard++;
         if (note.capability != capability_mine()) {
             char member[96], why[256];
 
             /* The leader alone knows, and that is enough: without an invitation nobody agrees. */
             module->agreed = true;
-            gba_scoll_name_member(module->set, rank, member, sizeof member);
+            gba_scoll_name_member(module->set, module->heard, member, sizeof member);
             snprintf(why, sizeof why, "%s: %s (%s)", gba_path_name(GBA_PATH_CALLER),
                      "members differ in priority, min_comm_size or version", member);
             gba_scoll_report_path(module, GBA_ERR_MISMATCH, why);
@@ -90,6 +102,20 @@ static gba_status_t notes_take(gba_scoll_module_t *module)
         }
     }
     return GBA_OK;
+}
+
+/*
+ * Leader, at the end: take what nobody needs any more, for PML UCX warns of messages that are left.
+ * Who has this component has sent its note, since it has been in a barrier; others never will.
+ */
+static void notes_drop(const gba_scoll_module_t *module)
+{
+    struct gba_scoll_note note;
+    int calls = 0;
+
+    for (uint32_t rank = module->heard + 1; rank < module->size; rank++)
+        while (GBA_INPROGRESS == note_take(module, rank, &note) && calls++ < DROP_CALLS)
+            (void)opal_progress();
 }
 
 static gba_status_t invitations_send(gba_scoll_module_t *module)
@@ -148,6 +174,8 @@ gba_status_t gba_scoll_invite_after(gba_scoll_module_t *module)
 
 void gba_scoll_invite_close(gba_scoll_module_t *module)
 {
+    if (0 == module->rank && module->barriers > 0)
+        notes_drop(module);
     if (NULL == module->invited)
         return;
     (void)ompi_request_cancel(module->invited);
