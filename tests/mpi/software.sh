@@ -44,7 +44,20 @@ nameless() {
     ! $made || rm -f "$trap_file"
 }
 
+# WHEN: coll/sync, below us, has a barrier before or after each collective call: Open MPI's, over
+# messages, as is ours among pretended hosts, of which a nonblocking one may be under way meanwhile.
+beside_sync() {
+    limit 60
+    path_options none
+    job "${path[@]}" --mca "coll_sync_barrier_$1" 1 -x GBA_TEST_HOSTS=3 \
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np 4 -- ibarrier 1
+    lines 0 '^FAIL'
+    took none
+}
+
 all_software() {
+    test_case software-sync-before beside_sync before
+    test_case software-sync-after beside_sync after
     test_case software-idle-2 idle_right 2
     test_case software-idle-4 idle_right 4
     test_case software-idle-yield-4 idle_right 4 --mca mpi_yield_when_idle 0

@@ -9,8 +9,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "ompi/mca/coll/base/coll_tags.h"
-
 /* Not all members take part: no team, and no exchange, which some of them would never join. */
 static void agree_decline(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t reason,
                           uint32_t rank, uint32_t speaker)
@@ -84,7 +82,7 @@ static void agree_begin(struct agreement *a, ompi_communicator_t *comm, gba_coll
 {
     memset(a, 0, sizeof *a);
     a->messages = (struct gba_common_messages){
-        .comm = comm, .tag = MCA_COLL_BASE_TAG_BARRIER, .label = "coll gba_barrier"};
+        .comm = comm, .tag = GBA_COMMON_TAG_SIGNALS, .label = "coll gba_barrier"};
     gba_common_remote_init(&a->remote, &a->messages);
     snprintf(a->name, sizeof a->name, "%.40s (id %u)", gba_compat_comm_name(comm),
              GBA_COMM_ID(comm));

@@ -14,7 +14,7 @@ static char modex_key[] = "gba.coll.barrier";
 
 /* Raised whenever what members send to each other changes, here or among members of a team
  * in libgba. */
-#define PROTOCOL       UINT64_C(5)
+#define PROTOCOL       UINT64_C(6)
 #define PROTOCOL_SHIFT 48
 
 /* Words that a process which takes part never publishes: these have a protocol. */

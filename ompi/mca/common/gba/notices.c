@@ -25,13 +25,6 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-/*
- * The tag. Open MPI's collectives begin at -10 and go down (coll_tags.h of 4.1 and 5.0), those that
- * make communicators have -31078 to -31080, and -1 is MPI_ANY_TAG; other components use tags of
- * their own on communicators of their own. MPI_ANY_TAG matches no negative tag.
- */
-#define NOTICE_TAG (-9)
-
 /* Calls of opal_progress between two looks at the clock: some 100 ns each in a busy MPI_Recv, and
  * up to a millisecond in a barrier that sleeps, so not many. */
 #define CALLS 16u
@@ -133,9 +126,9 @@ static void outbox_send(void)
     opal_mutex_unlock(&service.posting);
     for (struct message *m = all; NULL != m; m = next) {
         next = m->next;
-        if (OMPI_SUCCESS ==
-            MCA_PML_CALL(isend(&m->notice, sizeof m->notice, MPI_BYTE, m->peer, NOTICE_TAG,
-                               MCA_PML_BASE_SEND_STANDARD, service.comm, &m->request)))
+        if (OMPI_SUCCESS == MCA_PML_CALL(isend(&m->notice, sizeof m->notice, MPI_BYTE, m->peer,
+                                               GBA_COMMON_TAG_NOTICES, MCA_PML_BASE_SEND_STANDARD,
+                                               service.comm, &m->request)))
             queue_put(&service.sending, m);
         else
             outbox_put(m);
@@ -160,15 +153,16 @@ static void notices_receive(void)
     int come;
 
     for (;;) {
-        if (OMPI_SUCCESS !=
-                MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, NOTICE_TAG, service.comm, &come, &status)) ||
+        if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, GBA_COMMON_TAG_NOTICES,
+                                                service.comm, &come, &status)) ||
             !come)
             return;
         m = message_make(status.MPI_SOURCE, NULL);
         if (NULL == m)
             return; /* it stays with the PML until there is memory */
-        if (OMPI_SUCCESS != MCA_PML_CALL(irecv(&m->notice, sizeof m->notice, MPI_BYTE, m->peer,
-                                               NOTICE_TAG, service.comm, &m->request))) {
+        if (OMPI_SUCCESS !=
+            MCA_PML_CALL(irecv(&m->notice, sizeof m->notice, MPI_BYTE, m->peer,
+                               GBA_COMMON_TAG_NOTICES, service.comm, &m->request))) {
             free(m);
             return;
         }

@@ -10,12 +10,9 @@
  * allowed messages to overtake each other: two messages from a source, in any order, say that it
  * has sent two.
  *
- * The owner gives a tag that nothing else uses at the same time. For a communicator it is that of
- * Open MPI's own barriers over messages (nonblocking and neighbour collectives have ranges of their
- * own). Collective calls on a communicator follow each other in one order on all members, and both
- * kinds of barrier leave no message of theirs behind: so ours and the saved one can follow each
- * other on a communicator. The same is true of two active sets with one tag: two processes that are
- * in both take part in their barriers in the same order.
+ * The owner gives a tag that nothing else uses at the same time. For a communicator that cannot be
+ * a tag of Open MPI's collectives, not even that of its barriers: while a nonblocking barrier of
+ * ours is under way, any other collective may run, and coll/sync, for one, has a barrier in each.
  *
  * What lives how long. Receives are all complete when a barrier is. A send is given back to the PML
  * as soon as it is under way (as MPI_Request_free does), and what it sends is a constant, so
@@ -32,8 +29,20 @@
 #include "gba/soft/sched.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
+
+/* The first of Open MPI's own; all others are below it. */
+#if defined(MCA_COLL_BASE_TAG_BLOCKING_BASE)
+#define TAG_FIRST MCA_COLL_BASE_TAG_BLOCKING_BASE
+#else
+#define TAG_FIRST MCA_COLL_BASE_TAG_ALLGATHER
+#endif
+_Static_assert(GBA_COMMON_TAG_SIGNALS > TAG_FIRST && GBA_COMMON_TAG_SIGNALS < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_NOTICES > TAG_FIRST && GBA_COMMON_TAG_NOTICES < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_SIGNALS != GBA_COMMON_TAG_NOTICES,
+               "these tags are ours alone");
 
 /* A message is the low byte of the sequence, which tells a stray one from ours. */
 #define FOUR(n)    (n), (n) + 1, (n) + 2, (n) + 3
