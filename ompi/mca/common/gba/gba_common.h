@@ -104,9 +104,9 @@ void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *tea
 
 /*
  * Tags of our own, on communicators over which others send as well. Those from 0 on are the user's,
- * and -1 is MPI_ANY_TAG, which matches no negative tag. Open MPI's own begin at -10 in 4.1; from 5.0
- * on at -7, with those that make communicators (ompi/mca/coll/base/coll_tags.h). So -2 to -6 are
- * left. Other components use tags of their own on communicators of their own.
+ * and -1 is MPI_ANY_TAG, which matches no negative tag. Open MPI's own begin at -10 in 4.1;
+ * from 5.0 on at -7, with those that make communicators (ompi/mca/coll/base/coll_tags.h). So -2 to
+ * -6 are left. Other components use tags of their own on communicators of their own.
  */
 #define GBA_COMMON_TAG_SIGNALS (-5)
 #define GBA_COMMON_TAG_NOTICES (-6)
