@@ -239,6 +239,11 @@ EXTRA_DIST += tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi
 check_PROGRAMS += tests/mpi/idle
 tests_mpi_idle_CPPFLAGS = $(GBA_MPI_CPPFLAGS)
 tests_mpi_idle_LDADD = $(GBA_MPI_LIBS)
+# A message that is no signal; sent below MPI, which has no such tags.
+check_PROGRAMS += tests/mpi/stray
+tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+tests_mpi_stray_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+tests_mpi_stray_LDADD = $(GBA_MPI_LIBS)
 
 # A barrier group among the leaders of nodes: what it is and does, and what cannot be had.
 if HAVE_CMOCKA

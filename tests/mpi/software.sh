@@ -55,7 +55,17 @@ beside_sync() {
     took none
 }
 
+# What is no signal is not taken for one.
+stray_message() {
+    limit 60
+    path_options none
+    fails job "${path[@]}" -x GBA_TEST_HOSTS=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so" \
+        -np 2 -- stray
+    lines 1 'a message that is no signal of this barrier, from rank 0'
+}
+
 all_software() {
+    test_case software-stray stray_message
     test_case software-sync-before beside_sync before
     test_case software-sync-after beside_sync after
     test_case software-idle-2 idle_right 2

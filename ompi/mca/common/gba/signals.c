@@ -120,19 +120,21 @@ static gba_status_t pml_set(struct gba_signals *signals, uint32_t peer, uint32_t
 /* The receive of a lane is complete: see what it is, and give it back. */
 static void lane_take(struct pml_signals *s, struct lane *lane)
 {
+    size_t bytes;
     int8_t ahead;
     int rc;
 
     /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
     gba_fence_acquire();
     rc = lane->request->req_status.MPI_ERROR;
+    bytes = lane->request->req_status._ucount;
     /* The source is a barrier ahead at most; and of two messages the later one may come first. */
     ahead = (int8_t)(uint8_t)(lane->byte - low_byte[s->sequence & 0xff]);
     ompi_request_free(&lane->request);
     lane->request = NULL;
     if (OMPI_SUCCESS != rc)
         (void)signals_fail(s, "cannot receive from", lane->source, rc);
-    else if (ahead < -1 || ahead > 1)
+    else if (1 != bytes || ahead < -1 || ahead > 1) /* without a byte, that of the barrier before */
         (void)signals_fail(s, "a message that is no signal of this barrier, from", lane->source,
                            lane->byte);
 }
