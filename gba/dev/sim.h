@@ -28,7 +28,7 @@
 /* "GBAsim" and a number, little endian; in place when the segment is ready to be used. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Counts up with every change of the structures below that does not change their size. */
-#define GBA_SIM_LAYOUT 4u
+#define GBA_SIM_LAYOUT 5u
 
 /* See gba_sim_id: five hexadecimal numbers of 8 digits, a name, and what is between them. */
 #define GBA_SIM_ID_MAX 92
@@ -38,6 +38,7 @@ struct gba_sim_header {
     uint32_t layout;
     uint32_t size; /* of struct gba_sim_segment: also tells 32-bit from 64-bit processes */
     char id[GBA_SIM_ID_MAX];
+    uint32_t clock;                 /* gba_sim_clock_id: what an id has no room for */
     struct gba_sim_options options; /* the creator's */
 };
 
@@ -209,6 +210,10 @@ struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t a
  * for this process alone. GBA_OK, GBA_ERR_IO (logged: no usable /proc).
  */
 gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job);
+
+/* Which clocks this process reads, and the start times of processes with them: processes of equal
+ * numbers read the same. 0: there is but one kind here. */
+uint32_t gba_sim_clock_id(void);
 
 /* The name of the memfd of that simulator, without the prefix of the kernel. */
 #define GBA_SIM_FILE_NAME "gba-sim:%s"

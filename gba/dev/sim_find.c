@@ -8,7 +8,11 @@
  * the kernel drops it when its holder dies.
  *
  * Both names contain the IPC, PID and network namespaces: shared memory, process numbers and
- * abstract sockets mean something only inside them, so two containers are two hosts.
+ * abstract sockets mean something only inside them, so two containers are two hosts. The name of
+ * the socket has no room for the time namespace, though all others look dead to a process of
+ * another one, since each started at a time that is not theirs. That one is in the segment's
+ * header: those who make two simulators of one name, for two of them, do it one after the other,
+ * and each passes over that of the other.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -59,6 +63,11 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
     else
         snprintf(id, GBA_SIM_ID_MAX, "p:%s:%ld", host, (long)getpid());
     return GBA_OK;
+}
+
+uint32_t gba_sim_clock_id(void)
+{
+    return namespace_id("/proc/self/ns/time");
 }
 
 /* Offer the files of one process. Files and processes come and go meanwhile: no error is one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes as the owners of seats. A process number alone is not enough, since it is used again;
- * with the time at which the process started it is unique as long as the host runs.
+ * with the time at which the process started it is unique as long as the host runs, to all who read
+ * that time alike (gba_sim_clock_id).
  */
 #include <errno.h>
 #include <fcntl.h>

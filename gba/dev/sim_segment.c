@@ -127,6 +127,7 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
     }
     segment->header.layout = GBA_SIM_LAYOUT;
     segment->header.size = sizeof *segment;
+    segment->header.clock = gba_sim_clock_id();
     segment->header.options = *options;
     snprintf(segment->header.id, sizeof segment->header.id, "%s", id);
     /* Release: pairs with segment_attach; whoever sees the magic sees all of the above. */
@@ -196,7 +197,9 @@ static gba_status_t file_check(int file, const char *id)
                 header.layout, header.size, GBA_SIM_LAYOUT, sizeof(struct gba_sim_segment));
         return GBA_ERR_VERSION;
     }
-    return 0 == strncmp(header.id, id, sizeof header.id) ? GBA_OK : GBA_INPROGRESS;
+    if (0 != strncmp(header.id, id, sizeof header.id) || gba_sim_clock_id() != header.clock)
+        return GBA_INPROGRESS;
+    return GBA_OK;
 }
 
 /* The options are the maker's. A simulator with a name may be joined without saying any. */

@@ -283,6 +283,83 @@ static void test_other_host(void **state)
     gba_dev_sim.close(dev);
 }
 
+#ifndef CLONE_NEWTIME /* not in the headers of older systems */
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+/* To have children that read other times than this process does. */
+static bool leave_our_time(void)
+{
+    static const char offset[] = "boottime 100000 0\n";
+    bool written;
+    int file;
+
+    if (0 != unshare(CLONE_NEWTIME))
+        return false;
+    file = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+    written = file >= 0 && sizeof offset - 1 == write(file, offset, sizeof offset - 1);
+    if (file >= 0)
+        close(file);
+    return written;
+}
+
+/* There: a simulator of that name exists, with the unit `ours`, and another one is made. */
+static void open_in_other_time(const struct gba_dev_path *path, const uint8_t *ours)
+{
+    struct gba_dev *dev = sim_open(path), *again;
+    uint8_t uuid[GBA_UUID_SIZE];
+    pid_t child;
+
+    CHECK(NULL != dev);
+    memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
+    CHECK(0 != memcmp(ours, uuid, sizeof uuid));
+    child = sim_fork(); /* who comes later finds the right one of the two */
+    if (0 == child) {
+        again = sim_open(path);
+        CHECK(NULL != again);
+        CHECK(0 == memcmp(sim_info(again).uuid, uuid, sizeof uuid));
+        _exit(0);
+    }
+    CHECK(sim_child_ok(child));
+}
+
+/* In another time namespace processes have other start times, so all of ours look dead: who opens
+ * our simulator there gets another one, and takes nothing from us. */
+static void test_other_time(void **state)
+{
+    struct gba_dev_path path = sim_path();
+    struct gba_dev *dev = sim_open(&path);
+    uint8_t uuid[GBA_UUID_SIZE];
+    gba_ticket_t ticket;
+    pid_t child;
+    int status;
+
+    (void)state;
+    assert_non_null(dev);
+    memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
+    assert_int_equal(sim_alloc(dev, 1, &ticket), GBA_OK);
+    child = sim_fork();
+    if (0 == child) {
+        if (!leave_our_time())
+            _exit(2);
+        child = sim_fork();
+        if (0 == child) {
+            open_in_other_time(&path, uuid);
+            _exit(0);
+        }
+        _exit(sim_child_ok(child) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+    gba_dev_sim.close(dev);
+    if (2 == WEXITSTATUS(status)) {
+        print_message("time namespaces are not permitted here\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* Too small a limit of the file size is an error, and not the end of the process by SIGXFSZ. */
 static void test_file_limit(void **state)
 {
@@ -307,7 +384,8 @@ int main(void)
         cmocka_unit_test(test_open_at_once), cmocka_unit_test(test_sharing),
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_maker_lock),
         cmocka_unit_test(test_foreign_file), cmocka_unit_test(test_other_user),
-        cmocka_unit_test(test_other_host),   cmocka_unit_test(test_file_limit),
+        cmocka_unit_test(test_other_host),   cmocka_unit_test(test_other_time),
+        cmocka_unit_test(test_file_limit),
     };
 
     alarm(SIM_TEST_TIMEOUT);
