@@ -177,7 +177,7 @@ enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
 /*
  * Whether a member of the team has arrived in the round under way, as far as memory that is shared
  * with it tells, or the registers of the leaders' group: of another node's leader, that all of its
- * node have arrived.
+ * node have arrived. group: NULL if the registers could not be looked at.
  */
 enum gba_arrived gba_software_arrived(const struct gba_software *software,
                                       const gba_group_state_t *group, uint32_t member);

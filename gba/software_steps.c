@@ -124,6 +124,8 @@ static enum gba_arrived node_arrived(const struct gba_software *software,
         return GBA_ARRIVED_UNKNOWN;
     if (software->phase > GBA_PHASE_LEADERS)
         return GBA_ARRIVED_YES; /* all of the island have; the mask is that of the second round */
+    if (NULL == group)
+        return GBA_ARRIVED_UNKNOWN;
     return group->arrived_mask[node / 64] >> (node % 64) & 1 ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
 

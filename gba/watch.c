@@ -17,7 +17,8 @@
 /* Missing members that a line names; a longer list helps nobody. */
 #define NAMED 8u
 
-/* Whether a member has arrived in the round under way, as far as this one can see. */
+/* Whether a member has arrived in the round under way, as far as this one can see. group: as
+ * stuck_tell. */
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
@@ -26,6 +27,8 @@ static enum gba_arrived team_arrived(const struct gba_team *team, const gba_grou
         return gba_recovery_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
     if (NULL != team->software)
         return gba_software_arrived(team->software, group, member);
+    if (NULL == group)
+        return member == team->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
     if (group->arrived_mask[member / 64] >> (member % 64) & 1)
         return GBA_ARRIVED_YES;
     return GBA_ARRIVED_NO;
@@ -86,9 +89,11 @@ static void picture_take(struct picture *picture, const struct gba_team *team,
 /*
  * Who share a host, or a device, see the same picture, and the lowest of those that have arrived
  * speaks for all. If they miss nobody, the members of other hosts know better who is late; but
- * there may be nobody, so who waits for that host's first signal speaks.
+ * there may be nobody, so who waits for that host's first signal speaks. Who cannot look at its
+ * group sees nothing that others would see, too, and speaks for itself.
  */
-static bool stuck_speaks(const struct gba_team *team, struct picture *picture)
+static bool stuck_speaks(const struct gba_team *team, const gba_group_state_t *group,
+                         struct picture *picture)
 {
     uint32_t source;
 
@@ -96,12 +101,13 @@ static bool stuck_speaks(const struct gba_team *team, struct picture *picture)
         return picture->first == team->rank;
     source = NULL == team->software ? UINT32_MAX : gba_software_late_source(team->software);
     if (UINT32_MAX == source)
-        return false;
+        return NULL == group;
     name_missing(team, source, picture->names, sizeof picture->names);
     return true;
 }
 
-/* group: what its registers say; nobody asks that of a lost team. now: ns. */
+/* group: what its registers say, NULL if they could not be looked at; nobody asks that of a lost
+ * team. now: ns. */
 static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     uint64_t seconds = (now - team->began) / 1000000000u;
@@ -110,17 +116,17 @@ static void stuck_tell(struct gba_team *team, const gba_group_state_t *group, ui
 
     team->stuck_due = UINT64_MAX; /* once */
     picture_take(&picture, team, group);
-    team->stuck_told = stuck_speaks(team, &picture);
+    team->stuck_told = stuck_speaks(team, group, &picture);
     if (!team->stuck_told)
         return;
     if (picture.unknown > 0)
         snprintf(unknown, sizeof unknown, " (of %u it is not known here)", picture.unknown);
     gba_log(GBA_LOG_TEAM,
             "%s: barrier %llu (%s%s) has not ended for %llu s: %u of %u members have "
-            "arrived%s; missing: %s",
+            "arrived%s%s%s",
             team->name, (unsigned long long)team->watched, gba_path_name(team->path),
             gba_recovery_lost(team) ? ", lost" : "", (unsigned long long)seconds, picture.arrived,
-            team->size, unknown, picture.names);
+            team->size, unknown, '\0' == picture.names[0] ? "" : "; missing: ", picture.names);
 }
 
 /* A barrier that was told of has come to its end, or the next one is under way. */
@@ -159,7 +165,8 @@ static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *g
     return GBA_INPROGRESS;
 }
 
-/* Look at the registers, if there are any. */
+/* Look at the registers, if there are any. GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED; GBA_INPROGRESS:
+ * it cannot. */
 static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *group)
 {
     gba_status_t status;
@@ -233,8 +240,8 @@ gba_status_t gba_watch(struct gba_team *team)
         return GBA_INPROGRESS;
 
     status = watch_inspect(team, &group);
-    if (GBA_OK == status && stuck)
-        stuck_tell(team, &group, now);
+    if (stuck && (GBA_OK == status || GBA_INPROGRESS == status))
+        stuck_tell(team, GBA_OK == status ? &group : NULL, now);
     if (retry) {
         if (team->retry_factor < RETRY_FACTOR_MAX)
             team->retry_factor *= 2;

@@ -77,6 +77,7 @@ TESTS += tests/unit/test_team tests/unit/test_topology tests/unit/test_watch
 tests_unit_test_watch_SOURCES = tests/unit/test_watch.c tests/unit/heard.h \
 	tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_watch_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_watch_LDFLAGS = -Wl,--wrap=gba_group_inspect
 tests_unit_test_watch_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_team_SOURCES = tests/unit/test_team.c tests/unit/thread_oob.c tests/unit/thread_oob.h
 tests_unit_test_team_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

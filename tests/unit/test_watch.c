@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A barrier that does not end: one member, and no other, names those that are missing, and says
- * later that it went on. On a simulated device, and on software barriers of each kind.
+ * later that it went on. On a simulated device, also where it cannot be looked at, and on software
+ * barriers of each kind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,24 @@ struct scene {
     gba_status_t device_status;
     gba_path_t taken;
 };
+
+/* What a look at its group gives this member of the device, or all of them. */
+static struct {
+    gba_status_t status;
+    unsigned members; /* bit of each for whom it is so */
+    gba_word_t looks; /* of these */
+} blind;
+
+gba_status_t __real_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
+{
+    if (0 == (blind.members >> group->seat->member & 1))
+        return __real_gba_group_inspect(group, state);
+    gba_word_add_relaxed(&blind.looks, 1);
+    return blind.status;
+}
 
 static void name_member(void *ctx, uint32_t rank, char *text, size_t len)
 {
@@ -88,6 +107,24 @@ static void test_the_device_knows_who_is_missing(void **state)
          "2 of 4 members have arrived; missing: number 0, number 3");
 }
 
+/* Member 0, who would speak for all, cannot look: it tells what it knows, once, and looks again
+ * only for its retries. */
+static void test_who_cannot_look_tells_too(void **state)
+{
+    static const gba_status_t reasons[] = {GBA_ERR_IO, GBA_ERR_STALE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        blind.status = reasons[i];
+        blind.members = 1u << 0;
+        gba_word_store_relaxed(&blind.looks, 0);
+        play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
+             "1 of 4 members have arrived (of 3 it is not known here)\n");
+        blind.members = 0;
+        assert_in_range(gba_word_load_relaxed(&blind.looks), 1, 100);
+    }
+}
+
 static void test_software_knows_who_is_missing(void **state)
 {
     (void)state;
@@ -107,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_device_knows_who_is_missing),
+        cmocka_unit_test(test_who_cannot_look_tells_too),
         cmocka_unit_test(test_software_knows_who_is_missing),
         cmocka_unit_test(test_nothing_is_said_of_barriers_that_end),
     };
