@@ -59,9 +59,9 @@ tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_tes
 tests_unit_test_sim_step_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_sim_step_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
-	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h
+	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h tests/unit/log_catch.h
 tests_unit_test_sim_reclaim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_word_wake
+tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_word_wake,--wrap=fallocate
 tests_unit_test_sim_reclaim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_sim_reclaim_kill_SOURCES = tests/unit/test_sim_reclaim_kill.c \
 	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h

@@ -139,6 +139,7 @@ struct gba_sim_dev {
     int file;                     /* the memfd: kept open, since that is how others find it */
     bool faulty;                  /* an option changes what becomes of arrivals or release stores */
     bool delayed;                 /* an option needs the member's poll */
+    bool lack_told;               /* see gba_sim_record_reserve */
     struct gba_driver_owner self; /* who opened it */
     uint64_t job;
 };
@@ -194,7 +195,8 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
 void gba_sim_segment_close(struct gba_sim_dev *dev);
 
 /* Reserve the memory of a record for so many members, or of a member's slot. GBA_OK,
- * GBA_ERR_NOMEM (logged). */
+ * GBA_ERR_NOMEM (logged; for a record once, since its team asks again and again). Of a record:
+ * under the device's lock. */
 gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members);
 gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member);
 

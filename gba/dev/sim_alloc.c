@@ -89,7 +89,7 @@ static uint32_t place_find(struct gba_sim_segment *segment)
 
 /*
  * Take the group back. Under the device's lock. GBA_OK: it is free. GBA_ERR_BUSY: somebody has come
- * to a barrier since we looked, or there is no place for those who lose it.
+ * to a barrier since we looked, or there is no place, or no memory for one, for those who lose it.
  */
 static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
                               const struct gba_driver_request *request)
@@ -100,11 +100,9 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
     gba_status_t status;
     bool taken;
 
-    if (GBA_SIM_PLACES == next)
+    if (GBA_SIM_PLACES == next || GBA_OK != gba_sim_record_reserve(dev, next, 1))
         return GBA_ERR_BUSY;
-    status = gba_sim_record_reserve(dev, next, 1);
-    if (GBA_OK == status)
-        status = gba_sim_group_lock_alive(segment, group);
+    status = gba_sim_group_lock_alive(segment, group);
     if (GBA_OK != status)
         return status;
     taken = gba_driver_can_reclaim(record, &segment->model.group[group], request);
@@ -151,17 +149,19 @@ static gba_status_t choose(struct gba_sim_dev *dev, const struct gba_driver_requ
     return status;
 }
 
-/* Take a group that is free. Under the device's lock. */
+/* Take a group that is free. Without memory for it there is none, for now: as NO_GROUP who asks
+ * comes back later, as NOMEM never. Under the device's lock. */
 static gba_status_t take(struct gba_sim_dev *dev, uint32_t group,
                          const struct gba_driver_request *request, gba_ticket_t *ticket)
 {
     struct gba_sim_segment *segment = dev->segment;
     uint32_t place = segment->group[group].place;
     struct gba_driver_record *record = &segment->place[place].record;
-    gba_status_t status = gba_sim_record_reserve(dev, place, request->members);
+    gba_status_t status;
 
-    if (GBA_OK == status)
-        status = gba_sim_group_lock_alive(segment, group);
+    if (GBA_OK != gba_sim_record_reserve(dev, place, request->members))
+        return GBA_ERR_NO_GROUP;
+    status = gba_sim_group_lock_alive(segment, group);
     if (GBA_OK != status)
         return status;
     gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);

@@ -291,24 +291,31 @@ void gba_sim_segment_close(struct gba_sim_dev *dev)
     close(dev->file);
 }
 
-static gba_status_t segment_reserve(struct gba_sim_dev *dev, uint64_t offset, size_t size)
+static gba_status_t reserve_failed(void)
 {
-    if (0 == reserve(dev->file, (off_t)offset, (off_t)size))
-        return GBA_OK;
     system_failed("reserve the memory of a group");
     return GBA_ERR_NOMEM;
 }
 
 gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members)
 {
-    return segment_reserve(
-        dev,
-        offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place) +
-            offsetof(struct gba_sim_place, record),
-        offsetof(struct gba_driver_record, seat) + members * sizeof(struct gba_driver_seat));
+    uint64_t offset = offsetof(struct gba_sim_segment, place) +
+                      place * sizeof(struct gba_sim_place) + offsetof(struct gba_sim_place, record);
+    size_t size =
+        offsetof(struct gba_driver_record, seat) + members * sizeof(struct gba_driver_seat);
+
+    if (0 == reserve(dev->file, (off_t)offset, (off_t)size))
+        return GBA_OK;
+    if (dev->lack_told)
+        return GBA_ERR_NOMEM;
+    dev->lack_told = true;
+    return reserve_failed();
 }
 
 gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member)
 {
-    return segment_reserve(dev, gba_sim_slot_address(place, member), sizeof(struct gba_sim_slot));
+    if (0 ==
+        reserve(dev->file, (off_t)gba_sim_slot_address(place, member), sizeof(struct gba_sim_slot)))
+        return GBA_OK;
+    return reserve_failed();
 }

@@ -6,7 +6,26 @@
  */
 #include "tests/unit/sim_reclaim_test.h"
 
-/* How many sleepers were woken (see tests/local.mk). */
+#include <errno.h>
+#include <sys/types.h>
+
+#include "tests/unit/log_catch.h"
+
+int __real_fallocate(int file, int mode, off_t offset, off_t len);
+int __wrap_fallocate(int file, int mode, off_t offset, off_t len);
+
+/* There is no memory left (see tests/local.mk). */
+static bool full;
+
+int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
+{
+    if (!full)
+        return __real_fallocate(file, mode, offset, len);
+    errno = ENOSPC;
+    return -1;
+}
+
+/* How many sleepers were woken. */
 static uint32_t wakes;
 void __wrap_gba_word_wake(gba_word_t *word);
 
@@ -308,6 +327,36 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* Who gets no group for want of memory is told what lets it ask again, and one line says why. */
+static void test_no_memory(void **state)
+{
+    struct gba_dev *dev = scarce(2);
+    struct gba_seat *old[MEMBERS];
+    gba_ticket_t ticket;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 40, old);
+    let_time_pass(dev);
+    full = true;
+    log_forget();
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    for (int time = 0; time < 3; time++) {
+        assert_int_equal(ask(dev, 0, 0, &ticket), GBA_ERR_NO_GROUP);
+        assert_int_equal(ask(dev, UINT32_MAX, 1, &ticket), GBA_ERR_LIMIT); /* takes none back */
+        assert_false(is_marked(old[0]));
+    }
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_logged("cannot reserve the memory of a group");
+    full = false;
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    assert_int_equal(ask(dev, UINT32_MAX, 1, &ticket), GBA_OK);
+    gba_dev_sim.cancel(dev, &ticket);
+    assert_int_equal(ask(dev, 0, 0, &ticket), GBA_OK);
+    gba_dev_sim.cancel(dev, &ticket);
+    sim_leave(old, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_DRV_16_nobody_arrives_for_another_team),
         cmocka_unit_test(test_DRV_15_flags_are_given_to_nobody_else),
         cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
     };
 
