@@ -4,6 +4,7 @@
  * doorbell. Between two barriers no function of this file runs: the engine stores to the doorbell
  * and polls the flag by itself.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,8 +131,13 @@ static gba_status_t call_free(struct gba_cdev *dev, uint32_t group, uint32_t gen
 {
     struct gba_ioc_free leave = {
         .size = sizeof leave, .group = group, .generation = generation, .member = member};
+    int error = gba_cdev_try(dev->file, GBA_IOC_FREE, &leave);
 
-    return CALL(dev, FREE, &leave);
+    /* An allocation that somebody has joined already is not the allocator's any more [DRV-3]: that
+     * is no news beside the reason why it is given up. */
+    if (EINVAL == error && GBA_MEMBER_NONE == member)
+        return GBA_ERR_PARAM;
+    return gba_cdev_outcome(error, "FREE");
 }
 
 static void cdev_cancel(struct gba_dev *d, const gba_ticket_t *ticket)

@@ -48,9 +48,12 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
 int gba_cdev_try(int file, unsigned long request, void *argument);
 
 /*
- * The same, as a status: GBA_OK or as gba_cdev_status; what the caller cannot expect is logged.
+ * That, as a status: GBA_OK or as gba_cdev_status; what the caller cannot expect is logged.
  * name: of the call, for the log.
  */
+gba_status_t gba_cdev_outcome(int error, const char *name);
+
+/* Both in one. */
 gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument);
 
 /* --- cdev_flags.c --- */

@@ -93,9 +93,8 @@ int gba_cdev_try(int file, unsigned long request, void *argument)
     return result < 0 ? errno : 0;
 }
 
-gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument)
+gba_status_t gba_cdev_outcome(int error, const char *name)
 {
-    int error = gba_cdev_try(file, request, argument);
     gba_status_t status;
     bool expected;
 
@@ -105,4 +104,9 @@ gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, v
     if (!expected)
         gba_log(GBA_LOG_ERROR, "the GBA driver refuses %s: %s", name, strerror(error));
     return status;
+}
+
+gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument)
+{
+    return gba_cdev_outcome(gba_cdev_try(file, request, argument), name);
 }

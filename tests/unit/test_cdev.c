@@ -210,6 +210,31 @@ static void a_dead_device(void **state)
     assert_silent();
 }
 
+/* The allocator's own JOIN fails when somebody else has joined: there is nothing to give up, and
+ * the log has the reason alone. What it gives up in vain otherwise is news. */
+static void an_allocation_that_others_have_joined(void **state)
+{
+    struct gba_dev *dev = cdev_open(), *other = cdev_open();
+    gba_ticket_t ticket = cdev_alloc(dev, 2);
+    struct gba_seat *seat = cdev_seat(other, &ticket, 1), *none = NULL;
+
+    (void)state;
+    fake_kernel_fail(GBA_IOC_JOIN, EIO, 1);
+    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &none), GBA_ERR_IO);
+    gba_dev_cdev.cancel(dev, &ticket);
+    assert_logged("refuses JOIN");
+    log_forget();
+    gba_dev_cdev.leave(seat);
+    assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    ticket = cdev_alloc(dev, 2);
+    assert_silent();
+    fake_kernel_fail(GBA_IOC_FREE, EIO, 1);
+    gba_dev_cdev.cancel(dev, &ticket);
+    assert_logged("refuses FREE");
+    gba_dev_cdev.close(other);
+    gba_dev_cdev.close(dev);
+}
+
 static void registers(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -329,6 +354,7 @@ int main(void)
         TEST(no_doorbell),
         TEST(impossible_doorbells),
         TEST(a_dead_device),
+        TEST(an_allocation_that_others_have_joined),
         TEST(registers),
         TEST(two_files),
         TEST(a_child_of_fork),
