@@ -228,9 +228,10 @@ static gba_status_t sim_configure(struct gba_seat *s, uint32_t sequence)
     if (GBA_OK != status)
         return status;
     record = record_of(seat);
-    status = NULL == record ? GBA_ERR_STALE
-                            : gba_driver_configure(record, model_of(dev, s->group), s->generation,
-                                                   sequence, gba_sim_caller(dev));
+    status = NULL == record
+                 ? GBA_ERR_STALE
+                 : gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
+                                        gba_sim_caller(dev), gba_sim_clock_ns());
     call_end(dev, s->group);
     return status;
 }

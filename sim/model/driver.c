@@ -90,9 +90,7 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
                                      .members = members,
                                      .uid = request->uid,
                                      .allocator = request->owner,
-                                     .job = request->job,
-                                     .sampled_at = request->now,
-                                     .sampled_rounds = group->core.counters[GBA_COUNTER_ROUNDS]};
+                                     .job = request->job};
     return GBA_OK;
 }
 
@@ -138,7 +136,7 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
 
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
                                   uint32_t generation, uint32_t sequence,
-                                  struct gba_driver_owner owner)
+                                  struct gba_driver_owner owner, uint64_t now)
 {
     struct gba_driver_head *head = &record->head;
 
@@ -151,6 +149,8 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
     gba_model_write(group, GBA_REG_SEQUENCE, sequence);
     gba_model_write(group, GBA_REG_CONTROL,
                     GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
+    head->sampled_at = now;
+    head->sampled_rounds = group->core.counters[GBA_COUNTER_ROUNDS];
     head->state = GBA_GROUP_ARMED;
     return GBA_OK;
 }

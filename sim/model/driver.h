@@ -85,11 +85,11 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
                             uint32_t generation, uint32_t member, uint64_t address,
                             struct gba_driver_owner owner);
 
-/* GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or it is
- * armed. [DRV-5] */
+/* now: as of a request. GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member
+ * is missing, or it is armed. [DRV-5, DRV-13] */
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
                                   uint32_t generation, uint32_t sequence,
-                                  struct gba_driver_owner owner);
+                                  struct gba_driver_owner owner, uint64_t now);
 
 /*
  * member may be GBA_MEMBER_NONE: give up an allocation. GBA_OK, GBA_ERR_STALE, GBA_ERR_PARAM.

@@ -15,7 +15,7 @@ static bool same_job(const struct gba_driver_head *head, const struct gba_driver
     return same_user(head, request) && head->job == request->job;
 }
 
-/* The rate since the last sample, if that is a window old. [DRV-13] */
+/* The rate since the last sample, if that is a window old; of an armed group. [DRV-13] */
 static void sample(struct gba_driver_head *head, const struct gba_model_core *core, uint64_t now)
 {
     uint64_t rounds = core->counters[GBA_COUNTER_ROUNDS] - head->sampled_rounds;
@@ -73,8 +73,8 @@ void gba_driver_survey(struct gba_driver_survey *survey, struct gba_driver_recor
         return;
     }
     survey->held += same_job(head, request);
-    if (request->heat == 0)
-        return;
+    if (request->heat == 0 || head->state != GBA_GROUP_ARMED)
+        return; /* while its members agree it can have no rounds */
     sample(head, &group->core, request->now);
     if (!gba_driver_can_reclaim(record, group, request))
         return;

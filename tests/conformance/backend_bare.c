@@ -130,7 +130,7 @@ static gba_status_t bare_map_flag(struct gba_seat *seat)
 static gba_status_t bare_configure(struct gba_seat *seat, uint32_t sequence)
 {
     return gba_driver_configure(&record[seat->group], &model.group[seat->group], seat->generation,
-                                sequence, self);
+                                sequence, self, 0);
 }
 
 static void bare_leave(struct gba_seat *seat)

@@ -46,7 +46,7 @@ static inline gba_status_t map(uint32_t member, struct gba_driver_owner owner)
 
 static inline gba_status_t configure(uint32_t sequence, struct gba_driver_owner owner)
 {
-    return gba_driver_configure(&record, group, generation(), sequence, owner);
+    return gba_driver_configure(&record, group, generation(), sequence, owner, 0);
 }
 
 static inline gba_status_t leave(uint32_t member, struct gba_driver_owner owner)

@@ -308,7 +308,7 @@ static int do_configure(int file, const struct gba_ioc_configure *configure)
     int busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
 
     return error_of(gba_driver_configure(r, &model.group[configure->group], configure->generation,
-                                         configure->sequence, owner_of(file)),
+                                         configure->sequence, owner_of(file), fake_kernel.now),
                     busy);
 }
 

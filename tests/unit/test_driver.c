@@ -136,7 +136,8 @@ static void test_DRV_5_configure_when_all_are_mapped(void **state)
     join(1, bob);
     assert_int_equal(configure(5, ann), GBA_ERR_BUSY); /* a flag is missing */
     map(1, bob);
-    assert_int_equal(gba_driver_configure(&record, group, generation() + 1, 5, ann), GBA_ERR_STALE);
+    assert_int_equal(gba_driver_configure(&record, group, generation() + 1, 5, ann, 0),
+                     GBA_ERR_STALE);
     assert_int_equal(bench_reg(4, GBA_REG_CONTROL), 0);
     assert_int_equal(configure(0xFFFFFFFFu, bob), GBA_OK);
     assert_int_equal(bench_reg(4, GBA_REG_STATUS), GBA_STATUS_READY);

@@ -33,7 +33,7 @@ static void give(uint32_t number)
             gba_driver_map(r, g, r->head.generation, member, bench_flag(number, member), owner),
             GBA_OK);
     }
-    assert_int_equal(gba_driver_configure(r, g, r->head.generation, 0, bob), GBA_OK);
+    assert_int_equal(gba_driver_configure(r, g, r->head.generation, 0, bob, asker.now), GBA_OK);
 }
 
 static void rounds(uint32_t number, uint32_t count)
@@ -237,6 +237,34 @@ static void test_DRV_13_rates(void **state)
     takes_back(0);
 }
 
+/* However long its members take to agree. */
+static void test_DRV_13_begins_when_it_is_armed(void **state)
+{
+    struct gba_driver_head *head = &records[0].head;
+    struct gba_model_group *g = &bench.group[0];
+
+    (void)state;
+    scarce();
+    asker.members = 1;
+    for (uint32_t i = 1; i < GROUPS; i++)
+        assert_int_equal(gba_driver_alloc(&records[i], &bench.group[i], &asker), GBA_OK);
+    assert_int_equal(gba_driver_alloc(&records[0], g, &asker), GBA_OK);
+    asker.heat = UINT32_MAX;
+    asker.now += 10 * WINDOW;
+    refused(GBA_ERR_NO_GROUP);
+    assert_int_equal(gba_driver_join(&records[0], head->generation, head->key, 0, ann), GBA_OK);
+    assert_int_equal(gba_driver_map(&records[0], g, head->generation, 0, bench_flag(0, 0), ann),
+                     GBA_OK);
+    assert_int_equal(gba_driver_configure(&records[0], g, head->generation, 0, ann, asker.now),
+                     GBA_OK);
+    assert_int_equal(bench_arrive(0, 0, 1), 1);
+    asker.now += WINDOW - 1;
+    refused(GBA_ERR_NO_GROUP);
+    asker.now++;
+    takes_back(0);
+    assert_int_equal(head->rate, 20);
+}
+
 static void test_DRV_13_rates_of_long_times(void **state)
 {
     struct gba_driver_head *head = &records[0].head;
@@ -318,7 +346,7 @@ static void test_DRV_15_the_record_goes_on_without_its_group(void **state)
     assert_int_equal(gba_driver_join(&old, last, KEY, 0, eve), GBA_ERR_STALE);
     assert_int_equal(gba_driver_join(&old, last, 0, 0, eve), GBA_ERR_STALE);
     assert_int_equal(gba_driver_map(&old, group, last, 0, 8, ann), GBA_ERR_STALE);
-    assert_int_equal(gba_driver_configure(&old, group, last, 1, ann), GBA_ERR_STALE);
+    assert_int_equal(gba_driver_configure(&old, group, last, 1, ann, 0), GBA_ERR_STALE);
     assert_int_equal(gba_driver_leave(&old, group, last, GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
     assert_int_equal(gba_driver_leave(&old, group, last, 1, ann), GBA_ERR_PARAM);
     assert_int_equal(old.head.mapped, 3);
@@ -366,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_DRV_12_at_the_limit_one_of_the_same_job),
         cmocka_unit_test(test_DRV_12_at_every_point_of_a_round),
         cmocka_unit_test(test_DRV_13_rates),
+        cmocka_unit_test(test_DRV_13_begins_when_it_is_armed),
         cmocka_unit_test(test_DRV_13_rates_of_long_times),
         cmocka_unit_test(test_DRV_14_no_round_completes_any_more),
         cmocka_unit_test(test_DRV_14_can_be_made_again),

@@ -65,7 +65,7 @@ static void test_undo(void **state)
                              GBA_OK);
             break;
         case 2:
-            assert_int_equal(gba_driver_configure(record, model, ticket.generation, 9, self),
+            assert_int_equal(gba_driver_configure(record, model, ticket.generation, 9, self, 0),
                              GBA_OK);
             break;
         case 3: /* not the last member, then (6) the last: the group is freed and reset */
