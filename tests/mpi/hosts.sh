@@ -121,6 +121,20 @@ disabled() {
     lines 1 'MPI_COMM_WORLD .*fallback: '
 }
 
+# The saved barrier is that of coll/han, which finds out in its first call that there is nothing to
+# gain with one rank on each host, and puts back into the communicator what was there before it.
+above_han() {
+    ranks_on 1
+    selection+=(--mca coll_han_priority 40 --mca coll_gba_barrier_device_path none)
+    limit 60
+    job --mca coll_gba_barrier_sw_enable 0 -- many 20
+    total_is fallback -eq 20
+    job --mca coll_gba_barrier_sw_enable 0 -- churn
+    # And the exchange before a path is agreed on has han's collectives.
+    job -- churn
+    total_is software -gt 0
+}
+
 # The last rank of the last host is stopped. Its node knows that it is missing; the others know at
 # most the host, and one rank of them says so.
 spans_stopped() {
@@ -160,6 +174,7 @@ all_hosts() {
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
     test_case "hosts$hosts-disabled" disabled
+    test_case "hosts$hosts-above-han" above_han
     if [ "$hosts" -eq 4 ]; then
         test_case "hosts$hosts-node-v1-128" spans_with 32 node-v1 node many 20
         test_case "hosts$hosts-flat-v2-128" spans_with 32 flat-v2 slot many 20

@@ -75,7 +75,7 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
 /* The barrier that was there before us. */
 static int barrier_saved(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
-    int rc = module->saved.barrier(comm, module->saved.barrier_module);
+    int rc = gba_coll_saved_barrier(comm, &module->saved);
 
     module->fallbacks++;
     if (OMPI_SUCCESS == rc && GBA_MEET == gba_team_count(module->team))

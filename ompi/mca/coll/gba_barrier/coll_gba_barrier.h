@@ -163,6 +163,14 @@ gba_device_t *gba_coll_device(gba_status_t *status);
 /* A module for one communicator, or NULL: no memory. */
 mca_coll_base_module_t *gba_coll_module_create(void);
 
+/*
+ * The barrier that was there before us. Its component may put another one in its place for good,
+ * which `saved` has then. Returns what it returns. Collective, blocks. No other thread may be in a
+ * blocking call on this communicator, which MPI does not allow anyway; nonblocking barriers of ours
+ * may be under way.
+ */
+int gba_coll_saved_barrier(ompi_communicator_t *comm, struct gba_coll_saved *saved);
+
 /* Let blocking barriers take the fast path, if there is one and nothing is queued. */
 void gba_coll_module_activate(gba_coll_module_t *module);
 
@@ -244,12 +252,12 @@ gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_comm
 /* What the functions of the table get as ctx; lives as long as the table is in use. */
 struct gba_coll_oob_ctx {
     ompi_communicator_t *comm;
-    const struct gba_coll_saved *saved;
+    struct gba_coll_saved *saved;
 };
 
 /* The exchange for libgba over the saved collectives of a communicator. */
 void gba_coll_oob_init(gba_oob_t *oob, struct gba_coll_oob_ctx *ctx, ompi_communicator_t *comm,
-                       const struct gba_coll_saved *saved);
+                       struct gba_coll_saved *saved);
 
 /* A member for people: "rank 3 on hostb". Not collective. */
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len);

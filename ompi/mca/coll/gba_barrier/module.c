@@ -131,6 +131,30 @@ OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, 
         GBA_MODULE_RETAIN((module)->saved.api##_module);                    \
     } while (0)
 
+int gba_coll_saved_barrier(ompi_communicator_t *comm, struct gba_coll_saved *saved)
+{
+    mca_coll_base_comm_coll_t *now = comm->c_coll;
+    mca_coll_base_module_barrier_fn_t barrier = now->coll_barrier;
+    mca_coll_base_module_t *barrier_module = now->coll_barrier_module;
+    int rc;
+
+    /*
+     * It stands where it would without us, since it may give up and look there for what to call in
+     * its place. coll/han of 4.1 does: it puts back what it has saved itself, if it finds itself,
+     * and calls what is there then, even if it is us, with another component's module. We go on
+     * with what it leaves, as the communicator would. The references are right: it retains the
+     * module that it puts there and releases its own, and what stands there is ours meanwhile.
+     */
+    now->coll_barrier = saved->barrier;
+    now->coll_barrier_module = saved->barrier_module;
+    rc = saved->barrier(comm, saved->barrier_module);
+    saved->barrier = now->coll_barrier;
+    saved->barrier_module = now->coll_barrier_module;
+    now->coll_barrier = barrier;
+    now->coll_barrier_module = barrier_module;
+    return rc;
+}
+
 /* The framework enables modules from the lowest priority up, so what is there now is below us. */
 static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
 {

@@ -45,7 +45,7 @@ static gba_status_t oob_barrier(void *ctx)
 {
     const struct gba_coll_oob_ctx *c = ctx;
 
-    return oob_status(c->saved->barrier(c->comm, c->saved->barrier_module));
+    return oob_status(gba_coll_saved_barrier(c->comm, c->saved));
 }
 
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
@@ -65,7 +65,7 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 }
 
 void gba_coll_oob_init(gba_oob_t *oob, struct gba_coll_oob_ctx *ctx, ompi_communicator_t *comm,
-                       const struct gba_coll_saved *saved)
+                       struct gba_coll_saved *saved)
 {
     ctx->comm = comm;
     ctx->saved = saved;
