@@ -10,11 +10,17 @@
  * 4: who has left the fatal round is in MPI_Finalize
  * 5: nonblocking barriers under way when the device dies, and the communicator freed meanwhile
  * 6: several communicators, also such as are made after the death
+ * 7: rank 0 comes to the fatal round when all others have told everybody of it, with a nonblocking
+ *    barrier, and then stays out of MPI until they have left
+ * 8: the same, and their notices have come in before it calls MPI_Ibarrier
  *
- * In modes 2 to 4 the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: only
- * rank 0 is released by the device).
+ * In modes 7 and 8 the device dies at the first arrival after ROUNDS (die_arrival). In modes 2 to 4
+ * the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: only rank 0 is released
+ * by the device).
  */
 #include "tests/mpi/test.h"
+
+#include <time.h>
 
 #define MORE   20 /* barriers after that */
 #define WINDOW 5
@@ -90,6 +96,41 @@ static void nonblocking(long rounds)
     }
 }
 
+/* A second: the others have told each other by then, or the test shows nothing. */
+static void come_late(bool progress)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    int flag;
+
+    for (int i = 0; i < 1000; i++) {
+        if (progress)
+            MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        nanosleep(&nap, NULL);
+    }
+}
+
+static void last(long rounds, bool progress)
+{
+    struct test_proof proof;
+    MPI_Request request;
+
+    test_proof_begin(&proof, MPI_COMM_WORLD, "the last to come", 0, 1);
+    for (long i = 0; i < rounds; i++)
+        test_proof_barrier(&proof);
+    test_step("a nonblocking barrier that the last to come leaves MPI after");
+    if (test_rank == 0)
+        come_late(progress);
+    test_proof_enter(&proof);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    test_proof_look(&proof, proof.round, 1);
+    test_proof_enter(&proof); /* has left it */
+    if (test_rank == 0)
+        test_proof_await(&proof, proof.round);
+    MPI_Barrier(MPI_COMM_WORLD);
+    test_proof_end(&proof);
+}
+
 static void several(long rounds)
 {
     MPI_Comm dup, half, late;
@@ -147,6 +188,10 @@ int main(int argc, char **argv)
         break;
     case 5:
         nonblocking(rounds);
+        break;
+    case 7:
+    case 8:
+        last(rounds, mode == 8);
         break;
     default:
         several(rounds);

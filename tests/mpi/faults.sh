@@ -87,6 +87,15 @@ death_left() {
     esac
 }
 
+# MODE RANKS: rank 0 is the last to come to the fatal round, and the others wait for what it tells them.
+death_last() {
+    limit 60
+    path_options "sim?die_arrival=$((5 * $2 + 1))"
+    job "${path[@]}" -np "$2" -- death "$1" 5
+    lines 0 '^FAIL'
+    lines 1 'MPI_COMM_WORLD .*no device: the device no longer answers'
+}
+
 # RANKS DEATHS SEED [HOSTS]: so many deaths at random points, in all modes that can have them
 # anywhere. HOSTS: with groups among the leaders of at most so many pretended hosts.
 deaths() {
@@ -444,6 +453,9 @@ all_faults() {
     for ranks in 2 3 4 7 16; do
         for mode in 2 3 4; do
             test_case "death-left-$mode-$ranks" death_left "$mode" "$ranks"
+        done
+        for mode in 7 8; do
+            test_case "death-last-$mode-$ranks" death_last "$mode" "$ranks"
         done
         # 40 each, so 200; GBA_TEST_DEATHS for a soak.
         test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"

@@ -4,6 +4,7 @@
 #include "tests/mpi/proof.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -127,6 +128,14 @@ void test_proof_look(const struct test_proof *proof, uint64_t round, uint32_t ah
             "%s: left round %llx of the barrier while rank %d of the world was in round %llx",
             proof->what, (unsigned long long)round, proof->world[i], (unsigned long long)theirs);
     }
+}
+
+void test_proof_await(const struct test_proof *proof, uint64_t round)
+{
+    for (int i = 0; i < proof->members; i++)
+        while (proof->world[i] >= 0 &&
+               gba_word_load_relaxed(entered_of(proof->world[i], proof->slot)) < round)
+            sched_yield();
 }
 
 /* Members that have left, too, may have entered the next round, but cannot leave it without us. */

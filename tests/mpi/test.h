@@ -62,6 +62,9 @@ void test_proof_ibarrier(struct test_proof *proof);
 void test_proof_enter(struct test_proof *proof);
 void test_proof_look(const struct test_proof *proof, uint64_t round, uint32_t ahead);
 
+/* Wait, outside MPI, until all have entered round `round`. */
+void test_proof_await(const struct test_proof *proof, uint64_t round);
+
 /* Collective: nobody uses the slot for something else before all have looked. */
 void test_proof_end(struct test_proof *proof);
 

@@ -46,6 +46,9 @@ static void done_complete(struct done *done)
 {
     gba_coll_request_t *request = done->first, *next;
 
+    /* Others' notices may have ended it before this member had told them anything. */
+    if (NULL != request)
+        gba_common_notices_flush();
     for (; NULL != request; request = next) {
         next = request->next; /* the owner may free it as soon as it is complete */
         (void)ompi_request_complete(&request->super, true);

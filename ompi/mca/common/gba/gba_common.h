@@ -150,7 +150,9 @@ void gba_common_notices_stop(void);
 /*
  * At the end of a barrier that is not on the fast path: let what this process owes others get out.
  * It may leave the round by their notices, and then compute for long, and not call Open MPI; and
- * they have none of its own yet. Costs nothing where there were no notices. No lock may be held.
+ * they have none of its own yet. Where progress of a step in here has brought that end, it is done
+ * when that step is over, which is before Open MPI returns to the user. Costs nothing where there
+ * is nothing to answer. No lock may be held.
  */
 void gba_common_notices_flush(void);
 

@@ -61,7 +61,11 @@ static struct {
     opal_mutex_t posting;
     struct queue outbox;
     gba_word_t posted; /* 1: there is something in the outbox */
+    gba_word_t owing;  /* 1: there are questions, or messages on their way out */
 } service = {.stepping = OPAL_MUTEX_STATIC_INIT, .posting = OPAL_MUTEX_STATIC_INIT};
+
+/* Of each thread: that it is in a step or in a flush, and is to flush at the end of that. */
+static _Thread_local bool inside, again;
 
 static void queue_init(struct queue *queue)
 {
@@ -183,6 +187,8 @@ static bool notices_take(void)
             continue;
         }
         any = true;
+        /* Before it is taken: another thread may leave a round by it at once, and asks then. */
+        gba_word_store_relaxed(&service.owing, 1);
         /* Of a team that has come to its end here, which is an answer as well. */
         (void)gba_notice_take(&m->notice);
         if (m->notice.over)
@@ -232,6 +238,20 @@ static int notices_step(void)
     questions_answer();
     outbox_send();
     sent_free();
+    gba_word_store_relaxed(&service.owing,
+                           NULL != service.questions.first || NULL != service.sending.first);
+    return any;
+}
+
+/* Under the lock, as all of it. Progress in here may bring the end of a barrier, see flush. */
+static int notices_step_inside(void)
+{
+    bool outer = inside;
+    int any;
+
+    inside = true;
+    any = notices_step();
+    inside = outer;
     return any;
 }
 
@@ -248,11 +268,13 @@ static int notices_progress(void)
         service.awake = now + AWAKE_NS;
     if (now < service.awake || now >= service.due) {
         service.due = now + LOOK_NS;
-        any = notices_step();
+        any = notices_step_inside();
         if (any)
             service.awake = now + AWAKE_NS;
     }
     opal_mutex_unlock(&service.stepping);
+    if (again && !inside)
+        gba_common_notices_flush();
     return any;
 }
 
@@ -286,27 +308,43 @@ void gba_common_notices_stop(void)
     /* What is still under way the PML may yet read or write, so that is the PML's. */
 }
 
-/* What this process owes others: answers, and what is not on its way yet. */
-static bool notices_owed(void)
+/* A step, and whether something has still not got out. */
+static bool notices_send(void)
 {
-    if (0 == service.awake && 0 == gba_word_load_relaxed(&service.posted))
-        return false; /* there were none */
-    (void)notices_step();
+    (void)notices_step_inside();
     return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
+}
+
+static void notices_flush(void)
+{
+    bool owed = true;
+
+    for (unsigned i = 0; (owed || again) && i < FLUSH_CALLS; i++) {
+        if (0 == opal_mutex_trylock(&service.stepping)) {
+            again = false; /* what is over by now is answered in this step */
+            owed = notices_send();
+            opal_mutex_unlock(&service.stepping);
+        }
+        if (owed || again)
+            (void)opal_progress();
+    }
 }
 
 void gba_common_notices_flush(void)
 {
-    bool owed = service.registered;
-
-    for (unsigned i = 0; owed && i < FLUSH_CALLS; i++) {
-        if (0 == opal_mutex_trylock(&service.stepping)) {
-            owed = notices_owed();
-            opal_mutex_unlock(&service.stepping);
-        }
-        if (owed)
-            (void)opal_progress();
+    if (!service.registered ||
+        (0 == gba_word_load_relaxed(&service.posted) && 0 == gba_word_load_relaxed(&service.owing)))
+        return;
+    /* In progress of a step, whose lock no trial would get. It is answered further up, before this
+     * thread gets back to the user: the step may be past its answers by now. */
+    if (inside) {
+        again = true;
+        return;
     }
+    inside = true;
+    notices_flush();
+    inside = false;
+    again = false;
 }
 
 uint64_t gba_common_notices_id(uint64_t ids)
