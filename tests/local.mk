@@ -257,7 +257,7 @@ TESTS += tests/unit/test_hierarchy tests/unit/test_hierarchy_failures
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/hierarchy_world.h \
 	tests/unit/heard.h tests/unit/log_catch.h $(GBA_GROUP_WORLD)
 tests_unit_test_hierarchy_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_hierarchy_LDFLAGS = $(GBA_GROUP_WRAP)
+tests_unit_test_hierarchy_LDFLAGS = $(GBA_GROUP_WRAP) -Wl,--wrap=gba_group_inspect
 tests_unit_test_hierarchy_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c \
 	tests/unit/hierarchy_world.h tests/unit/log_catch.h $(GBA_GROUP_WORLD)

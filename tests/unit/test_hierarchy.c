@@ -267,6 +267,17 @@ static void test_sleeping(void **state)
 
 /* --------------------------------------------------------------------- who is missing --- */
 
+gba_status_t __real_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+/* No leader can look at the group's registers. */
+static bool blind;
+
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
+{
+    return blind ? GBA_ERR_IO : __real_gba_group_inspect(group, state);
+}
+
 /* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
 static void late(const uint32_t host[5], unsigned lines)
 {
@@ -300,6 +311,11 @@ static void test_who_is_missing(void **state)
     /* All on one host. */
     late((const uint32_t[]){0, 0, 0, 0, 0}, 1);
     expect_line("4 of 5 members have arrived; missing: member 1\n");
+    /* A leader that sees its own node alone. */
+    blind = true;
+    late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
+    blind = false;
+    expect_line("4 of 5 members have arrived (of 1 it is not known here)\n");
 }
 
 int main(void)
