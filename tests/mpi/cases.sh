@@ -237,6 +237,20 @@ ibarrier_algorithm_right() {
     took none
 }
 
+# Messages between pretended hosts, and eight requests for all that a rank sends.
+ibarrier_nested() {
+    local requests=() name
+    limit 60
+    path_options none
+    for name in num max inc; do
+        requests+=(--mca "pml_ob1_free_list_$name" 8)
+    done
+    job "${path[@]}" --mca pml ob1 --mca btl tcp,self "${requests[@]}" -x GBA_TEST_HOSTS=2 \
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np 2 -- ibarrier 7
+    lines 0 '^FAIL'
+    lines 2 'software: .* of 2 hosts'
+}
+
 # RANKS: nonblocking barriers, in all modes of the program that the path allows.
 ibarrier_all() {
     local mode algorithm
@@ -289,6 +303,7 @@ all_cases() {
     local ranks device program count
     broken_all
     hierarchy_all
+    test_case ibarrier-nested ibarrier_nested
     test_case stats-sim stats_right sim sim 0
     test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do

@@ -11,7 +11,8 @@
  * then; with messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5
  * crash Open MPI 4.1's own nonblocking barrier, which does not keep the communicator. 6: for a
  * device that dies under nonblocking barriers; the blocking one behind them is what gets all over
- * it.
+ * it. 7, for two ranks and messages that wait for memory (ibarrier_nested in cases.sh): a
+ * communicator that ends within the call of a nonblocking barrier on another one.
  */
 #include "tests/mpi/test.h" /* first: the extensions need mpi.h */
 
@@ -24,6 +25,11 @@
 #define MANY    100
 #define REPEATS 5
 #define THREADS 4
+
+/* Sends that wait for the other rank, and bytes of each: more than it takes in before its receive.
+ */
+#define PENDING       6
+#define PENDING_BYTES 1000000
 
 enum { BY_WAIT, BY_TEST, BY_WAITALL, BY_WAITANY, BY_TESTSOME, BY_WAITSOME, BY_TESTALL, WAYS };
 
@@ -360,6 +366,46 @@ static void died(void)
     free(batch);
 }
 
+/*
+ * A freed communicator has a send as its last reference, and the messages of a barrier need what
+ * that send holds: it ends, and the communicator with it, in progress of the barrier's own start.
+ */
+static void nested(void)
+{
+    static char data[PENDING + 1][PENDING_BYTES];
+    MPI_Request pending[PENDING], last, request;
+    int other = 1 - test_rank;
+    MPI_Comm ends, comm;
+
+    TEST_CHECK(test_size == 2, "for two ranks");
+    MPI_Comm_dup(MPI_COMM_WORLD, &ends);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Barrier(ends);
+    MPI_Barrier(comm);
+    MPI_Ibarrier(ends, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    test_step("a communicator that ends in a nonblocking barrier");
+    if (test_rank == 0) {
+        for (int i = 0; i < PENDING; i++)
+            MPI_Isend(data[i], PENDING_BYTES, MPI_BYTE, other, 1, MPI_COMM_WORLD, &pending[i]);
+        MPI_Isend(data[PENDING], PENDING_BYTES, MPI_BYTE, other, 1, ends, &last);
+        MPI_Request_free(&last);
+    } else {
+        MPI_Irecv(data[PENDING], PENDING_BYTES, MPI_BYTE, other, 1, ends, &last);
+    }
+    MPI_Comm_free(&ends);
+    MPI_Ibarrier(comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (test_rank == 0) {
+        MPI_Waitall(PENDING, pending, MPI_STATUSES_IGNORE);
+    } else {
+        MPI_Wait(&last, MPI_STATUS_IGNORE);
+        for (int i = 0; i < PENDING; i++)
+            MPI_Recv(data[i], PENDING_BYTES, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     long mode = argc > 1 ? strtol(argv[1], NULL, 0) : 1;
@@ -375,6 +421,8 @@ int main(int argc, char **argv)
         freed();
     else if (mode == 6)
         died();
+    else if (mode == 7)
+        nested();
     else
         everything();
     return test_end();

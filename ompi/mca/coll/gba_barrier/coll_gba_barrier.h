@@ -74,7 +74,6 @@ typedef struct gba_coll_module {
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;        /* the first one is under way */
     struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
-    bool queue_used;                                /* once, at least; stays so */
     unsigned looks;
     uint64_t round_told; /* the last one of which notices were posted */
     bool world;          /* of MPI_COMM_WORLD */

@@ -49,6 +49,8 @@ static void done_complete(struct done *done)
     /* Others' notices may have ended it before this member had told them anything. */
     if (NULL != request)
         gba_common_notices_flush();
+    /* Release: pairs with request_free and gba_coll_ibarrier_wait, of whoever sees it complete. */
+    gba_fence_release();
     for (; NULL != request; request = next) {
         next = request->next; /* the owner may free it as soon as it is complete */
         (void)ompi_request_complete(&request->super, true);
@@ -198,7 +200,6 @@ static int ibarrier_start(ompi_communicator_t *comm, ompi_request_t **request,
     opal_mutex_lock(&gba_coll->queue_lock);
     rc = progress_register();
     if (OMPI_SUCCESS == rc) {
-        module->queue_used = true;
         queue_append(module, r);
         if (module->queue == r) {
             gba_pointer_store_release(&module->active, NULL);
@@ -261,8 +262,10 @@ bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
 
 void gba_coll_ibarrier_drop(gba_coll_module_t *module)
 {
-    /* Without the lock: set in a call on this communicator, and these end before it does. */
-    if (!module->queue_used)
+    /* Without the lock, which whoever makes the progress that we are in may hold: a send of ours
+     * can bring the end of some other communicator. Queued requests keep the module, so nobody else
+     * looks at it any more, and the last change came before the completion of its last request. */
+    if (NULL == module->queue && NULL == module->busy_link)
         return;
     opal_mutex_lock(&gba_coll->queue_lock);
     busy_remove(module);

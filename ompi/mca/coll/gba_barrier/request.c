@@ -18,6 +18,9 @@ static int request_free(ompi_request_t **request)
 
     if (!REQUEST_COMPLETE(*request))
         return MPI_ERR_REQUEST;
+    /* Acquire: pairs with the completion, by another thread perhaps. This may be the end of the
+     * module, which reads what that thread wrote there (gba_coll_ibarrier_drop). */
+    gba_fence_acquire();
     OMPI_REQUEST_FINI(&r->super);
     opal_free_list_return(&gba_coll->requests, &r->super.super);
     *request = MPI_REQUEST_NULL;
