@@ -96,6 +96,16 @@ death_last() {
     lines 1 'MPI_COMM_WORLD .*no device: the device no longer answers'
 }
 
+# MPI_Finalize waits for nobody, so that who has left the fatal round could not answer: no device.
+death_async() {
+    limit 60
+    path_options 'sim?die_after=10&die_release=1'
+    job "${path[@]}" --mca async_mpi_finalize 1 -np 3 -- death 4 10
+    total_is sim -eq 0
+    total_is software -eq 11
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: not supported .*although device_path is'
+}
+
 # RANKS DEATHS SEED [HOSTS]: so many deaths at random points, in all modes that can have them
 # anywhere. HOSTS: with groups among the leaders of at most so many pretended hosts.
 deaths() {
@@ -457,6 +467,7 @@ all_faults() {
         for mode in 7 8; do
             test_case "death-last-$mode-$ranks" death_last "$mode" "$ranks"
         done
+        [ "$ranks" -ne 3 ] || test_case death-left-async death_async
         # 40 each, so 200; GBA_TEST_DEATHS for a soak.
         test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
         test_case "death-node-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-10}" "${GBA_TEST_SEED:-1}" 5

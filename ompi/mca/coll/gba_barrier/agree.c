@@ -63,13 +63,16 @@ static void agree_name_member(void *ctx, uint32_t rank, char *text, size_t len)
     gba_coll_name_member(ctx, rank, text, len);
 }
 
-/* The device for that communicator, or NULL and the reason. */
+/*
+ * The device for that communicator, or NULL and the reason. Notices need MPI_Finalize to wait for
+ * all members: one that has left the round in which the device dies would answer no more.
+ */
 static gba_device_t *agree_device(const ompi_communicator_t *comm, gba_status_t *status)
 {
     gba_device_t *device;
 
     *status = GBA_ERR_UNSUPPORTED;
-    if (comm_for_set(comm))
+    if (comm_for_set(comm) || ompi_async_mpi_finalize)
         return NULL;
     device = gba_coll_device(status);
     if (NULL == device || OMPI_SUCCESS == gba_coll_notices_start())
