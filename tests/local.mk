@@ -245,6 +245,11 @@ check_PROGRAMS += tests/mpi/stray
 tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_stray_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_stray_LDADD = $(GBA_MPI_LIBS)
+# Somebody leaves a barrier before all that he has sent has got out; by a look below MPI as well.
+check_PROGRAMS += tests/mpi/leave
+tests_mpi_leave_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+tests_mpi_leave_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+tests_mpi_leave_LDADD = $(GBA_MPI_LIBS)
 
 # A barrier group among the leaders of nodes: what it is and does, and what cannot be had.
 if HAVE_CMOCKA

@@ -18,7 +18,9 @@
  * as soon as it is under way (as MPI_Request_free does), and what it sends is a constant, so
  * nothing of ours is needed for it any more: whoever frees the communicator right after the barrier
  * has nothing to wait for. The PML completes it by itself, in MPI_Finalize at the latest, where no
- * member gets through before all have come, hence have got their messages.
+ * member gets through before all have come, hence have got their messages. With the parameter
+ * async_mpi_finalize nobody waits there; then a member leaves a barrier only when its sends are
+ * complete, too, as it is with Open MPI's own barriers.
  */
 #include "ompi/mca/common/gba/gba_common.h"
 
@@ -32,6 +34,7 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
+#include "ompi/runtime/params.h"
 
 /* The first of Open MPI's own; all others are below it. */
 #if defined(MCA_COLL_BASE_TAG_BLOCKING_BASE)
@@ -54,6 +57,7 @@ static const uint8_t low_byte[256] = {SIXTY4(0), SIXTY4(64), SIXTY4(128), SIXTY4
 struct lane {
     int source, target;      /* ranks in the communicator */
     ompi_request_t *request; /* the receive, while it is posted, else NULL */
+    ompi_request_t *sending; /* the send, while it must be waited for, else NULL */
     uint8_t byte;            /* what it got */
 };
 
@@ -112,7 +116,10 @@ static gba_status_t pml_set(struct gba_signals *signals, uint32_t peer, uint32_t
                             MCA_PML_BASE_SEND_STANDARD, s->comm, &request));
     if (OMPI_SUCCESS != rc)
         return signals_fail(s, "cannot send to", target, rc);
-    ompi_request_free(&request);
+    if (ompi_async_mpi_finalize)
+        s->lane[slot].sending = request;
+    else
+        ompi_request_free(&request);
     /* After the first signal, since others wait for that, and nobody for our receives. */
     return seq == s->sequence ? GBA_OK : signals_begin(s, seq);
 }
@@ -139,6 +146,24 @@ static void lane_take(struct pml_signals *s, struct lane *lane)
                            lane->byte);
 }
 
+/* The send of a lane, if it is still there. Returns whether there is nothing to wait for. */
+static bool lane_sent(struct pml_signals *s, struct lane *lane)
+{
+    int rc;
+
+    if (OPAL_LIKELY(NULL == lane->sending))
+        return true;
+    if (!REQUEST_COMPLETE(lane->sending))
+        return false;
+    gba_fence_acquire(); /* as above */
+    rc = lane->sending->req_status.MPI_ERROR;
+    ompi_request_free(&lane->sending);
+    lane->sending = NULL;
+    if (OMPI_SUCCESS != rc)
+        (void)signals_fail(s, "cannot send to", lane->target, rc);
+    return true;
+}
+
 /* Acquire. Only asked for in the barrier under way, so the parity tells nothing new. */
 static uint32_t pml_mine(struct gba_signals *signals, uint32_t slot, uint32_t parity)
 {
@@ -148,7 +173,9 @@ static uint32_t pml_mine(struct gba_signals *signals, uint32_t slot, uint32_t pa
     (void)parity;
     if (NULL != lane->request && REQUEST_COMPLETE(lane->request))
         lane_take(s, lane);
-    return NULL == lane->request && !s->failed ? s->sequence : s->sequence - 1;
+    /* A lane is sent over before it is asked for, in each round of all schedules with messages. */
+    return lane_sent(s, lane) && NULL == lane->request && !s->failed ? s->sequence
+                                                                     : s->sequence - 1;
 }
 
 /* The waiter calls opal_progress anyway; here it only learns that there is nothing to wait for. */
@@ -162,7 +189,7 @@ static void pml_destroy(struct gba_signals *signals)
     struct pml_signals *s = (struct pml_signals *)signals;
 
     for (uint32_t i = 0; i < s->lanes; i++)
-        if (NULL != s->lane[i].request)
+        if (NULL != s->lane[i].request || NULL != s->lane[i].sending)
             return; /* after a failure only: the PML may still write there, so it is the PML's */
     free(s);
 }
