@@ -9,6 +9,8 @@ gba_status_t gba_barrier_start(gba_team_t *team)
 {
     team->under_way = true;
     if (gba_recovery_lost(team)) {
+        if (gba_interim_due(team))
+            return gba_interim_start(team);
         gba_recovery_begin(team);
         if (NULL != team->software)
             gba_software_aside(team->software);
@@ -23,8 +25,11 @@ gba_status_t gba_barrier_start(gba_team_t *team)
 /* Whether the round under way is over; what says so depends on the path. */
 static gba_status_t barrier_look(struct gba_team *team)
 {
-    if (__builtin_expect(gba_recovery_lost(team), 0))
-        return team->under_way ? gba_recovery_test(team) : GBA_OK;
+    if (__builtin_expect(gba_recovery_lost(team), 0)) {
+        if (!team->under_way)
+            return GBA_OK;
+        return team->interim.under_way ? gba_interim_test(team) : gba_recovery_test(team);
+    }
     return NULL != team->software ? gba_software_test(team->software)
                                   : gba_poll_release(team->state);
 }
@@ -36,7 +41,7 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     /* Once, however often the caller asks: gba_team_recover compares these counts, and one too many
      * would let the others out of a round that has not ended. */
     if (GBA_OK == status && team->under_way) {
-        team->under_way = false;
+        team->under_way = team->interim.under_way = false;
         (void)gba_team_complete(team);
         gba_watch_over(team);
         /* From the next round on a member of a lost team does not arrive at the device. Its

@@ -7,6 +7,7 @@
 
 #include "gba/dev/dev_ops.h"
 #include "gba/gba.h"
+#include "gba/interim.h"
 #include "gba/recover.h"
 #include "gba/software.h"
 #include "gba/spec/gba_regs.h"
@@ -110,6 +111,7 @@ struct gba_team {
     gba_status_t loss;   /* why this member has given up the group; GBA_OK: it did not itself */
     bool inspect_failed; /* has been logged */
     struct gba_recovery *recovery; /* of a team with an id on a device path, else NULL */
+    struct gba_interim interim;    /* of such a team, too, if it asked for that */
     char name[64];
     char instead[192]; /* without a group: what there is instead, in words */
     char why[352];

@@ -444,6 +444,9 @@ typedef struct gba_team_attr {
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     bool crowded; /* the job has more processes on this host than it has cores */
+    /* Most barriers may be started without blocking: when the device is lost, those before the next
+     * blocking one go over `remote`. The same on all members. */
+    bool nonblocking;
     /* Rank 0's counts: unlike that of any other team that a process of the job was ever in, and
      * another one in each call. 0: the runtime carries no notices (see gba_notice_t); then one
      * device must serve all members. */

@@ -18,7 +18,7 @@ GBA_LIB_SOURCES = \
 	gba/dev/sim_find.c \
 	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
 	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c gba/wait.c gba/watch.c \
-	gba/recover.h gba/recover.c gba/offer.h gba/offer.c \
+	gba/recover.h gba/recover.c gba/interim.h gba/interim.c gba/offer.h gba/offer.c \
 	gba/software.h gba/software.c gba/software_steps.c gba/software_islands.c \
 	gba/software_plan.h gba/software_plan.c gba/software_agree.h gba/software_group.c
 

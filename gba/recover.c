@@ -35,7 +35,11 @@
  * on all members when they complete m, however they do. All are in the same call then, so that if
  * it is one that may block, they agree there (gba_team_recover), and all have completed the same
  * rounds. A member that has left the team says nothing of s: it has gone through no such m, or it
- * would have been in that agreement until all came.
+ * would have been in that agreement until all came; or m was the last round of all.
+ *
+ * Until then, from m + 1 on, rounds end without notices (interim.c). All know at its beginning that
+ * m + 1 is such a round, so all of its messages are sent and taken. Questions about m and what came
+ * before are answered as ever.
  *
  * Several islands (software_islands.c): the round of all this is a barrier, of two rounds of the
  * islands' groups, and "the device says so" is the release of the second; that of the first says
@@ -125,6 +129,7 @@ void gba_recovery_end(struct gba_team *team)
     }
     pthread_mutex_unlock(&lock);
     team->recovery = NULL;
+    gba_interim_close(team);
 }
 
 static struct gba_recovery *recovery_find(uint64_t id)
@@ -209,7 +214,7 @@ gba_status_t gba_recovery_test(struct gba_team *team)
 
 gba_status_t gba_team_notice(const gba_team_t *team, gba_notice_t *notice)
 {
-    if (!gba_recovery_lost(team) || !team->under_way)
+    if (!gba_recovery_lost(team) || !team->under_way || team->interim.under_way)
         return GBA_ERR_BUSY;
     pthread_mutex_lock(&lock);
     *notice = (gba_notice_t){.team = team->recovery->id,

@@ -85,6 +85,8 @@ struct gba_wish {
     bool islands;        /* if one group cannot serve all nodes, one for each island */
     gba_status_t reason; /* why there is no group of all, */
     uint32_t culprit;    /* and the member */
+    /* And of this one: GBA_OK, or why it cannot take part. */
+    gba_status_t mine;
 };
 
 /*

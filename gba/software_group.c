@@ -111,6 +111,8 @@ static gba_status_t group_join(struct gba_agreement *a)
     uint32_t head = island_head(&a->plan);
 
     software->split = islands->count > 1;
+    if (GBA_OK != a->wish->mine)
+        return a->wish->mine;
     if (0 != a->plan.topology.local_rank)
         return GBA_OK;        /* no leader */
     if (head == a->oob->rank) /* has its seat */

@@ -115,16 +115,17 @@ static void team_take(struct gba_team *team, bool simulated, struct gba_software
 /*
  * A group of the leaders of nodes is offered, or one of all that not all can join, and *no says
  * why. The team takes one for the leaders, or for each island of them, or what its members can have
- * without. Returns GBA_OK with no->reason set.
+ * without. mine: as in team_group_all. Returns GBA_OK with no->reason set.
  */
 static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_attr_t *attr,
                                        const gba_oob_t *oob, const struct gba_offer *offer,
-                                       struct refusal *no)
+                                       gba_status_t mine, struct refusal *no)
 {
     struct gba_wish wish = {.request = gba_offer_request(team, attr, 0),
                             .islands = 0 != offer->islands,
                             .reason = GBA_OK != no->reason ? no->reason : GBA_ERR_TOO_MANY,
-                            .culprit = no->culprit};
+                            .culprit = no->culprit,
+                            .mine = mine};
     struct gba_software *software = NULL;
     struct gba_software_outcome outcome;
     gba_status_t status;
@@ -154,17 +155,17 @@ static gba_status_t team_group_leaders(struct gba_team *team, const gba_team_att
     return GBA_OK;
 }
 
-/* A group of all is offered. Returns GBA_OK with no->reason set; the team has its seat if it is
- * GBA_OK, and then the group is armed. */
+/* A group of all is offered. mine: GBA_OK, or why this member cannot take part. Returns GBA_OK with
+ * no->reason set; the team has its seat if it is GBA_OK, and then the group is armed. */
 static gba_status_t team_group_all(struct gba_team *team, const gba_team_attr_t *attr,
                                    const gba_oob_t *oob, const struct gba_offer *offer,
-                                   struct refusal *no)
+                                   gba_status_t mine, struct refusal *no)
 {
     int32_t armed = GBA_OK;
     char text[96];
-    gba_status_t status = attr->device_status;
+    gba_status_t status = NULL == attr->device ? attr->device_status : mine;
 
-    if (NULL != attr->device)
+    if (NULL != attr->device && GBA_OK == mine)
         status = gba_group_take(attr->device, &offer->ticket, team->rank, offer->sequence,
                                 &team->group, &team->state);
     status = gba_vote(oob, status, &no->reason, &no->culprit);
@@ -193,19 +194,21 @@ static gba_status_t team_group(struct gba_team *team, const gba_team_attr_t *att
                                const gba_oob_t *oob, struct refusal *no, bool *settled)
 {
     struct gba_offer offer;
-    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer);
+    gba_status_t status = gba_offer_exchange(team, attr, oob, &offer), mine = GBA_OK;
 
     *settled = false;
     if (GBA_OK != status)
         return status;
     no->pause = offer.pause;
     no->reason = (gba_status_t)offer.status;
+    if (GBA_OFFER_NONE != offer.kind && 0 != offer.id)
+        mine = gba_interim_open(team, attr);
     if (GBA_OFFER_ALL == offer.kind)
-        status = team_group_all(team, attr, oob, &offer, no);
+        status = team_group_all(team, attr, oob, &offer, mine, no);
     *settled =
         GBA_OFFER_LEADERS == offer.kind || (GBA_OK == status && GBA_OFFER_ALL == offer.kind &&
                                             offer.islands && GBA_ERR_OTHER_DEVICE == no->reason);
-    return *settled ? team_group_leaders(team, attr, oob, &offer, no) : status;
+    return *settled ? team_group_leaders(team, attr, oob, &offer, mine, no) : status;
 }
 
 /* The agreement. On GBA_OK the team has a path and a reason; it holds a group only if it is armed.

@@ -17,14 +17,30 @@
 /* Missing members that a line names; a longer list helps nobody. */
 #define NAMED 8u
 
+/* Without the device: by notices all tell each other, and that is all there is to see; by messages
+ * they tell only their neighbours. */
+static enum gba_arrived lost_arrived(const struct gba_team *team, uint32_t member)
+{
+    if (!team->interim.under_way)
+        return gba_recovery_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+    return member == team->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
+}
+
+/* Who is late, of those that this member waits for over messages, or UINT32_MAX. */
+static uint32_t late_source(const struct gba_team *team)
+{
+    if (team->interim.under_way)
+        return gba_interim_late_source(team);
+    return NULL == team->software ? UINT32_MAX : gba_software_late_source(team->software);
+}
+
 /* Whether a member has arrived in the round under way, as far as this one can see. group: as
  * stuck_tell. */
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
-    /* Without the device all tell each other, and that is all there is to see. */
     if (gba_recovery_lost(team))
-        return gba_recovery_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+        return lost_arrived(team, member);
     if (NULL != team->software)
         return gba_software_arrived(team->software, group, member);
     if (NULL == group)
@@ -99,7 +115,7 @@ static bool stuck_speaks(const struct gba_team *team, const gba_group_state_t *g
 
     if (picture->missing > 0)
         return picture->first == team->rank;
-    source = NULL == team->software ? UINT32_MAX : gba_software_late_source(team->software);
+    source = late_source(team);
     if (UINT32_MAX == source)
         return NULL == group;
     name_missing(team, source, picture->names, sizeof picture->names);
@@ -232,7 +248,7 @@ gba_status_t gba_watch(struct gba_team *team)
         memset(&group, 0, sizeof group);
         if (stuck)
             stuck_tell(team, &group, now);
-        return GBA_ERR_DEAD;
+        return team->interim.under_way ? GBA_INPROGRESS : GBA_ERR_DEAD;
     }
     if (NULL != state && gba_state_reclaimed(state))
         return watch_lost(team, GBA_ERR_RECLAIMED);

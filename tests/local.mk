@@ -294,6 +294,19 @@ tests_unit_test_lost_group_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segm
 tests_unit_test_lost_group_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 endif
 
+# Teams that have lost their device, before they can agree on another path.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_interim
+TESTS += tests/unit/test_interim
+tests_unit_test_interim_SOURCES = tests/unit/test_interim.c tests/unit/heard.h \
+	tests/unit/notice_world.c tests/unit/notice_world.h tests/unit/team_world.c \
+	tests/unit/team_world.h tests/unit/thread_oob.c tests/unit/thread_oob.h
+tests_unit_test_interim_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_interim_LDFLAGS = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach \
+	-Wl,--wrap=gba_recovery_register
+tests_unit_test_interim_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+endif
+
 # Islands of nodes, with a group each: what they are and do, what cannot be had, and the loss of
 # groups.
 if HAVE_CMOCKA

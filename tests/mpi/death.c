@@ -13,6 +13,7 @@
  * 7: rank 0 comes to the fatal round when all others have told everybody of it, with a nonblocking
  *    barrier, and then stays out of MPI until they have left
  * 8: the same, and their notices have come in before it calls MPI_Ibarrier
+ * 9: nothing but nonblocking barriers from the second one on, until the last but one
  *
  * In modes 7 and 8 the device dies at the first arrival after ROUNDS (die_arrival). In modes 2 to 4
  * the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: only rank 0 is released
@@ -131,6 +132,23 @@ static void last(long rounds, bool progress)
     test_proof_end(&proof);
 }
 
+/* Until the last one nobody can agree on another path. */
+static void only_nonblocking(long rounds)
+{
+    uint64_t mine = test_seed((uint64_t)test_rank + 1);
+    struct test_proof proof;
+
+    test_proof_begin(&proof, MPI_COMM_WORLD, "nonblocking barriers only", 0, 1);
+    test_proof_barrier(&proof);
+    for (long i = 0; i < rounds; i++) {
+        if (i % 8 == 0)
+            test_delay(&mine);
+        test_proof_ibarrier(&proof);
+    }
+    test_proof_barrier(&proof);
+    test_proof_end(&proof);
+}
+
 static void several(long rounds)
 {
     MPI_Comm dup, half, late;
@@ -192,6 +210,9 @@ int main(int argc, char **argv)
     case 7:
     case 8:
         last(rounds, mode == 8);
+        break;
+    case 9:
+        only_nonblocking(rounds);
         break;
     default:
         several(rounds);

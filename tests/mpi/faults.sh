@@ -106,6 +106,16 @@ death_async() {
     lines 1 'MPI_COMM_WORLD .*software: .*no device: not supported .*although device_path is'
 }
 
+# RANKS: nonblocking barriers only, and the path is agreed on at the end.
+death_nonblocking() {
+    limit 60
+    path_options 'sim?die_after=20'
+    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- death 9 5000
+    lines 0 '^FAIL'
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: the device no longer answers'
+    total_is failovers -eq 1
+}
+
 # RANKS DEATHS SEED [HOSTS]: so many deaths at random points, in all modes that can have them
 # anywhere. HOSTS: with groups among the leaders of at most so many pretended hosts.
 deaths() {
@@ -130,10 +140,11 @@ deaths() {
         # Some of these releases are still on their way when the device is dead.
         3) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))&latency=200us&jitter=2ms" ;;
         esac
-        case $((RANDOM % 3)) in
+        case $((RANDOM % 4)) in
         0) mode='1 25' ;;
         1) mode='5 4' ;;
         2) mode='6 3' ;;
+        3) mode='9 40' ;;
         esac
         path_options "sim?$options&seed=$RANDOM"
         # shellcheck disable=SC2086 # two words
@@ -468,6 +479,7 @@ all_faults() {
             test_case "death-last-$mode-$ranks" death_last "$mode" "$ranks"
         done
         [ "$ranks" -ne 3 ] || test_case death-left-async death_async
+        test_case "death-nonblocking-$ranks" death_nonblocking "$ranks"
         # 40 each, so 200; GBA_TEST_DEATHS for a soak.
         test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
         test_case "death-node-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-10}" "${GBA_TEST_SEED:-1}" 5

@@ -25,7 +25,7 @@ static struct {
     struct message *messages;
     uint64_t id; /* of the first team; that of its member r is the r-th after it */
     uint32_t size;
-    unsigned seed;
+    unsigned seed, sent;
     bool stop;
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -49,6 +49,12 @@ static void post(uint32_t from, uint32_t to, const gba_notice_t *notice)
                           .notice = *notice};
     m->notice.team += (uint64_t)to - from; /* the receiver's own id */
     service.messages = m;
+    service.sent++;
+}
+
+unsigned notices_sent(void)
+{
+    return service.sent;
 }
 
 /* Returns whether there is nothing more to do for it. */
@@ -122,6 +128,7 @@ void notices_start(struct world *w, uint32_t size)
     service.size = size;
     service.stop = false;
     service.seed++;
+    service.sent = 0;
     w->id = service.id;
     w->outlive = outlive;
     if (0 != pthread_create(&service.thread, NULL, serve, NULL))

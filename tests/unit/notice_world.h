@@ -14,4 +14,7 @@
 void notices_start(struct world *w, uint32_t size);
 void notices_stop(struct world *w);
 
+/* Those that were sent since notices_start, answers included. */
+unsigned notices_sent(void);
+
 #endif

@@ -128,11 +128,18 @@ static gba_status_t barrier_in_steps(gba_team_t *team)
     return status;
 }
 
+static bool in_steps(const struct world *w, uint32_t round)
+{
+    if (0 != w->blocks_every)
+        return 0 != round % w->blocks_every;
+    return 0 != w->steps_every && 0 == round % w->steps_every;
+}
+
 /* In one of the ways that there are. GBA_MEET only of a blocking one. */
 static gba_status_t barrier_any(struct world *w, gba_team_t *team, const gba_oob_t *oob,
                                 uint32_t round)
 {
-    bool steps = 0 != w->steps_every && 0 == round % w->steps_every;
+    bool steps = in_steps(w, round);
     gba_status_t status;
 
     if (GBA_PATH_CALLER != gba_team_path(team))
@@ -168,7 +175,8 @@ static gba_status_t barrier(struct world *w, gba_team_t *team, const gba_team_at
         return status;
     if (NULL != w->outlive) {
         status = w->outlive(w, team, oob->rank);
-        if (GBA_OK != status || !gba_team_recover_due(team))
+        if (GBA_OK != status || !gba_team_recover_due(team) ||
+            (0 != w->blocks_every && in_steps(w, round)))
             return status;
         if (w->until_death)
             *last = round + w->rounds;
@@ -231,7 +239,8 @@ void world_member(struct thread_oob_member *self, const gba_oob_t *oob)
                             .device_status = GBA_ERR_NO_DEVICE,
                             .id = 0 == oob->rank ? w->id : 0,
                             .remote = oob->rank == w->no_remote ? NULL : &remote,
-                            .crowded = w->crowded};
+                            .crowded = w->crowded,
+                            .nonblocking = 0 != w->blocks_every};
     gba_team_t *team;
 
     my_world = w;

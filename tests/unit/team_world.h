@@ -33,6 +33,9 @@ struct world {
     gba_status_t (*outlive)(struct world *w, gba_team_t *team, uint32_t rank);
     bool past;            /* rounds past the team as well, on GBA_PATH_CALLER */
     uint32_t steps_every; /* each n-th barrier is made in steps, as a nonblocking one; 0: none */
+    /* All but each n-th are, and in the others only the members can agree on another path; 0: no.
+     */
+    uint32_t blocks_every;
     void (*before)(struct world *w, uint32_t round); /* member 0 calls it before a round, or NULL */
     const char *expected;                            /* in `why` */
     /* Members on which something fails, or NOBODY: */

@@ -96,6 +96,7 @@ static void agree_begin(struct agreement *a, ompi_communicator_t *comm, gba_coll
     a->attr.name_ctx = comm;
     a->attr.device = agree_device(comm, &a->attr.device_status);
     a->attr.crowded = gba_compat_crowded();
+    a->attr.nonblocking = true;
     if (0 == ompi_comm_rank(comm))
         a->attr.id = gba_common_notices_id(GBA_COMMON_IDS_COLL);
     gba_coll_oob_init(&a->oob, &a->ctx, comm, &module->saved);
