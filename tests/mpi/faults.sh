@@ -116,6 +116,16 @@ death_nonblocking() {
     total_is failovers -eq 1
 }
 
+# OPTIONS RANKS: the device dies in the last round, and no notice is left to a PML that says so.
+death_swept() {
+    limit 60
+    "$ompi_info" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:' || skip 'this Open MPI has no pml ucx'
+    path_options "sim?$1"
+    job "${path[@]}" --mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any -np "$2" -- death 4 5
+    lines 0 '^FAIL'
+    lines 0 'unexpected tag'
+}
+
 # RANKS DEATHS SEED [HOSTS]: so many deaths at random points, in all modes that can have them
 # anywhere. HOSTS: with groups among the leaders of at most so many pretended hosts.
 deaths() {
@@ -480,6 +490,10 @@ all_faults() {
         done
         [ "$ranks" -ne 3 ] || test_case death-left-async death_async
         test_case "death-nonblocking-$ranks" death_nonblocking "$ranks"
+        for mode in 0 1 2; do
+            [ "$mode" -lt "$ranks" ] || continue
+            test_case "death-swept-$mode-$ranks" death_swept "die_after=5&die_release=$mode" "$ranks"
+        done
         # 40 each, so 200; GBA_TEST_DEATHS for a soak.
         test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
         test_case "death-node-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-10}" "${GBA_TEST_SEED:-1}" 5

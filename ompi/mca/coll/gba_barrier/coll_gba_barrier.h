@@ -233,8 +233,9 @@ void gba_coll_ibarrier_close(void);
 
 /* notices.c */
 
-/* gba_common_notices_start and _tell, for communicators. */
+/* gba_common_notices_start and _tell, for communicators; and the end, with MPI_COMM_WORLD. */
 int gba_coll_notices_start(void);
+void gba_coll_notices_stop(void);
 void gba_coll_notices_tell(gba_coll_module_t *module, ompi_communicator_t *comm);
 
 /* request.c */

@@ -69,7 +69,7 @@ bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_count
 static void module_close(gba_coll_module_t *module)
 {
     if (module->world)
-        gba_common_notices_stop();
+        gba_coll_notices_stop();
     opal_mutex_lock(&gba_coll->lock);
     if (NULL != module->link) {
         counts_add(&gba_coll->retired, module);
@@ -202,7 +202,7 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
     if (NULL != module->saved.ibarrier && comm->c_coll->coll_ibarrier_module == super)
         GBA_COLL_INSTALL(comm, ibarrier, module->saved.ibarrier, module->saved.ibarrier_module);
     if (module->world)
-        gba_common_notices_stop();
+        gba_coll_notices_stop();
     /* The communicator ends. One with requests is kept by them, but MPI_COMM_WORLD is not. */
     gba_coll_ibarrier_drop(module);
     return OMPI_SUCCESS;

@@ -10,6 +10,14 @@ int gba_coll_notices_start(void)
     return gba_common_notices_start(&gba_coll->lock, &ompi_mpi_comm_world.comm);
 }
 
+/* MPI_Finalize ends communicators after its fence, so all members are past their last round; and
+ * before the PML, which it tells of that end after us. */
+void gba_coll_notices_stop(void)
+{
+    gba_common_notices_drain();
+    gba_common_notices_stop();
+}
+
 static int notice_peer(const void *comm, uint32_t rank)
 {
     ompi_group_t *group = ((const ompi_communicator_t *)comm)->c_local_group;

@@ -144,6 +144,13 @@ void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *me
  */
 int gba_common_notices_start(opal_mutex_t *lock, struct ompi_communicator_t *comm);
 
+/*
+ * Before _stop, where messages still go and all members are past their last round: take in what
+ * nobody needs any more, and wait for the answers that are still to come, since some PMLs complain
+ * of messages that are left when they end. Half a second at most.
+ */
+void gba_common_notices_drain(void);
+
 /* No more messages: that communicator ends. */
 void gba_common_notices_stop(void);
 

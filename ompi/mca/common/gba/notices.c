@@ -38,6 +38,11 @@
  * about a millisecond. Who is stopped or dead must not hold others. */
 #define FLUSH_CALLS 1000u
 
+/* Looks at the end in any case, for what others have told us since the last one. And for how long
+ * to wait for answers: a member may not be running just now. */
+#define DRAIN_LOOKS 16u
+#define DRAIN_NS    500000000u
+
 struct message {
     struct message *next;
     ompi_request_t *request; /* while it is on its way */
@@ -58,6 +63,7 @@ static struct {
     uint64_t due, awake; /* ns */
     /* Under `stepping`: on their way out and in, and what cannot be answered yet. */
     struct queue sending, receiving, questions;
+    long unanswered; /* notices of ours that are out, without their answers */
     opal_mutex_t posting;
     struct queue outbox;
     gba_word_t posted; /* 1: there is something in the outbox */
@@ -132,10 +138,12 @@ static void outbox_send(void)
         next = m->next;
         if (OMPI_SUCCESS == MCA_PML_CALL(isend(&m->notice, sizeof m->notice, MPI_BYTE, m->peer,
                                                GBA_COMMON_TAG_NOTICES, MCA_PML_BASE_SEND_STANDARD,
-                                               service.comm, &m->request)))
+                                               service.comm, &m->request))) {
+            service.unanswered += !m->notice.over;
             queue_put(&service.sending, m);
-        else
+        } else {
             outbox_put(m);
+        }
     }
 }
 
@@ -191,10 +199,12 @@ static bool notices_take(void)
         gba_word_store_relaxed(&service.owing, 1);
         /* Of a team that has come to its end here, which is an answer as well. */
         (void)gba_notice_take(&m->notice);
-        if (m->notice.over)
+        if (m->notice.over) {
+            service.unanswered--;
             free(m);
-        else
+        } else {
             queue_put(&service.questions, m);
+        }
     }
     return any;
 }
@@ -296,6 +306,28 @@ int gba_common_notices_start(opal_mutex_t *lock, struct ompi_communicator_t *com
     return rc;
 }
 
+/* A step, and whether something has still not got out. */
+static bool notices_send(void)
+{
+    (void)notices_step_inside();
+    return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
+}
+
+void gba_common_notices_drain(void)
+{
+    uint64_t end = gba_clock_ns() + DRAIN_NS;
+    bool owed = true;
+
+    if (!service.registered)
+        return;
+    for (unsigned i = 0; i < DRAIN_LOOKS || (owed && gba_clock_ns() < end); i++) {
+        opal_mutex_lock(&service.stepping);
+        owed = notices_send() || service.unanswered > 0;
+        opal_mutex_unlock(&service.stepping);
+        (void)opal_progress();
+    }
+}
+
 void gba_common_notices_stop(void)
 {
     if (!service.registered)
@@ -306,13 +338,6 @@ void gba_common_notices_stop(void)
     queue_free(&service.questions);
     sent_free();
     /* What is still under way the PML may yet read or write, so that is the PML's. */
-}
-
-/* A step, and whether something has still not got out. */
-static bool notices_send(void)
-{
-    (void)notices_step_inside();
-    return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
 }
 
 static void notices_flush(void)
