@@ -255,8 +255,9 @@ static void member_completed(struct member *me)
     for (uint32_t m = 0; m < rules->size; m++)
         if (entered_of(&members[m]) < round)
             blame(EARLY);
-    /* All have begun this round, so nobody goes aside in it, or before it, any more. In the last one
-     * who has left the team says nothing of that, and nobody needs it if no agreement follows. */
+    /* All have begun this round, so nobody goes aside in it, or before it, any more. In the last
+     * one who has left the team says nothing of that, and nobody needs it if no agreement follows.
+     */
     if (due != (first_aside <= round) && (round < rules->rounds || rules->blocking >> round & 1))
         blame(WRONG_DUE);
     if (due && rules->blocking >> round & 1)
