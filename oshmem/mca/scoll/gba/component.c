@@ -36,6 +36,7 @@ static int component_close(void)
     struct gba_common_counts sum;
 
     gba_scoll_modules_close();
+    gba_common_notices_drain();
     gba_common_notices_stop();
     gba_scoll_pool_close();
     if (gba_scoll->enabled && gba_scoll->params.verbose > 0 && 0 == OMPI_PROC_MY_NAME->vpid) {
