@@ -421,6 +421,7 @@ typedef struct gba_remote_group {
     uint32_t size, rank;   /* members of this group; this one's number among them */
     uint32_t radix;        /* the schedule of the signals, see gba/soft/sched.h */
     uint32_t sequence;     /* the first round is sequence + 1 */
+    uint32_t channel;      /* 0 or 1: a team can have both at a time, and they are kept apart */
 } gba_remote_group_t;
 
 struct gba_signals; /* gba/signal/signal_ops.h, for runtimes in this tree */
@@ -445,7 +446,7 @@ typedef struct gba_team_attr {
     void *name_ctx;
     bool crowded; /* the job has more processes on this host than it has cores */
     /* Most barriers may be started without blocking: when the device is lost, those before the next
-     * blocking one go over `remote`. The same on all members. */
+     * blocking one go over `remote`, which all members must have for that. The same on all. */
     bool nonblocking;
     /* Rank 0's counts: unlike that of any other team that a process of the job was ever in, and
      * another one in each call. 0: the runtime carries no notices (see gba_notice_t); then one
@@ -582,8 +583,8 @@ GBA_EXPORT gba_status_t gba_notice_answer(const gba_notice_t *notice, gba_notice
 
 /*
  * Whether the barrier that has just ended is the one at whose end all members call
- * gba_team_recover: the same on all of them. The team goes on by notices until that is done.
- * By the thread that has the team's barrier.
+ * gba_team_recover: the same on all of them. Until that is done the team goes on by notices, or
+ * over messages (gba_team_attr_t.nonblocking). By the thread that has the team's barrier.
  */
 GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 

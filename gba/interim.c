@@ -10,10 +10,13 @@ static const struct gba_algorithm *const algorithm = &gba_soft_dissemination;
 gba_status_t gba_interim_open(struct gba_team *team, const gba_team_attr_t *attr)
 {
     struct gba_interim *interim = &team->interim;
-    const gba_remote_group_t all = {.size = team->size, .rank = team->rank, .radix = 2};
+    const gba_remote_group_t all = {
+        .size = team->size, .rank = team->rank, .radix = 2, .channel = 1};
 
-    if (NULL != interim->signals || !attr->nonblocking || NULL == attr->remote)
+    if (NULL != interim->signals || !attr->nonblocking)
         return GBA_OK;
+    if (NULL == attr->remote)
+        return GBA_ERR_UNSUPPORTED;
     memset(interim, 0, sizeof *interim);
     gba_soft_init(&interim->soft, team->rank, team->size, all.radix, all.sequence);
     return attr->remote->open(attr->remote->ctx, &all, &interim->signals);

@@ -21,8 +21,8 @@ struct gba_interim {
 
 /*
  * Make them ready, if attr asks for them (`nonblocking`); nothing if they are. Not collective,
- * sends nothing. GBA_OK, or GBA_ERR_NOMEM and what else the runtime says: then no member may take
- * the device.
+ * sends nothing. GBA_OK; GBA_ERR_UNSUPPORTED: this member has no remote; GBA_ERR_NOMEM and what
+ * else the runtime says. If it is not GBA_OK, no member may take the device.
  */
 gba_status_t gba_interim_open(struct gba_team *team, const gba_team_attr_t *attr);
 void gba_interim_close(struct gba_team *team);

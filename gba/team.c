@@ -163,12 +163,12 @@ static gba_status_t team_group_all(struct gba_team *team, const gba_team_attr_t 
 {
     int32_t armed = GBA_OK;
     char text[96];
-    gba_status_t status = NULL == attr->device ? attr->device_status : mine;
+    gba_status_t status = attr->device_status;
 
-    if (NULL != attr->device && GBA_OK == mine)
+    if (NULL != attr->device)
         status = gba_group_take(attr->device, &offer->ticket, team->rank, offer->sequence,
                                 &team->group, &team->state);
-    status = gba_vote(oob, status, &no->reason, &no->culprit);
+    status = gba_vote(oob, GBA_OK == status ? mine : status, &no->reason, &no->culprit);
     if (GBA_OK == status && GBA_OK == no->reason) {
         if (0 == team->rank)
             armed = (int32_t)gba_configure_group(team->group, offer->sequence);

@@ -70,10 +70,11 @@ islands_deaths() {
         2) option="?die_after=$((RANDOM % 16))&die_release=$((1 + RANDOM % 2))" ;;
         3) option="?die_after=$((RANDOM % 16))&die_release=1&latency=200us&jitter=2ms" ;;
         esac
-        case $((RANDOM % 3)) in
+        case $((RANDOM % 4)) in
         0) mode='1 25' ;;
         1) mode='5 8' ;;
         2) mode='6 6' ;;
+        3) mode='9 40' ;;
         esac
         devices="$option -"
         [ $((RANDOM % 2)) -eq 0 ] || devices="- $option"

@@ -52,6 +52,7 @@ struct net {
     struct world *world;
     uint32_t rank[WORLD_MEMBERS]; /* of the team, by number in the group */
     uint32_t mine;
+    gba_word_t (*word)[WORLD_SLOTS][2]; /* of all members, of its channel */
 };
 
 static gba_status_t net_set(struct gba_signals *signals, uint32_t peer, uint32_t slot, uint32_t seq)
@@ -61,7 +62,7 @@ static gba_status_t net_set(struct gba_signals *signals, uint32_t peer, uint32_t
     gba_word_add_relaxed(&net->world->sent, 1);
     gba_word_add_relaxed(&net->world->owed[net->mine], 1);
     gba_word_add_relaxed(&net->world->owed[net->rank[peer]], UINT64_MAX);
-    gba_word_store_release(&net->world->word[net->rank[peer]][slot][gba_signal_parity(seq)], seq);
+    gba_word_store_release(&net->word[net->rank[peer]][slot][gba_signal_parity(seq)], seq);
     return GBA_OK;
 }
 
@@ -69,7 +70,7 @@ static uint32_t net_mine(struct gba_signals *signals, uint32_t slot, uint32_t pa
 {
     struct net *net = (struct net *)signals;
 
-    return (uint32_t)gba_word_load_acquire(&net->world->word[net->mine][slot][parity]);
+    return (uint32_t)gba_word_load_acquire(&net->word[net->mine][slot][parity]);
 }
 
 /* In v1 and v2 a member sends as many messages in a barrier as it gets. */
@@ -98,9 +99,10 @@ static gba_status_t net_open(void *ctx, const gba_remote_group_t *group,
     for (uint32_t i = 0; i < group->size; i++)
         net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
     net->mine = net->rank[group->rank];
+    net->word = net->world->word[group->channel];
     for (uint32_t slot = 0; slot < WORLD_SLOTS; slot++)
         for (uint32_t parity = 0; parity < 2; parity++)
-            gba_word_store_relaxed(&net->world->word[net->mine][slot][parity], group->sequence);
+            gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);
     *signals = &net->base;
     return GBA_OK;
 }

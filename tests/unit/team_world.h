@@ -54,7 +54,7 @@ struct world {
     gba_word_t unread; /* transports closed with messages still to come, or to be read */
     gba_word_t owed[WORLD_MEMBERS]; /* messages sent by a member, less those sent to it */
     gba_word_t completed_late;      /* rounds that ended for a member in gba_team_recover */
-    gba_word_t word[WORLD_MEMBERS][WORLD_SLOTS][2];
+    gba_word_t word[2][WORLD_MEMBERS][WORLD_SLOTS][2]; /* by channel, receiver, slot, parity */
 };
 
 /* A world where nothing fails, all on one host. The caller frees it. */

@@ -101,6 +101,29 @@ static void test_cannot_open(void **state)
     }
 }
 
+/* A group is not kept by those who cannot have such barriers either, whoever that is: rank 0, with
+ * nobody who joins it, or a member without the runtime's messages. */
+static void test_nothing_is_kept(void **state)
+{
+    struct world *w = world_dying(UINT32_MAX);
+    gba_device_info_t info;
+
+    (void)state;
+    w->no_open = 0;
+    w->no_device = 1;
+    run(w, 2, GBA_PATH_SOFT);
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, info.groups);
+    world_end(w);
+    w = world_dying(UINT32_MAX);
+    w->no_remote = 2;
+    w->expected = gba_status_text(GBA_ERR_UNSUPPORTED);
+    run(w, 5, GBA_PATH_SOFT);
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, info.groups);
+    world_end(w);
+}
+
 static void late_later(struct world *w, uint32_t round)
 {
     if (round > 2 * DEATH)
@@ -127,9 +150,8 @@ static void test_who_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_nonblocking),
-        cmocka_unit_test(test_then_blocking),
-        cmocka_unit_test(test_cannot_open),
+        cmocka_unit_test(test_only_nonblocking), cmocka_unit_test(test_then_blocking),
+        cmocka_unit_test(test_cannot_open),      cmocka_unit_test(test_nothing_is_kept),
         cmocka_unit_test(test_who_is_missing),
     };
 

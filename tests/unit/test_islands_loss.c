@@ -46,6 +46,27 @@ static void test_a_device_dies_as_a_round_ends(void **state)
             }
 }
 
+/* The messages of nonblocking barriers after that are apart from those of the heads before it. */
+static void test_nonblocking_barriers(void **state)
+{
+    (void)state;
+    for (int after = 1; after <= 8; after++)
+        for (int blocks = 0; blocks < 2; blocks++) {
+            char path[48];
+            struct world *w;
+
+            snprintf(path, sizeof path, "sim?die_after=%d", after);
+            w = world_on((const char *const[DEVICES]){path, "sim", "sim"});
+            w->blocks_every = blocks ? 50 : UINT32_MAX;
+            w->rounds = 120;
+            w->params.first_sequence = 0xFFFFFFF8u;
+            w->expected = blocks ? gba_status_text(GBA_ERR_DEAD) : "groups among the leaders";
+            world_place(w, SIZE, 5, 2, after % 2);
+            run(w, SIZE, blocks ? GBA_PATH_SOFT : GBA_PATH_SIM);
+            world_end(w);
+        }
+}
+
 /* Between the arrivals of a round, and between its release stores. */
 static void test_a_device_dies_within_a_round(void **state)
 {
@@ -271,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_device_dies_as_a_round_ends),
+        cmocka_unit_test(test_nonblocking_barriers),
         cmocka_unit_test(test_a_device_dies_within_a_round),
         cmocka_unit_test(test_devices_die_at_any_moment),
         cmocka_unit_test(test_they_ask_again),

@@ -84,8 +84,10 @@ static gba_device_t *agree_device(const ompi_communicator_t *comm, gba_status_t 
 static void agree_begin(struct agreement *a, ompi_communicator_t *comm, gba_coll_module_t *module)
 {
     memset(a, 0, sizeof *a);
-    a->messages = (struct gba_common_messages){
-        .comm = comm, .tag = GBA_COMMON_TAG_SIGNALS, .label = "coll gba_barrier"};
+    a->messages =
+        (struct gba_common_messages){.comm = comm,
+                                     .tag = {GBA_COMMON_TAG_SIGNALS, GBA_COMMON_TAG_INTERIM},
+                                     .label = "coll gba_barrier"};
     gba_common_remote_init(&a->remote, &a->messages);
     snprintf(a->name, sizeof a->name, "%.40s (id %u)", gba_compat_comm_name(comm),
              GBA_COMM_ID(comm));

@@ -16,9 +16,9 @@
  *
  * When the device dies, or takes the group back, a barrier that is under way ends by notices
  * (notices.c), which need nothing but progress. The team leaves the device at the end of a blocking
- * barrier, which is one that all members are in; until then its barriers, of both kinds, end by
- * notices. In the same way it is at the end of a blocking one that members meet to ask for a group.
- * So a communicator that has only nonblocking ones left stays as it is.
+ * barrier, which is one that all members are in; until then its barriers, of both kinds, go over
+ * messages (gba/interim.h). In the same way it is at the end of a blocking one that members meet to
+ * ask for a group: a communicator that has only nonblocking ones left gets none any more.
  *
  * Persistent barriers (MPIX_Barrier_init) are left to the module below us. Members may start those
  * in different orders (MPI_Startall says nothing of it), so that they must be told apart on their

@@ -108,6 +108,7 @@ void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *tea
  * from 5.0 on at -7, with those that make communicators (ompi/mca/coll/base/coll_tags.h). So -2 to
  * -6 are left. Other components use tags of their own on communicators of their own.
  */
+#define GBA_COMMON_TAG_INTERIM (-4)
 #define GBA_COMMON_TAG_SIGNALS (-5)
 #define GBA_COMMON_TAG_NOTICES (-6)
 
@@ -118,7 +119,7 @@ struct ompi_communicator_t;
 /* Where the messages of a team go. */
 struct gba_common_messages {
     struct ompi_communicator_t *comm; /* outlives the team */
-    int tag;
+    int tag[2];                       /* by channel, see gba_remote_group_t */
     const uint32_t *ranks; /* in comm, of each member of the team; NULL: the same numbers */
     const char *label;     /* for people: what messages of ours begin with; a constant */
 };

@@ -44,7 +44,10 @@
 #endif
 _Static_assert(GBA_COMMON_TAG_SIGNALS > TAG_FIRST && GBA_COMMON_TAG_SIGNALS < MPI_ANY_TAG &&
                    GBA_COMMON_TAG_NOTICES > TAG_FIRST && GBA_COMMON_TAG_NOTICES < MPI_ANY_TAG &&
-                   GBA_COMMON_TAG_SIGNALS != GBA_COMMON_TAG_NOTICES,
+                   GBA_COMMON_TAG_SIGNALS != GBA_COMMON_TAG_NOTICES &&
+                   GBA_COMMON_TAG_INTERIM > TAG_FIRST && GBA_COMMON_TAG_INTERIM < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_INTERIM != GBA_COMMON_TAG_NOTICES &&
+                   GBA_COMMON_TAG_INTERIM != GBA_COMMON_TAG_SIGNALS,
                "these tags are ours alone");
 
 /* A message is the low byte of the sequence, which tells a stray one from ours. */
@@ -222,7 +225,7 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
         return GBA_ERR_NOMEM;
     s->base.ops = &pml_ops;
     s->comm = messages->comm;
-    s->tag = messages->tag;
+    s->tag = messages->tag[group->channel];
     s->label = messages->label;
     s->sequence = group->sequence;
     s->lanes = lanes;

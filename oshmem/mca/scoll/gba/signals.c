@@ -208,7 +208,7 @@ const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
     remote->apart = 0 != module->channels;
     remote->messages =
         (struct gba_common_messages){.comm = oshmem_comm_world,
-                                     .tag = gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL),
+                                     .tag = {gba_scoll_tag(module->set, GBA_SCOLL_SIGNAL)},
                                      .ranks = module->set->proc_vpids,
                                      .label = GBA_SCOLL_LABEL};
     if (0 != (module->channels & GBA_SCOLL_CHANNEL_COMM)) {
