@@ -563,7 +563,8 @@ typedef struct gba_notice {
 
 /*
  * What this member has to tell the others in the round under way.
- * Returns GBA_OK, or GBA_ERR_BUSY: nothing; no round is under way, or the device has not died.
+ * Returns GBA_OK, or GBA_ERR_BUSY: nothing; no round is under way, the device has not died, or the
+ * round goes over messages (gba_team_attr_t.nonblocking).
  * Not collective. By the thread that has the team's barrier.
  */
 GBA_EXPORT gba_status_t gba_team_notice(const gba_team_t *team, gba_notice_t *notice);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "gba/base/park.h"
+#include "gba/dev/sim.h"
 #include "gba/engine.h"
 #include "tests/unit/team_world.h"
 
@@ -281,12 +282,41 @@ static void test_lost_and_dead(void **state)
     world_end(w);
 }
 
+static void die_and_rise(struct world *w, uint32_t round)
+{
+    gba_word_t *dead = &((struct gba_sim_dev *)w->device->dev)->segment->dead;
+
+    if (20 == round || 40 == round)
+        gba_word_store_relaxed(dead, 20 == round);
+}
+
+/* A device that comes back is for new teams: who has lost it does not go back to it. */
+static void test_comes_back(void **state)
+{
+    struct world *w = world_on("sim");
+
+    (void)state;
+    w->before = die_and_rise;
+    w->rounds = 300;
+    w->expected = gba_status_text(GBA_ERR_DEAD);
+    world_run(w, 4, GBA_PATH_SOFT);
+    for (uint32_t r = 0; r < 4; r++) {
+        assert_int_equal(w->stats[r].failovers, 1);
+        assert_int_equal(w->stats[r].meetings, 0);
+    }
+    assert_int_equal(driver.asked, 1);
+    w->before = NULL;
+    w->expected = "sim: group";
+    world_run(w, 4, GBA_PATH_SIM);
+    world_end(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_and_found), cmocka_unit_test(test_leaders_of_nodes),
         cmocka_unit_test(test_requests),       cmocka_unit_test(test_heat),
-        cmocka_unit_test(test_lost_and_dead),
+        cmocka_unit_test(test_lost_and_dead),  cmocka_unit_test(test_comes_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
