@@ -76,7 +76,8 @@ struct member {
     bool dead;     /* the device does not answer this member any more */
 };
 
-static const struct rules *rules;
+static struct rules rules_now;
+static const struct rules *const rules = &rules_now;
 static struct member members[MEMBERS_MAX];
 static struct message messages[MESSAGES_MAX];
 static uint32_t message_count;
@@ -154,7 +155,7 @@ static void member_open(uint32_t rank)
 
 static void world_open(const struct rules *r)
 {
-    rules = r;
+    rules_now = *r;
     message_count = 0;
     dead = false;
     device_round = 0;
