@@ -24,18 +24,27 @@ need_packages() {
     fi
     need_missing=
     for need_package in $need_list; do
-        # shellcheck disable=SC2016 # the format is dpkg-query's
-        case $(dpkg-query -W -f '${Status}\n' "$need_package" 2>/dev/null) in
-        *'ok installed'*) ;;
-        *) need_missing="$need_missing $need_package" ;;
+        # A name of each release, between bars: one of them is enough.
+        need_names=$(echo "$need_package" | tr '|' ' ')
+        # shellcheck disable=SC2016,SC2086 # the format is dpkg-query's; words
+        case $(dpkg-query -W -f '${Status}\n' $need_names 2>/dev/null) in
+        *'ok installed'*) continue ;;
         esac
+        for need_name in $need_names; do
+            need_package=$need_name
+            ! apt-cache show "$need_name" >/dev/null 2>&1 || break
+        done
+        need_missing="$need_missing $need_package"
     done
     [ -n "$need_missing" ] || return 0
     need_sudo=
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null 2>&1 ||
-            die "as root, install these packages first: apt-get install$need_missing"
+            die "there is no sudo. Ask an administrator to run: apt-get install$need_missing"
         need_sudo=sudo
+    fi
+    if [ -n "$need_sudo" ] && ! sudo true; then
+        die "sudo was refused. Ask an administrator to run: apt-get install$need_missing"
     fi
     say "Installing Debian packages:$need_missing"
     # shellcheck disable=SC2086 # two lists of words
@@ -43,17 +52,20 @@ need_packages() {
         $need_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
             install $need_missing; } >"$log_dir/packages.log" 2>&1; then
         tail -n 20 "$log_dir/packages.log" >&2
-        die "the packages could not be installed; all of it is in $log_dir/packages.log"
+        die "the packages could not be installed:$need_missing; see $log_dir/packages.log"
     fi
 }
 
-# A space or a quote in the path is more than autotools can take; a colon more than search paths.
+# A space or a quote in the path is more than autotools can take; a colon more than search paths. The
+# build is in the checkout, so that must be writable.
 check_top() {
     case $top in
     *[!A-Za-z0-9_./+@,=~-]*)
         die "the checkout is in '$top'; the build needs a path of letters, digits and _./+@,=~- only"
         ;;
     esac
+    mkdir -p "$top/build" 2>/dev/null && [ -w "$top/build" ] && [ -w "$top" ] ||
+        die "cannot write to $top, and the build needs to; copy the checkout to a place of your own"
 }
 
 # DIR PREFIX [OPTION...]: configure in DIR, unless that is done for this checkout and prefix.
@@ -90,10 +102,11 @@ configure_asan() {
 setup_mpirun() {
     if [ "$(id -u)" -eq 0 ]; then
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
     fi
-    export OMPI_MCA_rmaps_base_oversubscribe=1
-    # PRRTE's name for it, from Open MPI 5.0 on.
-    export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+    # shellcheck source=contrib/launcher.sh
+    . "$top/contrib/launcher.sh"
+    allow_oversubscription mpirun
 }
 
 # Whole seconds, for durations.

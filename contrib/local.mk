@@ -1,58 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Scripts and examples. The demo is an MPI program like any other.
+if BUILD_OMPI
 noinst_PROGRAMS += contrib/examples/demo
+endif
 contrib_examples_demo_SOURCES = contrib/examples/demo.c
 contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
 
-# The rules of the house are part of "make check".
-dist_check_SCRIPTS += contrib/check-layers
-TESTS += contrib/check-layers
+# The rules of the house are part of "make check", and what scripts and programs print as help.
+dist_check_SCRIPTS += contrib/check-layers contrib/check-help contrib/check-manual
+TESTS += contrib/check-layers contrib/check-help contrib/check-manual
 
 EXTRA_DIST += \
 	.ci/run .clang-tidy \
-	contrib/check contrib/check-configure contrib/check-install contrib/check-spec \
-	contrib/demo contrib/gba-env contrib/lib.sh contrib/lint contrib/packages
+	contrib/check contrib/check-debian contrib/debian-tests contrib/check-configure contrib/check-install contrib/check-spec \
+	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
 
-# Benchmarks, not built by default: make contrib/bench/shm_floor
-EXTRA_PROGRAMS = contrib/bench/shm_floor
+# Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
+check_PROGRAMS += contrib/bench/shm_floor
 contrib_bench_shm_floor_SOURCES = contrib/bench/shm_floor.c
 contrib_bench_shm_floor_LDADD = gba/libgbacore.la
 # Its addresses are those that the linker gave, so that they can be compared with callgrind's.
-EXTRA_PROGRAMS += contrib/bench/fast_path
+check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kernel.c \
 	tests/unit/fake_kernel.h tests/unit/fake_driver.c tests/unit/fake_driver.h
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
-EXTRA_PROGRAMS += contrib/bench/mpi_floor
+if BUILD_OMPI
+check_PROGRAMS += contrib/bench/mpi_floor contrib/bench/wakeup contrib/bench/ibarrier_cost \
+	contrib/bench/lifecycle_cost
+endif
 contrib_bench_mpi_floor_SOURCES = contrib/bench/mpi_floor.c
 contrib_bench_mpi_floor_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_bench_mpi_floor_LDADD = $(MPI_LIBS)
 
-EXTRA_PROGRAMS += contrib/bench/wakeup
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md \
+EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md \
 	contrib/bench/hosts
-EXTRA_PROGRAMS += contrib/bench/ibarrier_cost
 contrib_bench_ibarrier_cost_SOURCES = contrib/bench/ibarrier_cost.c
 contrib_bench_ibarrier_cost_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_bench_ibarrier_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/ibarrier contrib/bench/common.sh contrib/bench/all
-EXTRA_PROGRAMS += contrib/bench/lifecycle_cost
 contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
 contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/lifecycle
 if BUILD_OSHMEM
-EXTRA_PROGRAMS += contrib/bench/shmem_cost
+check_PROGRAMS += contrib/bench/shmem_cost
 contrib_bench_shmem_cost_SOURCES = contrib/bench/shmem_cost.c
 contrib_bench_shmem_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_shmem_cost_LDADD = -loshmem $(MPI_LIBS)
 endif
 EXTRA_DIST += contrib/bench/shmem
-CLEANFILES += $(EXTRA_PROGRAMS)
 
 # OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c
@@ -79,15 +80,15 @@ contrib_examples_teams_teams_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_teams_teams_LDADD = $(GBA_OSHMEM_LIBS)
 endif
 # The planner and the serial model of kv_shuffle are plain C.
-if HAVE_CMOCKA
-check_PROGRAMS += contrib/examples/kv_shuffle/test_plan
-TESTS += contrib/examples/kv_shuffle/test_plan
+GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
 contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
-endif
 EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
 	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
 	contrib/examples/teams/README.md
+EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus \
+	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
+	tests/litmus/spelling

@@ -1,26 +1,29 @@
 # libgba. GBA_LIB_SOURCES is built twice: into the library, which exports only what libgba.map names,
 # and into an archive for the unit tests, which may look inside.
 GBA_LIB_SOURCES = \
-	gba/gba.h \
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
-	gba/base/status.c gba/base/log.c \
-	gba/base/host.c gba/base/park.c \
-	gba/dev/dev_ops.h gba/dev/path.h gba/dev/path.c \
-	gba/signal/signal_ops.h gba/signal/node.h gba/signal/segment.h gba/signal/segment.c \
-	gba/signal/shm.h gba/signal/shm.c \
-	gba/soft/sched.h gba/soft/sched.c gba/soft/algorithm.h gba/soft/steps.h \
-	gba/soft/topology.h gba/soft/topology.c gba/soft/islands.h gba/soft/islands.c \
-	gba/soft/dissemination.c gba/soft/radix.c gba/soft/central.c \
+	gba/base/memory_file.h gba/base/memory_file.c \
+	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
+	gba/algo/sched.h gba/algo/sched.c gba/algo/algorithm.h gba/algo/steps.h \
+	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c \
+	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
+	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
+	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
+	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/advice.c gba/dev/device.c gba/dev/group.c \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_flags.c \
 	gba/dev/cdev_sys.c \
-	gba/dev/sim.h gba/dev/sim.c gba/dev/sim_alloc.c gba/dev/sim_bus.c gba/dev/sim_fault.c \
-	gba/dev/sim_find.c \
-	gba/dev/sim_lock.c gba/dev/sim_process.c gba/dev/sim_segment.c \
-	gba/engine.h gba/params.c gba/device.c gba/group.c gba/team.c gba/barrier.c gba/wait.c gba/watch.c \
-	gba/recover.h gba/recover.c gba/interim.h gba/interim.c gba/offer.h gba/offer.c \
-	gba/software.h gba/software.c gba/software_steps.c gba/software_islands.c \
-	gba/software_plan.h gba/software_plan.c gba/software_agree.h gba/software_group.c
+	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
+	sim/shm/lock.c sim/shm/process.c sim/shm/segment.c \
+	gba/team/plan.h gba/team/plan.c gba/team/node.h gba/team/node.c \
+	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
+	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
+	gba/team/path_software.c gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
+	gba/team/degraded.h gba/team/degraded.c gba/team/failover.h gba/team/failover.c \
+	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
+	gba/team/barrier.h gba/team/barrier.c gba/team/alloc.h gba/team/alloc.c \
+	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
@@ -34,4 +37,9 @@ gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
 EXTRA_DIST += gba/libgba.map gba/spec/device.md
-include_HEADERS = gba/gba.h
+# Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
+gbaincludedir = $(includedir)/gba
+gbainclude_HEADERS = \
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h
+gbaspecincludedir = $(includedir)/gba/spec
+gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h

@@ -4,7 +4,10 @@
  * flag is set before anybody looks. A team of one member, so one process is enough.
  *
  *   fast_path cdev    on /dev/gba0, with the system calls of a kernel that is not there
+ *   fast_path hybrid  as cdev, with a group among the leaders of hosts
  *   fast_path sim     on a simulated device
+ *   fast_path counter in software, by the counter of a host
+ *   fast_path v1, v2, v3  in software, by that algorithm
  *   fast_path store   as cdev, but the doorbell may not be stored to: prints the address of the
  *                     instruction that tries to
  */
@@ -17,10 +20,19 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "gba/engine.h"
+#include "gba/team/engine.h"
 #include "tests/unit/fake_kernel.h"
 
 #define BARRIERS 100 /* as contrib/bench/instructions expects */
+
+static const char usage[] =
+    "usage: fast_path cdev|hybrid|sim|store|counter|v1|v2|v3\n"
+    "Runs barriers that never wait, on a substituted /dev/gba0 (cdev, hybrid, store), a simulated "
+    "device,\n"
+    "or in software, for contrib/bench/instructions to count. store prints the address of the "
+    "store "
+    "to\n"
+    "the doorbell.\n";
 
 static gba_status_t alone_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
 {
@@ -87,39 +99,71 @@ static void doorbell_forbid(gba_mmio64_t *doorbell)
     mprotect((void *)page, 1, PROT_NONE);
 }
 
+static const struct mode {
+    const char *name, *device;
+    gba_hierarchy_t hierarchy;
+    gba_algorithm_choice_t algorithm;
+} modes[] = {{.name = "cdev", .device = FAKE_KERNEL_PATH},
+             {.name = "store", .device = FAKE_KERNEL_PATH},
+             {.name = "hybrid", .device = FAKE_KERNEL_PATH, .hierarchy = GBA_HIERARCHY_NODE},
+             {.name = "sim", .device = "sim"},
+             {.name = "counter", .hierarchy = GBA_HIERARCHY_NODE},
+             {.name = "v1", .algorithm = GBA_ALGORITHM_V1},
+             {.name = "v2", .algorithm = GBA_ALGORITHM_V2},
+             {.name = "v3", .algorithm = GBA_ALGORITHM_V3}};
+
+static const struct mode *mode_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(name, modes[i].name) == 0)
+            return &modes[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    const char *mode = argc > 1 ? argv[1] : "";
-    bool sim = strcmp(mode, "sim") == 0;
-    gba_team_attr_t attr = {.name = "alone"};
+    const struct mode *mode = mode_find(argc > 1 ? argv[1] : "");
+    gba_team_attr_t attr = {.name = "alone", .device_status = GBA_ERR_NO_DEVICE, .id = 1};
+    struct gba_local_state *state;
     gba_params_t params;
     gba_team_t *team;
+    bool fake;
 
-    if (!sim && strcmp(mode, "cdev") != 0 && strcmp(mode, "store") != 0) {
-        fprintf(stderr, "usage: fast_path cdev|sim|store\n");
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
+    if (mode == NULL) {
+        fputs(usage, stderr);
         return 2;
     }
-    if (!sim)
+    fake = mode->device != NULL && strcmp(mode->device, FAKE_KERNEL_PATH) == 0;
+    if (fake)
         fake_kernel_start(32);
     gba_params_default(&params);
+    params.hierarchy = (int)mode->hierarchy;
+    params.sw_algorithm = (int)mode->algorithm;
     attr.params = &params;
-    if (gba_device_init(sim ? "sim" : FAKE_KERNEL_PATH, NULL, &attr.device) != GBA_OK ||
-        gba_team_create(&attr, &alone, &team) != GBA_OK || team->state == NULL) {
-        fprintf(stderr, "fast_path: the team has no barrier group\n");
+    if ((mode->device != NULL && gba_device_init(mode->device, NULL, &attr.device) != GBA_OK) ||
+        gba_team_create(&attr, &alone, &team) != GBA_OK) {
+        fprintf(stderr, "fast_path: no team\n");
         return 1;
     }
-    if (strcmp(mode, "store") == 0)
-        doorbell_forbid(team->state->doorbell);
+    state = team->path->state;
+    if ((mode->device != NULL) != (state != NULL)) {
+        fprintf(stderr, "fast_path: not the path asked for: %s\n", gba_team_why(team));
+        return 1;
+    }
+    if (state != NULL && strcmp(mode->name, "store") == 0)
+        doorbell_forbid(state->doorbell);
     for (int i = 0; i < BARRIERS; i++) {
         /* Of the fake device; a simulated one is as fast as its members. */
-        if (!sim)
-            gba_word_store_release(team->state->flag, team->state->sequence + 1);
+        if (fake && state != NULL)
+            gba_flag_store_release(state->flag, state->sequence + 1);
         if (gba_barrier_wait(team, NULL, NULL) != GBA_OK)
             return 1;
     }
     gba_team_destroy(team);
     gba_device_fini(attr.device);
-    if (!sim)
+    if (fake)
         fake_kernel_stop();
     return 0;
 }

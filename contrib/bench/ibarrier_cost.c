@@ -21,6 +21,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/base/order.h"
 
@@ -30,6 +31,12 @@
 #define PAIRS    101
 #define PIECES   8
 #define CALIBRES 20000000 /* turns of the calibration: some 10 ms */
+
+static const char usage[] = "usage: mpirun -np N ibarrier_cost [PAIRS]\n"
+                            "Measures MPI_Ibarrier of the plugin and of libnbc by turns, PAIRS "
+                            "times (101); rank 0 prints a line\n"
+                            "for each: start and wait in ns, and the overlap with computation. "
+                            "contrib/bench/ibarrier runs it.\n";
 
 static double turn_ns; /* of compute() */
 
@@ -130,6 +137,8 @@ int main(int argc, char **argv)
     double began;
     int rank;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &ours.comm);

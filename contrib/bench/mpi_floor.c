@@ -11,10 +11,15 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/base/order.h"
 
 #define BATCHES 51 /* odd, so that the median is one of them */
+
+static const char usage[] = "usage: mpirun -np N mpi_floor\n"
+                            "Prints the median time of a barrier by a central counter and "
+                            "sched_yield among MPI processes, in ns.\n";
 
 struct counter {
     _Alignas(128) gba_word_t arrived;
@@ -53,6 +58,8 @@ int main(int argc, char **argv)
     MPI_Win window;
     int rank, size, unit, barriers;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -13,20 +13,29 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "gba/signal/node.h"
-#include "gba/signal/shm.h"
+#include "gba/transport/node_barrier.h"
+#include "gba/transport/shm.h"
 
 #define PAIRS_MAX   99u
 #define MEMBERS_MAX 512u
 
 enum contestant { FLOOR, V1, V2, V3, NODE, CONTESTANTS };
 static const char *const names[] = {"floor", "v1", "v2", "v3", "node"};
+
+static const char usage[] =
+    "usage: shm_floor [-n PROCESSES] [-p PAIRS] [-i BARRIERS] [-k RADIX]\n"
+    "Compares the software barriers in shared memory with their floors.\n"
+    "  -n PROCESSES  2 to 512 (2)\n"
+    "  -p PAIRS      of interleaved batches, 1 to 99 (9)\n"
+    "  -i BARRIERS   in a batch (1000000 for two processes, fewer for more)\n"
+    "  -k RADIX      of the radix barrier (8)\n";
 
 /* What the floor is made of: lines of their own, two lines apart. */
 struct floor {
@@ -42,9 +51,9 @@ struct process {
     struct floor *floor;
     struct gba_segment segment[CONTESTANTS];
     uint32_t seq[CONTESTANTS];
-    struct gba_soft soft[CONTESTANTS];
+    struct gba_algo_state algo[CONTESTANTS];
     struct gba_shm shm[CONTESTANTS];
-    struct gba_node node;
+    struct gba_node_barrier node;
 };
 
 static double now_ns(void)
@@ -81,12 +90,12 @@ static void run_floor(struct process *p)
     }
 }
 
-static void run_soft(struct process *p, enum contestant c, const struct gba_algorithm *algorithm)
+static void run_algo(struct process *p, enum contestant c, const struct gba_algorithm *algorithm)
 {
     for (uint32_t i = 0; i < p->barriers; i++) {
-        if (algorithm->start(&p->soft[c], &p->shm[c].base, ++p->seq[c]) != GBA_OK)
+        if (algorithm->start(&p->algo[c], &p->shm[c].base, ++p->seq[c]) != GBA_OK)
             abort();
-        while (algorithm->test(&p->soft[c], &p->shm[c].base) != GBA_OK)
+        while (algorithm->test(&p->algo[c], &p->shm[c].base) != GBA_OK)
             wait_a_little(p);
     }
 }
@@ -94,8 +103,8 @@ static void run_soft(struct process *p, enum contestant c, const struct gba_algo
 static void run_node(struct process *p)
 {
     for (uint32_t i = 0; i < p->barriers; i++) {
-        gba_node_start(&p->node, ++p->seq[NODE]);
-        while (gba_node_test(&p->node) != GBA_OK)
+        gba_node_barrier_start(&p->node, ++p->seq[NODE]);
+        while (gba_node_barrier_test(&p->node) != GBA_OK)
             wait_a_little(p);
     }
 }
@@ -110,13 +119,13 @@ static double run(struct process *p, enum contestant c)
         run_floor(p);
         break;
     case V1:
-        run_soft(p, c, &gba_shm_dissemination);
+        run_algo(p, c, &gba_shm_dissemination);
         break;
     case V2:
-        run_soft(p, c, &gba_shm_radix);
+        run_algo(p, c, &gba_shm_radix);
         break;
     case V3:
-        run_soft(p, c, &gba_shm_central);
+        run_algo(p, c, &gba_shm_central);
         break;
     default:
         run_node(p);
@@ -153,10 +162,10 @@ static void child(struct process *p, uint32_t pairs, double (*times)[CONTESTANTS
         (void)sched_setaffinity(0, sizeof cpus, &cpus);
     }
     for (int c = V1; c < CONTESTANTS; c++) {
-        gba_soft_init(&p->soft[c], p->rank, p->size, p->radix, 0);
+        gba_algo_init(&p->algo[c], p->rank, p->size, p->radix, 0);
         gba_shm_init(&p->shm[c], &p->segment[c], p->rank);
     }
-    gba_node_init(&p->node, &p->segment[NODE], 0);
+    gba_node_barrier_init(&p->node, &p->segment[NODE], 0);
     p->barriers = whole / 10 + 1; /* warm up */
     for (int c = FLOOR; c < CONTESTANTS; c++)
         (void)run(p, (enum contestant)c);
@@ -226,11 +235,13 @@ static void *shared(size_t bytes)
 int main(int argc, char **argv)
 {
     struct process p = {.size = 2, .radix = GBA_RADIX_DEFAULT, .barriers = 0};
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     double(*times)[CONTESTANTS][2] = shared(sizeof(double[PAIRS_MAX][CONTESTANTS][2]));
     uint32_t pairs = 9;
     int letter, bad = 0, status;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     while ((letter = getopt(argc, argv, "n:p:i:k:")) != -1) {
         if (letter == 'n')
             p.size = (uint32_t)option(optarg, 2, MEMBERS_MAX);
@@ -249,7 +260,7 @@ int main(int argc, char **argv)
     p.floor = shared(sizeof *p.floor);
     for (int c = V1; c < CONTESTANTS; c++) {
         if (gba_shm_segment_create(p.size, slots_of((enum contestant)c, p.size, p.radix), 0,
-                                   &p.segment[c], &ticket) != GBA_OK)
+                                   &p.segment[c], &handle) != GBA_OK)
             return 1;
     }
     for (p.rank = 0; p.rank < p.size; p.rank++) {

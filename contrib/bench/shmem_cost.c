@@ -9,6 +9,7 @@
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BATCHES 201  /* of each; odd, so that the median is one of them */
@@ -18,6 +19,10 @@
 
 enum { BARRIER_ALL, SYNC_ALL, QUIET, CALLS };
 static void (*const calls[CALLS])(void) = {shmem_barrier_all, shmem_sync_all, shmem_quiet};
+
+static const char usage[] = "usage: oshrun -np N shmem_cost\n"
+                            "PE 0 prints the median and the least times of shmem_barrier_all, "
+                            "shmem_sync_all and shmem_quiet, in ns.\n";
 
 static double now_ns(void)
 {
@@ -47,10 +52,12 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static double ns[CALLS][BATCHES];
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     shmem_init();
     for (int i = 0; i < FIRST; i++)
         shmem_barrier_all();

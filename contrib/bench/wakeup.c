@@ -10,8 +10,14 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char usage[] = "usage: mpirun -np N wakeup [LATE_MS [ROUNDS]]\n"
+                            "Rank 0 comes LATE_MS (1300) late to each of ROUNDS (15) barriers. "
+                            "Prints how long the other ranks,\n"
+                            "which sleep by then, take to leave. N: at least 2, all on one host.\n";
 
 static double now_us(void)
 {
@@ -33,6 +39,8 @@ int main(int argc, char **argv)
     int rank, size, late_ms = 1300, rounds = 15, count = 0;
     double *left, *sample;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -43,7 +51,7 @@ int main(int argc, char **argv)
     left = calloc((size_t)size, sizeof *left);
     sample = calloc((size_t)size * (size_t)(rounds > 0 ? rounds : 1), sizeof *sample);
     if (NULL == left || NULL == sample || size < 2 || late_ms < 1 || rounds < 1) {
-        fprintf(stderr, "usage: mpirun -np N wakeup [LATE_MS [ROUNDS]], N at least 2\n");
+        fputs(usage, stderr);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int round = 0; round < rounds; round++) {

@@ -9,7 +9,7 @@ AC_DEFUN([GBA_OPENMPI], [
     AC_REQUIRE([AC_CANONICAL_HOST])
     AC_ARG_WITH([ompi],
         [AS_HELP_STRING([--with-ompi=DIR], [use the Open MPI installed in DIR (default: the first
-            mpicc in PATH that is Open MPI's)])],
+            mpicc in PATH that is Open MPI's); --without-ompi builds libgba alone])],
         [AS_CASE([$with_ompi], [yes|no|""], [AC_MSG_ERROR([--with-ompi needs a directory])])
          gba_ompi_path=$with_ompi/bin
          GBA_DISTCHECK_FLAGS="--with-ompi='$with_ompi'"],
@@ -59,17 +59,34 @@ AC_DEFUN([GBA_OPENMPI], [
     AC_SUBST([MPI_CPPFLAGS])
     AC_SUBST([MPI_LIBS])
     OMPI_CPPFLAGS="$MPI_CPPFLAGS -isystem $gba_ompi_incdir"
-    AC_SUBST([OMPI_CPPFLAGS])
 
     gba_saved_cppflags=$CPPFLAGS
     gba_saved_cflags=$CFLAGS
     gba_saved_libs=$LIBS
     CPPFLAGS="$CPPFLAGS $OMPI_CPPFLAGS"
     GBA_OPENMPI_VERSION
-    GBA_OPENMPI_HEADERS
+    AS_CASE([$gba_ompi_version], [4.1.*], [], [
+        GBA_OPENMPI_PACKAGES
+        # Four headers that 5.0 and 6.0 include and do not install: behind all others, so that those
+        # of an Open MPI that has them count.
+        CPPFLAGS="$CPPFLAGS -isystem $srcdir/ompi/mca/common/gba/shim"
+        OMPI_CPPFLAGS="$OMPI_CPPFLAGS -isystem \$(srcdir)/ompi/mca/common/gba/shim"])
+    AC_SUBST([OMPI_CPPFLAGS])
+    # For gba-env. PMIx has its components in the directory pmix of its libraries.
+    AS_CASE([$gba_ompi_version], [4.1.*],
+        [gba_ompi_has_prrte=no gba_pmix_component_dir=],
+        [gba_ompi_has_prrte=yes
+         gba_pmix_component_dir=`test -z "$PKG_CONFIG" ||
+            "$PKG_CONFIG" --variable=libdir pmix 2>/dev/null`/pmix
+         test -z "$with_pmix" || gba_pmix_component_dir=$with_pmix/lib/pmix])
+    AC_SUBST([gba_ompi_has_prrte])
+    AC_SUBST([gba_pmix_component_dir])
     GBA_OPENMPI_FLAGS
+    gba_package_ldflags=$LDFLAGS
+    GBA_OPENMPI_COMPONENT
     CPPFLAGS=$gba_saved_cppflags
     CFLAGS=$gba_saved_cflags
+    LDFLAGS=$gba_package_ldflags
     LIBS=$gba_saved_libs
     GBA_OPENMPI_COMPONENT_DIR
 ])
@@ -92,25 +109,86 @@ AC_DEFUN([GBA_OPENMPI_VERSION], [
             component interfaces of 4.1, 5.0 and 6.x; use --with-ompi=DIR for another Open MPI])])
 ])
 
-# A component is compiled against headers that "make install" of Open MPI leaves out by default.
-AC_DEFUN([GBA_OPENMPI_HEADERS], [
-    gba_missing=
-    for gba_header in opal_config.h ompi_config.h ompi/communicator/communicator.h \
-        ompi/mca/coll/coll.h ompi/mca/coll/base/base.h ompi/request/request.h \
-        opal/mca/base/mca_base_var.h opal/mca/base/mca_base_pvar.h opal/runtime/opal_progress.h
-    do
-        AC_MSG_CHECKING([for Open MPI's internal $gba_header])
-        # Found is enough: most compile only in the company that the component gives them.
-        AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#if !__has_include("$gba_header")
-#error missing
-#endif]])],
-            [AC_MSG_RESULT([yes])],
-            [AC_MSG_RESULT([no]); gba_missing="$gba_missing $gba_header"])
-    done
-    AS_IF([test -n "$gba_missing"],
-        [AC_MSG_ERROR([Open MPI's internal headers are missing from $gba_ompi_incdir:$gba_missing
-            Debian has them in libopenmpi-dev; an Open MPI of your own needs to be configured with
-            --with-devel-headers and installed again])])
+# Headers of other packages that Open MPI's internal headers include: from 5.0 on pmix.h, and through
+# it perhaps those of hwloc and libevent. They are in no directory that mpicc names.
+AC_DEFUN([GBA_OPENMPI_PACKAGES], [
+    AC_REQUIRE([PKG_PROG_PKG_CONFIG])
+    GBA_OPENMPI_PACKAGE([pmix], [pmix.h])
+    GBA_OPENMPI_PACKAGE([hwloc], [hwloc.h])
+    GBA_OPENMPI_PACKAGE([libevent], [event.h])
+])
+
+# GBA_OPENMPI_PACKAGE(NAME, HEADER): --with-NAME=DIR, else where the compiler looks anyway, else
+# where pkg-config says. That it is nowhere is no error here: not every Open MPI needs it.
+AC_DEFUN([GBA_OPENMPI_PACKAGE], [
+    AC_ARG_WITH([$1],
+        [AS_HELP_STRING([--with-$1=DIR], [use the $2 of DIR/include, for an Open MPI that was built
+            with the $1 in DIR (default: pkg-config finds it)])],
+        [AS_CASE([$withval], [yes|no|""], [AC_MSG_ERROR([--with-$1 needs a directory])])
+         AS_IF([test -f "$withval/include/$2"], [],
+            [AC_MSG_ERROR([--with-$1=$withval: there is no $withval/include/$2])])
+         gba_package_cppflags="-isystem $withval/include"
+         LDFLAGS="$LDFLAGS -L$withval/lib"
+         GBA_DISTCHECK_FLAGS="$GBA_DISTCHECK_FLAGS --with-$1='$withval'"],
+        [gba_package_cppflags=
+         AC_MSG_CHECKING([where $2 is])
+         AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#include <$2>]])],
+            [AC_MSG_RESULT([where the compiler looks])],
+            [gba_package_cppflags=`test -z "$PKG_CONFIG" ||
+                "$PKG_CONFIG" --cflags-only-I $1 2>/dev/null | $SED 's/-I */-isystem /g'`
+             AS_IF([test -n "$gba_package_cppflags"],
+                [AC_MSG_RESULT([$gba_package_cppflags])], [AC_MSG_RESULT([not found])])])])
+    OMPI_CPPFLAGS="$OMPI_CPPFLAGS $gba_package_cppflags"
+    CPPFLAGS="$CPPFLAGS $gba_package_cppflags"
+])
+
+# A component is compiled against headers that "make install" of Open MPI leaves out by default, and
+# linked against libraries that mpicc may not name: this is a small one, with the header that all
+# files of the real one include.
+AC_DEFUN([GBA_OPENMPI_COMPONENT], [
+    AC_MSG_CHECKING([whether a component compiles and links])
+    CFLAGS="$CFLAGS $OMPI_CFLAGS -std=gnu11 -fPIC"
+    CPPFLAGS="$CPPFLAGS -I$srcdir"
+    LDFLAGS="$LDFLAGS -shared -Wl,-z,defs"
+    LIBS=$OMPI_LIBS
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+#include "ompi/mca/coll/gba_barrier/compat.h"
+#include "ompi/mca/pml/pml.h"
+#include "opal/class/opal_free_list.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+struct module {
+    mca_coll_base_module_t super;
+    opal_mutex_t lock;
+};
+int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *request);
+int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *request)
+{
+    char key[] = "gba.configure";
+    opal_mutex_lock(&module->lock);
+    while (!REQUEST_COMPLETE(request))
+        (void)opal_progress();
+    opal_mutex_unlock(&module->lock);
+    OBJ_RETAIN(&module->super);
+    MCA_PML_CALL(progress());
+    return gba_compat_modex_put(key, (uint64_t)ompi_comm_size(comm));
+}
+]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         # What the compiler has said goes into config.log; the first thing that is missing, here.
+         gba_missing=`$SED -n -e 's/.*fatal error: \(.*\): No such file.*/\1/p' \
+            -e "s/.*fatal error: '\(.*\)' file not found.*/\1/p" conftest.err 2>/dev/null | head -n 1`
+         AS_CASE([$gba_missing],
+            [""], [AC_MSG_ERROR([a component of Open MPI $gba_ompi_version in $gba_ompi_prefix does not
+                compile or link; the end of config.log says why])],
+            [pmix*|hwloc*|event*], [AC_MSG_ERROR([$gba_missing, which Open MPI's internal headers
+                include, is missing; install it (Debian: apt-get install libpmix-dev libhwloc-dev
+                libevent-dev), or say where it is with --with-pmix=DIR, --with-hwloc=DIR or
+                --with-libevent=DIR])],
+            [AC_MSG_ERROR([Open MPI's internal headers are missing from $gba_ompi_incdir: $gba_missing
+                Debian has them in libopenmpi-dev; an Open MPI of your own needs to be configured with
+                --with-devel-headers and installed again])])])
 ])
 
 # Components need cmpxchg16b in the inline code of its free lists (it fails at run time without, and
@@ -131,8 +209,14 @@ AC_DEFUN([GBA_OPENMPI_FLAGS], [
     LIBS=$MPI_LIBS
     AC_SEARCH_LIBS([opal_progress], [open-pal], [],
         [AC_MSG_ERROR([no library of $MPICC has opal_progress])])
-    AC_SEARCH_LIBS([orte_init], [open-rte])
-    AS_CASE([$gba_ompi_version], [4.1.*], [], [AC_SEARCH_LIBS([PMIx_Put], [pmix])])
+    # The internals of Open MPI are in a library of their own from 6.0 on.
+    AC_SEARCH_LIBS([ompi_comm_free], [open_mpi], [],
+        [AC_MSG_ERROR([no library of $MPICC has ompi_comm_free])])
+    AS_CASE([$gba_ompi_version],
+        [4.1.*], [AC_SEARCH_LIBS([orte_init], [open-rte])],
+        [AC_SEARCH_LIBS([PMIx_Put], [pmix], [],
+            [AC_MSG_ERROR([no libpmix with PMIx_Put; install it (Debian: apt-get install
+                libpmix-dev), or say where it is with --with-pmix=DIR])])])
     OMPI_LIBS=$LIBS
     AC_SUBST([OMPI_LIBS])
 
@@ -190,7 +274,7 @@ AC_DEFUN([GBA_OPENSHMEM], [
         AC_MSG_CHECKING([whether a component of OpenSHMEM compiles])
         gba_saved_cppflags=$CPPFLAGS
         CPPFLAGS="$CPPFLAGS `AS_ECHO(["$OSHMEM_CPPFLAGS"]) |
-            $SED "s,.(srcdir),$srcdir,"`"
+            $SED "s,.(srcdir),$srcdir,g"`"
         AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include "oshmem_config.h"
 #include "oshmem/mca/scoll/base/base.h"
 #include "oshmem/mca/spml/spml.h"
@@ -206,4 +290,13 @@ AC_DEFUN([GBA_OPENSHMEM], [
         [*,no], [gba_oshmem_summary="no (this Open MPI has none, or not its headers)"],
         [gba_oshmem_summary="yes ($OSHCC)"])
     AM_CONDITIONAL([BUILD_OSHMEM], [test "$gba_have_oshmem" = yes])
+])
+
+# GBA_NO_OPENMPI: what the makefiles need where there is no Open MPI, nor a component.
+AC_DEFUN([GBA_NO_OPENMPI], [
+    GBA_DISTCHECK_FLAGS=--without-ompi
+    GBA_COMPONENT_DIR=none
+    gba_component_note=" (--without-ompi)"
+    gba_oshmem_summary="no (--without-ompi)"
+    AM_CONDITIONAL([BUILD_OSHMEM], [false])
 ])

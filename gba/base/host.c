@@ -2,6 +2,7 @@
 #include "gba/base/host.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,18 @@
 
 #include "gba/base/log.h"
 
-/* The kernel makes a random one at each boot: unlike host names, two machines never share it. */
+/* A random number that the kernel draws at each boot. Unlike host names, two machines never share
+ * it. */
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-static bool read_boot_id(uint64_t id[2])
+static gba_status_t unreadable(const char *path)
+{
+    gba_log(GBA_LOG_ERROR, "cannot read %s: %s; this process shares no memory with others", path,
+            strerror(errno));
+    return GBA_ERR_IO;
+}
+
+static gba_status_t read_boot_id(uint64_t id[2])
 {
     char text[40] = "";
     uint64_t half[2] = {0, 0};
@@ -21,7 +30,7 @@ static bool read_boot_id(uint64_t id[2])
     FILE *file = fopen(BOOT_ID, "re");
 
     if (NULL == file)
-        return false;
+        return unreadable(BOOT_ID);
     if (NULL == fgets(text, sizeof text, file))
         text[0] = '\0';
     fclose(file);
@@ -35,36 +44,80 @@ static bool read_boot_id(uint64_t id[2])
             digits++;
         }
     }
-    if (32 != digits)
-        return false;
+    if (32 != digits) {
+        gba_log(GBA_LOG_ERROR, "%s contains no boot ID; this process shares no memory with others",
+                BOOT_ID);
+        return GBA_ERR_IO;
+    }
     memcpy(id, half, sizeof half);
-    return true;
+    return GBA_OK;
 }
 
-static bool read_namespace(const char *path, uint64_t *id)
+/* The number of a namespace. The kernel uses 32 bits. */
+static gba_status_t read_namespace(const char *path, uint64_t *id)
 {
     struct stat st;
 
     if (0 != stat(path, &st))
-        return false;
-    *id = (uint64_t)st.st_ino;
-    return true;
+        return unreadable(path);
+    *id = (uint32_t)st.st_ino;
+    return GBA_OK;
+}
+
+/*
+ * Check that /proc shows the processes of this PID namespace. Members open each other's memory as
+ * /proc/PID/fd/FD, and a /proc that was mounted in another PID namespace shows other processes
+ * under the same numbers.
+ */
+static gba_status_t check_proc(void)
+{
+    char self[24];
+    ssize_t len = readlink("/proc/self", self, sizeof self - 1);
+
+    if (len < 0)
+        return unreadable("/proc/self");
+    self[len] = '\0';
+    if (strtol(self, NULL, 10) == (long)getpid())
+        return GBA_OK;
+    /* No numbers: then the line is the same in all processes, of which one prints it. */
+    gba_log(GBA_LOG_ERROR,
+            "/proc shows the processes of another PID namespace; this process shares "
+            "no memory with others. Mount /proc in the container");
+    return GBA_ERR_IO;
+}
+
+static gba_status_t host_read(struct gba_host *host)
+{
+    uint64_t ipc = 0, pid = 0, user = 0;
+    gba_status_t status = check_proc();
+
+    if (GBA_OK == status)
+        status = read_boot_id(host->word);
+    if (GBA_OK == status)
+        status = read_namespace("/proc/self/ns/ipc", &ipc);
+    if (GBA_OK == status)
+        status = read_namespace("/proc/self/ns/pid", &pid);
+    if (GBA_OK == status)
+        status = read_namespace("/proc/self/ns/user", &user);
+    host->word[2] = ipc << 32 | pid;
+    host->word[3] = user << 32 | (uint32_t)geteuid();
+    return status;
+}
+
+static pthread_once_t host_once = PTHREAD_ONCE_INIT;
+static struct gba_host host_mine;
+static gba_status_t host_status;
+
+static void host_read_once(void)
+{
+    host_status = host_read(&host_mine);
 }
 
 gba_status_t gba_host_get(struct gba_host *host)
 {
-    struct gba_host h;
-    uint64_t ipc, pid;
-
-    if (!read_boot_id(h.word) || !read_namespace("/proc/self/ns/ipc", &ipc) ||
-        !read_namespace("/proc/self/ns/pid", &pid)) {
-        gba_log(GBA_LOG_ERROR, "cannot read the identity of this host from /proc: %s",
-                strerror(errno));
-        return GBA_ERR_IO;
-    }
-    /* Numbers of namespaces have 32 bits. */
-    h.word[2] = ipc << 32 | pid;
-    h.word[3] = (uint64_t)geteuid();
-    *host = h;
-    return GBA_OK;
+    /* Once per process: every communicator calls this, and a failure is logged in one line. */
+    (void)pthread_once(&host_once, host_read_once);
+    if (GBA_OK == host_status)
+        *host = host_mine;
+    return host_status;
 }

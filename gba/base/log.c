@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Longer lines are cut: a device path of 255 bytes and what is wrong with it fit. */
+/* Longer lines are cut. The longest message fits: a device path of 255 bytes and the error. */
 #define LINE_MAX_BYTES 640
 
 gba_log_level_t gba_log_limit = GBA_LOG_WARN;
@@ -30,5 +30,5 @@ void gba_log_line(gba_log_level_t level, const char *format, ...)
     if (NULL != log_fn)
         log_fn(log_ctx, level, line);
     else
-        fprintf(stderr, "gba: %s\n", line); /* one call, so that lines do not mix */
+        fprintf(stderr, "gba: %s\n", line); /* one call: lines do not mix */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log lines of libgba. An error is logged once, where it is first known; callers pass the status
- * on.
+ * The log of libgba. The function that detects an error logs it, once. Its callers only pass the
+ * status on.
  */
 #ifndef GBA_BASE_LOG_H
 #define GBA_BASE_LOG_H
@@ -13,7 +13,8 @@ extern gba_log_level_t gba_log_limit;
 void gba_log_line(gba_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The arguments are evaluated only if the line is wanted. */
+/* Log a line (format and arguments as printf). The arguments are evaluated only if the level is
+ * enabled. Thread-safe if the function of gba_log_set is. */
 #define gba_log(level, ...)                                \
     do {                                                   \
         if (__builtin_expect((level) <= gba_log_limit, 0)) \

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one home of memory ordering. Nothing else in libgba uses fences, atomics or volatile.
+ * The one home of memory ordering. No other file of libgba uses fences, atomics or volatile.
  *
- * A barrier orders memory in two steps: what a member wrote before it arrives must be visible
- * before its arrival is (release), and what it reads after it leaves must not have been read before
- * it saw the release (acquire). Two worlds need different words for that:
+ * A barrier orders memory in two steps. Release: the writes of a member before its arrival are
+ * visible before the arrival is. Acquire: the reads of a member after it leaves take place after it
+ * saw the release. The two kinds of access need different primitives:
  *
  * CPU to CPU: C11 atomics. `volatile` alone orders nothing.
  * CPU to device: the doorbell is device memory. A store to it must not pass earlier stores to
- * ordinary memory, and the compiler must make exactly one access of exactly that width of it. The
- * device's release flag is ordinary, coherent memory that the device writes by DMA; reading it is
- * as reading another CPU's store.
+ * ordinary memory, and the compiler must emit exactly one access of exactly that width. The
+ * device's release flag is ordinary, coherent memory that the device writes by DMA. Reading it is
+ * the same as reading another CPU's store.
+ *
+ * tests/litmus has a litmus test for each pairing of these functions in the product. A new pairing
+ * needs a new test there.
  */
 #ifndef GBA_BASE_ORDER_H
 #define GBA_BASE_ORDER_H
@@ -19,50 +22,70 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* A word that another CPU or the device stores and this one polls. */
+/* A word that another CPU or the device stores and this CPU polls. */
 typedef _Atomic uint64_t gba_word_t;
 
 /*
- * Whether this CPU stores 64 bits in one access. Where it does not (i386, 32-bit Arm), the compiler
- * makes two stores of what gba_mmio_write64 is to store in one, and the device refuses both.
+ * 1 if loads and stores of this CPU reach a mapped device. On s390x they do not: PCI memory needs
+ * its own instructions (pcilg, pcistg), and a plain access raises an exception.
  */
-#if defined(__LP64__) || defined(__x86_64__)
+#if defined(__s390x__)
+#define GBA_MMIO 0
+#else
+#define GBA_MMIO 1
+#endif
+
+/*
+ * 1 if this CPU stores 64 bits to a device in one access. Where it does not (i386), the compiler
+ * splits the store of gba_mmio_write64 into two, and the device refuses both.
+ */
+#if GBA_MMIO && (defined(__LP64__) || defined(__x86_64__))
 #define GBA_MMIO_64 1
 #else
 #define GBA_MMIO_64 0
 #endif
 
+/*
+ * A member's release flag: coherent memory of the host that the device writes by DMA, in the byte
+ * order of the device, little endian. It has its own type because gba_word_load_acquire does not
+ * convert: on a big-endian host that load would return a wrong number.
+ */
+typedef struct {
+    gba_word_t device_order;
+} gba_flag_t;
+
 /* A pointer that another thread stores. */
 typedef _Atomic(void *) gba_pointer_t;
 
-/* A 64-bit register of a device, mapped; written with gba_mmio_write64 only. */
+/* A mapped 64-bit register of a device. Written with gba_mmio_write64 only. */
 typedef volatile uint64_t gba_mmio64_t;
 
-/* Pairs with gba_word_load_acquire of the reader. */
+/* Store with release. Pairs with gba_word_load_acquire of the reader. */
 static inline void gba_word_store_release(gba_word_t *word, uint64_t value)
 {
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-/* Pairs with gba_word_store_release, or with the device's release store. */
+/* Load with acquire. Pairs with gba_word_store_release, or with the device's release store. */
 static inline uint64_t gba_word_load_acquire(const gba_word_t *word)
 {
     return atomic_load_explicit(word, memory_order_acquire);
 }
 
-/* What this thread did to the object is visible to who loads the pointer to it with acquire. */
+/* Publish an object: a thread that loads the pointer with acquire sees all earlier writes of this
+ * thread to the object. Pairs with gba_pointer_load_acquire. */
 static inline void gba_pointer_store_release(gba_pointer_t *pointer, void *value)
 {
     atomic_store_explicit(pointer, value, memory_order_release);
 }
 
-/* Pairs with gba_pointer_store_release. */
+/* Load with acquire. Pairs with gba_pointer_store_release. */
 static inline void *gba_pointer_load_acquire(gba_pointer_t *pointer)
 {
     return atomic_load_explicit(pointer, memory_order_acquire);
 }
 
-/* For a word that carries no other data: a counter, a hint. */
+/* For a word that guards no other data: a counter, a hint. Orders nothing. */
 static inline void gba_word_store_relaxed(gba_word_t *word, uint64_t value)
 {
     atomic_store_explicit(word, value, memory_order_relaxed);
@@ -73,45 +96,87 @@ static inline uint64_t gba_word_load_relaxed(const gba_word_t *word)
     return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* Before a store that somebody else's code makes for this thread: what it wrote before is visible
- * to who sees that store and then uses the fence below, or loads with acquire. */
+/* The value of a release flag, with acquire. Pairs with the device's release store, or with
+ * gba_flag_store_release. */
+static inline uint64_t gba_flag_load_acquire(const gba_flag_t *flag)
+{
+    return le64toh(gba_word_load_acquire(&flag->device_order));
+}
+
+/* The value of a release flag. Orders nothing. */
+static inline uint64_t gba_flag_load_relaxed(const gba_flag_t *flag)
+{
+    return le64toh(gba_word_load_relaxed(&flag->device_order));
+}
+
+/* The release store of a device simulated in software. Pairs with gba_flag_load_acquire of the
+ * member. */
+static inline void gba_flag_store_release(gba_flag_t *flag, uint64_t value)
+{
+    gba_word_store_release(&flag->device_order, htole64(value));
+}
+
+/* Set the first value of a release flag. Orders nothing. */
+static inline void gba_flag_store_relaxed(gba_flag_t *flag, uint64_t value)
+{
+    gba_word_store_relaxed(&flag->device_order, htole64(value));
+}
+
+/* Release fence, before a store that foreign code makes for this thread. The earlier writes of this
+ * thread are visible to a thread that sees that store and then executes gba_fence_acquire, or that
+ * loads it with acquire. */
 static inline void gba_fence_release(void)
 {
     atomic_thread_fence(memory_order_release);
 }
 
-/* After a relaxed or foreign load that saw what is waited for: what its writer wrote before is
- * visible from here on. For flags of other people, which the words above do not cover. */
+/* Acquire fence, after a relaxed or foreign load that saw the awaited value: the writes that
+ * precede that value's store are visible from here on. For flags in foreign memory, which the
+ * functions above do not cover. Pairs with gba_fence_release, or with a store with release. */
 static inline void gba_fence_acquire(void)
 {
     atomic_thread_fence(memory_order_acquire);
 }
 
 /*
- * All earlier accesses to memory before all later stores to device memory: before a doorbell. Loads
- * too, and that is more than a driver needs which hands over a buffer: what this member read before
- * it arrived must not be what another one wrote after it had left.
- * x86 lets no store to uncached memory pass an earlier load or store; Arm and POWER need a barrier
- * that covers device memory, which a C11 fence does not promise. On Arm "dsb st" alone waits for
- * stores only, and a load may be performed after a later store; "dmb ld" keeps the loads before.
+ * Order all earlier accesses to memory before all later stores to device memory: the fence before a
+ * doorbell. It orders loads too, more than a driver needs that only passes a buffer to a device:
+ * what this member read before it arrived must not be what another member wrote after it left.
+ *
+ * A C11 fence orders ordinary memory only. Each architecture therefore has its own line, and an
+ * architecture that is not listed does not compile: a wrong guess loses data without an error.
+ * - x86: a store to uncached memory does not pass an earlier load or store. Only the compiler needs
+ *   the fence.
+ * - AArch64: the order of two accesses is enough; neither has to be complete. Armv8 is
+ *   other-multi-copy atomic: an observer of the doorbell also observes all accesses that "dmb"
+ *   orders before it. Linux relaxed its own accessors from "dsb" for that reason. "osh", not "ish":
+ *   the device is an observer outside the CPUs' domain. Not "oshst": it orders no loads. A "dsb"
+ *   waits for completion, which no caller needs.
+ * - POWER: "lwsync" and "eieio" do not order memory against a device; "sync" does.
+ * - RISC-V: i and o are accesses to devices. "fence rw,w", a C11 release fence, leaves them out.
+ * - s390x: stores stay in order, and "bcr 15,0" is the full barrier. It serves simulated devices;
+ *   see GBA_MMIO.
  */
 static inline void gba_fence_doorbell(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     atomic_signal_fence(memory_order_release);
 #elif defined(__aarch64__)
-    __asm__ __volatile__("dmb ld\n\tdsb st" ::: "memory");
+    __asm__ __volatile__("dmb osh" ::: "memory");
 #elif defined(__powerpc64__)
     __asm__ __volatile__("sync" ::: "memory");
+#elif defined(__riscv) && 64 == __riscv_xlen
+    __asm__ __volatile__("fence iorw,ow" ::: "memory");
+#elif defined(__s390x__)
+    __asm__ __volatile__("bcr 15,0" ::: "memory");
 #else
-    atomic_thread_fence(memory_order_seq_cst);
-    __sync_synchronize();
+#error "gba_fence_doorbell: add the barrier of this architecture between memory and device memory"
 #endif
 }
 
 /*
- * Store to a 64-bit device register: one access, after all earlier accesses to memory of this
- * thread. The device is little endian.
+ * Store to a 64-bit device register: one access, after all earlier accesses of this thread to
+ * memory. The value is in the CPU's byte order; the device is little endian.
  */
 static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 {
@@ -120,8 +185,8 @@ static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
 }
 
 /*
- * One access of that width (1, 2, 4 or 8 bytes) to device memory, for diagnosis. Values are in the
- * CPU's byte order. A read is not ordered with anything; a write is, as gba_mmio_write64.
+ * Access device memory once, for diagnosis. width: 1, 2, 4 or 8 bytes. Values are in the CPU's byte
+ * order. A read is ordered with nothing; a write is ordered as in gba_mmio_write64.
  */
 static inline uint64_t gba_mmio_read(const void *base, uint32_t offset, unsigned width)
 {
@@ -160,15 +225,16 @@ static inline void gba_mmio_write(void *base, uint32_t offset, unsigned width, u
     }
 }
 
-/* Count: returns the value before. Orders nothing else. */
+/* Add, and return the value before. Orders nothing. */
 static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
 {
     return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
 }
 
 /*
- * Count, and hand on: what this thread wrote or saw is visible to whoever adds to the word, or
- * loads it with acquire, after it. Returns the value before.
+ * Add, and return the value before. Acquire and release: the earlier writes of this thread, and all
+ * that it has seen, are visible to a thread that later adds to the word, or that loads it with
+ * acquire.
  */
 static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
 {
@@ -176,16 +242,17 @@ static inline uint64_t gba_word_add_acq_rel(gba_word_t *word, uint64_t value)
 }
 
 /*
- * The compiler moves no access to memory across this. Enough for a journal that is read only after
- * its writer was killed: a CPU completes its instructions in order, so what the dead one leaves is
- * a prefix of its program, and the kernel's hand-over of the robust lock makes all of it visible.
+ * Compiler fence: the compiler moves no access to memory across it. That is enough for a journal
+ * that is read only after its writer was killed. A CPU completes its instructions in order, so the
+ * stores of the killed writer are a prefix of its program, and the kernel's hand-over of the robust
+ * lock makes them all visible.
  */
 static inline void gba_fence_compiler(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Tell the CPU that this is a loop that waits: leaves the pipeline to the other hyper-thread. */
+/* Mark a waiting loop for the CPU: the pipeline serves the other hyper-thread meanwhile. */
 static inline void gba_cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping until a word of shared memory changes, for waits that take long. Works between processes
- * (futex, not the private kind).
+ * Sleep until a word of shared memory changes, for long waits. Works between processes (a shared
+ * futex).
  *
- * Those who sleep are counted in a word of its own. Where every barrier looks at it, it stands in a
- * line that is hardly ever written: then all cores hold a copy, and the look is a hit. Beside the
- * word that is waited for, which the others poll, it is a miss: that made a barrier of two cores
- * longer by half (contrib/bench/shm_floor).
+ * A separate word counts the sleepers. Every barrier loads it, so it belongs in a line that is
+ * rarely written: every core then holds a copy, and the load is a cache hit. In the line of the
+ * awaited word, which other members poll, the load is a miss, and a barrier of two cores takes half
+ * as long again (contrib/bench/shm_floor).
  */
 #ifndef GBA_BASE_PARK_H
 #define GBA_BASE_PARK_H
@@ -14,24 +14,39 @@
 #include "gba/base/order.h"
 
 /*
- * Sleep while *word is `seen`, at most so long. Returns early for any reason or none: the caller
- * looks again. timeout: 0 to 1,000,000,000 ns. sleepers: the count that the waker looks at. Who is
- * killed here stays counted, which costs wakers a system call each, and no more. Thread-safe.
+ * Sleep while *word is `seen`, at most for the timeout. May return early, so the caller checks
+ * again. timeout: 0 to 1,000,000,000 ns. sleepers: the count that gba_word_unpark loads. A process
+ * that is killed here stays counted; every later unpark then costs one needless system call.
+ * Thread-safe.
  */
 void gba_word_park(gba_word_t *word, uint64_t seen, uint64_t timeout, gba_word_t *sleepers);
 
-/* The slow half of gba_word_unpark. */
+/* The slow half of gba_word_unpark: one system call. Thread-safe. */
 void gba_word_wake(gba_word_t *word);
 
+/* gba_word_park on a release flag, whose low half stands elsewhere on a big-endian host. seen: a
+ * value of gba_flag_load_acquire or gba_flag_load_relaxed. */
+void gba_flag_park(gba_flag_t *flag, uint64_t seen, uint64_t timeout, gba_word_t *sleepers);
+
+/* The slow half of gba_flag_unpark: one system call. Thread-safe. */
+void gba_flag_wake(gba_flag_t *flag);
+
 /*
- * Wake all that sleep on the word, after a store to it. There is no fence between that store and
- * the look at the count, which every barrier would pay for: so once in a while a sleeper that
- * counts itself at this very moment is missed, and wakes by its timeout.
+ * Wake all sleepers on the word, after a store to it. No fence separates that store from the load
+ * of the count, because every barrier would pay for it. A sleeper that counts itself at this very
+ * moment can be missed; its timeout wakes it.
  */
 static inline void gba_word_unpark(gba_word_t *word, gba_word_t *sleepers)
 {
     if (__builtin_expect(0 != gba_word_load_relaxed(sleepers), 0))
         gba_word_wake(word);
+}
+
+/* gba_word_unpark on a release flag. */
+static inline void gba_flag_unpark(gba_flag_t *flag, gba_word_t *sleepers)
+{
+    if (__builtin_expect(0 != gba_word_load_relaxed(sleepers), 0))
+        gba_flag_wake(flag);
 }
 
 #endif

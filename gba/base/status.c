@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and texts of the status codes, and the version of the library. */
+/* Names and texts of the status codes and paths, and the version of the library. */
 #include "gba/gba.h"
 
 #define STRING(x)  #x
@@ -9,47 +9,54 @@ struct entry {
     const char *name, *text;
 };
 
-/* By -status. The texts complete the sentence "no barrier group, since ...". */
+/* By -status. A text completes "no barrier group:" or "no software barrier:". */
 static const struct entry errors[] = {
     [0] = {"GBA_OK", "no error"},
-    [-GBA_ERR_PARAM] = {"GBA_ERR_PARAM", "a parameter is out of its range"},
+    [-GBA_ERR_PARAM] = {"GBA_ERR_PARAM", "a parameter is out of range"},
     [-GBA_ERR_NOMEM] = {"GBA_ERR_NOMEM", "out of memory"},
     [-GBA_ERR_NO_DEVICE] = {"GBA_ERR_NO_DEVICE", "there is no device"},
-    [-GBA_ERR_PERM] = {"GBA_ERR_PERM", "the device may not be used: permission denied"},
+    [-GBA_ERR_PERM] = {"GBA_ERR_PERM", "permission denied"},
     [-GBA_ERR_NOT_GBA] = {"GBA_ERR_NOT_GBA", "the file is not a GBA device"},
-    [-GBA_ERR_VERSION] = {"GBA_ERR_VERSION", "the device has another version"},
+    [-GBA_ERR_VERSION] = {"GBA_ERR_VERSION", "the device has an unsupported version"},
     [-GBA_ERR_NO_GROUP] = {"GBA_ERR_NO_GROUP", "no barrier group is free"},
     [-GBA_ERR_TOO_MANY] = {"GBA_ERR_TOO_MANY", "more members than a barrier group can have"},
-    [-GBA_ERR_STALE] = {"GBA_ERR_STALE", "the barrier group was freed in the meantime"},
-    [-GBA_ERR_BUSY] = {"GBA_ERR_BUSY", "the device or group is taken or not ready"},
+    [-GBA_ERR_STALE] = {"GBA_ERR_STALE", "the barrier group was freed before all members joined"},
+    [-GBA_ERR_BUSY] = {"GBA_ERR_BUSY", "the device or the group is in use or not ready"},
     [-GBA_ERR_REFUSED] = {"GBA_ERR_REFUSED", "the device refused this member"},
-    [-GBA_ERR_OTHER_DEVICE] = {"GBA_ERR_OTHER_DEVICE", "this member has not the leader's device"},
+    [-GBA_ERR_OTHER_DEVICE] = {"GBA_ERR_OTHER_DEVICE",
+                               "this member and the leader use different devices"},
     [-GBA_ERR_DEAD] = {"GBA_ERR_DEAD", "the device no longer answers"},
-    [-GBA_ERR_IO] = {"GBA_ERR_IO", "the driver or the system failed"},
+    [-GBA_ERR_IO] = {"GBA_ERR_IO", "the driver or the operating system failed"},
     [-GBA_ERR_OOB] = {"GBA_ERR_OOB", "the exchange between the members failed"},
-    [-GBA_ERR_NO_PLUGIN] = {"GBA_ERR_NO_PLUGIN",
-                            "a member does not have the plugin, or not enabled"},
+    [-GBA_ERR_NO_PLUGIN] = {"GBA_ERR_NO_PLUGIN", "a member lacks the plugin or has it disabled"},
     [-GBA_ERR_MISMATCH] = {"GBA_ERR_MISMATCH", "members have different values of a parameter"},
-    [-GBA_ERR_UNSUPPORTED] = {"GBA_ERR_UNSUPPORTED", "not supported for this kind of team"},
-    [-GBA_ERR_TIMEOUT] = {"GBA_ERR_TIMEOUT", "a wait ran out of time"},
-    [-GBA_ERR_LIMIT] = {"GBA_ERR_LIMIT", "the job has as many groups as max_groups allows"},
+    [-GBA_ERR_UNSUPPORTED] = {"GBA_ERR_UNSUPPORTED", "not supported for this team or device"},
+    [-GBA_ERR_TIMEOUT] = {"GBA_ERR_TIMEOUT", "a bounded wait timed out"},
+    [-GBA_ERR_LIMIT] = {"GBA_ERR_LIMIT", "the job has as many barrier groups as max_groups allows"},
     [-GBA_ERR_RECLAIMED] = {"GBA_ERR_RECLAIMED",
-                            "the barrier group was taken back for a team that needs it more"},
-    [-GBA_ERR_COLD] = {"GBA_ERR_COLD", "it has not done offload_after barriers yet"},
+                            "the barrier group was taken back for a team that uses it more"},
+    [-GBA_ERR_DEFERRED] = {"GBA_ERR_DEFERRED", "fewer barriers so far than offload_after"},
+    [-GBA_ERR_DISABLED] = {"GBA_ERR_DISABLED", "sw_enable is 0"},
+    [-GBA_ERR_NO_TRANSPORT] = {"GBA_ERR_NO_TRANSPORT", "no transport between the hosts"},
+    [-GBA_ERR_TOO_FEW] = {"GBA_ERR_TOO_FEW", "fewer members than min_comm_size"},
 };
 
 _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");
 
 static const struct entry *entry_of(gba_status_t status)
 {
-    static const struct entry inprogress = {"GBA_INPROGRESS", "not there yet"};
-    static const struct entry meet = {"GBA_MEET", "the members are to meet"};
+    static const struct entry inprogress = {"GBA_INPROGRESS", "not complete yet"};
+    static const struct entry renegotiate = {"GBA_RENEGOTIATE",
+                                             "the members renegotiate their path next"};
+    static const struct entry notify = {"GBA_NOTIFY", "failure notifications are due"};
     static const struct entry unknown = {"GBA_ERR_UNKNOWN", "unknown status"};
 
     if (GBA_INPROGRESS == status)
         return &inprogress;
-    if (GBA_MEET == status)
-        return &meet;
+    if (GBA_RENEGOTIATE == status)
+        return &renegotiate;
+    if (GBA_NOTIFY == status)
+        return &notify;
     return status <= 0 && status >= GBA_STATUS_LAST ? &errors[-status] : &unknown;
 }
 
@@ -66,4 +73,11 @@ const char *gba_status_text(gba_status_t status)
 const char *gba_version(void)
 {
     return VERSION(GBA_VERSION_MAJOR) "." VERSION(GBA_VERSION_MINOR) "." VERSION(GBA_VERSION_PATCH);
+}
+
+const char *gba_path_name(gba_path_t path)
+{
+    static const char *const names[] = {"device", "sim", "software", "fallback"};
+
+    return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
 }

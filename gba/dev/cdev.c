@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The backend for /dev/gbaN. Each operation is one call of the driver, and JOIN also maps the
- * doorbell. Between two barriers no function of this file runs: the engine stores to the doorbell
- * and polls the flag by itself.
+ * The backend for /dev/gbaN. Each operation is one call of the driver. JOIN also maps the doorbell.
+ * No function of this file runs during a barrier: the engine itself stores to the doorbell and
+ * polls the flag.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,29 +13,16 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
-/* One call of the driver, by its name in gba_ioctl.h. */
+/* Make one call of the driver, by its name in gba_ioctl.h. */
 #define CALL(dev, request, argument) \
     gba_cdev_ioctl((dev)->file, GBA_IOC_##request, #request, (argument))
 
 _Static_assert(GBA_UUID_SIZE == sizeof((struct gba_ioc_query *)0)->uuid, "one uuid");
 _Static_assert(sizeof((gba_group_state_t *)0)->arrived_mask == GBA_MASK_WORDS * 8, "one mask");
 
-static struct gba_cdev *cdev_of(const struct gba_seat *seat)
+static struct gba_cdev *cdev_of(const struct gba_membership *membership)
 {
-    return (struct gba_cdev *)seat->dev;
-}
-
-bool gba_cdev_is_child(const struct gba_cdev *dev)
-{
-    return getpid() != dev->owner;
-}
-
-gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev)
-{
-    if (!gba_cdev_is_child(dev))
-        return GBA_OK;
-    gba_log(GBA_LOG_ERROR, "a child of fork cannot use the GBA that its parent opened");
-    return GBA_ERR_IO;
+    return (struct gba_cdev *)membership->dev;
 }
 
 static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
@@ -66,12 +53,12 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
 static void cdev_close(struct gba_dev *d)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
-    bool mapped = !gba_cdev_is_child(dev); /* what we map does not go to children */
+    bool mapped = !gba_cdev_is_child(dev); /* MADV_DONTFORK: a child has no mapping */
 
     if (mapped && NULL != dev->bar)
         gba_cdev_sys->munmap(dev->bar, GBA_BAR_SIZE);
     pthread_mutex_destroy(&dev->bar_lock);
-    /* The file first: the last close withdraws every flag that the driver may still have. */
+    /* Close the file first: the last close withdraws every flag that the driver still has. */
     gba_cdev_sys->close(dev->file);
     gba_cdev_flags_fini(&dev->flags, mapped);
     free(dev);
@@ -98,13 +85,13 @@ static gba_status_t cdev_query(struct gba_dev *d, gba_device_info_t *info)
 }
 
 static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *request,
-                               gba_ticket_t *ticket)
+                               gba_group_handle_t *handle)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
     struct gba_ioc_alloc alloc = {.size = sizeof alloc,
                                   .members = request->members,
                                   .groups_max = request->groups_max,
-                                  .heat = request->heat,
+                                  .barrier_rate = request->barrier_rate,
                                   .job = dev->job};
     gba_status_t status = gba_cdev_refuse_child(dev);
 
@@ -116,16 +103,16 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
         gba_log(GBA_LOG_ERROR, "the GBA driver allocated group %u of %u", alloc.group, dev->groups);
         return GBA_ERR_IO;
     }
-    memset(ticket, 0, sizeof *ticket);
-    ticket->group = alloc.group;
-    ticket->generation = alloc.generation;
-    ticket->key = alloc.key;
-    ticket->members = request->members;
-    memcpy(ticket->uuid, dev->uuid, sizeof ticket->uuid);
+    memset(handle, 0, sizeof *handle);
+    handle->group = alloc.group;
+    handle->generation = alloc.generation;
+    handle->key = alloc.key;
+    handle->members = request->members;
+    memcpy(handle->uuid, dev->uuid, sizeof handle->uuid);
     return GBA_OK;
 }
 
-/* FREE: leave a seat, or with GBA_MEMBER_NONE give up an allocation. */
+/* FREE: leave a membership, or with GBA_MEMBER_NONE give up an allocation. */
 static gba_status_t call_free(struct gba_cdev *dev, uint32_t group, uint32_t generation,
                               uint32_t member)
 {
@@ -133,127 +120,128 @@ static gba_status_t call_free(struct gba_cdev *dev, uint32_t group, uint32_t gen
         .size = sizeof leave, .group = group, .generation = generation, .member = member};
     int error = gba_cdev_try(dev->file, GBA_IOC_FREE, &leave);
 
-    /* An allocation that somebody has joined already is not the allocator's any more [DRV-3]: that
-     * is no news beside the reason why it is given up. */
+    /* The allocation ended with the first join [DRV-3]. This failure is expected and not logged:
+     * the caller gives up the allocation for another reason, which is reported. */
     if (EINVAL == error && GBA_MEMBER_NONE == member)
         return GBA_ERR_PARAM;
     return gba_cdev_outcome(error, "FREE");
 }
 
-static void cdev_cancel(struct gba_dev *d, const gba_ticket_t *ticket)
+static void cdev_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
 
     if (GBA_OK == gba_cdev_refuse_child(dev))
-        (void)call_free(dev, ticket->group, ticket->generation, GBA_MEMBER_NONE);
+        (void)call_free(dev, handle->group, handle->generation, GBA_MEMBER_NONE);
 }
 
-static gba_status_t cdev_join(struct gba_dev *d, const gba_ticket_t *ticket, uint32_t member,
-                              struct gba_seat **out)
+static gba_status_t cdev_join(struct gba_dev *d, const gba_group_handle_t *handle, uint32_t member,
+                              struct gba_membership **out)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
     struct gba_ioc_join join = {.size = sizeof join,
-                                .group = ticket->group,
-                                .generation = ticket->generation,
-                                .key = ticket->key,
+                                .group = handle->group,
+                                .generation = handle->generation,
+                                .key = handle->key,
                                 .member = member};
     gba_status_t status = gba_cdev_refuse_child(dev);
-    struct gba_cdev_seat *seat;
+    struct gba_cdev_membership *membership;
 
     if (GBA_OK != status)
         return status;
-    seat = calloc(1, sizeof *seat);
-    if (NULL == seat)
+    membership = calloc(1, sizeof *membership);
+    if (NULL == membership)
         return GBA_ERR_NOMEM;
-    seat->seat = (struct gba_seat){.dev = d,
-                                   .group = ticket->group,
-                                   .generation = ticket->generation,
-                                   .member = member,
-                                   .members = ticket->members};
+    membership->membership = (struct gba_membership){.dev = d,
+                                                     .group = handle->group,
+                                                     .generation = handle->generation,
+                                                     .member = member,
+                                                     .members = handle->members};
     status = CALL(dev, JOIN, &join);
     if (GBA_OK != status)
-        goto free_seat;
-    status = gba_cdev_doorbell_map(seat, &join);
+        goto free_membership;
+    status = gba_cdev_doorbell_map(membership, &join);
     if (GBA_OK != status)
         goto leave;
-    *out = &seat->seat;
+    *out = &membership->membership;
     return GBA_OK;
 
 leave:
-    (void)call_free(dev, ticket->group, ticket->generation, member);
-free_seat:
-    free(seat);
+    (void)call_free(dev, handle->group, handle->generation, member);
+free_membership:
+    free(membership);
     return status;
 }
 
-static gba_status_t cdev_map_flag(struct gba_seat *seat)
+static gba_status_t cdev_map_flag(struct gba_membership *membership)
 {
-    struct gba_cdev *dev = cdev_of(seat);
+    struct gba_cdev *dev = cdev_of(membership);
     struct gba_ioc_map_flag map = {.size = sizeof map,
-                                   .group = seat->group,
-                                   .generation = seat->generation,
-                                   .member = seat->member};
+                                   .group = membership->group,
+                                   .generation = membership->generation,
+                                   .member = membership->member};
     gba_status_t status = gba_cdev_refuse_child(dev);
-    gba_word_t *flag;
+    gba_flag_t *flag;
 
     if (GBA_OK != status)
         return status;
     flag = gba_cdev_flag_get(&dev->flags);
     if (NULL == flag)
         return GBA_ERR_NOMEM;
-    gba_word_store_relaxed(flag, 0);
+    gba_flag_store_relaxed(flag, 0);
     map.addr = (uintptr_t)flag;
     status = CALL(dev, MAP_FLAG, &map);
     if (GBA_OK != status) {
-        gba_cdev_flag_put(&dev->flags, flag); /* a call that failed has pinned nothing */
+        gba_cdev_flag_put(&dev->flags, flag); /* a failed call pins nothing */
         return status;
     }
-    seat->flag = flag;
+    membership->flag = flag;
     return GBA_OK;
 }
 
-static gba_status_t cdev_configure(struct gba_seat *seat, uint32_t sequence)
+static gba_status_t cdev_configure(struct gba_membership *membership, uint32_t sequence)
 {
     struct gba_ioc_configure configure = {.size = sizeof configure,
-                                          .group = seat->group,
-                                          .generation = seat->generation,
+                                          .group = membership->group,
+                                          .generation = membership->generation,
                                           .sequence = sequence};
-    gba_status_t status = gba_cdev_refuse_child(cdev_of(seat));
+    gba_status_t status = gba_cdev_refuse_child(cdev_of(membership));
 
-    return GBA_OK == status ? CALL(cdev_of(seat), CONFIGURE, &configure) : status;
+    return GBA_OK == status ? CALL(cdev_of(membership), CONFIGURE, &configure) : status;
 }
 
-static void cdev_leave(struct gba_seat *s)
+static void cdev_leave(struct gba_membership *s)
 {
-    struct gba_cdev_seat *seat = (struct gba_cdev_seat *)s;
+    struct gba_cdev_membership *membership = (struct gba_cdev_membership *)s;
     struct gba_cdev *dev = cdev_of(s);
     gba_status_t status;
 
-    if (gba_cdev_is_child(dev)) { /* the seat is the parent's, and the mappings are not here */
-        free(seat);
+    if (gba_cdev_is_child(dev)) { /* the parent holds the membership; the mappings are not here */
+        free(membership);
         return;
     }
-    /* No arrival of ours reaches the group after it has been given to another team, where it would
-     * count (all teams begin with the same sequence): nobody can store to the doorbell any more,
-     * and what was stored before, a retry perhaps, arrives before the driver's withdrawal does,
-     * which takes the same way [HOST-3] and is waited for [HOST-6]. */
-    gba_cdev_sys->munmap(seat->doorbell, seat->doorbell_size);
+    /* Unmap before FREE: no arrival of this member may reach the group after another team has got
+     * it, because it would count there (all teams start with the same sequence). After the
+     * unmapping no store to the doorbell is possible. An earlier store, perhaps a retry, arrives
+     * before the driver's withdrawal, because the withdrawal takes the same way [HOST-3] and FREE
+     * waits for it [HOST-6]. */
+    gba_cdev_sys->munmap(membership->doorbell, membership->doorbell_size);
     status = call_free(dev, s->group, s->generation, s->member);
-    /* If the driver did not take the flag back, the device may still store to it: it is given to
-     * nobody else, and stays mapped until the file is closed. */
+    /* If FREE failed, the device may still store to the flag. The flag is then not reused; it stays
+     * mapped until the file is closed. */
     if (NULL != s->flag && GBA_OK == status)
         gba_cdev_flag_put(&dev->flags, s->flag);
-    free(seat);
+    free(membership);
 }
 
-static gba_status_t cdev_inspect(struct gba_seat *seat, gba_group_state_t *state)
+static gba_status_t cdev_inspect(struct gba_membership *membership, gba_group_state_t *state)
 {
     struct gba_ioc_inspect inspect = {
-        .size = sizeof inspect, .group = seat->group, .generation = seat->generation};
-    gba_status_t status = gba_cdev_refuse_child(cdev_of(seat));
+        .size = sizeof inspect, .group = membership->group, .generation = membership->generation};
+    gba_status_t status = gba_cdev_refuse_child(cdev_of(membership));
 
     if (GBA_OK == status)
-        status = CALL(cdev_of(seat), INSPECT, &inspect);
+        status = CALL(cdev_of(membership), INSPECT, &inspect);
     if (GBA_OK != status)
         return status;
     state->sequence = inspect.sequence;
@@ -265,10 +253,10 @@ static gba_status_t cdev_inspect(struct gba_seat *seat, gba_group_state_t *state
     return GBA_OK;
 }
 
-/* Every seat has a mapped doorbell, so the engine has no need of this; tests have. */
-static void cdev_arrive(struct gba_seat *seat, uint64_t value)
+/* For tests: every membership has a mapped doorbell, so the engine does not call this. */
+static void cdev_arrive(struct gba_membership *membership, uint64_t value)
 {
-    gba_mmio_write64(seat->doorbell, value);
+    gba_mmio_write64(membership->doorbell, value);
 }
 
 const struct gba_dev_ops gba_dev_cdev = {

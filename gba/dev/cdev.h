@@ -2,10 +2,10 @@
 /*
  * The backend for /dev/gbaN: the calls of the Linux driver (gba_ioctl.h).
  *
- *   cdev.c        the ops table: device and seats
- *   cdev_open.c   is this file a GBA?
- *   cdev_map.c    doorbells and registers, mapped
- *   cdev_sys.c    the system calls, as a table that tests replace; what their errors mean
+ *   cdev.c        the ops table: device and memberships
+ *   cdev_open.c   opens the file and checks that it is a GBA
+ *   cdev_map.c    maps doorbells and registers
+ *   cdev_sys.c    the system calls, as a table that tests replace, and the status of their errors
  *   cdev_flags.c  memory for release flags
  */
 #ifndef GBA_DEV_CDEV_H
@@ -21,7 +21,7 @@
 
 /* --- cdev_sys.c --- */
 
-/* The system calls that this backend makes; each returns as the system's and sets errno. */
+/* The system calls that this backend makes. Each returns as the system's call and sets errno. */
 struct gba_cdev_sys {
     int (*open)(const char *path, int flags);
     int (*close)(int file);
@@ -32,33 +32,35 @@ struct gba_cdev_sys {
     int (*madvise)(void *address, size_t size, int advice);
 };
 
-/* The system's own, unless a test replaces it. Not thread-safe: before a device is opened. */
+/* The system's own calls, unless a test replaces them. Not thread-safe: a test replaces them before
+ * it opens a device. */
 extern const struct gba_cdev_sys *gba_cdev_sys;
 
-/* Where an error came from: the same errno means different things. */
+/* The call that failed: the same errno has a different meaning in each. */
 enum gba_cdev_call { GBA_CDEV_OPEN, GBA_CDEV_IOCTL, GBA_CDEV_MMAP };
 
 /*
- * What an errno means, and whether the caller can expect it, so that it is not logged as a fault.
- * Pure. An errno that is not known is GBA_ERR_IO.
+ * The status for an errno. An unknown errno is GBA_ERR_IO.
+ * expected: set to true if the caller must expect this error, so that it is not logged. Pure.
  */
 gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected);
 
-/* One call of the driver, made again when it was interrupted. Returns 0 or the errno. */
+/* Make one call of the driver, and repeat it when a signal interrupts it. Returns 0 or the errno.
+ * Thread-safe. */
 int gba_cdev_try(int file, unsigned long request, void *argument);
 
 /*
- * That, as a status: GBA_OK or as gba_cdev_status; what the caller cannot expect is logged.
- * name: of the call, for the log.
+ * The status of a driver call. error: as returned by gba_cdev_try; name: of the call, for the log.
+ * Returns GBA_OK, or as gba_cdev_status. Logs an unexpected error.
  */
 gba_status_t gba_cdev_outcome(int error, const char *name);
 
-/* Both in one. */
+/* gba_cdev_try, then gba_cdev_outcome. */
 gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument);
 
 /* --- cdev_flags.c --- */
 
-#define GBA_CDEV_CHUNK_SIZE  4096u /* bytes; the smallest page there is */
+#define GBA_CDEV_CHUNK_SIZE  4096u /* bytes: the smallest page size of the hosts */
 #define GBA_CDEV_CHUNK_FLAGS (GBA_CDEV_CHUNK_SIZE / GBA_FLAG_STRIDE)
 
 /* Memory for GBA_CDEV_CHUNK_FLAGS release flags, a mapping of its own. */
@@ -76,60 +78,63 @@ struct gba_cdev_flags {
 
 void gba_cdev_flags_init(struct gba_cdev_flags *flags);
 
-/* Unmap all. unmap: false in a child of fork, which does not have the memory. */
+/* Free all chunks. unmap: false in a child of fork, which does not have the memory. Not
+ * thread-safe. */
 void gba_cdev_flags_fini(struct gba_cdev_flags *flags, bool unmap);
 
-/* Take a flag. NULL: out of memory (logged). Thread-safe. */
-gba_word_t *gba_cdev_flag_get(struct gba_cdev_flags *flags);
+/* Take a flag. Returns NULL if out of memory (logged). Thread-safe. */
+gba_flag_t *gba_cdev_flag_get(struct gba_cdev_flags *flags);
 
-/* Give it back, once the device no longer stores to it. Thread-safe. */
-void gba_cdev_flag_put(struct gba_cdev_flags *flags, gba_word_t *flag);
+/* Give a flag back. The device must not store to it any more. Thread-safe. */
+void gba_cdev_flag_put(struct gba_cdev_flags *flags, gba_flag_t *flag);
 
 /* --- cdev.c --- */
 
 struct gba_cdev {
     struct gba_dev dev;
     int file;
-    pid_t owner; /* who opened it: a child of fork has no part in what its parent joined */
+    pid_t owner; /* the process that opened it; its children of fork do not share its memberships */
     uint32_t groups;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
     struct gba_cdev_flags flags;
     pthread_mutex_t bar_lock;
-    void *bar; /* the whole BAR, mapped when it is first wanted */
+    void *bar; /* the whole BAR, mapped at the first register access; NULL before */
 };
 
-struct gba_cdev_seat {
-    struct gba_seat seat;
+struct gba_cdev_membership {
+    struct gba_membership membership;
     void *doorbell; /* the mapping */
     size_t doorbell_size;
 };
 
-/* Whether this process is a child of the one that opened the device. */
+/* Whether this process is a child of the process that opened the device. Thread-safe. */
 bool gba_cdev_is_child(const struct gba_cdev *dev);
 
 /*
- * GBA_OK, or in a child GBA_ERR_IO (logged). A child of fork shares its parent's open file, so the
- * driver cannot tell them apart: what the child joined or left there, it would join or leave in its
- * parent's name.
+ * Refuse a call in a child of fork. Returns GBA_OK, or in a child GBA_ERR_IO (logged). Parent and
+ * child share one open file, so the driver cannot distinguish them: a JOIN or FREE of the child
+ * would act for its parent. Thread-safe.
  */
 gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev);
 
 /* --- cdev_open.c --- */
 
 /*
- * Open the file and see that it is a GBA of our version.
- * query: gets what the driver says. Returns GBA_OK, GBA_ERR_NO_DEVICE, or (logged) GBA_ERR_PERM,
- * GBA_ERR_NOT_GBA, GBA_ERR_VERSION, GBA_ERR_NOMEM, GBA_ERR_BUSY, GBA_ERR_IO.
+ * Open the file, and check that it is a GBA of a supported version.
+ * query: set to the driver's answer on GBA_OK. Returns GBA_OK, GBA_ERR_NO_DEVICE (logged unless the
+ * file does not exist), or (logged) GBA_ERR_PERM, GBA_ERR_NOT_GBA, GBA_ERR_VERSION, GBA_ERR_NOMEM,
+ * GBA_ERR_BUSY, GBA_ERR_IO. Thread-safe.
  */
 gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_query *query);
 
 /* --- cdev_map.c --- */
 
-/* Map the doorbell where the driver says it is. Returns GBA_OK; GBA_ERR_DEAD; or (logged)
- * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (where it says cannot be), GBA_ERR_UNSUPPORTED (a 32-bit
- * process). */
-gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_ioc_join *join);
+/* Map the doorbell at the offset that JOIN returned. Returns GBA_OK; GBA_ERR_DEAD; or (logged)
+ * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (an invalid offset or size), GBA_ERR_UNSUPPORTED (a
+ * 32-bit process). Thread-safe on different memberships. */
+gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
+                                   const struct gba_ioc_join *join);
 
 gba_status_t gba_cdev_reg_read(struct gba_dev *dev, uint32_t address, unsigned width,
                                uint64_t *value);

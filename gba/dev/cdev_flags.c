@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory for release flags. The driver pins whole pages, and a page holds the flags of many groups,
- * so flags come from chunks that stay mapped for as long as the device is open.
+ * Memory for release flags. The driver pins whole pages, and one page holds the flags of many
+ * groups. Flags therefore come from chunks that stay mapped while the device is open.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static struct gba_cdev_chunk *chunk_new(void)
 
     if (NULL == chunk)
         return NULL;
-    /* Private and of its own mapping: never shared with the heap, nor with another process. */
+    /* A private mapping: shared neither with the heap nor with another process. */
     memory = gba_cdev_sys->mmap(GBA_CDEV_CHUNK_SIZE, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (MAP_FAILED == memory) {
@@ -48,9 +48,9 @@ static struct gba_cdev_chunk *chunk_new(void)
         goto free_chunk;
     }
     /*
-     * After a fork, the first of parent and child that writes to a private page gets a copy of it.
-     * If that is the parent, it polls the copy while the device goes on to write the pinned
-     * original. So the child does not get this page at all.
+     * After a fork, the process that writes to a private page first gets a copy of it. If the
+     * parent got the copy, it would poll the copy while the device writes to the pinned original.
+     * The child therefore does not get this page.
      */
     if (0 != gba_cdev_sys->madvise(memory, GBA_CDEV_CHUNK_SIZE, MADV_DONTFORK)) {
         gba_log(GBA_LOG_ERROR, "cannot keep release flags from children of fork: %s",
@@ -67,10 +67,10 @@ free_chunk:
     return NULL;
 }
 
-gba_word_t *gba_cdev_flag_get(struct gba_cdev_flags *flags)
+gba_flag_t *gba_cdev_flag_get(struct gba_cdev_flags *flags)
 {
     struct gba_cdev_chunk *chunk;
-    gba_word_t *flag = NULL;
+    gba_flag_t *flag = NULL;
     unsigned i;
 
     pthread_mutex_lock(&flags->lock);
@@ -85,13 +85,13 @@ gba_word_t *gba_cdev_flag_get(struct gba_cdev_flags *flags)
     }
     i = (unsigned)__builtin_ctz(~chunk->used);
     chunk->used |= UINT32_C(1) << i;
-    flag = (gba_word_t *)(void *)(chunk->memory + i * GBA_FLAG_STRIDE);
+    flag = (gba_flag_t *)(void *)(chunk->memory + i * GBA_FLAG_STRIDE);
 unlock:
     pthread_mutex_unlock(&flags->lock);
     return flag;
 }
 
-void gba_cdev_flag_put(struct gba_cdev_flags *flags, gba_word_t *flag)
+void gba_cdev_flag_put(struct gba_cdev_flags *flags, gba_flag_t *flag)
 {
     uintptr_t address = (uintptr_t)flag;
 

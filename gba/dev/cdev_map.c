@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the device, mapped: a member's doorbell, and for diagnosis all registers. */
+/* Mappings of the device: the doorbell of a member, and for diagnosis all registers. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,9 +9,22 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
+bool gba_cdev_is_child(const struct gba_cdev *dev)
+{
+    return getpid() != dev->owner;
+}
+
+gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev)
+{
+    if (!gba_cdev_is_child(dev))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "a child of fork cannot use the GBA that its parent opened");
+    return GBA_ERR_IO;
+}
+
 /*
- * Map a part of the device; children of fork do not get it, so none of them arrives in its parent's
- * name. The errno is set if it fails.
+ * Map a part of the device. Children of fork do not inherit the mapping, so that a child cannot
+ * arrive as its parent. Returns NULL with errno set on failure.
  */
 static void *device_map(const struct gba_cdev *dev, size_t size, int protection, uint64_t offset)
 {
@@ -28,20 +41,23 @@ static void *device_map(const struct gba_cdev *dev, size_t size, int protection,
     return NULL;
 }
 
-/* Map the doorbell where the driver says it is, if that can be. */
-gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_ioc_join *join)
+/* Map the doorbell at the offset that the driver returned, if that offset is valid. */
+gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
+                                   const struct gba_ioc_join *join)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = join->doorbell_offset;
     gba_status_t status;
     bool expected;
 
-    /* Or the arrivals would get lost, one and all, and the barrier would not end. [HOST-2] */
+    /* Without one store of 64 bits the device refuses every arrival, and the barrier never ends.
+     * [HOST-2] */
     if (!GBA_MMIO_64) {
-        gba_log(GBA_LOG_ERROR,
-                "a GBA takes stores of 64 bits, which this 32-bit process cannot make");
+        gba_log(GBA_LOG_ERROR, "a GBA takes stores of 64 bits, which this %s cannot make",
+                GBA_MMIO ? "32-bit process" : "architecture");
         return GBA_ERR_UNSUPPORTED;
     }
-    /* One page of any host at most: more would be somebody else's. Never in the BAR's window. */
+    /* At most one page of the largest page size: more would include a neighbour's doorbell. Never
+     * in the window of the BAR. */
     if (0 == join->doorbell_size || join->doorbell_size > GBA_DOORBELL_STRIDE ||
         0 != join->doorbell_size % page || 0 != offset % page ||
         offset > INT64_MAX - join->doorbell_size ||
@@ -51,10 +67,10 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_
                 (unsigned long long)join->doorbell_size, (unsigned long long)offset);
         return GBA_ERR_IO;
     }
-    seat->doorbell_size = (size_t)join->doorbell_size;
-    seat->doorbell =
-        device_map((struct gba_cdev *)seat->seat.dev, seat->doorbell_size, PROT_WRITE, offset);
-    if (NULL == seat->doorbell) {
+    membership->doorbell_size = (size_t)join->doorbell_size;
+    membership->doorbell = device_map((struct gba_cdev *)membership->membership.dev,
+                                      membership->doorbell_size, PROT_WRITE, offset);
+    if (NULL == membership->doorbell) {
         int error = errno;
 
         status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
@@ -63,11 +79,12 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_seat *seat, const struct gba_
                     strerror(error));
         return status;
     }
-    seat->seat.doorbell = (gba_mmio64_t *)(void *)((char *)seat->doorbell + GBA_BELL_ARRIVAL);
+    membership->membership.doorbell =
+        (gba_mmio64_t *)(void *)((char *)membership->doorbell + GBA_BELL_ARRIVAL);
     return GBA_OK;
 }
 
-/* The whole BAR, mapped by the first who wants it. */
+/* Map the whole BAR at the first access to a register. */
 static gba_status_t bar_map(struct gba_cdev *dev)
 {
     gba_status_t status = gba_cdev_refuse_child(dev);
@@ -75,6 +92,8 @@ static gba_status_t bar_map(struct gba_cdev *dev)
 
     if (GBA_OK != status)
         return status;
+    if (!GBA_MMIO)
+        return GBA_ERR_UNSUPPORTED;
     pthread_mutex_lock(&dev->bar_lock);
     if (NULL == dev->bar)
         dev->bar = device_map(dev, GBA_BAR_SIZE, PROT_READ | PROT_WRITE, GBA_MMAP_BAR);
@@ -90,7 +109,7 @@ static gba_status_t bar_map(struct gba_cdev *dev)
     return status;
 }
 
-/* The bus has aligned accesses only: a CPU would split another one, or trap. */
+/* The bus takes aligned accesses only. A CPU would split an unaligned access, or trap. */
 static gba_status_t access_prepare(struct gba_cdev *dev, uint32_t address, unsigned width)
 {
     return 0 == address % width ? bar_map(dev) : GBA_ERR_PARAM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open a file and find out whether it is a GBA that this library can use. */
+/* Open a file, and check that it is a GBA that this library can use. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
-/* Open the file and see that it is a character device. */
+/* Open the file, and check that it is a character device. */
 static gba_status_t file_open(const char *path, int *out)
 {
     struct stat stat;
@@ -16,8 +16,8 @@ static gba_status_t file_open(const char *path, int *out)
     bool expected;
     int file;
 
-    /* It may be some other device, named by mistake: do not wait for a line, nor become its
-     * session's terminal. */
+    /* The path may name another device by mistake, a terminal for example: O_NONBLOCK does not wait
+     * for a carrier, and O_NOCTTY does not make it the controlling terminal. */
     do
         file = gba_cdev_sys->open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (file < 0 && EINTR == errno);
@@ -25,12 +25,9 @@ static gba_status_t file_open(const char *path, int *out)
         int error = errno;
 
         status = gba_cdev_status(GBA_CDEV_OPEN, error, &expected);
-        if (GBA_ERR_PERM == status)
-            gba_log(GBA_LOG_ERROR, "cannot open %s: %s; %s", path, strerror(error),
-                    EPERM == error ? "a policy of the system (container, cgroup) forbids it"
-                                   : "this user needs the right to read and to write it");
-        else if (!expected)
-            gba_log(GBA_LOG_ERROR, "cannot open %s: %s", path, strerror(error));
+        if (!expected)
+            gba_log(GBA_LOG_ERROR, "cannot open %s: %s%s", path, strerror(error),
+                    GBA_ERR_NO_DEVICE == status ? " (no driver serves this file)" : "");
         return status;
     }
     if (0 != gba_cdev_sys->fstat(file, &stat)) {
@@ -51,7 +48,7 @@ close_file:
     return status;
 }
 
-/* Whether we can work with what the driver says of itself. */
+/* Check that this library supports the version and the sizes that the driver reports. */
 static gba_status_t query_check(const char *path, const struct gba_ioc_query *query)
 {
     if (GBA_ABI_VERSION != query->abi_version || GBA_REGS_MAJOR != query->regs_version >> 16) {
@@ -62,7 +59,7 @@ static gba_status_t query_check(const char *path, const struct gba_ioc_query *qu
                 GBA_ABI_VERSION, GBA_REGS_MAJOR);
         return GBA_ERR_VERSION;
     }
-    /* Both index arrays later on. */
+    /* Both values index arrays. */
     if (query->groups < 1 || query->groups > GBA_GROUPS || query->members_max < 1 ||
         query->members_max > GBA_MEMBERS_MAX) {
         gba_log(GBA_LOG_ERROR, "%s has %u groups of %u members; allowed: 1 to %u of 1 to %u", path,
@@ -72,7 +69,7 @@ static gba_status_t query_check(const char *path, const struct gba_ioc_query *qu
     return GBA_OK;
 }
 
-/* The first call: it also tells a GBA from another character device. */
+/* Make the first call, which also distinguishes a GBA from another character device. */
 static gba_status_t file_identify(const char *path, int file, struct gba_ioc_query *query)
 {
     gba_status_t status;
@@ -84,9 +81,12 @@ static gba_status_t file_identify(const char *path, int file, struct gba_ioc_que
     error = gba_cdev_try(file, GBA_IOC_QUERY, query);
     if (0 == error)
         return query_check(path, query);
-    if (ENODEV == error)
-        return GBA_ERR_NO_DEVICE; /* unplugged since it was opened */
-    /* What drivers answer to what they do not know; EINVAL is /dev/random's, for one. */
+    if (ENODEV == error) {
+        gba_log(GBA_LOG_ERROR, "cannot query %s: the device was unplugged", path);
+        return GBA_ERR_NO_DEVICE;
+    }
+    /* The errors of drivers for an unknown call. EINVAL is the error of /dev/random, for
+     * example. */
     if (ENOTTY == error || EINVAL == error || ENOSYS == error || EOPNOTSUPP == error) {
         gba_log(GBA_LOG_ERROR, "%s is not a GBA: it does not know the driver's calls", path);
         return GBA_ERR_NOT_GBA;

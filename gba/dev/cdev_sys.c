@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system calls of the backend for /dev/gbaN, and what their errors mean. */
+/* The system calls of the backend for /dev/gbaN, and the status of their errors. */
 #define _FILE_OFFSET_BITS 64 /* GBA_MMAP_BAR needs more than 32 bits, in 32-bit processes, too */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static const struct gba_cdev_sys real = {
 
 const struct gba_cdev_sys *gba_cdev_sys = &real;
 
-/* By gba_ioctl.h for the driver's calls, by open(2) and mmap(2) for the system's. */
+/* The driver's calls as gba_ioctl.h specifies them, the system's as open(2) and mmap(2) do. */
 static const struct {
     int error;
     gba_status_t at[3]; /* by enum gba_cdev_call */
@@ -58,7 +58,7 @@ static const struct {
     {EISDIR, {GBA_ERR_NOT_GBA, GBA_ERR_IO, GBA_ERR_IO}},
     {ENOTTY, {GBA_ERR_NOT_GBA, GBA_ERR_NOT_GBA, GBA_ERR_IO}},
     {EBUSY, {GBA_ERR_BUSY, GBA_ERR_BUSY, GBA_ERR_BUSY}},
-    {EAGAIN, {GBA_ERR_IO, GBA_ERR_BUSY, GBA_ERR_NOMEM}}, /* mmap: too much is locked */
+    {EAGAIN, {GBA_ERR_IO, GBA_ERR_BUSY, GBA_ERR_NOMEM}}, /* mmap: too much memory is locked */
     {EINVAL, {GBA_ERR_IO, GBA_ERR_PARAM, GBA_ERR_IO}},
     {ENOMEM, {GBA_ERR_NOMEM, GBA_ERR_NOMEM, GBA_ERR_NOMEM}},
     {ENOSPC, {GBA_ERR_IO, GBA_ERR_NO_GROUP, GBA_ERR_IO}},
@@ -74,12 +74,13 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (meanings[i].error == error)
             status = meanings[i].at[call];
-    *expected = GBA_ERR_NO_DEVICE == status;
-    if (GBA_CDEV_OPEN != call) /* the life of groups; of a device that was asked for, all is news */
-        *expected |= GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
-                     GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status ||
-                     GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status ||
-                     GBA_ERR_REFUSED == status;
+    if (GBA_CDEV_OPEN == call) /* only a missing file is expected */
+        *expected = ENOENT == error || ENOTDIR == error;
+    else /* expected in the life of a group */
+        *expected = GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
+                    GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status ||
+                    GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status ||
+                    GBA_ERR_REFUSED == status;
     return status;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a backend is to the engine: the driver's calls (gba_ioctl.h) as a table. cdev makes them
- * with ioctl and mmap, sim on a model in shared memory.
+ * A backend of the device layer: the driver's calls (gba_ioctl.h) as a table. cdev makes them with
+ * ioctl and mmap. sim makes them on a model in shared memory.
  *
- * The engine checks arguments and keeps the life cycle (joined, mapped, armed, left) in order; a
- * backend trusts it, and reports what the device or the system says. A backend logs an error where
- * it first knows it, but for what the caller can expect (no file, no free group, stale, dead).
- * Every function may be called from several threads on one device, and on different seats at once;
- * never from two threads on one seat.
+ * The device layer (device.c, group.c) checks arguments and keeps the life cycle (joined, mapped,
+ * armed, left) in order. A backend relies on that, and reports the errors of the device and of the
+ * system. The backend function that detects an error logs it, except an error that the caller must
+ * expect (no file, no free group, stale, dead). Every function may be called from several threads
+ * on one device, and at the same time on different memberships, but never from two threads on one
+ * membership.
  */
 #ifndef GBA_DEV_DEV_OPS_H
 #define GBA_DEV_DEV_OPS_H
@@ -18,68 +19,72 @@
 
 struct gba_dev_ops;
 
-/* A device as its backend has it; a backend's own structure begins with this one. */
+/* A device. A backend's own structure begins with this one. */
 struct gba_dev {
     const struct gba_dev_ops *ops;
 };
 
 /*
- * One member of a group, in this process; a backend's own structure begins with this one. The first
- * line is all that the fast path touches.
+ * One member of a group, in this process. A backend's own structure begins with this one. The fast
+ * path touches only the first line.
  */
-struct gba_seat {
-    gba_word_t *flag;       /* the release flag, from map_flag on */
-    gba_mmio64_t *doorbell; /* mapped doorbell, or NULL: then ops->arrive */
+struct gba_membership {
+    gba_flag_t *flag;       /* the release flag, from map_flag on */
+    gba_mmio64_t *doorbell; /* mapped doorbell; NULL: call ops->arrive */
     struct gba_dev *dev;
     uint32_t group, generation, member, members;
 };
 
-/* Flags stand this far apart: two lines, since CPUs fetch lines in pairs. */
+/* The distance of two flags, in bytes: two cache lines, because CPUs fetch lines in pairs. */
 #define GBA_FLAG_STRIDE 128u
 
 struct gba_dev_ops {
     const char *name; /* "cdev", "sim" */
 
-    /* GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _BUSY, _IO */
+    /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _BUSY or
+     * _IO. */
     gba_status_t (*open)(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                          struct gba_dev **dev);
     void (*close)(struct gba_dev *dev);
 
-    /* All of info but path. GBA_OK, _IO */
+    /* Set all of info but its path. Returns GBA_OK or _IO. */
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 
-    /* All of ticket. GBA_OK, _NO_GROUP, _LIMIT, _DEAD, _NOMEM, _IO */
+    /* Allocate a group, and set all of handle. Returns GBA_OK, _NO_GROUP, _LIMIT, _DEAD, _NOMEM or
+     * _IO. */
     gba_status_t (*alloc)(struct gba_dev *dev, const gba_group_request_t *request,
-                          gba_ticket_t *ticket);
-    void (*cancel)(struct gba_dev *dev, const gba_ticket_t *ticket);
+                          gba_group_handle_t *handle);
+    void (*cancel)(struct gba_dev *dev, const gba_group_handle_t *handle);
 
-    /* The uuid of the ticket is the engine's to check. GBA_OK, _STALE, _BUSY, _REFUSED, _NOMEM,
-     * _UNSUPPORTED, _DEAD, _IO */
-    gba_status_t (*join)(struct gba_dev *dev, const gba_ticket_t *ticket, uint32_t member,
-                         struct gba_seat **seat);
+    /* Join a group. The caller has checked the uuid of the handle. Returns GBA_OK, _STALE, _BUSY,
+     * _REFUSED, _NOMEM, _UNSUPPORTED, _DEAD or _IO. */
+    gba_status_t (*join)(struct gba_dev *dev, const gba_group_handle_t *handle, uint32_t member,
+                         struct gba_membership **membership);
 
-    /* Sets seat->flag. The engine writes the first sequence to it before the members agree that the
-     * group may be armed. GBA_OK, _NOMEM, _BUSY, _STALE, _DEAD, _IO */
-    gba_status_t (*map_flag)(struct gba_seat *seat);
+    /* Map the release flag, and set membership->flag. The caller writes the first sequence to the
+     * flag before the members agree to arm the group. Returns GBA_OK, _NOMEM, _BUSY, _STALE, _DEAD
+     * or _IO. */
+    gba_status_t (*map_flag)(struct gba_membership *membership);
 
-    /* GBA_OK, _BUSY, _STALE, _DEAD, _IO */
-    gba_status_t (*configure)(struct gba_seat *seat, uint32_t sequence);
+    /* Arm the group. Returns GBA_OK, _BUSY, _STALE, _DEAD or _IO. */
+    gba_status_t (*configure)(struct gba_membership *membership, uint32_t sequence);
 
-    /* Withdraws the flag, leaves, frees the seat. Cannot fail: what a dead device held is gone. */
-    void (*leave)(struct gba_seat *seat);
+    /* Withdraw the flag, leave the group, and free the membership. Does not fail: a dead device
+     * holds nothing. */
+    void (*leave)(struct gba_membership *membership);
 
-    /* GBA_OK, _STALE, _RECLAIMED, _DEAD, _IO */
-    gba_status_t (*inspect)(struct gba_seat *seat, gba_group_state_t *state);
+    /* Read the registers of the group. Returns GBA_OK, _STALE, _RECLAIMED, _DEAD or _IO. */
+    gba_status_t (*inspect)(struct gba_membership *membership, gba_group_state_t *state);
 
-    /* An arrival, for seats without a mapped doorbell: a release of all earlier stores. Lost if the
-     * group was taken back. */
-    void (*arrive)(struct gba_seat *seat, uint64_t value);
+    /* Arrive, for a membership without a mapped doorbell. Releases all earlier stores. The arrival
+     * is lost if the group was taken back. */
+    void (*arrive)(struct gba_membership *membership, uint64_t value);
 
-    /* NULL for real hardware. Called by gba_poll_release while the flag has not been seen: lets a
-     * simulated device do what hardware does by itself (delayed release stores). */
-    void (*poll)(struct gba_seat *seat);
+    /* Let a simulated device make its delayed release stores, as hardware does by itself.
+     * gba_poll_release calls it while the flag has not been seen. NULL for real hardware. */
+    void (*poll)(struct gba_membership *membership);
 
-    /* GBA_OK, _PERM, _UNSUPPORTED, _IO */
+    /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */
     gba_status_t (*reg_read)(struct gba_dev *dev, uint32_t address, unsigned width,
                              uint64_t *value);
     gba_status_t (*reg_write)(struct gba_dev *dev, uint32_t address, unsigned width,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text that names a device, taken apart. */
+/* Parser of the text that names a device. */
 #include "gba/dev/path.h"
 
 #include <ctype.h>
@@ -13,8 +13,8 @@
 
 #include "gba/spec/gba_regs.h"
 
-/* How much of a bad text, and of an option in it, a message shows: enough to know it again, and a
- * message with the list of all options still fits in 288 bytes. */
+/* The characters of an invalid text, and of an option in it, that a message shows. They are enough
+ * to recognise it, and a message with the list of all options still fits in 288 bytes. */
 #define SHOWN        40
 #define OPTION_SHOWN 24
 
@@ -27,8 +27,8 @@ struct option {
     const char *name;
     size_t offset; /* in struct gba_sim_options */
     uint32_t min, max;
-    uint32_t plus; /* added to what is stored: so that 0 can mean "not given" */
-    bool time;     /* takes a unit: ns, us, ms */
+    uint32_t plus; /* added to the stored value, so that 0 can mean "not given" */
+    bool time;     /* accepts a unit: ns, us, ms */
 };
 
 #define OPTION(field) .name = #field, .offset = offsetof(struct gba_sim_options, field)
@@ -51,7 +51,7 @@ static const struct option options[] = {
 };
 #define OPTIONS (sizeof options / sizeof options[0])
 
-/* What is being parsed, for messages. */
+/* The text being parsed, for messages. */
 struct parse {
     const char *text;
     char *message;
@@ -61,7 +61,7 @@ struct parse {
 static gba_status_t refuse(const struct parse *parse, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "device_path=TEXT: what is wrong". */
+/* Set the message, "device_path=TEXT: " and the error, and return GBA_ERR_PARAM. */
 static gba_status_t refuse(const struct parse *parse, const char *format, ...)
 {
     bool cut = strlen(parse->text) > SHOWN;
@@ -73,7 +73,8 @@ static gba_status_t refuse(const struct parse *parse, const char *format, ...)
     va_end(args);
     snprintf(shown, sizeof shown, "%s", parse->text);
     snprintf(parse->message, parse->len, "device_path=%s%s: %s", shown, cut ? "..." : "", what);
-    /* One line, whatever the user gave: no newline, nothing that a terminal obeys. */
+    /* Print one line for any input: no newline, and no control character that a terminal
+     * executes. */
     for (char *c = parse->message; parse->len > 0 && '\0' != *c; c++)
         if (iscntrl((unsigned char)*c))
             *c = '?';
@@ -90,7 +91,7 @@ static void options_list(char *text, size_t len)
             (size_t)snprintf(text + used, len - used, "%s%s", 0 == i ? "" : ", ", options[i].name);
 }
 
-/* The factor of a unit, or 0: not a unit. */
+/* The factor of a unit; 0: not a unit. */
 static uint64_t unit_of(const char *unit)
 {
     static const struct {
@@ -104,7 +105,7 @@ static uint64_t unit_of(const char *unit)
     return 0;
 }
 
-/* A decimal number in the option's range. text: the value alone, terminated. */
+/* Parse a decimal number in the option's range. text: the value alone, terminated. */
 static bool value_parse(const struct option *option, const char *text, uint32_t *value)
 {
     unsigned long long number;
@@ -112,7 +113,7 @@ static bool value_parse(const struct option *option, const char *text, uint32_t 
     char *end;
 
     if (!isdigit((unsigned char)text[0]))
-        return false; /* strtoull would take signs and spaces */
+        return false; /* strtoull would accept signs and spaces */
     errno = 0;
     number = strtoull(text, &end, 10);
     factor = option->time ? unit_of(end) : '\0' == *end;
@@ -123,7 +124,7 @@ static bool value_parse(const struct option *option, const char *text, uint32_t 
     return true;
 }
 
-/* One "name=value". seen: which options were given, to find the second of two. */
+/* Parse one "name=value". seen: the options given so far, to detect a duplicate. */
 static gba_status_t option_parse(const struct parse *parse, char *text, bool *seen,
                                  struct gba_sim_options *sim)
 {
@@ -173,7 +174,7 @@ static bool name_character(char c)
     return isalnum((unsigned char)c) || '.' == c || '_' == c || '-' == c;
 }
 
-/* What follows "sim": nothing, ":NAME", "?options" or both. */
+/* Parse what follows "sim": nothing, ":NAME", "?options" or both. */
 static gba_status_t sim_parse(const struct parse *parse, const char *rest,
                               struct gba_dev_path *path)
 {
@@ -197,7 +198,7 @@ static gba_status_t sim_parse(const struct parse *parse, const char *rest,
     return GBA_OK;
 }
 
-/* "sim" and what may follow it, but not "simulator". */
+/* Whether the text is "sim" with a valid separator after it, and not "simulator". */
 static bool is_sim(const char *text)
 {
     return 0 == strncmp(text, "sim", 3) && ('\0' == text[3] || ':' == text[3] || '?' == text[3]);
@@ -228,7 +229,7 @@ gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, cha
     return status;
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo): jobs have names of any length and with any characters. */
+/* FNV-1a, 64 bits (Fowler, Noll, Vo): the name of a job has any length and any characters. */
 uint64_t gba_dev_job(const char *job)
 {
     uint64_t hash = 0xcbf29ce484222325u;

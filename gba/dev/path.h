@@ -12,27 +12,28 @@
 enum gba_dev_kind { GBA_DEV_NONE, GBA_DEV_CDEV, GBA_DEV_SIM };
 
 /*
- * Options of the simulator. All are 0 unless they are given; a fault with "every nth" is off at 0.
- * Compared as a whole by those who attach to one simulator, so no padding: all are u32.
+ * Options of the simulator. An option that is not given is 0. A fault with "every nth" is off at 0.
+ * All fields are u32, so that the structure has no padding: a process that attaches to a simulator
+ * compares it as bytes.
  */
 struct gba_sim_options {
     uint32_t latency;        /* ns from the last arrival to the release, 0 to 1,000,000,000 */
-    uint32_t jitter;         /* ns at most on top, random for each release store; same range */
+    uint32_t jitter;         /* random ns added to each release, at most this; same range */
     uint32_t seed;           /* of jitter */
-    uint32_t lose_arrival;   /* every nth arrival never reaches the device */
-    uint32_t lose_release;   /* every nth release store is never made */
+    uint32_t lose_arrival;   /* every nth arrival is lost before the device */
+    uint32_t lose_release;   /* every nth release store is not made */
     uint32_t repeat_release; /* every nth release store is made again later, when it is stale */
-    uint32_t die_after;      /* n rounds complete; the device dies as the next one would */
-    uint32_t die_arrival;    /* the device dies as the nth arrival, of any group, reaches it */
-    uint32_t die_release;    /* it dies in round die_after + 1 as die_after says, but after n of its
-                                release stores; 0: before any */
-    uint32_t die_call;    /* it dies as the nth call of the driver about a group begins: asking for
-                             one, joining, mapping a flag, arming, leaving */
-    uint32_t groups;      /* groups that the device has, 1 to 32; 0 means 32 */
-    uint32_t full;        /* 1: every group is taken */
-    uint32_t refuse_rank; /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in
-                             the text is rank 0, so 1 here) */
-    uint32_t version;     /* register version that the device claims, 0: GBA_REGS_* */
+    uint32_t die_after; /* the device completes n rounds and dies as the next one would complete */
+    uint32_t die_arrival; /* the device dies as the nth arrival at any group reaches it */
+    uint32_t die_release; /* the device dies in round die_after + 1, as with die_after, but after n
+                             of its release stores; 0: before any */
+    uint32_t die_call;    /* the device dies as the nth call of the driver about a group begins:
+                             allocate, join, map a flag, arm, leave */
+    uint32_t groups;      /* number of groups of the device, 1 to 32; 0 means 32 */
+    uint32_t full;        /* 1: every group is in use */
+    uint32_t refuse_rank; /* 1 + the member whose join is refused; 0: none ("refuse_rank=0" in the
+                             text is rank 0, stored as 1) */
+    uint32_t version;     /* register version that the device reports; 0: GBA_REGS_* */
 };
 
 struct gba_dev_path {
@@ -42,12 +43,15 @@ struct gba_dev_path {
     struct gba_sim_options sim;
 };
 
-/* The number of a job (gba_device_attr_t), the same in all its processes; NULL: of this process. */
+/* The number of a job (gba_device_attr_t.job): equal in all its processes. NULL: the number of this
+ * process. Thread-safe. */
 uint64_t gba_dev_job(const char *job);
 
 /*
  * Parse a device path.
- * message: gets one line that names what is wrong and what is allowed (len bytes at most).
+ * path: set on GBA_OK.
+ * message: on GBA_ERR_PARAM set to one line with the error and the allowed values (len bytes at
+ * most, terminated).
  * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe. Allocates nothing.
  */
 gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,

@@ -2,15 +2,15 @@
 /*
  * /dev/gbaN: the interface between the Linux driver and user space, version 2.
  *
- * Every structure is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit ones on
- * 8-byte boundaries, no pointer, no padding. Every one begins with `size`, its own size in bytes as
- * the caller knows it, and `flags`, which is 0 in version 2: the driver refuses with EINVAL a size
- * it does not know and a flag it does not know, and so a later version can add both. The driver
- * also refuses (EINVAL) a reserved field that is not 0.
+ * Every structure is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit fields on
+ * 8-byte boundaries, no pointer, no padding. Every structure begins with `size`, its size in bytes
+ * as the caller knows it, and `flags`, which is 0 in version 2. The driver refuses an unknown size
+ * and an unknown flag with EINVAL, so a later version can add both. It also refuses (EINVAL) a
+ * reserved field that is not 0.
  *
- * A membership belongs to the open file: the last close of the file (so the death of the process,
- * too) leaves every group that was joined through it. device.md, chapter "Driver", has the rules in
- * brackets.
+ * A membership belongs to the open file. The last close of the file, and so the death of the
+ * process, leaves every group that was joined through it. The rules in brackets are those of
+ * device.md, chapter "Driver".
  */
 #ifndef GBA_IOCTL_H
 #define GBA_IOCTL_H
@@ -19,14 +19,15 @@
 #include <linux/types.h>
 #include "gba_regs.h"
 
-#define GBA_ABI_VERSION 2u /* 2: ALLOC has a limit and a heat, groups can be taken back */
+#define GBA_ABI_VERSION 2u /* 2: ALLOC has a limit and a barrier rate; groups can be taken back */
 
-/* Groups and members are numbered from 0; "none" where a field may be empty. */
+/* Groups and members are numbered from 0. This number stands for "no member". */
 #define GBA_MEMBER_NONE 0xFFFFFFFFu
 
 /*
- * QUERY: what this device is; the same in all versions, since it tells the version. [DRV-1]
- * Errors: ENOTTY the file is no GBA; EINVAL; EFAULT.
+ * QUERY: report the device. The structure is the same in all versions, because it contains the
+ * version. `uuid` has the bytes of GBA_DEV_UUID, little endian on every host. [DRV-1]
+ * Errors: ENOTTY the file is not a GBA; EINVAL; EFAULT.
  */
 struct gba_ioc_query {
     __u32 size;         /* in */
@@ -34,7 +35,7 @@ struct gba_ioc_query {
     __u32 abi_version;  /* out: GBA_ABI_VERSION of the driver */
     __u32 regs_version; /* out: GBA_DEV_VERSION */
     __u32 groups;       /* out: groups of the device, 1 to 32 */
-    __u32 groups_free;  /* out: of these, not allocated at the moment */
+    __u32 groups_free;  /* out: groups that are not allocated now */
     __u32 members_max;  /* out: 708 */
     __u32 state;        /* out: GBA_DEV_STATE_* */
     __u8 uuid[16];      /* out: equal for two hosts if and only if one switch unit serves both */
@@ -42,32 +43,33 @@ struct gba_ioc_query {
     __u64 counters[GBA_COUNTERS]; /* out: sums over all groups since power-on */
 };
 #define GBA_DEV_STATE_UP   0u
-#define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; nothing but QUERY and FREE works */
+#define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; only QUERY and FREE work */
 
 /*
- * ALLOC: take a group for `members` members and become its allocator: a free one, or one that is
- * taken back from a team that uses it much less. [DRV-2, DRV-11, DRV-12]
+ * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
+ * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
  * groups, and none of them can be taken back; EINVAL members is not 1 to 708; ENODEV the device is
  * dead.
  */
 struct gba_ioc_alloc {
-    __u32 size;       /* in */
-    __u32 flags;      /* in: 0 */
-    __u32 members;    /* in: 1 to 708 */
-    __u32 groups_max; /* in: groups that the job may hold, with this one; 0: no limit */
-    __u32 heat;       /* in: barriers a second of who asks; 0: take nothing back */
-    __u32 group;      /* out */
-    __u32 generation; /* out: differs each time that this group is allocated */
-    __u32 reserved;   /* 0 */
-    __u64 key;        /* out: random; joining needs it */
-    __u64 job;        /* in: a number for the job among those of its user */
+    __u32 size;         /* in */
+    __u32 flags;        /* in: 0 */
+    __u32 members;      /* in: 1 to 708 */
+    __u32 groups_max;   /* in: most groups that the job may hold, with this one; 0: no limit */
+    __u32 barrier_rate; /* in: barriers per second of the team; 0: take nothing back */
+    __u32 group;        /* out */
+    __u32 generation;   /* out: differs in each allocation of this group */
+    __u32 reserved;     /* 0 */
+    __u64 key;          /* out: random; JOIN requires it */
+    __u64 job;          /* in: number of the job, among those of its user */
 };
 
 /*
- * JOIN: become member `member` of a group that somebody has allocated. [DRV-3]
- * Errors: ESTALE group, generation and key do not go together; EBUSY the seat is taken; EINVAL the
- * member is not below the group's members; EPERM refused by the administrator; ENODEV.
+ * JOIN: become member `member` of an allocated group. [DRV-3]
+ * Errors: ESTALE group, generation and key do not match an allocation; EBUSY the membership is
+ * taken; EINVAL the member is not below the number of members; EPERM refused by the administrator;
+ * ENODEV.
  */
 struct gba_ioc_join {
     __u32 size;            /* in */
@@ -82,7 +84,7 @@ struct gba_ioc_join {
 };
 
 /*
- * MAP_FLAG: pin the 8 bytes at `addr` and give them to the device as the release flag of a member
+ * MAP_FLAG: pin the 8 bytes at `addr`, and give them to the device as the release flag of a member
  * that this file has joined. [DRV-4]
  * Errors: ESTALE; EINVAL addr is not a multiple of 8, or this file is not that member; EFAULT;
  * EBUSY the group is armed, or the member has a flag; ENOMEM; ENODEV.
@@ -98,9 +100,9 @@ struct gba_ioc_map_flag {
 };
 
 /*
- * CONFIGURE: set the sequence and arm the group, once all members have joined and mapped. [DRV-5]
- * Errors: ESTALE; EINVAL this file has not joined; EAGAIN a member is missing; EBUSY it is armed
- * already; ENODEV.
+ * CONFIGURE: set the sequence and arm the group, after all members have joined and mapped. [DRV-5]
+ * Errors: ESTALE; EINVAL this file has not joined; EAGAIN a member is missing; EBUSY the group is
+ * armed already; ENODEV.
  */
 struct gba_ioc_configure {
     __u32 size;       /* in */
@@ -112,9 +114,9 @@ struct gba_ioc_configure {
 };
 
 /*
- * FREE: leave the group: the flag is withdrawn and unpinned before the call returns; also of a
- * group that was taken back. With GBA_MEMBER_NONE the allocator gives up an allocation that nobody
- * has joined. The last to leave frees the group. [DRV-6, DRV-15]
+ * FREE: leave the group. The flag is withdrawn and unpinned before the call returns. FREE also
+ * leaves a group that was taken back. With GBA_MEMBER_NONE the allocator gives up an allocation
+ * without any join. The last member to leave frees the group. [DRV-6, DRV-15]
  * Errors: ESTALE; EINVAL this file is not that member.
  */
 struct gba_ioc_free {
@@ -127,7 +129,7 @@ struct gba_ioc_free {
 };
 
 /*
- * INSPECT: the registers of a group that this file has joined, for the watchdog. [DRV-7]
+ * INSPECT: read the registers of a group that this file has joined, for the watchdog. [DRV-7]
  * Errors: ESTALE; EIDRM the group was taken back [DRV-15]; EINVAL this file has not joined; ENODEV
  * the device is dead.
  */
@@ -147,9 +149,9 @@ struct gba_ioc_inspect {
 };
 
 /*
- * EVENT: take the oldest event that concerns this file; poll(2) says POLLIN when there is one.
+ * EVENT: take the oldest event of this file. poll(2) reports POLLIN while an event is waiting.
  * [DRV-8]
- * Errors: EAGAIN none is waiting.
+ * Errors: EAGAIN no event is waiting.
  */
 struct gba_ioc_event {
     __u32 size;       /* in */
@@ -173,12 +175,12 @@ struct gba_ioc_event {
 #define GBA_IOC_EVENT     _IOWR(GBA_IOC_MAGIC, 7, struct gba_ioc_event)
 
 /*
- * mmap offset of the whole BAR, for conformance tests and repair: needs CAP_SYS_RAWIO. A doorbell's
- * offset comes from JOIN and is never this one. [DRV-9]
+ * The mmap offset of the whole BAR, for conformance tests and repair; needs CAP_SYS_RAWIO. JOIN
+ * never returns this offset for a doorbell. [DRV-9]
  */
 #define GBA_MMAP_BAR 0x100000000ull
 
-/* Sizes and the offset of every 64-bit field: the same in every kind of process. */
+/* Sizes, and the offset of every 64-bit field: the same in every kind of process. */
 #define GBA_IOC_OFFSET(type, field, offset) \
     GBA_REGS_ASSERT(__builtin_offsetof(struct type, field) == (offset), type##_##field)
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_query) == 136, gba_ioc_query_size);

@@ -2,14 +2,15 @@
 /*
  * Registers of the Global Barrier Accelerator (GBA), as device.md specifies them.
  *
- * The one place with an offset or a bit in it. The kernel driver, libgba, the model and the tests
- * include this file unchanged: it needs nothing but preprocessor arithmetic, so it is C and C++,
- * kernel and user space alike. The rule names in brackets are those of device.md.
+ * This file is the only place with an offset or a bit in it. The kernel driver, libgba, the model
+ * and the tests include it unchanged. It needs only preprocessor arithmetic, so it is valid C and
+ * C++, in kernel and user space. The rules in brackets are those of device.md.
  */
 #ifndef GBA_REGS_H
 #define GBA_REGS_H
 
-/* The revision of this register layout; a host refuses a device of another major. [DEV-1] */
+/* The revision of this register layout. A host refuses a device with another major number.
+ * [DEV-1] */
 #define GBA_REGS_MAJOR 1u
 #define GBA_REGS_MINOR 0u
 
@@ -21,9 +22,9 @@
 /*
  * The address map: four apertures in one BAR. [MAP-1]
  *
- * The release table has an aperture of its own, since 708 entries of 8 bytes do not fit behind the
- * other registers of a group's page. Doorbells stand 64 KiB apart, the largest page size of the
- * hosts, so that mapping one never shows a neighbour's.
+ * The release table has its own aperture, because 708 entries of 8 bytes do not fit behind the
+ * other registers of a group's page. Doorbells are 64 KiB apart, the largest page size of the
+ * hosts, so that mapping one doorbell never maps another one.
  */
 #define GBA_GROUP_BASE      0x000000u /* GBA_GROUPS register pages */
 #define GBA_GROUP_STRIDE    0x1000u
@@ -57,17 +58,17 @@
 #define GBA_CONTROL_BITS   0xFu
 
 #define GBA_STATUS_READY    (1u << 0) /* ENABLE and ARM: arrivals are taken */
-#define GBA_STATUS_ACTIVE   (1u << 1) /* somebody has arrived in the current round */
-#define GBA_STATUS_COMPLETE (1u << 2) /* a round has completed and nobody arrived since */
+#define GBA_STATUS_ACTIVE   (1u << 1) /* a member has arrived in the current round */
+#define GBA_STATUS_COMPLETE (1u << 2) /* a round has completed, and no member has arrived since */
 #define GBA_STATUS_ERROR    (1u << 3) /* an error was counted since RESET */
 
 /* Values of LAST_ERROR. [ERR] */
 #define GBA_ERROR_NONE     0u
 #define GBA_ERROR_ACCESS   1u /* width, alignment, direction or offset of an access */
 #define GBA_ERROR_SEQUENCE 2u /* arrival with neither SEQUENCE nor SEQUENCE + 1 */
-#define GBA_ERROR_MEMBER   3u /* arrival of somebody who is no member */
+#define GBA_ERROR_MEMBER   3u /* arrival of a member outside MEMBER_MASK */
 #define GBA_ERROR_DISABLED 4u /* arrival at a group that is not READY */
-#define GBA_ERROR_CONFIG   5u /* a configuration that cannot be */
+#define GBA_ERROR_CONFIG   5u /* invalid configuration */
 
 /* Indexes into the counters of a group: u64, kept across RESET, zero at power-on. [CNT] */
 #define GBA_COUNTER_ARRIVALS     0u /* arrivals that set a bit */
@@ -92,13 +93,13 @@
 
 #define GBA_DEV_ID_VALUE 0x30414247u /* "GBA0", little endian */
 
-/* A doorbell page has one register; everything else in it is an error. [BELL-1] */
+/* A doorbell page has one register. Every other access to the page is an error. [BELL-1] */
 #define GBA_BELL_ARRIVAL 0x0u /* u64 WO: write = arrive */
 
 /* A release table: entry m is the bus address of member m's release flag, 0 = none. [TAB] */
 #define GBA_TABLE_ENTRY_SIZE 8u
 
-/* What a read gives that the device refuses, and all reads of a device that is gone. [ACC-4] */
+/* The value of a refused read, and of every read of a removed device. [ACC-4] */
 #define GBA_READ_NONE 0xFFFFFFFFFFFFFFFFull
 
 /*
@@ -110,14 +111,15 @@
 #define GBA_ARRIVAL_MEMBER(value) ((unsigned int)((value)&0xFFFFFFFFull))
 
 /*
- * A release flag: the low half is the sequence of the last round that ended; the device stores 0 in
- * the high one. The driver sets this bit when it takes the group back. [REL-3]
+ * A release flag. The low half is the sequence of the last round that ended. The device stores 0 in
+ * the high half. The driver sets this bit when it takes the group back. In memory a flag is little
+ * endian on every host. [REL-3]
  */
 #define GBA_FLAG_RECLAIMED (1ull << 63)
 
 /*
- * Whether sequence a is b or comes after it. Sequences are 32 bits and wrap, so they are compared
- * by the sign of their difference and never by >=. [SEQ-2]
+ * Whether sequence a is b or follows b. Sequences have 32 bits and wrap, so their difference is
+ * compared by its sign, never the sequences by >=. [SEQ-2]
  */
 #define GBA_SEQ_REACHED(a, b) ((int)((unsigned int)(a) - (unsigned int)(b)) >= 0)
 
@@ -128,8 +130,7 @@
 #define GBA_DOORBELL(group) (GBA_DOORBELL_BASE + (group)*GBA_DOORBELL_STRIDE + GBA_BELL_ARRIVAL)
 
 /*
- * What must hold for the map to make sense. A reader of this header that has assertions at compile
- * time (C11, C++11, the kernel) checks them all.
+ * Checks of the address map, for readers with assertions at compile time (C11, C++11, the kernel).
  */
 #if defined(__cplusplus)
 #define GBA_REGS_ASSERT(cond, name) static_assert(cond, #name)

@@ -10,7 +10,7 @@
 /* Exit statuses: a script can tell "no device here" from "asked in the wrong way". */
 enum { EXIT_SHOWN = 0, EXIT_NO_DEVICE = 1, EXIT_USAGE = 2 };
 
-_Static_assert(GBA_COUNTERS == GBA_COUNTERS_SIZE, "gba.h and gba_regs.h count alike");
+_Static_assert(GBA_COUNTERS == GBA_COUNTERS_SIZE, "device.h and gba_regs.h count alike");
 
 static const char *const counter_names[GBA_COUNTERS] = {
     [GBA_COUNTER_ARRIVALS] = "arrivals",
@@ -25,9 +25,23 @@ static const char *const counter_names[GBA_COUNTERS] = {
     [GBA_COUNTER_ERR_CONFIG] = "configuration errors",
 };
 
+/* A new device has counted nothing: whoever looks for a job's device is looking at another one. */
+static void show_created(const char *path)
+{
+    if (0 == strcmp(path, "sim") || 0 == strncmp(path, "sim?", 4))
+        printf("%-22s %s\n", "note",
+               "new device: \"sim\" is another device for each job; start the job with sim:NAME "
+               "and show that");
+    else
+        printf("%-22s new device: no other process has %.*s open\n", "note",
+               (int)strcspn(path, "?"), path);
+}
+
 static void show(const gba_device_info_t *info)
 {
     printf("%-22s %s (%s)\n", "device", info->path, info->backend);
+    if (info->created)
+        show_created(info->path);
     printf("%-22s ", "unit");
     for (int i = 0; i < GBA_UUID_SIZE; i++)
         printf("%02x", info->uuid[i]);
@@ -47,12 +61,16 @@ static int show_device(const char *path)
 {
     gba_device_info_t info;
     gba_device_t *device;
+    char advice[160];
     gba_status_t status = gba_device_init(path, NULL, &device);
 
     if (GBA_OK != status) {
         /* The library has told of everything but this. */
         if (GBA_ERR_NO_DEVICE == status)
             fprintf(stderr, "gba_info: there is no device at %s\n", path);
+        gba_device_advice(path, status, advice, sizeof advice);
+        if ('\0' != advice[0])
+            fprintf(stderr, "gba_info: %s\n", advice);
         return EXIT_NO_DEVICE;
     }
     status = gba_device_query(device, &info);
@@ -68,6 +86,7 @@ static int show_device(const char *path)
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "/dev/gba0";
+    const char prefix[] = "device_path="; /* of a message: the parameter of the plugins */
     char message[288];
 
     if (0 == strcmp(path, "--version")) {
@@ -81,7 +100,13 @@ int main(int argc, char **argv)
         return 0 == strcmp(path, "--help") ? EXIT_SHOWN : EXIT_USAGE;
     }
     if (GBA_OK != gba_device_path_check(path, message, sizeof message)) {
-        fprintf(stderr, "gba_info: %s\n", message);
+        fprintf(stderr, "gba_info: %s%s\n", '\0' == path[0] ? "\"\"" : "",
+                message + (0 == strncmp(message, prefix, strlen(prefix)) ? strlen(prefix) : 0));
+        return EXIT_USAGE;
+    }
+    if (0 == strcmp(path, "none")) {
+        fprintf(stderr, "gba_info: none: is the choice of no device; name a device, /dev/gbaN or "
+                        "sim:NAME\n");
         return EXIT_USAGE;
     }
     return show_device(path);

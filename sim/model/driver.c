@@ -12,20 +12,20 @@ static bool same_owner(struct gba_driver_owner a, struct gba_driver_owner b)
     return a.pid == b.pid && a.start == b.start;
 }
 
-static bool is_present(const struct gba_driver_seat *seat)
+static bool is_present(const struct gba_driver_membership *membership)
 {
-    return seat->state == GBA_SEAT_JOINED || seat->state == GBA_SEAT_MAPPED;
+    return membership->state == GBA_MEMBERSHIP_JOINED || membership->state == GBA_MEMBERSHIP_MAPPED;
 }
 
-static bool holds(const struct gba_driver_seat *seat, struct gba_driver_owner owner)
+static bool holds(const struct gba_driver_membership *membership, struct gba_driver_owner owner)
 {
-    return is_present(seat) && same_owner(seat->owner, owner);
+    return is_present(membership) && same_owner(membership->owner, owner);
 }
 
 static bool is_member(const struct gba_driver_record *record, struct gba_driver_owner owner)
 {
     for (uint32_t member = 0; member < record->head.members; member++) {
-        if (holds(&record->seat[member], owner))
+        if (holds(&record->membership[member], owner))
             return true;
     }
     return false;
@@ -36,30 +36,30 @@ static bool is_other(const struct gba_driver_head *head, uint32_t generation)
     return head->state == GBA_GROUP_FREE || head->generation != generation;
 }
 
-/* For all but those who leave: a group that was taken back is stale, too. [DRV-15] */
+/* For every call but leave: a group that was taken back is stale, too. [DRV-15] */
 static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
 {
     return head->state == GBA_GROUP_RECLAIMED || is_other(head, generation);
 }
 
-/* Reset at both ends of a group's life: at the end so that no release store goes to memory that was
- * given back, at the start so that nothing depends on how the end went. [DRV-2, DRV-6] */
+/* Reset the group at both ends of its life. At the end: no release store may go to memory that was
+ * given back. At the start: nothing may depend on how the previous end went. [DRV-2, DRV-6] */
 static void reset(struct gba_model_group *group)
 {
     gba_model_write(group, GBA_REG_CONTROL, GBA_CONTROL_RESET);
 }
 
-/* A group that was taken back may be another team's by now. [DRV-15] */
+/* Another team may hold the group if it was taken back from this record. [DRV-15] */
 static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
 {
     if (record->head.state != GBA_GROUP_RECLAIMED)
         reset(group);
     record->head.allocator = nobody;
     record->head.key = 0;
-    record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one differs from it */
+    record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one must differ */
 }
 
-/* Bits 0 to members - 1 of the member mask. */
+/* Set bits 0 to members - 1 of the member mask. */
 static void write_members(struct gba_model_group *group, uint32_t members)
 {
     gba_model_write(group, GBA_REG_MEMBER_COUNT, members);
@@ -83,7 +83,8 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
         return GBA_ERR_NO_GROUP;
     reset(group);
     write_members(group, members);
-    memset(record->seat, 0, members * sizeof(record->seat[0])); /* the others are not looked at */
+    memset(record->membership, 0,
+           members * sizeof(record->membership[0])); /* no call reads the rest */
     *head = (struct gba_driver_head){.state = GBA_GROUP_ALLOCATED,
                                      .generation = head->generation + 1,
                                      .key = request->key,
@@ -103,13 +104,13 @@ gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generati
         return GBA_ERR_STALE;
     if (member >= head->members)
         return GBA_ERR_PARAM;
-    /* A seat that was left stays taken: the team has failed to agree, or is at its end. */
-    if (record->seat[member].state != GBA_SEAT_EMPTY)
+    /* A membership that was left stays taken: the team has failed to agree, or is ending. */
+    if (record->membership[member].state != GBA_MEMBERSHIP_EMPTY)
         return GBA_ERR_BUSY;
-    record->seat[member].owner = owner;
-    record->seat[member].state = GBA_SEAT_JOINED;
+    record->membership[member].owner = owner;
+    record->membership[member].state = GBA_MEMBERSHIP_JOINED;
     head->present++;
-    /* From now on the members hold the group, and the allocator only as one of them. */
+    /* From now on the members hold the group. The allocator holds it only as one of them. */
     head->allocator = nobody;
     return GBA_OK;
 }
@@ -122,14 +123,14 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
 
     if (is_stale(head, generation))
         return GBA_ERR_STALE;
-    if (member >= head->members || !holds(&record->seat[member], owner))
+    if (member >= head->members || !holds(&record->membership[member], owner))
         return GBA_ERR_PARAM;
     if (address == 0 || address % GBA_TABLE_ENTRY_SIZE != 0)
         return GBA_ERR_PARAM;
-    if (record->seat[member].state == GBA_SEAT_MAPPED || head->state == GBA_GROUP_ARMED)
+    if (record->membership[member].state == GBA_MEMBERSHIP_MAPPED || head->state == GBA_GROUP_ARMED)
         return GBA_ERR_BUSY;
     gba_model_write_table(group, member, address);
-    record->seat[member].state = GBA_SEAT_MAPPED;
+    record->membership[member].state = GBA_MEMBERSHIP_MAPPED;
     head->mapped++;
     return GBA_OK;
 }
@@ -155,18 +156,18 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
     return GBA_OK;
 }
 
-/* The member's flag is withdrawn first: as soon as its seat is empty, its memory may be gone. */
-static void leave_seat(struct gba_driver_record *record, struct gba_model_group *group,
-                       uint32_t member)
+/* Withdraw the flag first: once the membership is left, the flag's memory may be gone. */
+static void leave_membership(struct gba_driver_record *record, struct gba_model_group *group,
+                             uint32_t member)
 {
     struct gba_driver_head *head = &record->head;
-    struct gba_driver_seat *seat = &record->seat[member];
+    struct gba_driver_membership *membership = &record->membership[member];
 
     if (head->state != GBA_GROUP_RECLAIMED)
         gba_model_write_table(group, member, 0);
-    head->mapped -= seat->state == GBA_SEAT_MAPPED;
+    head->mapped -= membership->state == GBA_MEMBERSHIP_MAPPED;
     head->present--;
-    seat->state = GBA_SEAT_LEFT;
+    membership->state = GBA_MEMBERSHIP_LEFT;
     if (head->present == 0)
         free_group(record, group);
 }
@@ -184,9 +185,9 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
         free_group(record, group);
         return GBA_OK;
     }
-    if (member >= head->members || !holds(&record->seat[member], owner))
+    if (member >= head->members || !holds(&record->membership[member], owner))
         return GBA_ERR_PARAM;
-    leave_seat(record, group, member);
+    leave_membership(record, group, member);
     return GBA_OK;
 }
 
@@ -199,7 +200,7 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
 
 static bool is_dead(struct gba_driver_owner owner, bool (*alive)(struct gba_driver_owner owner))
 {
-    /* A seat of nobody: the process died in the middle of its join. */
+    /* A membership without an owner: its process died during the join. */
     return same_owner(owner, nobody) || !alive(owner);
 }
 
@@ -212,12 +213,13 @@ uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_grou
     if (head->state == GBA_GROUP_FREE)
         return 0;
     for (uint32_t member = 0; member < head->members && head->present > 0; member++) {
-        if (is_present(&record->seat[member]) && is_dead(record->seat[member].owner, alive)) {
-            leave_seat(record, group, member);
+        if (is_present(&record->membership[member]) &&
+            is_dead(record->membership[member].owner, alive)) {
+            leave_membership(record, group, member);
             taken++;
         }
     }
-    /* An allocation that nobody has joined yet. */
+    /* An allocation without any join. */
     if (head->state != GBA_GROUP_FREE && !same_owner(head->allocator, nobody) &&
         !alive(head->allocator)) {
         free_group(record, group);
@@ -238,15 +240,15 @@ void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group 
     head->present = 0;
     head->mapped = 0;
     for (uint32_t member = 0; member < head->members; member++) {
-        struct gba_driver_seat *seat = &record->seat[member];
+        struct gba_driver_membership *membership = &record->membership[member];
 
-        joined |= seat->state != GBA_SEAT_EMPTY;
-        /* A mapped seat without an address: it was cut short while it mapped or left. */
-        if (head->state != GBA_GROUP_RECLAIMED && seat->state == GBA_SEAT_MAPPED &&
+        joined |= membership->state != GBA_MEMBERSHIP_EMPTY;
+        /* Mapped, but without an address: its process died while it mapped the flag or left. */
+        if (head->state != GBA_GROUP_RECLAIMED && membership->state == GBA_MEMBERSHIP_MAPPED &&
             group->table[member] == 0)
-            seat->state = GBA_SEAT_JOINED;
-        head->present += is_present(seat);
-        head->mapped += seat->state == GBA_SEAT_MAPPED;
+            membership->state = GBA_MEMBERSHIP_JOINED;
+        head->present += is_present(membership);
+        head->mapped += membership->state == GBA_MEMBERSHIP_MAPPED;
     }
     if (joined)
         head->allocator = nobody;

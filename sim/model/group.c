@@ -44,7 +44,7 @@ static uint32_t status_of(const struct gba_model_core *core)
            (core->arrived_count > 0 ? GBA_STATUS_ACTIVE : 0);
 }
 
-/* Count an error: besides this it changes nothing. [ERR-1] */
+/* Count an error. An error changes nothing else. [ERR-1] */
 static void count_error(struct gba_model_core *core, uint32_t error)
 {
     if (error == GBA_ERROR_NONE)
@@ -54,7 +54,7 @@ static void count_error(struct gba_model_core *core, uint32_t error)
     core->last_error = error;
 }
 
-/* The same, for an access. [ERR-5] */
+/* Count an error of an access, and put it into the effects. [ERR-5] */
 void gba_model_report(struct gba_model_core *core, uint32_t error,
                       struct gba_model_effects *effects)
 {
@@ -69,7 +69,7 @@ static void clear_arrived(struct gba_model_core *core)
     core->arrived_count = 0;
 }
 
-/* Everything but the counters. [CFG-7] */
+/* Reset everything but the counters. [CFG-7] */
 static void reset_group(struct gba_model_group *group)
 {
     uint64_t counters[GBA_COUNTERS];
@@ -79,8 +79,8 @@ static void reset_group(struct gba_model_group *group)
     memcpy(group->core.counters, counters, sizeof(counters));
 }
 
-/* Whether the configuration is complete: a count that fits the mask, an address for each. [CFG-4]
- */
+/* Whether the configuration is complete: the count matches the mask, and each member has an
+ * address. [CFG-4] */
 static bool can_enable(const struct gba_model_group *group)
 {
     const struct gba_model_core *core = &group->core;
@@ -105,18 +105,18 @@ static uint32_t write_control(struct gba_model_group *group, uint32_t value)
     }
     if ((value & ~GBA_CONTROL_BITS) || ((value & GBA_CONTROL_ARM) && !(value & GBA_CONTROL_ENABLE)))
         return GBA_ERROR_CONFIG;
-    /* Only the step from 0 to 1 is checked: a member that has left must not stop later writes. */
+    /* Only the change from 0 to 1 is checked: later writes must succeed after a member has left. */
     if ((value & GBA_CONTROL_ENABLE) && !(core->control & GBA_CONTROL_ENABLE) && !can_enable(group))
         return GBA_ERROR_CONFIG;
     core->control = value;
     if (was_ready && !is_ready(core))
-        clear_arrived(core); /* the round is abandoned [CFG-6] */
+        clear_arrived(core); /* abandons the round [CFG-6] */
     return GBA_ERROR_NONE;
 }
 
 uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, uint64_t address)
 {
-    /* To withdraw is always allowed: nobody may be stopped from leaving. [TAB-3] */
+    /* Withdrawing is always allowed, because a member can leave at any time. [TAB-3] */
     if (address != 0 &&
         ((group->core.control & GBA_CONTROL_ENABLE) || address % GBA_TABLE_ENTRY_SIZE))
         return GBA_ERROR_CONFIG;
@@ -124,7 +124,8 @@ uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, u
     return GBA_ERROR_NONE;
 }
 
-/* A write that the register takes, ARRIVAL excepted: only that one has effects outside. */
+/* Write a register that takes the write. Not ARRIVAL: only ARRIVAL has effects outside the
+ * group. */
 uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_t value)
 {
     struct gba_model_core *core = &group->core;
@@ -132,7 +133,8 @@ uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_
 
     if (offset == GBA_REG_CONTROL)
         return write_control(group, (uint32_t)value);
-    /* What is left describes the members or the round: fixed while ENABLE is 1. [CFG-1, CFG-2] */
+    /* The other registers describe the members or the round: fixed while ENABLE is 1. [CFG-1,
+     * CFG-2] */
     if (core->control & GBA_CONTROL_ENABLE)
         return GBA_ERROR_CONFIG;
     switch (offset) {
@@ -153,7 +155,7 @@ uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_
     }
 }
 
-/* A read that the register takes. */
+/* Read a register that takes the read. */
 uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t offset,
                         uint8_t width)
 {
@@ -166,7 +168,7 @@ uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t
         return core->control;
     case GBA_REG_STATUS:
         return status_of(core);
-    case GBA_REG_ARRIVAL: /* and ARRIVED_COUNT, its low half */
+    case GBA_REG_ARRIVAL: /* also ARRIVED_COUNT, the low half */
         return width == 4 ? core->arrived_count
                           : (uint64_t)core->sequence << 32 | core->arrived_count;
     case GBA_REG_SEQUENCE:
@@ -182,7 +184,7 @@ uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t
     }
 }
 
-/* Store the current sequence to one member, unless it has withdrawn. [REL-2, TAB-3] */
+/* Store the current sequence to one member, unless it was withdrawn. [REL-2, TAB-3] */
 static void release(struct gba_model_group *group, uint32_t member,
                     struct gba_model_effects *effects)
 {
@@ -197,20 +199,20 @@ static void complete_round(struct gba_model_group *group, struct gba_model_effec
 {
     struct gba_model_core *core = &group->core;
 
-    /* Before the first store: whoever sees it may arrive for the next round at once, and must not
-     * have that arrival cleared. [REL-1] */
+    /* Clear before the first store: a member that sees its release may arrive for the next round at
+     * once, and that arrival must not be cleared. [REL-1] */
     clear_arrived(core);
     core->sequence++;
     core->status |= GBA_STATUS_COMPLETE;
     core->counters[GBA_COUNTER_ROUNDS]++;
     effects->completed = true;
-    /* In ascending order; bit by bit, as most groups have few of the members that they could. */
+    /* In ascending order. Bit by bit, because most groups have few members. */
     for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
         for (uint64_t bits = core->member_mask[word]; bits != 0; bits &= bits - 1)
             release(group, word * 64 + (uint32_t)__builtin_ctzll(bits), effects);
 }
 
-/* An arrival for the round that is under way. [ARR-3, ARR-4] */
+/* Take an arrival for the current round. [ARR-3, ARR-4] */
 static void arrive_now(struct gba_model_group *group, uint32_t member,
                        struct gba_model_effects *effects)
 {
@@ -224,7 +226,7 @@ static void arrive_now(struct gba_model_group *group, uint32_t member,
     core->arrived_count++;
     core->status &= ~GBA_STATUS_COMPLETE;
     core->counters[GBA_COUNTER_ARRIVALS]++;
-    /* Each arrived bit is a member's, so equal counts are equal masks. */
+    /* Each arrived bit is that of a member, so equal counts mean equal masks. */
     if (core->arrived_count == core->member_count)
         complete_round(group, effects);
 }
@@ -246,7 +248,7 @@ void gba_model_arrive(struct gba_model_group *group, uint64_t value,
     uint32_t member = GBA_ARRIVAL_MEMBER(value);
 
     gba_model_clear(effects);
-    /* The order of the checks is the order of precedence of the errors. [ARR-2] */
+    /* The order of the checks is the precedence of the errors. [ARR-2] */
     if (!is_ready(core)) {
         gba_model_report(core, GBA_ERROR_DISABLED, effects);
     } else if (member >= GBA_MEMBERS_MAX || !mask_has(core->member_mask, member)) {
@@ -254,7 +256,7 @@ void gba_model_arrive(struct gba_model_group *group, uint64_t value,
     } else if (sequence == core->sequence + 1) {
         arrive_now(group, member, effects);
     } else if (sequence == core->sequence) {
-        /* A retry after the release was lost on its way: store it again. [ARR-5] */
+        /* A retry after the release was lost: store the release again. [ARR-5] */
         core->counters[GBA_COUNTER_LATE]++;
         release(group, member, effects);
     } else {

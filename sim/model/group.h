@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One group, behind the decoding of addresses: what model.c calls in group.c. All of these expect
- * an offset that a register of the group's page begins at, and a direction that it has.
+ * One group, after the decoding of addresses: the functions of group.c that model.c calls. Each
+ * expects an offset at which a register of the group's page begins, and a direction that the
+ * register has. Pure. Not thread-safe on one group.
  */
 #ifndef GBA_SIM_GROUP_H
 #define GBA_SIM_GROUP_H
 
 #include "sim/model/model.h"
 
-/* Nothing happened yet: all fields of the effects but release[]. */
+/* Clear all fields of the effects but release[]. */
 void gba_model_clear(struct gba_model_effects *effects);
 
-/* Count an error (or GBA_ERROR_NONE: do nothing) and put it into the effects. [ERR-1, ERR-5] */
+/* Count an error and put it into the effects; GBA_ERROR_NONE: do nothing. [ERR-1, ERR-5] */
 void gba_model_report(struct gba_model_core *core, uint32_t error,
                       struct gba_model_effects *effects);
 
 /* Write a register other than ARRIVAL, or entry `member` of the release table. Return
- * GBA_ERROR_NONE or GBA_ERROR_CONFIG, then nothing has changed and nothing is counted yet. */
+ * GBA_ERROR_NONE, or GBA_ERROR_CONFIG: nothing has changed, and nothing is counted yet. */
 uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_t value);
 uint32_t gba_model_store_table(struct gba_model_group *group, uint32_t member, uint64_t address);
 

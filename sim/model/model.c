@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model as the bus sees it: decoding of addresses, and which access a register takes. */
+/* The model as the bus sees it: the decoding of addresses, and the accesses that each register
+ * takes. */
 #include "sim/model/model.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@
 enum { READABLE = 1, WRITABLE = 2 };
 
 /*
- * What can be reached in a page: `count` registers of `width` bytes from `offset` on. A width that
- * stands here for no offset is refused, so that no access ever touches two registers. ARRIVAL and
- * its halves are three entries, since each has its own width and direction. [ACC-5]
+ * The registers of a page: `count` registers of `width` bytes from `offset` on. Any other width at
+ * an offset is refused, so that no access touches two registers. ARRIVAL and its halves are three
+ * entries, because each has its own width and direction. [ACC-5]
  */
 struct reg {
     uint32_t offset;
@@ -83,7 +84,7 @@ static enum aperture decode(uint32_t address, uint32_t *group, uint32_t *offset)
     *group = 0;
     *offset = 0;
     for (size_t i = 0; i < ENTRIES(map); i++) {
-        /* An address below the base wraps to one far behind the aperture. */
+        /* An address below the base wraps to an offset far behind the aperture. */
         uint32_t into = address - map[i].base;
 
         if (into < map[i].stride * map[i].count) {
@@ -113,13 +114,13 @@ static uint64_t read_device(const struct gba_model *model, uint32_t offset)
     }
 }
 
-/* What a refused read gives: all ones, in its width. [ACC-4] */
+/* The value of a refused read: all ones, in its width. [ACC-4] */
 static uint64_t read_none(uint8_t width)
 {
     return width >= 8 ? GBA_READ_NONE : (1ull << (8 * width)) - 1;
 }
 
-/* An access to a group that exists. */
+/* Access a group that exists. */
 static void access_group(struct gba_model *model, uint32_t id, enum aperture aperture,
                          uint32_t offset, const struct gba_model_access *access,
                          struct gba_model_effects *effects)
@@ -168,7 +169,7 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
         access_group(model, group, aperture, offset, access, effects);
         return;
     }
-    /* No group to count it in. [ERR-3] */
+    /* The access belongs to no group. [ERR-3] */
     model->bad_access++;
     effects->error = GBA_ERROR_ACCESS;
     if (!access->write)
@@ -192,4 +193,10 @@ void gba_model_init(struct gba_model *model, uint32_t groups, const uint64_t uui
     model->version = GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR;
     model->uuid[0] = uuid[0];
     model->uuid[1] = uuid[1];
+}
+
+void gba_model_uuid(const struct gba_model *model, uint8_t bytes[16])
+{
+    for (uint32_t i = 0; i < 16; i++)
+        bytes[i] = (uint8_t)(model->uuid[i / 8] >> 8 * (i % 8));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scarce groups: which one ALLOC takes, how much a team uses the group it has, and how a group is
- * taken back from a team that hardly uses it.
+ * Scarce groups: the choice of a group for ALLOC, the rate at which a team uses its group, and the
+ * taking back of a group from a team that hardly uses it.
  */
 #include "sim/model/driver.h"
 
@@ -15,7 +15,7 @@ static bool same_job(const struct gba_driver_head *head, const struct gba_driver
     return same_user(head, request) && head->job == request->job;
 }
 
-/* The rate since the last sample, if that is a window old; of an armed group. [DRV-13] */
+/* Sample an armed group if its last sample is a window old. [DRV-13] */
 static void sample(struct gba_driver_head *head, const struct gba_model_core *core, uint64_t now)
 {
     uint64_t rounds = core->counters[GBA_COUNTER_ROUNDS] - head->sampled_rounds;
@@ -24,8 +24,8 @@ static void sample(struct gba_driver_head *head, const struct gba_model_core *co
 
     if (now < head->sampled_at || passed < GBA_DRIVER_WINDOW_NS)
         return;
-    /* A device completes less than 2^32 rounds in a second, so this is no overflow in 4 s; what has
-     * taken longer is divided first, and is no less exact. */
+    /* A device completes fewer than 2^32 rounds per second, so the product does not overflow within
+     * 4 s. A longer interval is divided first, which is no less exact. */
     rate =
         rounds < UINT32_MAX ? rounds * 1000000000u / passed : rounds / (passed / 1000000000u + 1);
     head->rate = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
@@ -40,20 +40,20 @@ bool gba_driver_can_reclaim(const struct gba_driver_record *record,
 {
     const struct gba_driver_head *head = &record->head;
 
-    /* Only between two rounds: not that it would be unsafe to break one off, but those who are in
-     * it show that the group is in use. [DRV-12] */
+    /* Only between two rounds. Taking a group back within a round is safe, but its arrived members
+     * show that the group is in use. [DRV-12] */
     return head->state == GBA_GROUP_ARMED && same_user(head, request) &&
            group->core.arrived_count == 0 && head->rated != 0 &&
-           (uint64_t)head->rate * GBA_DRIVER_HOTTER < request->heat;
+           (uint64_t)head->rate * GBA_DRIVER_FASTER < request->barrier_rate;
 }
 
 void gba_driver_survey_init(struct gba_driver_survey *survey)
 {
     *survey = (struct gba_driver_survey){
-        .free = GBA_DRIVER_NONE, .coldest = GBA_DRIVER_NONE, .own = GBA_DRIVER_NONE};
+        .free = GBA_DRIVER_NONE, .slowest = GBA_DRIVER_NONE, .own = GBA_DRIVER_NONE};
 }
 
-static void keep_colder(uint32_t *number, uint32_t *least, uint32_t candidate, uint32_t rate)
+static void keep_slower(uint32_t *number, uint32_t *least, uint32_t candidate, uint32_t rate)
 {
     if (*number != GBA_DRIVER_NONE && *least <= rate)
         return;
@@ -73,14 +73,14 @@ void gba_driver_survey(struct gba_driver_survey *survey, struct gba_driver_recor
         return;
     }
     survey->held += same_job(head, request);
-    if (request->heat == 0 || head->state != GBA_GROUP_ARMED)
-        return; /* while its members agree it can have no rounds */
+    if (request->barrier_rate == 0 || head->state != GBA_GROUP_ARMED)
+        return; /* a group that is not armed yet cannot have rounds */
     sample(head, &group->core, request->now);
     if (!gba_driver_can_reclaim(record, group, request))
         return;
-    keep_colder(&survey->coldest, &survey->rate, number, head->rate);
+    keep_slower(&survey->slowest, &survey->rate, number, head->rate);
     if (same_job(head, request))
-        keep_colder(&survey->own, &survey->own_rate, number, head->rate);
+        keep_slower(&survey->own, &survey->own_rate, number, head->rate);
 }
 
 gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
@@ -88,15 +88,15 @@ gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
                                bool *reclaim)
 {
     bool limited = request->groups_max != 0 && survey->held >= request->groups_max;
-    uint32_t victim = survey->coldest;
+    uint32_t victim = survey->slowest;
 
     if (!limited && survey->free != GBA_DRIVER_NONE) {
         *number = survey->free;
         *reclaim = false;
         return GBA_OK;
     }
-    /* At the limit a job can only exchange one group for another; above it, which is so if its
-     * processes have different limits, not even that. [DRV-11] */
+    /* At the limit a job can only replace one of its groups by another. Above the limit, which
+     * happens if its processes have different limits, it cannot do that either. [DRV-11] */
     if (limited)
         victim = survey->held == request->groups_max ? survey->own : GBA_DRIVER_NONE;
     if (victim == GBA_DRIVER_NONE)
@@ -108,7 +108,7 @@ gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
 
 void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group)
 {
-    /* Disarmed first: from here on no round completes, whatever still arrives. [DRV-14] */
+    /* Disarm first: from here on no round completes, even if an arrival comes. [DRV-14] */
     gba_model_write(group, GBA_REG_CONTROL, 0);
     for (uint32_t member = 0; member < record->head.members; member++)
         gba_model_write_table(group, member, 0);

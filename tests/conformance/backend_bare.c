@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thinnest backend there is: the models of the device and of its driver, in this process, with
- * nothing between. It shows what the suite demands, and that the models meet it.
+ * The smallest backend: the models of the device and of its driver, in this process. It shows what
+ * the suite requires, and that the models meet it.
  */
 #include "tests/conformance/conformance.h"
 
@@ -45,7 +45,7 @@ static gba_status_t bare_query(struct gba_dev *dev, gba_device_info_t *info)
     (void)dev;
     memset(info, 0, sizeof *info);
     strcpy(info->backend, "bare");
-    memcpy(info->uuid, model.uuid, sizeof info->uuid);
+    gba_model_uuid(&model, info->uuid);
     info->regs_version = model.version;
     info->groups = model.groups;
     info->members_max = GBA_MEMBERS_MAX;
@@ -58,9 +58,9 @@ static gba_status_t bare_query(struct gba_dev *dev, gba_device_info_t *info)
     return GBA_OK;
 }
 
-/* Takes nothing back: one record for each group. */
+/* Takes no group back: there is one record per group. */
 static gba_status_t bare_alloc(struct gba_dev *dev, const gba_group_request_t *asked,
-                               gba_ticket_t *ticket)
+                               gba_group_handle_t *handle)
 {
     struct gba_driver_request request = {.members = asked->members, .owner = self};
     static uint64_t key = 1;
@@ -76,81 +76,81 @@ static gba_status_t bare_alloc(struct gba_dev *dev, const gba_group_request_t *a
     }
     if (GBA_OK != status)
         return status;
-    memset(ticket, 0, sizeof *ticket);
-    ticket->group = group;
-    ticket->generation = record[group].head.generation;
-    ticket->key = key;
-    ticket->members = asked->members;
-    memcpy(ticket->uuid, model.uuid, sizeof ticket->uuid);
+    memset(handle, 0, sizeof *handle);
+    handle->group = group;
+    handle->generation = record[group].head.generation;
+    handle->key = key;
+    handle->members = asked->members;
+    gba_model_uuid(&model, handle->uuid);
     return GBA_OK;
 }
 
-static void bare_cancel(struct gba_dev *dev, const gba_ticket_t *ticket)
+static void bare_cancel(struct gba_dev *dev, const gba_group_handle_t *handle)
 {
     (void)dev;
-    (void)gba_driver_leave(&record[ticket->group], &model.group[ticket->group], ticket->generation,
+    (void)gba_driver_leave(&record[handle->group], &model.group[handle->group], handle->generation,
                            GBA_MEMBER_NONE, self);
 }
 
-static gba_status_t bare_join(struct gba_dev *dev, const gba_ticket_t *ticket, uint32_t member,
-                              struct gba_seat **seat)
+static gba_status_t bare_join(struct gba_dev *dev, const gba_group_handle_t *handle,
+                              uint32_t member, struct gba_membership **membership)
 {
     gba_status_t status =
-        gba_driver_join(&record[ticket->group], ticket->generation, ticket->key, member, self);
-    struct gba_seat *s;
+        gba_driver_join(&record[handle->group], handle->generation, handle->key, member, self);
+    struct gba_membership *s;
 
     if (GBA_OK != status)
         return status;
     s = calloc(1, sizeof *s);
     assert_non_null(s);
-    *s = (struct gba_seat){.dev = dev,
-                           .group = ticket->group,
-                           .generation = ticket->generation,
-                           .member = member,
-                           .members = ticket->members};
-    *seat = s;
+    *s = (struct gba_membership){.dev = dev,
+                                 .group = handle->group,
+                                 .generation = handle->generation,
+                                 .member = member,
+                                 .members = handle->members};
+    *membership = s;
     return GBA_OK;
 }
 
-static gba_status_t bare_map_flag(struct gba_seat *seat)
+static gba_status_t bare_map_flag(struct gba_membership *membership)
 {
-    gba_word_t *flag = calloc(1, sizeof *flag);
+    gba_flag_t *flag = calloc(1, sizeof *flag);
     gba_status_t status;
 
     assert_non_null(flag);
-    status = gba_driver_map(&record[seat->group], &model.group[seat->group], seat->generation,
-                            seat->member, (uintptr_t)flag, self);
+    status = gba_driver_map(&record[membership->group], &model.group[membership->group],
+                            membership->generation, membership->member, (uintptr_t)flag, self);
     if (GBA_OK == status)
-        seat->flag = flag;
+        membership->flag = flag;
     else
         free(flag);
     return status;
 }
 
-static gba_status_t bare_configure(struct gba_seat *seat, uint32_t sequence)
+static gba_status_t bare_configure(struct gba_membership *membership, uint32_t sequence)
 {
-    return gba_driver_configure(&record[seat->group], &model.group[seat->group], seat->generation,
-                                sequence, self, 0);
+    return gba_driver_configure(&record[membership->group], &model.group[membership->group],
+                                membership->generation, sequence, self, 0);
 }
 
-static void bare_leave(struct gba_seat *seat)
+static void bare_leave(struct gba_membership *membership)
 {
-    (void)gba_driver_leave(&record[seat->group], &model.group[seat->group], seat->generation,
-                           seat->member, self);
-    free((void *)(uintptr_t)seat->flag);
-    free(seat);
+    (void)gba_driver_leave(&record[membership->group], &model.group[membership->group],
+                           membership->generation, membership->member, self);
+    free((void *)(uintptr_t)membership->flag);
+    free(membership);
 }
 
 static void store_releases(void)
 {
     for (uint32_t i = 0; i < effects.releases; i++)
-        gba_word_store_release((gba_word_t *)(uintptr_t)effects.release[i].address,
+        gba_flag_store_release((gba_flag_t *)(uintptr_t)effects.release[i].address,
                                effects.release[i].sequence);
 }
 
-static void bare_arrive(struct gba_seat *seat, uint64_t value)
+static void bare_arrive(struct gba_membership *membership, uint64_t value)
 {
-    gba_model_arrive(&model.group[seat->group], value, &effects);
+    gba_model_arrive(&model.group[membership->group], value, &effects);
     store_releases();
 }
 
@@ -179,16 +179,17 @@ static gba_status_t bare_reg_write(struct gba_dev *dev, uint32_t address, unsign
     return GBA_OK;
 }
 
-static gba_status_t bare_inspect(struct gba_seat *seat, gba_group_state_t *state)
+static gba_status_t bare_inspect(struct gba_membership *membership, gba_group_state_t *state)
 {
-    const struct gba_model_core *core = &model.group[seat->group].core;
-    gba_status_t status = gba_driver_inspect(&record[seat->group], seat->generation);
+    const struct gba_model_core *core = &model.group[membership->group].core;
+    gba_status_t status = gba_driver_inspect(&record[membership->group], membership->generation);
 
     if (GBA_OK != status)
         return status;
     state->sequence = core->sequence;
     state->arrived_count = core->arrived_count;
-    state->status = (uint32_t)access_make(false, GBA_GROUP_REG(seat->group, GBA_REG_STATUS), 4, 0);
+    state->status =
+        (uint32_t)access_make(false, GBA_GROUP_REG(membership->group, GBA_REG_STATUS), 4, 0);
     state->last_error = core->last_error;
     state->members = core->member_count;
     memcpy(state->arrived_mask, core->arrived_mask, sizeof state->arrived_mask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's own backends, for the suite: the simulator, and /dev/gbaN on the fake kernel. */
+/* The backends of libgba, for the suite: the simulator, and /dev/gbaN on the fake kernel. */
 #include "tests/conformance/conformance.h"
 #include "tests/unit/fake_kernel.h"
 
@@ -33,9 +33,9 @@ const struct conf_backend conf_cdev = {
     .run = cdev_run,
 };
 
-/* Without a name and a job: a simulator for this process alone. */
+/* Without a name and a job, the simulator serves this process alone. */
 const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
 
-/* The same, with release stores that come late and in any order. */
+/* The simulator with release stores that come late and in any order. */
 const struct conf_backend conf_sim_slow = {
     .name = "sim with latency", .path = "sim?latency=2us&jitter=3us", .ops = &gba_dev_sim};

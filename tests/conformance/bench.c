@@ -1,73 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the conformance suite share. */
+/* The functions that the tests of the conformance suite share. */
 #include "tests/conformance/conformance.h"
 
 #include <sched.h>
 #include <string.h>
 #include <time.h>
 
-/* Far more than any device needs, on the slowest machine. */
+/* The time limit of a wait, far more than any device needs on the slowest machine. */
 #define WAIT_SECONDS 60
 
-gba_ticket_t conf_alloc(struct conf *conf, uint32_t members)
+gba_group_handle_t conf_alloc(struct conf *conf, uint32_t members)
 {
     const gba_group_request_t request = {.members = members};
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
-    assert_int_equal(conf->ops->alloc(conf->dev, &request, &ticket), GBA_OK);
-    assert_int_equal(ticket.members, members);
-    return ticket;
+    assert_int_equal(conf->ops->alloc(conf->dev, &request, &handle), GBA_OK);
+    assert_int_equal(handle.members, members);
+    return handle;
 }
 
-struct gba_seat *conf_join(struct conf *conf, const gba_ticket_t *ticket, uint32_t member)
+struct gba_membership *conf_join(struct conf *conf, const gba_group_handle_t *handle,
+                                 uint32_t member)
 {
-    struct gba_seat *seat = NULL;
+    struct gba_membership *membership = NULL;
 
-    assert_int_equal(conf->ops->join(conf->dev, ticket, member, &seat), GBA_OK);
-    assert_non_null(seat);
-    assert_ptr_equal(seat->dev, conf->dev);
-    assert_int_equal(seat->group, ticket->group);
-    assert_int_equal(seat->generation, ticket->generation);
-    assert_int_equal(seat->member, member);
-    assert_int_equal(seat->members, ticket->members);
-    assert_null(seat->flag);
-    return seat;
+    assert_int_equal(conf->ops->join(conf->dev, handle, member, &membership), GBA_OK);
+    assert_non_null(membership);
+    assert_ptr_equal(membership->dev, conf->dev);
+    assert_int_equal(membership->group, handle->group);
+    assert_int_equal(membership->generation, handle->generation);
+    assert_int_equal(membership->member, member);
+    assert_int_equal(membership->members, handle->members);
+    assert_null(membership->flag);
+    return membership;
 }
 
-struct gba_seat *conf_seat(struct conf *conf, const gba_ticket_t *ticket, uint32_t member,
-                           uint32_t sequence)
+struct gba_membership *conf_membership(struct conf *conf, const gba_group_handle_t *handle,
+                                       uint32_t member, uint32_t sequence)
 {
-    struct gba_seat *seat = conf_join(conf, ticket, member);
+    struct gba_membership *membership = conf_join(conf, handle, member);
 
-    assert_int_equal(conf->ops->map_flag(seat), GBA_OK);
-    assert_non_null(seat->flag);
-    assert_int_equal((uintptr_t)seat->flag % sizeof(gba_word_t), 0);
-    gba_word_store_relaxed(seat->flag, sequence);
-    return seat;
+    assert_int_equal(conf->ops->map_flag(membership), GBA_OK);
+    assert_non_null(membership->flag);
+    assert_int_equal((uintptr_t)membership->flag % sizeof(gba_word_t), 0);
+    gba_flag_store_relaxed(membership->flag, sequence);
+    return membership;
 }
 
 void conf_group_make(struct conf *conf, struct conf_group *group, uint32_t members,
                      uint32_t sequence)
 {
-    group->ticket = conf_alloc(conf, members);
+    group->handle = conf_alloc(conf, members);
     for (uint32_t i = 0; i < members; i++)
-        group->seat[i] = conf_seat(conf, &group->ticket, i, sequence);
-    assert_int_equal(conf->ops->configure(group->seat[members - 1], sequence), GBA_OK);
+        group->membership[i] = conf_membership(conf, &group->handle, i, sequence);
+    assert_int_equal(conf->ops->configure(group->membership[members - 1], sequence), GBA_OK);
 }
 
 void conf_group_leave(struct conf *conf, struct conf_group *group)
 {
-    for (uint32_t i = 0; i < group->ticket.members; i++)
-        if (NULL != group->seat[i])
-            conf->ops->leave(group->seat[i]);
+    for (uint32_t i = 0; i < group->handle.members; i++)
+        if (NULL != group->membership[i])
+            conf->ops->leave(group->membership[i]);
 }
 
-void conf_send(struct conf *conf, struct gba_seat *seat, uint64_t value)
+void conf_send(struct conf *conf, struct gba_membership *membership, uint64_t value)
 {
-    if (NULL != seat->doorbell) /* as the engine does */
-        gba_mmio_write64(seat->doorbell, value);
+    if (NULL != membership->doorbell) /* as the engine does */
+        gba_mmio_write64(membership->doorbell, value);
     else
-        conf->ops->arrive(seat, value);
+        conf->ops->arrive(membership, value);
 }
 
 void conf_run(struct conf *conf)
@@ -76,49 +77,49 @@ void conf_run(struct conf *conf)
         conf->backend->run();
 }
 
-void conf_arrive(struct conf *conf, struct gba_seat *seat, uint32_t sequence)
+void conf_arrive(struct conf *conf, struct gba_membership *membership, uint32_t sequence)
 {
-    conf_send(conf, seat, GBA_ARRIVAL(sequence, seat->member));
+    conf_send(conf, membership, GBA_ARRIVAL(sequence, membership->member));
     conf_run(conf);
 }
 
-uint64_t conf_flag(const struct gba_seat *seat)
+uint64_t conf_flag(const struct gba_membership *membership)
 {
-    return gba_word_load_acquire(seat->flag);
+    return gba_flag_load_acquire(membership->flag);
 }
 
-void conf_wait(struct conf *conf, struct gba_seat *seat, uint32_t sequence)
+void conf_wait(struct conf *conf, struct gba_membership *membership, uint32_t sequence)
 {
     time_t end = time(NULL) + WAIT_SECONDS;
 
-    while (sequence != conf_flag(seat)) {
+    while (sequence != conf_flag(membership)) {
         if (time(NULL) > end)
-            fail_msg("member %u is not released from round %u: its flag is %llx", seat->member,
-                     sequence, (unsigned long long)conf_flag(seat));
+            fail_msg("member %u is not released from round %u: its flag is %llx",
+                     membership->member, sequence, (unsigned long long)conf_flag(membership));
         if (NULL != conf->ops->poll)
-            conf->ops->poll(seat);
+            conf->ops->poll(membership);
         sched_yield();
     }
 }
 
 void conf_round(struct conf *conf, struct conf_group *group, uint32_t sequence, uint32_t last)
 {
-    uint32_t members = group->ticket.members;
+    uint32_t members = group->handle.members;
 
     for (uint32_t i = 0; i < members; i++)
         if (i != last)
-            conf_send(conf, group->seat[i], GBA_ARRIVAL(sequence, i));
+            conf_send(conf, group->membership[i], GBA_ARRIVAL(sequence, i));
     conf_run(conf);
     for (uint32_t i = 0; i < members; i++) {
         if (NULL != conf->ops->poll)
-            conf->ops->poll(group->seat[i]);
-        if (sequence - 1 != conf_flag(group->seat[i]))
+            conf->ops->poll(group->membership[i]);
+        if (sequence - 1 != conf_flag(group->membership[i]))
             fail_msg("member %u was released from round %u before member %u arrived", i, sequence,
                      last);
     }
-    conf_arrive(conf, group->seat[last], sequence);
+    conf_arrive(conf, group->membership[last], sequence);
     for (uint32_t i = 0; i < members; i++)
-        conf_wait(conf, group->seat[i], sequence);
+        conf_wait(conf, group->membership[i], sequence);
 }
 
 gba_device_info_t conf_info(struct conf *conf)
@@ -130,12 +131,12 @@ gba_device_info_t conf_info(struct conf *conf)
     return info;
 }
 
-gba_group_state_t conf_inspect(struct conf *conf, struct gba_seat *seat)
+gba_group_state_t conf_inspect(struct conf *conf, struct gba_membership *membership)
 {
     gba_group_state_t state;
 
     memset(&state, 0, sizeof state);
-    assert_int_equal(conf->ops->inspect(seat, &state), GBA_OK);
+    assert_int_equal(conf->ops->inspect(membership, &state), GBA_OK);
     return state;
 }
 

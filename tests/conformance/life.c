@@ -6,15 +6,16 @@
 
 static struct conf_group one, other;
 
-/* The status of a join that must fail, and that it leaves nothing. */
-static gba_status_t join_status(struct conf *conf, const gba_ticket_t *ticket, uint32_t member)
+/* The status of a join that must fail. Also checks that the join sets no output. */
+static gba_status_t join_status(struct conf *conf, const gba_group_handle_t *handle,
+                                uint32_t member)
 {
-    struct gba_seat *const untouched = (struct gba_seat *)(uintptr_t)&one;
-    struct gba_seat *seat = untouched;
-    gba_status_t status = conf->ops->join(conf->dev, ticket, member, &seat);
+    struct gba_membership *const untouched = (struct gba_membership *)(uintptr_t)&one;
+    struct gba_membership *membership = untouched;
+    gba_status_t status = conf->ops->join(conf->dev, handle, member, &membership);
 
     assert_int_not_equal(status, GBA_OK);
-    assert_ptr_equal(seat, untouched); /* outputs are set on success only */
+    assert_ptr_equal(membership, untouched); /* outputs are set on success only */
     return status;
 }
 
@@ -38,7 +39,7 @@ static void from_allocation_to_freedom(struct conf *conf)
 
     conf_group_make(conf, &one, 3, 41);
     assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
-    state = conf_inspect(conf, one.seat[1]);
+    state = conf_inspect(conf, one.membership[1]);
     assert_int_equal(state.members, 3);
     assert_int_equal(state.sequence, 41);
     assert_int_equal(state.arrived_count, 0);
@@ -47,15 +48,15 @@ static void from_allocation_to_freedom(struct conf *conf)
     conf_round(conf, &one, 42, 1);
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
-        conf->ops->leave(one.seat[i]);
+        conf->ops->leave(one.membership[i]);
     }
     assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS);
-    assert_int_equal(join_status(conf, &one.ticket, 0), GBA_ERR_STALE);
+    assert_int_equal(join_status(conf, &one.handle, 0), GBA_ERR_STALE);
 }
 
-static void tickets_name_the_device(struct conf *conf)
+static void handles_name_the_device(struct conf *conf)
 {
-    gba_ticket_t a = conf_alloc(conf, 2), b = conf_alloc(conf, 708);
+    gba_group_handle_t a = conf_alloc(conf, 2), b = conf_alloc(conf, 708);
     gba_device_info_t info = conf_info(conf);
 
     assert_memory_equal(a.uuid, info.uuid, sizeof a.uuid);
@@ -64,60 +65,60 @@ static void tickets_name_the_device(struct conf *conf)
     assert_int_equal(info.groups_free, GBA_GROUPS - 2);
     conf->ops->cancel(conf->dev, &a);
     assert_int_equal(join_status(conf, &a, 0), GBA_ERR_STALE);
-    conf->ops->cancel(conf->dev, &a); /* the second time it is nobody's */
+    conf->ops->cancel(conf->dev, &a); /* the second cancel has no effect */
     conf->ops->cancel(conf->dev, &b);
 }
 
 static void what_somebody_joined_is_not_cancelled(struct conf *conf)
 {
-    gba_ticket_t ticket = conf_alloc(conf, 2);
-    struct gba_seat *seat = conf_join(conf, &ticket, 1);
+    gba_group_handle_t handle = conf_alloc(conf, 2);
+    struct gba_membership *membership = conf_join(conf, &handle, 1);
 
-    conf->ops->cancel(conf->dev, &ticket);
+    conf->ops->cancel(conf->dev, &handle);
     assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS - 1);
-    assert_int_equal(conf_inspect(conf, seat).members, 2);
-    conf->ops->leave(seat);
+    assert_int_equal(conf_inspect(conf, membership).members, 2);
+    conf->ops->leave(membership);
 }
 
 static void wrong_generation_or_key(struct conf *conf)
 {
-    gba_ticket_t ticket = conf_alloc(conf, 2), wrong = ticket;
+    gba_group_handle_t handle = conf_alloc(conf, 2), wrong = handle;
 
     wrong.generation++;
     assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
-    wrong = ticket;
+    wrong = handle;
     wrong.key ^= 1ull << 63;
     assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
-    wrong = ticket;
-    wrong.group = (ticket.group + 1) % GBA_GROUPS;
+    wrong = handle;
+    wrong.group = (handle.group + 1) % GBA_GROUPS;
     assert_int_equal(join_status(conf, &wrong, 0), GBA_ERR_STALE);
-    conf->ops->leave(conf_join(conf, &ticket, 0)); /* the right one works still */
+    conf->ops->leave(conf_join(conf, &handle, 0)); /* the correct handle still works */
 }
 
-static void busy_seats(struct conf *conf)
+static void busy_memberships(struct conf *conf)
 {
-    gba_ticket_t ticket = conf_alloc(conf, 3);
-    struct gba_seat *a = conf_join(conf, &ticket, 0), *b = conf_join(conf, &ticket, 1);
+    gba_group_handle_t handle = conf_alloc(conf, 3);
+    struct gba_membership *a = conf_join(conf, &handle, 0), *b = conf_join(conf, &handle, 1);
 
-    assert_int_equal(join_status(conf, &ticket, 0), GBA_ERR_BUSY);
-    assert_int_equal(join_status(conf, &ticket, 3), GBA_ERR_PARAM);
+    assert_int_equal(join_status(conf, &handle, 0), GBA_ERR_BUSY);
+    assert_int_equal(join_status(conf, &handle, 3), GBA_ERR_PARAM);
     conf->ops->leave(a);
-    assert_int_equal(join_status(conf, &ticket, 0), GBA_ERR_BUSY); /* left is not empty */
+    assert_int_equal(join_status(conf, &handle, 0), GBA_ERR_BUSY); /* left, not empty */
     conf->ops->leave(b);
 }
 
 static void armed_only_when_all_have_mapped(struct conf *conf)
 {
-    gba_ticket_t ticket = conf_alloc(conf, 2);
-    struct gba_seat *a = conf_seat(conf, &ticket, 0, 7), *b;
+    gba_group_handle_t handle = conf_alloc(conf, 2);
+    struct gba_membership *a = conf_membership(conf, &handle, 0, 7), *b;
 
-    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* nobody has seat 1 */
-    b = conf_join(conf, &ticket, 1);
-    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* no flag */
+    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* no process has membership 1 */
+    b = conf_join(conf, &handle, 1);
+    assert_int_equal(conf->ops->configure(a, 7), GBA_ERR_BUSY); /* no flag is mapped */
     assert_int_equal(conf_inspect(conf, a).status & GBA_STATUS_READY, 0);
     assert_int_equal(conf->ops->map_flag(b), GBA_OK);
     assert_int_equal(conf->ops->configure(b, 7), GBA_OK);
-    assert_int_equal(conf->ops->configure(a, 9), GBA_ERR_BUSY); /* it is armed already */
+    assert_int_equal(conf->ops->configure(a, 9), GBA_ERR_BUSY); /* the group is armed already */
     assert_int_equal(conf_inspect(conf, b).sequence, 7);
     conf->ops->leave(a);
     conf->ops->leave(b);
@@ -125,8 +126,9 @@ static void armed_only_when_all_have_mapped(struct conf *conf)
 
 static void a_member_left_before_it_was_armed(struct conf *conf)
 {
-    gba_ticket_t ticket = conf_alloc(conf, 2);
-    struct gba_seat *a = conf_seat(conf, &ticket, 0, 0), *b = conf_seat(conf, &ticket, 1, 0);
+    gba_group_handle_t handle = conf_alloc(conf, 2);
+    struct gba_membership *a = conf_membership(conf, &handle, 0, 0),
+                          *b = conf_membership(conf, &handle, 1, 0);
 
     conf->ops->leave(b);
     assert_int_equal(conf->ops->configure(a, 0), GBA_ERR_BUSY);
@@ -139,7 +141,7 @@ static void every_size(struct conf *conf)
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         conf_group_make(conf, &one, sizes[i], 0);
-        assert_int_equal(conf_inspect(conf, one.seat[0]).members, sizes[i]);
+        assert_int_equal(conf_inspect(conf, one.membership[0]).members, sizes[i]);
         conf_round(conf, &one, 1, 0);
         conf_round(conf, &one, 2, sizes[i] - 1);
         conf_group_leave(conf, &one);
@@ -149,66 +151,66 @@ static void every_size(struct conf *conf)
 static void groups_run_out(struct conf *conf)
 {
     const gba_group_request_t two = {.members = 2};
-    gba_ticket_t ticket[GBA_GROUPS], extra;
+    gba_group_handle_t handle[GBA_GROUPS], extra;
     uint32_t seen = 0;
 
     for (uint32_t i = 0; i < GBA_GROUPS; i++) {
-        ticket[i] = conf_alloc(conf, 2);
-        assert_true(ticket[i].group < GBA_GROUPS);
-        assert_int_equal(seen & 1u << ticket[i].group, 0);
-        seen |= 1u << ticket[i].group;
+        handle[i] = conf_alloc(conf, 2);
+        assert_true(handle[i].group < GBA_GROUPS);
+        assert_int_equal(seen & 1u << handle[i].group, 0);
+        seen |= 1u << handle[i].group;
     }
     assert_int_equal(conf_info(conf).groups_free, 0);
     memset(&extra, 0x5a, sizeof extra);
     assert_int_equal(conf->ops->alloc(conf->dev, &two, &extra), GBA_ERR_NO_GROUP);
     for (size_t i = 0; i < sizeof extra; i++)
         assert_int_equal(((const unsigned char *)&extra)[i], 0x5a);
-    /* One that is given back is the next one's. */
-    conf->ops->cancel(conf->dev, &ticket[17]);
+    /* The next allocation takes the group that was given back. */
+    conf->ops->cancel(conf->dev, &handle[17]);
     extra = conf_alloc(conf, 5);
-    assert_int_equal(extra.group, ticket[17].group);
-    assert_int_not_equal(extra.generation, ticket[17].generation);
-    assert_true(extra.key != ticket[17].key);
-    ticket[17] = extra;
+    assert_int_equal(extra.group, handle[17].group);
+    assert_int_not_equal(extra.generation, handle[17].generation);
+    assert_true(extra.key != handle[17].key);
+    handle[17] = extra;
     for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        conf->ops->cancel(conf->dev, &ticket[i]);
+        conf->ops->cancel(conf->dev, &handle[i]);
 }
 
-/* Allocate until it is that group, and give the others back. */
-static gba_ticket_t alloc_group(struct conf *conf, uint32_t group, uint32_t members)
+/* Allocate groups until one is `group`, and give the rest back. */
+static gba_group_handle_t alloc_group(struct conf *conf, uint32_t group, uint32_t members)
 {
-    gba_ticket_t ticket[GBA_GROUPS];
+    gba_group_handle_t handle[GBA_GROUPS];
     uint32_t count = 0;
 
     do {
         assert_true(count < GBA_GROUPS);
-        ticket[count] = conf_alloc(conf, members);
-    } while (group != ticket[count++].group);
+        handle[count] = conf_alloc(conf, members);
+    } while (group != handle[count++].group);
     for (uint32_t i = 0; i + 1 < count; i++)
-        conf->ops->cancel(conf->dev, &ticket[i]);
-    return ticket[count - 1];
+        conf->ops->cancel(conf->dev, &handle[i]);
+    return handle[count - 1];
 }
 
 static void nothing_is_left_for_the_next(struct conf *conf)
 {
-    gba_ticket_t old, ticket;
+    gba_group_handle_t old, handle;
     gba_group_state_t state;
-    struct gba_seat *seat;
+    struct gba_membership *membership;
 
     conf_group_make(conf, &one, 3, 100);
     conf_round(conf, &one, 101, 2);
-    conf_arrive(conf, one.seat[0], 102);               /* half a round */
-    conf_send(conf, one.seat[1], GBA_ARRIVAL(500, 1)); /* and an error */
+    conf_arrive(conf, one.membership[0], 102);               /* half a round */
+    conf_send(conf, one.membership[1], GBA_ARRIVAL(500, 1)); /* and an error */
     conf_run(conf);
-    old = one.ticket;
+    old = one.handle;
     conf_group_leave(conf, &one);
 
-    ticket = alloc_group(conf, old.group, 2);
-    assert_int_not_equal(ticket.generation, old.generation);
+    handle = alloc_group(conf, old.group, 2);
+    assert_int_not_equal(handle.generation, old.generation);
     assert_int_equal(join_status(conf, &old, 0), GBA_ERR_STALE);
-    conf->ops->cancel(conf->dev, &old); /* stale: not the new owner's loss */
-    seat = conf_join(conf, &ticket, 0);
-    state = conf_inspect(conf, seat);
+    conf->ops->cancel(conf->dev, &old); /* stale: the new owner keeps the group */
+    membership = conf_join(conf, &handle, 0);
+    state = conf_inspect(conf, membership);
     assert_int_equal(state.members, 2);
     assert_int_equal(state.sequence, 0);
     assert_int_equal(state.arrived_count, 0);
@@ -216,7 +218,7 @@ static void nothing_is_left_for_the_next(struct conf *conf)
     assert_int_equal(state.last_error, GBA_ERROR_NONE);
     for (uint32_t i = 0; i < GBA_MASK_WORDS; i++)
         assert_int_equal(state.arrived_mask[i], 0);
-    conf->ops->leave(seat);
+    conf->ops->leave(membership);
 }
 
 static void groups_are_isolated(struct conf *conf)
@@ -225,23 +227,23 @@ static void groups_are_isolated(struct conf *conf)
 
     conf_group_make(conf, &one, 3, 10);
     conf_group_make(conf, &other, 3, 20);
-    conf_arrive(conf, other.seat[2], 21);
-    before = conf_inspect(conf, other.seat[0]);
+    conf_arrive(conf, other.membership[2], 21);
+    before = conf_inspect(conf, other.membership[0]);
     for (uint32_t i = 11; i < 30; i++)
         conf_round(conf, &one, i, i % 3);
-    conf_send(conf, one.seat[0], GBA_ARRIVAL(21, 0)); /* right there, wrong here */
+    conf_send(conf, one.membership[0], GBA_ARRIVAL(21, 0)); /* valid there, invalid here */
     conf_run(conf);
-    after = conf_inspect(conf, other.seat[0]);
+    after = conf_inspect(conf, other.membership[0]);
     conf_same_round(&before, &after);
     assert_int_equal(after.status, before.status);
     assert_int_equal(after.last_error, GBA_ERROR_NONE);
     conf_group_leave(conf, &one);
-    /* The member that has arrived already is neither lost nor counted twice. */
-    conf_arrive(conf, other.seat[0], 21);
-    assert_int_equal(conf_flag(other.seat[1]), 20);
-    conf_arrive(conf, other.seat[1], 21);
+    /* The earlier arrival is neither lost nor counted twice. */
+    conf_arrive(conf, other.membership[0], 21);
+    assert_int_equal(conf_flag(other.membership[1]), 20);
+    conf_arrive(conf, other.membership[1], 21);
     for (uint32_t i = 0; i < 3; i++)
-        conf_wait(conf, other.seat[i], 21);
+        conf_wait(conf, other.membership[i], 21);
     conf_group_leave(conf, &other);
 }
 
@@ -250,9 +252,9 @@ static void flags_stand_apart(struct conf *conf)
     conf_group_make(conf, &one, 40, 0);
     for (uint32_t i = 0; i < 40; i++)
         for (uint32_t j = 0; j < i; j++) {
-            intptr_t apart = (intptr_t)one.seat[i]->flag - (intptr_t)one.seat[j]->flag;
+            intptr_t apart = (intptr_t)one.membership[i]->flag - (intptr_t)one.membership[j]->flag;
 
-            /* The bare model has its flags on the heap: only that they are different. */
+            /* The bare model has its flags on the heap: check only that they differ. */
             assert_true(0 != apart && (0 == strcmp(conf->ops->name, "bare") ||
                                        apart >= (intptr_t)GBA_FLAG_STRIDE ||
                                        apart <= -(intptr_t)GBA_FLAG_STRIDE));
@@ -263,10 +265,10 @@ static void flags_stand_apart(struct conf *conf)
 const struct conf_test conf_life_tests[] = {
     {"identity", identity},
     {"from allocation to freedom", from_allocation_to_freedom},
-    {"tickets name the device", tickets_name_the_device},
+    {"tickets name the device", handles_name_the_device},
     {"what somebody joined is not cancelled", what_somebody_joined_is_not_cancelled},
     {"wrong generation or key", wrong_generation_or_key},
-    {"busy seats", busy_seats},
+    {"busy seats", busy_memberships},
     {"armed only when all have mapped", armed_only_when_all_have_mapped},
     {"a member left before it was armed", a_member_left_before_it_was_armed},
     {"every size", every_size},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Run the suite on every backend; one line of output for each test and backend. */
+/* Run the suite on every backend. Prints one line for each test and backend. */
 #include "tests/conformance/conformance.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct conf_backend *const backends[] = {&conf_bare, &conf_sim, &co
 static const struct conf_test *const suites[] = {conf_life_tests, conf_round_tests,
                                                  conf_register_tests};
 
-/* What a test works on, and which: cmocka hands one pointer through. */
+/* The argument of a test: cmocka passes one pointer. */
 struct run {
     struct conf conf;
     const struct conf_test *test;
@@ -38,12 +38,13 @@ static void judge(void **state)
     struct run *run = *state;
 
     run->test->run(&run->conf);
-    /* Every test gives back what it took. */
+    /* Every test frees its groups. */
     assert_int_equal(conf_info(&run->conf).groups_free, conf_info(&run->conf).groups);
     run->conf.ops->close(run->conf.dev);
     run->conf.dev = NULL;
+    /* In parentheses, because cmocka 2 has a macro stop(). */
     if (NULL != run->conf.backend->stop)
-        run->conf.backend->stop();
+        (run->conf.backend->stop)();
 }
 
 static int run_backend(const struct conf_backend *backend)
@@ -68,7 +69,7 @@ static int run_backend(const struct conf_backend *backend)
     return _cmocka_run_group_tests(backend->name, tests, count, NULL, NULL);
 }
 
-/* Refusals that the suite asks for are no news. */
+/* Drop the log: the suite provokes refusals. */
 static void ignore_line(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;

@@ -30,8 +30,8 @@ static void device_page(struct conf *conf)
     assert_int_equal(reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_VERSION, 4), info.regs_version);
     assert_int_equal(reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4), info.groups);
     assert_int_equal(reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_MEMBERS_MAX, 4), GBA_MEMBERS_MAX);
-    uuid[0] = reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_UUID, 8);
-    uuid[1] = reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_UUID + 8, 8);
+    uuid[0] = htole64(reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_UUID, 8));
+    uuid[1] = htole64(reg_read(conf, GBA_DEVICE_BASE + GBA_DEV_UUID + 8, 8));
     assert_memory_equal(uuid, info.uuid, sizeof uuid);
 }
 
@@ -41,9 +41,9 @@ static void registers_say_what_inspect_says(struct conf *conf)
     uint32_t number;
 
     conf_group_make(conf, &group, 70, 6);
-    number = group.ticket.group;
-    conf_arrive(conf, group.seat[69], 7);
-    state = conf_inspect(conf, group.seat[0]);
+    number = group.handle.group;
+    conf_arrive(conf, group.membership[69], 7);
+    state = conf_inspect(conf, group.membership[0]);
     assert_int_equal(reg_read(conf, GBA_GROUP_REG(number, GBA_REG_GROUP_ID), 4), number);
     assert_int_equal(reg_read(conf, GBA_GROUP_REG(number, GBA_REG_MEMBER_COUNT), 4), 70);
     assert_int_equal(reg_read(conf, GBA_GROUP_REG(number, GBA_REG_STATUS), 4), state.status);
@@ -55,19 +55,19 @@ static void registers_say_what_inspect_says(struct conf *conf)
     conf_group_leave(conf, &group);
 }
 
-/* [BELL-1] A register is another way to arrive. */
+/* [BELL-1] A member can also arrive through the register. */
 static void arrivals_through_registers(struct conf *conf)
 {
     uint32_t number;
 
     conf_group_make(conf, &group, 3, 0);
-    number = group.ticket.group;
+    number = group.handle.group;
     reg_write(conf, GBA_DOORBELL(number), 8, GBA_ARRIVAL(1, 0));
     reg_write(conf, GBA_GROUP_REG(number, GBA_REG_ARRIVAL), 8, GBA_ARRIVAL(1, 1));
-    assert_int_equal(conf_inspect(conf, group.seat[0]).arrived_count, 2);
-    conf_arrive(conf, group.seat[2], 1);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).arrived_count, 2);
+    conf_arrive(conf, group.membership[2], 1);
     for (uint32_t i = 0; i < 3; i++)
-        conf_wait(conf, group.seat[i], 1);
+        conf_wait(conf, group.membership[i], 1);
     conf_group_leave(conf, &group);
 }
 
@@ -89,7 +89,7 @@ static const struct wrong wrong[] = {
     {GBA_REG_ARRIVED_COUNT, 4, true}, /* half an arrival */
     {GBA_REG_ARRIVAL, 2, true},
     {GBA_REG_LAST_ERROR, 4, true},
-    {GBA_REG_LAST_ERROR + 4, 4, true}, /* nothing is there */
+    {GBA_REG_LAST_ERROR + 4, 4, true}, /* no register */
     {GBA_REG_MEMBER_MASK, 4, true},
     {GBA_REG_ARRIVED_MASK, 8, true},
     {GBA_REG_COUNTERS, 8, true},
@@ -107,7 +107,7 @@ static const struct wrong wrong[] = {
     {GBA_DOORBELL_BASE + GBA_DOORBELL_STRIDE - 8, 8, true},
 };
 
-/* The address of the same access in another group. */
+/* The address of the same access in group `number`. */
 static uint32_t wrong_address(const struct wrong *w, uint32_t number)
 {
     if (w->address >= GBA_DOORBELL_BASE)
@@ -123,11 +123,11 @@ static void wrong_accesses(struct conf *conf)
     gba_device_info_t before;
 
     conf_group_make(conf, &group, 3, 0);
-    conf_arrive(conf, group.seat[1], 1);
-    was = conf_inspect(conf, group.seat[0]);
+    conf_arrive(conf, group.membership[1], 1);
+    was = conf_inspect(conf, group.membership[0]);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const struct wrong *w = &wrong[i];
-        uint32_t address = wrong_address(w, group.ticket.group);
+        uint32_t address = wrong_address(w, group.handle.group);
 
         before = conf_info(conf);
         if (w->write)
@@ -135,7 +135,7 @@ static void wrong_accesses(struct conf *conf)
         else /* all ones, in its width: [ACC-4] */
             assert_int_equal(reg_read(conf, address, w->width),
                              GBA_READ_NONE >> (64 - 8 * w->width));
-        is = conf_inspect(conf, group.seat[0]);
+        is = conf_inspect(conf, group.membership[0]);
         conf_same_round(&was, &is);
         assert_int_equal(is.status, was.status | GBA_STATUS_ERROR);
         assert_int_equal(is.last_error, GBA_ERROR_ACCESS);
@@ -143,14 +143,14 @@ static void wrong_accesses(struct conf *conf)
             conf_counted(conf, &before, counter, GBA_COUNTER_ERR_ACCESS == counter);
         assert_int_equal(conf_info(conf).bad_access, before.bad_access);
     }
-    conf_arrive(conf, group.seat[0], 1);
-    conf_arrive(conf, group.seat[2], 1);
+    conf_arrive(conf, group.membership[0], 1);
+    conf_arrive(conf, group.membership[2], 1);
     for (uint32_t i = 0; i < 3; i++)
-        conf_wait(conf, group.seat[i], 1);
+        conf_wait(conf, group.membership[i], 1);
     conf_group_leave(conf, &group);
 }
 
-/* Either the device sees it and counts it, or the backend says that it cannot make it. */
+/* The device counts the access, or the backend refuses to make it. */
 static void misaligned_accesses(struct conf *conf)
 {
     static const struct wrong misaligned[] = {{GBA_REG_CONTROL + 1, 2, true},
@@ -161,10 +161,10 @@ static void misaligned_accesses(struct conf *conf)
     gba_group_state_t was, is;
 
     conf_group_make(conf, &group, 2, 0);
-    was = conf_inspect(conf, group.seat[0]);
+    was = conf_inspect(conf, group.membership[0]);
     for (size_t i = 0; i < sizeof misaligned / sizeof misaligned[0]; i++) {
         const struct wrong *m = &misaligned[i];
-        uint32_t address = wrong_address(m, group.ticket.group);
+        uint32_t address = wrong_address(m, group.handle.group);
         gba_device_info_t before = conf_info(conf);
         uint64_t value;
         gba_status_t status = m->write ? conf->ops->reg_write(conf->dev, address, m->width, VALUE)
@@ -172,7 +172,7 @@ static void misaligned_accesses(struct conf *conf)
 
         assert_true(GBA_OK == status || GBA_ERR_PARAM == status);
         conf_counted(conf, &before, GBA_COUNTER_ERR_ACCESS, GBA_OK == status);
-        is = conf_inspect(conf, group.seat[0]);
+        is = conf_inspect(conf, group.membership[0]);
         conf_same_round(&was, &is);
     }
     conf_group_leave(conf, &group);

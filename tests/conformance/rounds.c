@@ -13,8 +13,8 @@ static void thousand_rounds(struct conf *conf, uint32_t members)
     conf_group_make(conf, &group, members, 0);
     for (uint32_t round = 1; round <= ROUNDS; round++)
         conf_round(conf, &group, round, round % members);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).sequence, ROUNDS);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).status,
+    assert_int_equal(conf_inspect(conf, group.membership[0]).sequence, ROUNDS);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).status,
                      GBA_STATUS_READY | GBA_STATUS_COMPLETE);
     conf_counted(conf, &before, GBA_COUNTER_ROUNDS, ROUNDS);
     conf_counted(conf, &before, GBA_COUNTER_ARRIVALS, (uint64_t)ROUNDS * members);
@@ -52,27 +52,27 @@ static void sequences_wrap(struct conf *conf)
         conf_group_make(conf, &group, 3, first[i]);
         for (uint32_t round = 1; round <= 8; round++)
             conf_round(conf, &group, first[i] + round, round % 3);
-        assert_int_equal(conf_inspect(conf, group.seat[0]).sequence, first[i] + 8);
+        assert_int_equal(conf_inspect(conf, group.membership[0]).sequence, first[i] + 8);
         conf_group_leave(conf, &group);
     }
 }
 
-/* Who is out may be in the next round before the others have looked. */
+/* A released member may arrive for the next round before the other members have polled. */
 static void the_fast_member(struct conf *conf)
 {
     conf_group_make(conf, &group, 3, 0);
-    conf_arrive(conf, group.seat[1], 1);
-    conf_arrive(conf, group.seat[2], 1);
-    conf_arrive(conf, group.seat[0], 1);
-    conf_wait(conf, group.seat[0], 1);
-    conf_arrive(conf, group.seat[0], 2);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).arrived_mask[0], 1);
-    conf_wait(conf, group.seat[1], 1);
-    conf_wait(conf, group.seat[2], 1);
-    conf_arrive(conf, group.seat[2], 2);
-    conf_arrive(conf, group.seat[1], 2);
+    conf_arrive(conf, group.membership[1], 1);
+    conf_arrive(conf, group.membership[2], 1);
+    conf_arrive(conf, group.membership[0], 1);
+    conf_wait(conf, group.membership[0], 1);
+    conf_arrive(conf, group.membership[0], 2);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).arrived_mask[0], 1);
+    conf_wait(conf, group.membership[1], 1);
+    conf_wait(conf, group.membership[2], 1);
+    conf_arrive(conf, group.membership[2], 2);
+    conf_arrive(conf, group.membership[1], 2);
     for (uint32_t i = 0; i < 3; i++)
-        conf_wait(conf, group.seat[i], 2);
+        conf_wait(conf, group.membership[i], 2);
     conf_group_leave(conf, &group);
 }
 
@@ -83,16 +83,16 @@ static void repeated_arrivals(struct conf *conf)
 
     conf_group_make(conf, &group, 2, 0);
     for (int i = 0; i < 5; i++)
-        conf_arrive(conf, group.seat[0], 1);
-    assert_int_equal(conf_flag(group.seat[0]), 0);
-    assert_int_equal(conf_flag(group.seat[1]), 0);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).arrived_count, 1);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).status,
+        conf_arrive(conf, group.membership[0], 1);
+    assert_int_equal(conf_flag(group.membership[0]), 0);
+    assert_int_equal(conf_flag(group.membership[1]), 0);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).arrived_count, 1);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).status,
                      GBA_STATUS_READY | GBA_STATUS_ACTIVE);
     conf_counted(conf, &before, GBA_COUNTER_REPEATS, 4);
-    conf_arrive(conf, group.seat[1], 1);
-    conf_wait(conf, group.seat[0], 1);
-    conf_wait(conf, group.seat[1], 1);
+    conf_arrive(conf, group.membership[1], 1);
+    conf_wait(conf, group.membership[0], 1);
+    conf_wait(conf, group.membership[1], 1);
     conf_counted(conf, &before, GBA_COUNTER_ARRIVALS, 2);
     conf_group_leave(conf, &group);
 }
@@ -104,40 +104,40 @@ static void late_arrivals(struct conf *conf)
 
     conf_group_make(conf, &group, 2, 0);
     conf_round(conf, &group, 1, 0);
-    /* As if the release had got lost on its way to member 1, and the other one went on. */
-    gba_word_store_relaxed(group.seat[1]->flag, 0);
-    conf_arrive(conf, group.seat[0], 2);
-    conf_arrive(conf, group.seat[1], 1);
-    conf_wait(conf, group.seat[1], 1);
-    assert_int_equal(conf_flag(group.seat[0]), 1);
+    /* The state after the release to member 1 was lost and member 0 continued. */
+    gba_flag_store_relaxed(group.membership[1]->flag, 0);
+    conf_arrive(conf, group.membership[0], 2);
+    conf_arrive(conf, group.membership[1], 1);
+    conf_wait(conf, group.membership[1], 1);
+    assert_int_equal(conf_flag(group.membership[0]), 1);
     conf_counted(conf, &before, GBA_COUNTER_LATE, 1);
     conf_counted(conf, &before, GBA_COUNTER_RELEASES, 3);
-    assert_int_equal(conf_inspect(conf, group.seat[0]).arrived_count, 1);
-    conf_arrive(conf, group.seat[1], 2);
-    conf_wait(conf, group.seat[0], 2);
-    conf_wait(conf, group.seat[1], 2);
+    assert_int_equal(conf_inspect(conf, group.membership[0]).arrived_count, 1);
+    conf_arrive(conf, group.membership[1], 2);
+    conf_wait(conf, group.membership[0], 2);
+    conf_wait(conf, group.membership[1], 2);
     conf_group_leave(conf, &group);
 }
 
-/* An arrival that is wrong: this counter counts it, and the round goes on as if it had not been. */
+/* Make an invalid arrival. This counter counts it, and the round continues as without it. */
 static void wrong_arrival(struct conf *conf, uint64_t value, uint32_t counter, uint32_t error)
 {
     gba_device_info_t before = conf_info(conf);
-    gba_group_state_t was = conf_inspect(conf, group.seat[0]), is;
+    gba_group_state_t was = conf_inspect(conf, group.membership[0]), is;
     uint64_t flag[3];
 
     for (uint32_t i = 0; i < 3; i++)
-        flag[i] = conf_flag(group.seat[i]);
-    conf_send(conf, group.seat[1], value);
+        flag[i] = conf_flag(group.membership[i]);
+    conf_send(conf, group.membership[1], value);
     conf_run(conf);
-    is = conf_inspect(conf, group.seat[0]);
+    is = conf_inspect(conf, group.membership[0]);
     conf_same_round(&was, &is);
     assert_int_equal(is.status, was.status | GBA_STATUS_ERROR);
     assert_int_equal(is.last_error, error);
     for (uint32_t i = 0; i < GBA_COUNTERS; i++)
         conf_counted(conf, &before, i, i == counter);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(conf_flag(group.seat[i]), flag[i]);
+        assert_int_equal(conf_flag(group.membership[i]), flag[i]);
 }
 
 static void wrong_arrivals(struct conf *conf)
@@ -146,32 +146,32 @@ static void wrong_arrivals(struct conf *conf)
     static const uint32_t members[] = {3, 63, 64, 707, 708, 0x10000, 0x80000001u};
 
     conf_group_make(conf, &group, 3, 10);
-    conf_arrive(conf, group.seat[0], 11);
+    conf_arrive(conf, group.membership[0], 11);
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
         wrong_arrival(conf, GBA_ARRIVAL(sequences[i], 1), GBA_COUNTER_ERR_SEQUENCE,
                       GBA_ERROR_SEQUENCE);
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         wrong_arrival(conf, GBA_ARRIVAL(11, members[i]), GBA_COUNTER_ERR_MEMBER, GBA_ERROR_MEMBER);
-    conf_arrive(conf, group.seat[1], 11);
-    conf_arrive(conf, group.seat[2], 11);
+    conf_arrive(conf, group.membership[1], 11);
+    conf_arrive(conf, group.membership[2], 11);
     for (uint32_t i = 0; i < 3; i++)
-        conf_wait(conf, group.seat[i], 11);
+        conf_wait(conf, group.membership[i], 11);
     conf_group_leave(conf, &group);
 }
 
 static void arrivals_before_the_group_is_armed(struct conf *conf)
 {
-    group.ticket = conf_alloc(conf, 3);
+    group.handle = conf_alloc(conf, 3);
     for (uint32_t i = 0; i < 3; i++)
-        group.seat[i] = conf_seat(conf, &group.ticket, i, 5);
+        group.membership[i] = conf_membership(conf, &group.handle, i, 5);
     wrong_arrival(conf, GBA_ARRIVAL(6, 1), GBA_COUNTER_ERR_DISABLED, GBA_ERROR_DISABLED);
     wrong_arrival(conf, GBA_ARRIVAL(1, 1), GBA_COUNTER_ERR_DISABLED, GBA_ERROR_DISABLED);
-    assert_int_equal(conf->ops->configure(group.seat[0], 5), GBA_OK);
+    assert_int_equal(conf->ops->configure(group.membership[0], 5), GBA_OK);
     conf_round(conf, &group, 6, 1);
     conf_group_leave(conf, &group);
 }
 
-/* [ARR-7, TAB-3] No round completes without the one who left, and nothing is stored for it. */
+/* [ARR-7, TAB-3] No round completes without the member that left, and nothing is stored for it. */
 static void withdrawn_members(struct conf *conf)
 {
     gba_device_info_t before = conf_info(conf);
@@ -179,26 +179,26 @@ static void withdrawn_members(struct conf *conf)
 
     conf_group_make(conf, &group, 3, 0);
     conf_round(conf, &group, 1, 0);
-    conf->ops->leave(group.seat[1]);
-    conf_arrive(conf, group.seat[0], 2);
-    conf_arrive(conf, group.seat[2], 2);
-    state = conf_inspect(conf, group.seat[2]);
+    conf->ops->leave(group.membership[1]);
+    conf_arrive(conf, group.membership[0], 2);
+    conf_arrive(conf, group.membership[2], 2);
+    state = conf_inspect(conf, group.membership[2]);
     assert_int_equal(state.sequence, 1);
     assert_int_equal(state.arrived_count, 2);
     assert_int_equal(state.arrived_mask[0], 5);
-    assert_int_equal(conf_flag(group.seat[0]), 1);
-    assert_int_equal(conf_flag(group.seat[2]), 1);
-    /* It arrives all the same, by another's doorbell: two are released, not three. */
-    conf_send(conf, group.seat[0], GBA_ARRIVAL(2, 1));
+    assert_int_equal(conf_flag(group.membership[0]), 1);
+    assert_int_equal(conf_flag(group.membership[2]), 1);
+    /* It arrives nevertheless, by the doorbell of member 0: two members are released, not three. */
+    conf_send(conf, group.membership[0], GBA_ARRIVAL(2, 1));
     conf_run(conf);
-    conf_wait(conf, group.seat[0], 2);
-    conf_wait(conf, group.seat[2], 2);
+    conf_wait(conf, group.membership[0], 2);
+    conf_wait(conf, group.membership[2], 2);
     conf_counted(conf, &before, GBA_COUNTER_RELEASES, 3 + 2);
-    conf->ops->leave(group.seat[0]);
-    conf->ops->leave(group.seat[2]);
+    conf->ops->leave(group.membership[0]);
+    conf->ops->leave(group.membership[2]);
 }
 
-/* What a watchdog tells its user: who is missing. */
+/* The arrived mask shows a watchdog which members are missing. */
 static void inspect_says_who_is_missing(struct conf *conf)
 {
     static const uint32_t present[] = {0, 63, 64, 127, 640, 707};
@@ -207,9 +207,9 @@ static void inspect_says_who_is_missing(struct conf *conf)
 
     conf_group_make(conf, &group, 708, 0);
     for (size_t i = 0; i < sizeof present / sizeof present[0]; i++) {
-        conf_arrive(conf, group.seat[present[i]], 1);
+        conf_arrive(conf, group.membership[present[i]], 1);
         mask[present[i] / 64] |= 1ull << present[i] % 64;
-        state = conf_inspect(conf, group.seat[300]);
+        state = conf_inspect(conf, group.membership[300]);
         assert_int_equal(state.arrived_count, i + 1);
         assert_memory_equal(state.arrived_mask, mask, sizeof mask);
         assert_int_equal(state.sequence, 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libFuzzer target: any sequence of accesses to the model, each checked by the shadow. The bytes
- * are read as a small language in which configuring, arriving and withdrawing are one letter each:
+ * libFuzzer target: any sequence of accesses to the model. The shadow checks each access. The input
+ * is a small language in which configuring, arriving and withdrawing are one letter each, because
  * arbitrary addresses alone would hardly ever complete a round.
  */
 #include <string.h>
 
 #include "tests/fuzz/shadow.h"
 
-#define GROUPS_MAX 3 /* isolation needs two, and a copy of each is compared at each step */
+#define GROUPS_MAX 3 /* isolation needs two; each step copies and compares all groups */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,7 +17,7 @@ static struct gba_model_effects effects;
 static const uint8_t *input;
 static size_t left;
 
-/* The next bytes of the input as a number; behind its end there are zeros. */
+/* The next bytes of the input as a number; zeros behind its end. */
 static uint64_t take(size_t bytes)
 {
     uint64_t value = 0;
@@ -38,7 +38,8 @@ static void step(bool write, uint8_t width, uint32_t address, uint64_t value)
     shadow_step(&access, &effects, &before, &model);
 }
 
-/* Few members mostly; member 0 to n - 1 or spread over the words of the mask. */
+/* Configure a group, mostly with few members: members 0 to n - 1, or spread over the words of the
+ * mask. */
 static void configure(uint32_t group, uint8_t how)
 {
     uint32_t members = how & 0x80 ? 1 + how % 3 : 1 + how % 8;
@@ -54,10 +55,10 @@ static void configure(uint32_t group, uint8_t how)
         step(true, 8, word, mask);
         step(true, 8, GBA_TABLE_ENTRY(group, member), 0x1000 * (group + 1) + 8 * member);
     }
-    /* An address in the table makes no member. */
+    /* An address in the table alone does not make a member. */
     if (how & 8)
         step(true, 8, GBA_TABLE_ENTRY(group, members * stride), 0xF0000);
-    /* Just below a wrap, so that rounds go across it. */
+    /* Just below a wrap, so that rounds cross it. */
     step(true, 4, GBA_GROUP_REG(group, GBA_REG_SEQUENCE),
          how & 0x20 ? 0xFFFFFFFEu : 0x7FFFFFFEu * (how >> 4 & 1));
     step(true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
@@ -99,7 +100,7 @@ static void one_letter(void)
     case 2:
         step(true, 4, GBA_GROUP_REG(group, GBA_REG_CONTROL), take(1) & 0x1F);
         break;
-    case 3: /* a sequence near the right one, of anybody */
+    case 3: /* a sequence near the right one, of any member */
         member = (uint32_t)take(2) % 712;
         step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next + (uint8_t)take(1) % 5 - 2, member));
         break;
@@ -113,7 +114,7 @@ static void one_letter(void)
     case 7:
         any_access();
         break;
-    case 8: /* a small member, late, in time or early */
+    case 8: /* a low member, late or in time */
         member = (uint32_t)take(1);
         step(true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
              GBA_ARRIVAL(next - (member >> 7), member % 8));
@@ -122,7 +123,7 @@ static void one_letter(void)
         for (int i = 0; i < 8 && shadow_sequence(group) != next; i++)
             step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next, shadow_someone_missing(group)));
         break;
-    default: /* whoever is missing arrives */
+    default: /* a missing member arrives */
         step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(next, shadow_someone_missing(group)));
         break;
     }

@@ -7,23 +7,23 @@
 
 struct shadow {
     bool member[GBA_MASK_WORDS * 64];
-    bool arrived[GBA_MASK_WORDS * 64]; /* in the round sequence + 1 */
+    bool arrived[GBA_MASK_WORDS * 64]; /* arrived at the round sequence + 1 */
     uint64_t address[GBA_MEMBERS_MAX]; /* 0: none, or withdrawn */
     uint32_t count, control, sequence, last_error;
     bool complete, error;
     uint64_t counters[GBA_COUNTERS];
-    uint64_t in_rounds; /* arrivals that a completed round has used up */
-    uint64_t abandoned; /* arrivals of rounds that never completed */
+    uint64_t in_rounds; /* arrivals at completed rounds */
+    uint64_t abandoned; /* arrivals at rounds that never completed */
 };
 
 static struct shadow shadows[GBA_GROUPS];
 static uint32_t shadow_groups;
 static uint64_t bad_access;
 
-/* What the access must lead to. */
+/* The expected effects of the access. */
 static uint32_t expect_error;
 static bool expect_round;
-static uint32_t expect_late; /* 1 + the member that is released alone */
+static uint32_t expect_late; /* 1 + the only member that is released */
 static uint64_t expect_value;
 
 #define CHECK(cond, rule)                                                \
@@ -209,7 +209,8 @@ static void access_table(struct shadow *s, uint32_t offset, const struct gba_mod
         s->address[offset / 8] = access->value;
 }
 
-/* Set what is expected, and move the shadow, but for errors and releases. Returns the group. */
+/* Set the expected effects and advance the shadow, except for errors and releases. Returns the
+ * group, or NULL. */
 static struct shadow *predict(const struct gba_model_access *access)
 {
     uint32_t address = access->address;
@@ -312,7 +313,7 @@ void shadow_step(const struct gba_model_access *access, const struct gba_model_e
                   memcmp(&before->group[g], &after->group[g], sizeof(after->group[g])) == 0,
               "MAP-2: groups are isolated");
     }
-    if (!s) { /* the device page, or nowhere */
+    if (!s) { /* the device page, or no aperture */
         bad_access += effects->error != GBA_ERROR_NONE;
         CHECK(effects->releases == 0 && !effects->interrupt, "ERR-3: no group, no effect");
         CHECK(after->bad_access == bad_access, "DEV-4: BAD_ACCESS");

@@ -7,7 +7,7 @@
  * and two ahead are one).
  */
 #define SLOTS 1
-#include "world.pml"
+#include "harness.pml"
 
 proctype member(byte me)
 {

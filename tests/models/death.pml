@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of the rounds of a device that dies (gba/recover.c): N members, 2 or 3, and ROUNDS
+ * The end of the rounds of a device that dies (gba/team/failover.c): N members, 2 or 3, and ROUNDS
  * rounds, up to 3. The device may die between any two of its steps, for all or, with LONE, for
  * member 0; releases that are in flight then land later or never. Notices and answers arrive late
  * and in any order. A member that the others do not need runs ahead, to the next round or out of
@@ -9,6 +9,9 @@
  * BLOCKING has the bit of each round that may block. At the end of such a round the members that
  * know that somebody has been aside meet, and go on in software, where nobody hears a notice any
  * more. All must find the same, or some wait for the others for ever.
+ *
+ * DROP: a device that dies loses the releases that are in flight. Without it they land later, so that
+ * no member waits for one for ever.
  *
  * PROMPT: answers are made at once, and only then may take their time: for large searches.
  *
@@ -102,9 +105,15 @@ byte answered[N * N * 4];
 #define DUE             (since[me] <= completed[me])
 #endif
 
+#ifdef DROP
+#define LANDS !dead
+#else
+#define LANDS true
+#endif
+
 inline land(m)
 {
-	atomic { flag[m] < ended -> flag[m] = ended }
+	atomic { LANDS && flag[m] < ended -> flag[m] = ended }
 }
 
 active proctype device()

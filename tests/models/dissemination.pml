@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* v1: in round r tell the member 2^r behind, wait for the one 2^r ahead. EAGER (a fault): tell all
  * at once. */
-#include "world.pml"
+#include "harness.pml"
 
 proctype member(byte me)
 {

@@ -15,7 +15,7 @@
 #define LEADERS NODES
 #define SLOTS   3 /* two for the rounds among leaders, the last is the node's release word */
 #define RELEASE 2
-#include "world.pml"
+#include "harness.pml"
 
 #define NODE(m)   ((m) < 3 -> 0 : ((m) < 5 -> 1 : 2))
 #define LEADER(n) ((n) == 0 -> 0 : ((n) == 1 -> 3 : 5))

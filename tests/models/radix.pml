@@ -6,7 +6,7 @@
  * LANES (the source library's fault): each lane goes on to its next round by itself. A member can
  * then be told of others whom the teller has not heard, and leaves too early when N > K.
  */
-#include "world.pml"
+#include "harness.pml"
 
 #ifndef LANES
 /* All signals of the round with this distance; `first` is its first slot. */

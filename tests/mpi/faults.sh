@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What goes wrong on purpose: faults of the device, ranks that differ, bad input, killed processes.
-# run sources this. Every case says what the user is told: one line, and the job goes on.
+# Injected faults: faults of the device, ranks that differ, invalid input, killed processes. Every case
+# checks what the user reads: one line, and the job continues. run sources this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# OPTIONS KEY...: with these options of the simulator all is right, and these totals are not 0.
+# OPTIONS KEY...: with these options of the simulator all barriers are right, and these totals are not
+# 0.
 mended() {
     local options=$1 key
     shift
@@ -18,7 +19,7 @@ mended() {
     done
 }
 
-# OPTIONS REASON: no communicator of 4 gets a group, for that reason.
+# OPTIONS REASON: none of 4 communicators gets a group, for that reason.
 refused() {
     limit 60
     job --mca coll_gba_barrier_device_path "sim?$1" -np 4 -- kinds
@@ -44,7 +45,7 @@ few_groups() {
     lines 2 'again [0-9]+ .*sim: group [01] of 2'
 }
 
-# The device dies after so many rounds; nobody notices but for one line.
+# The device dies after so many rounds; the only visible effect is one line.
 death() {
     limit 60
     job --mca coll_gba_barrier_device_path "sim?die_after=$1" -np "$2" -- early_exit
@@ -52,34 +53,34 @@ death() {
     path_options "sim?die_after=$1"
     job "${path[@]}" -np "$2" -- early_exit
     total_is failovers -gt 0
-    # The round in which it died, one that is begun without it, and nonblocking ones in between.
+    # The round in which the device died, one that begins without it, and nonblocking ones in between.
     total_is sim -gt "$1"
     total_is sim -le $(($1 + 4))
     [ $(($(total software) + $(total fallback))) -gt 0 ] || fail 'nothing after the device'
 }
 
-# ROUNDS RANKS SOFTWARE: it dies under nonblocking barriers that a blocking one stands behind; then
-# there are software barriers, or (0) Open MPI's own.
+# ROUNDS RANKS SOFTWARE: the device dies under nonblocking barriers with a blocking one queued behind
+# them. Later barriers are software barriers, or (0) Open MPI's own.
 idie() {
     limit 60
     path_options "sim?die_after=$1"
     job "${path[@]}" --mca coll_gba_barrier_sw_enable "$3" -np "$2" -- ibarrier 6
     total_is failovers -eq 1
-    # And those that are begun before the agreement at the end of a blocking one.
+    # And the barriers that begin before the agreement at the end of a blocking one.
     total_is sim -gt "$1"
     [ $(($(total software) + $(total fallback) + $(total sim))) -eq 111 ] || fail 'a round is lost'
 }
 
-# MODE RANKS: only rank 0 sees the end of the fatal round, and goes where it joins no collective call.
+# MODE RANKS: only rank 0 sees the end of the fatal round, and then joins no collective call.
 death_left() {
     limit 60
     path_options 'sim?die_after=5&die_release=1'
     job "${path[@]}" --mca coll_gba_barrier_retry_after 5 -np "$2" -- death "$1" 5
     lines 0 '^FAIL'
-    # All its rounds are accounted for: those of the device, and the fatal one.
+    # All its rounds are counted: those of the device, and the fatal one.
     case $1 in
     2)
-        lines 1 'MPI_COMM_WORLD .*no device: the device no longer answers'
+        lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
         total_is sim -eq 7
         total_is software -eq 19
         ;;
@@ -87,36 +88,55 @@ death_left() {
     esac
 }
 
-# MODE RANKS: rank 0 is the last to come to the fatal round, and the others wait for what it tells them.
+# MODE RANKS: rank 0 is the last to enter the fatal round, and the other ranks wait for its
+# notifications.
 death_last() {
     limit 60
     path_options "sim?die_arrival=$((5 * $2 + 1))"
     job "${path[@]}" -np "$2" -- death "$1" 5
     lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*no device: the device no longer answers'
+    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
 }
 
-# MPI_Finalize waits for nobody, so that who has left the fatal round could not answer: no device.
+# MODE RANKS: rank 0 leaves the fatal round only when its notifications are out.
+death_queued() {
+    limit 60
+    path_options 'sim?die_after=5'
+    job "${path[@]}" --mca btl tcp,self --mca coll_gba_barrier_retry_after 1 -np "$2" -- death "$1" 5
+    lines 0 '^FAIL'
+    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+}
+
+# Notifications are not out while the service hands them to the PML.
+death_posted() {
+    limit 60
+    job -np 1 -- posted
+    lines 1 '^posted: right$'
+}
+
+# MPI_Finalize does not wait for all ranks, so a rank that has left the fatal round could not answer: no
+# device.
 death_async() {
     limit 60
     path_options 'sim?die_after=10&die_release=1'
     job "${path[@]}" --mca async_mpi_finalize 1 -np 3 -- death 4 10
     total_is sim -eq 0
     total_is software -eq 11
-    lines 1 'MPI_COMM_WORLD .*software: .*no device: not supported .*although device_path is'
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: async_mpi_finalize is set, although device_path is'
 }
 
-# RANKS: nonblocking barriers only, and the path is agreed on at the end.
+# RANKS: nonblocking barriers only; the path is agreed on at the end.
 death_nonblocking() {
     limit 60
     path_options 'sim?die_after=20'
     job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- death 9 5000
     lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*software: .*no device: the device no longer answers'
+    lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
     total_is failovers -eq 1
 }
 
-# OPTIONS RANKS: the device dies in the last round, and no notice is left to a PML that says so.
+# OPTIONS RANKS: the device dies in the last round, and no notification is left to a PML that reports
+# it.
 death_swept() {
     limit 60
     "$ompi_info" --parsable 2>/dev/null | grep -q '^mca:pml:ucx:' || skip 'this Open MPI has no pml ucx'
@@ -126,15 +146,15 @@ death_swept() {
     lines 0 'unexpected tag'
 }
 
-# RANKS DEATHS SEED [HOSTS]: so many deaths at random points, in all modes that can have them
-# anywhere. HOSTS: with groups among the leaders of at most so many pretended hosts.
+# RANKS DEATHS SEED [HOSTS]: DEATHS deaths at random points, in all modes that allow any point. HOSTS:
+# with groups among the leaders of at most so many pretended hosts.
 deaths() {
     local ranks=$1 deaths=$2 hosts=${4-0} options mode arrivers=$1 jobs died=0 among=()
     limit 60
     RANDOM=$3
     for ((jobs = 0; died < deaths; jobs++)); do
-        # Some come after the last barrier, or in it: then nobody needs another path, and nothing is
-        # told. They do not count.
+        # Some deaths come after the last barrier, or in it. No rank then needs another path, and
+        # nothing is reported. They do not count.
         [ "$jobs" -lt $((3 * deaths)) ] || fail "the device died in $died of $jobs jobs only"
         if [ "$hosts" -gt 0 ]; then
             arrivers=$((1 + RANDOM % (hosts < ranks ? hosts : ranks)))
@@ -147,7 +167,7 @@ deaths() {
         4) options="die_call=$((1 + RANDOM % (3 * arrivers + 2)))" ;;
         1) options="die_after=$((1 + RANDOM % 15))" ;;
         2) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))" ;;
-        # Some of these releases are still on their way when the device is dead.
+        # Some of these releases are still in transit when the device dies.
         3) options="die_after=$((RANDOM % 15))&die_release=$((1 + RANDOM % arrivers))&latency=200us&jitter=2ms" ;;
         esac
         case $((RANDOM % 4)) in
@@ -166,7 +186,7 @@ deaths() {
     echo "$died deaths in $jobs jobs"
 }
 
-# RANK NAME=VALUE...: that rank has these settings; NAME alone: that it lacks.
+# RANK NAME=VALUE...: that rank has these settings. NAME alone: the rank lacks that setting.
 only_rank() {
     local rank=$1 assignment
     shift
@@ -187,7 +207,7 @@ only_rank() {
     wrapper=("$work/wrapper")
 }
 
-# REASON RANK NAME=VALUE...: that rank differs; all take the fallback, for that reason.
+# REASON RANK NAME=VALUE...: that rank differs; all ranks take the fallback, for that reason.
 differs() {
     local reason=$1
     shift
@@ -199,18 +219,40 @@ differs() {
     one_line "$reason"
 }
 
-# NAME VALUE ALLOWED: out of range; on all ranks, and on one of them.
+# OPTION...: a rank lacks the plugin, under this selection. Open MPI ends the job if a list names it.
+lacks_named() {
+    limit 60
+    only_rank 1 OMPI_MCA_mca_base_component_path
+    selection=("$@")
+    case "$*" in
+    *gba_barrier*)
+        fails job -np 2 -- early_exit 20
+        lines 1 'Component: *gba_barrier'
+        ;;
+    *)
+        job --mca coll_gba_barrier_verbose 1 -np 2 -- early_exit 20
+        lines 1 'MPI_COMM_WORLD .*fallback: .*plugin.*rank 1'
+        ;;
+    esac
+}
+
+# One rank has a libgba with another wire version: no rank sends it anything.
+wire_differs() {
+    differs 'wire version.*differs: .*rank 2' 2 LD_PRELOAD="$programs/.libs/hosts_preload.so" GBA_TEST_WIRE=65535
+}
+
+# NAME VALUE ALLOWED: a value out of range, on all ranks, and on one of them.
 out_of_range() {
     limit 60
     job --mca coll_gba_barrier_device_path sim --mca "coll_gba_barrier_$1" "$2" -np 3 -- early_exit 20
     one_line "$1=.*$3"
     only_rank 1 "OMPI_MCA_coll_gba_barrier_$1=$2"
     job --mca coll_gba_barrier_device_path sim -np 3 -- early_exit 20
-    # The rank itself says what is wrong, and the first communicator why it has no group.
+    # The rank reports its invalid value, and the first communicator why it has no group.
     lines 1 "coll gba_barrier: .*$1=.*$3"
 }
 
-# PATH REASON: bad input for all ranks.
+# PATH REASON: an invalid device path on all ranks.
 bad_path() {
     limit 60
     job --mca coll_gba_barrier_device_path "$1" -np 3 -- early_exit 20
@@ -228,7 +270,7 @@ plain_file() {
     bad_path "$work/file" 'not a GBA'
 }
 
-# A device of which we may not know anything. Root may, so root runs it as nobody.
+# A device whose state this user may not read. Root may, so root runs the case as the user nobody.
 no_permission() {
     local as=()
     limit 60
@@ -256,13 +298,13 @@ silent() {
     lines 0 'gba'
 }
 
-# A rank over two hosts, with a simulator that is one host's.
+# Ranks on two hosts, with a simulated device that belongs to one host.
 two_hosts() {
     local status=0 ranks=$1 program
     shift
     for program in "$@"; do
         # shellcheck disable=SC2016 # HOSTS is set inside
-        timeout 120 "$top/tests/cluster" 2 sh -c '
+        limited 120 "$top/tests/cluster" 2 sh -c '
             mpirun=$1 ranks=$2 program=$3
             "$mpirun" --host "$(echo "$HOSTS" | sed "s/,/:$ranks,/g"):$ranks" --map-by node \
                 --bind-to none -np "$ranks" --mca coll gba_barrier \
@@ -276,12 +318,12 @@ two_hosts() {
             return 0
         fi
         [ "$status" -eq 0 ] || fail "status $status"
-        lines 1 "MPI_COMM_WORLD .*(fallback|software): .*leader's device .*hostb.*although"
+        lines 1 "MPI_COMM_WORLD .*(fallback|software): .*different devices .*hostb.*although"
         lines 0 "MPI_COMM_WORLD .*sim: group"
     done
 }
 
-# Processes that run a program of the tests.
+# The processes that run a program of the tests.
 processes() {
     local exe
     for exe in /proc/[0-9]*/exe; do
@@ -309,13 +351,13 @@ none_run() {
     [ -z "$(processes)" ]
 }
 
-# Where Open MPI puts its own files, which it cannot remove when it is killed.
+# The directory of Open MPI's own files, which it cannot remove when it is killed.
 put_apart() {
     apart=(--mca orte_tmpdir_base "$work" --mca btl_vader_backing_directory "$work")
 }
 
-# NAME: another job holds this simulator, so that it outlives jobs that are killed. It has one group,
-# for its world of 2.
+# NAME: another job holds this simulated device, so that it outlives killed jobs. That job has one
+# group, for its MPI_COMM_WORLD of 2 ranks.
 hold() {
     none_run || fail "tests of before still run"
     "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$1" -np 2 \
@@ -357,8 +399,8 @@ kill_victim() {
     cat "$out"
 }
 
-# WHOM is killed in its barriers, while another process holds the simulator; then this has all of its
-# groups again, and nothing is left of the job.
+# WHOM is killed in its barriers, while another process holds the simulated device. The device then has
+# all of its groups again, and nothing is left of the job.
 killed() {
     local before name=killed-$$
     limit 120
@@ -369,7 +411,7 @@ killed() {
     start_victim 4 many 1000000000
     until_true six_run
     kill_victim "$1"
-    # All groups but the holder's can be had.
+    # All groups except the holder's are free.
     job "${path[@]}" -np 2 -- groups 31 1
     lines 31 'early [0-9]+ .*sim: group'
     let_go
@@ -408,7 +450,7 @@ told_stuck() {
     grep -q 'barrier 6 .*has not ended' "$out"
 }
 
-# Let a job run in which the last rank is stopped before its sixth barrier, until it is told of.
+# Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
 stopped_job() {
     limit 60
     : >"$out"
@@ -423,7 +465,7 @@ stopped_job() {
     lines 0 '^FAIL'
 }
 
-# PATH NAME [OPTION...]: who is missing is named once, and the job goes on when that rank does.
+# PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does.
 stuck_stopped() {
     local name=$2
     path_options "$1"
@@ -434,7 +476,7 @@ stuck_stopped() {
     lines 1 'barrier 6 has ended after [0-9]+ s$'
 }
 
-# PATH NAME: the same for a rank that is dead, in a job that does not end with it.
+# PATH NAME: the same for a dead rank, in a job that does not end with it.
 stuck_dead() {
     local before holders='' apart job_pid
     limit 60
@@ -451,16 +493,23 @@ stuck_dead() {
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
 }
 
+# NUMBER LONG: the number of random faults: NUMBER; LONG with --long; $GBA_TEST_DEATHS if set.
+soak() {
+    ! $long || set -- "$2"
+    echo "${GBA_TEST_DEATHS:-$1}"
+}
+
 all_stuck() {
-    test_case stuck-stopped-sim stuck_stopped sim sim
-    test_case stuck-stopped-none stuck_stopped none software
-    test_case stuck-stopped-node stuck_stopped sim sim --mca coll_gba_barrier_hierarchy node
-    # The device dies in the fifth barrier, so that only notices end the sixth; or in the sixth.
-    test_case stuck-stopped-lost stuck_stopped 'sim?die_after=4' 'sim, lost'
-    test_case stuck-stopped-dying stuck_stopped 'sim?die_after=5' 'sim(, lost)?'
-    test_case stuck-dead-sim stuck_dead sim sim
-    test_case stuck-dead-none stuck_dead none software
-    test_case stuck-dead-lost stuck_dead 'sim?die_after=4' 'sim, lost'
+    test_alone stuck-stopped-sim stuck_stopped sim sim
+    test_alone stuck-stopped-none stuck_stopped none software
+    test_alone stuck-stopped-node stuck_stopped sim sim --mca coll_gba_barrier_hierarchy node
+    # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
+    # sixth.
+    test_alone stuck-stopped-lost stuck_stopped 'sim?die_after=4' 'sim, lost'
+    test_alone stuck-stopped-dying stuck_stopped 'sim?die_after=5' 'sim(, lost)?'
+    test_alone stuck-dead-sim stuck_dead sim sim
+    test_alone stuck-dead-none stuck_dead none software
+    test_alone stuck-dead-lost stuck_dead 'sim?die_after=4' 'sim, lost'
 }
 
 all_faults() {
@@ -481,6 +530,11 @@ all_faults() {
             test_case "fault-die-$rounds-$ranks" death "$rounds" "$ranks"
         done
     done
+    test_case death-posted death_posted
+    # Two ranks only: a third rank would notify the last one as well, and its notifications are not
+    # held.
+    test_case death-queued-blocking death_queued 10 2
+    test_case death-queued-nonblocking death_queued 11 2
     for ranks in 2 3 4 7 16; do
         for mode in 2 3 4; do
             test_case "death-left-$mode-$ranks" death_left "$mode" "$ranks"
@@ -494,16 +548,19 @@ all_faults() {
             [ "$mode" -lt "$ranks" ] || continue
             test_case "death-swept-$mode-$ranks" death_swept "die_after=5&die_release=$mode" "$ranks"
         done
-        # 40 each, so 200; GBA_TEST_DEATHS for a soak.
-        test_case "death-random-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-40}" "${GBA_TEST_SEED:-1}"
-        test_case "death-node-$ranks" deaths "$ranks" "${GBA_TEST_DEATHS:-10}" "${GBA_TEST_SEED:-1}" 5
+        test_case "death-random-$ranks" deaths "$ranks" "$(soak 15 200)" "${GBA_TEST_SEED:-1}"
+        test_case "death-node-$ranks" deaths "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 5
     done
 
     for rounds in 2 7 11 12 60; do
         for ranks in 2 3 7; do
             test_case "fault-idie-$rounds-$ranks" idie "$rounds" "$ranks" 1
-            test_case "fault-idie-$rounds-$ranks-saved" idie "$rounds" "$ranks" 0
         done
+    done
+    # Then Open MPI's own barrier is next; the time of the death does not matter for it.
+    for ranks in 2 7; do
+        test_case "fault-idie-7-$ranks-saved" idie 7 "$ranks" 0
+        test_case "fault-idie-60-$ranks-saved" idie 60 "$ranks" 0
     done
 
     test_case differ-no-device differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_device_path=none
@@ -513,6 +570,9 @@ all_faults() {
     test_case differ-disable differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_disable=1
     test_case differ-priority differs 'differ.*rank 2' 2 OMPI_MCA_coll_gba_barrier_priority=50
     test_case differ-min-comm-size differs 'differ.*rank 2' 2 OMPI_MCA_coll_gba_barrier_min_comm_size=3
+    test_case differ-wire wire_differs
+    test_case differ-no-plugin-named lacks_named --mca coll gba_barrier
+    test_case differ-no-plugin-excluded lacks_named --mca coll ^han
     test_case differ-simulator differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_device_path=sim:other
     test_case range-priority out_of_range priority 101 '0 to 100'
     test_case range-priority-low out_of_range priority -1 '0 to 100'
@@ -534,7 +594,7 @@ all_faults() {
     test_case bad-version bad_path 'sim?version=0x20000' 'version'
     test_case bad-permission no_permission
     test_case silent silent
-    test_case killed-rank killed rank
-    test_case killed-job killed job
+    test_alone killed-rank killed rank
+    test_alone killed-job killed job
     all_stuck
 }

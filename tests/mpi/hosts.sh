@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Software barriers of communicators that span hosts: run sources this inside tests/cluster, for
-# tests/mpi/hosts. Several hosts have nothing but TCP between them, and messages show by their order
-# that nobody leaves early (test_referee), since no memory can.
+# Cases of software barriers of communicators that span hosts. run sources this file inside
+# tests/cluster, for tests/mpi/hosts. Between the hosts there is only TCP. The order of messages shows
+# that no rank leaves early (test_referee), because the hosts share no memory.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
 IFS=, read -r -a host_names <<<"${HOSTS-}"
 
-# COUNT...: ranks on each host, the last number again for the hosts that are left.
+# COUNT...: ranks on each host; the last number also holds for the remaining hosts.
 ranks_on() {
     local list='' count=0 name
     ranks=0
@@ -16,12 +16,12 @@ ranks_on() {
         list=$list,$name:$count
         ranks=$((ranks + count))
     done
-    # More processes than cores, though no single host knows: they must give up the core.
+    # More processes than cores, although no single host can see it: they must yield the core.
     selection=(--mca coll gba_barrier --host "${list#,}" --bind-to none --mca mpi_yield_when_idle 1
         --mca coll_gba_barrier_verbose 1 -np "$ranks")
 }
 
-# KIND: what the software barrier of all ranks is to be; empty in $kind_text: as it chooses.
+# KIND: the required software barrier of all ranks; empty $kind_text: the component's choice.
 kind_options() {
     case $1 in
     auto) path=() kind_text='' ;;
@@ -37,13 +37,13 @@ kind_options() {
 
 took_software() { # PROGRAM
     total_is software -gt 0
-    # Nonblocking barriers before the first blocking one are Open MPI's.
+    # Nonblocking barriers before the first blocking one are Open MPI's own.
     [ "$1" = outstanding ] || [ "$1" = ibarrier ] || total_is fallback -eq 0
     grep -qE "coll gba_barrier: .*: software: $kind_text.* ${#host_names[@]} hosts" "$out" ||
         fail "no software barrier of that kind"
 }
 
-# KIND PLACE PROGRAM [ARGUMENT...]: PLACE is how ranks are dealt out, "node" or "slot".
+# KIND PLACE PROGRAM [ARGUMENT...]: PLACE is the mapping of ranks, "node" or "slot".
 spans() {
     local place=$2
     limit 120
@@ -61,7 +61,8 @@ spans_with() { # COUNTS KIND PLACE PROGRAM [ARGUMENT...]
     spans "$@"
 }
 
-# The osc component that Debian's Open MPI takes by itself makes no window over TCP, with any plugin.
+# The default osc component of Debian's Open MPI cannot create a window over TCP, with or without
+# plugin.
 spans_progress() {
     ranks_on 2
     selection+=(--mca osc pt2pt)
@@ -74,20 +75,20 @@ spans_sequence() { # KIND SEQUENCE
     spans "$1" slot many 600
 }
 
-# HOST COMMAND: what the ranks on one host do before they start.
+# HOST COMMAND: a command that the ranks on one host run before they start.
 on_one_host() {
-    # In /run, which tests/cluster makes, for each host has a /tmp of its own.
+    # In /run, which tests/cluster creates, because each host has its own /tmp.
     {
         echo '#!/bin/sh'
         # shellcheck disable=SC2016
         echo "if [ \"\$(hostname)\" = $1 ]; then $2; fi; exec \"\$@\""
-    } >/run/wrapper
-    chmod +x /run/wrapper
-    wrapper=(/run/wrapper)
+    } >"/run/wrapper.$BASHPID"
+    chmod +x "/run/wrapper.$BASHPID"
+    wrapper=("/run/wrapper.$BASHPID")
 }
 
-# One host lacks the plugin: all take Open MPI's barrier, and are told. (Not under exclusive
-# selection, which could not start there.)
+# One host lacks the plugin: all ranks take Open MPI's barrier, and the user gets a line. (Not under
+# exclusive selection, which could not start there.)
 lacks_plugin() {
     ranks_on 2
     limit 60
@@ -99,8 +100,8 @@ lacks_plugin() {
     lines 1 "MPI_COMM_WORLD .*fallback: .*${host_names[1]}"
 }
 
-# One host has no shared memory: no hybrid for anybody, and they are told. (The limit is enough for
-# the few ranks of the test program itself.)
+# One host has no shared memory: no rank takes the hybrid barrier, and the user gets a line. (The limit
+# suffices for the few ranks of the test program itself.)
 lacks_memory() {
     ranks_on 1 2 1
     limit 60
@@ -112,6 +113,19 @@ lacks_memory() {
     lines 1 "MPI_COMM_WORLD .*fallback: .*memory.*${host_names[1]}"
 }
 
+# LINES: on the second host, or on all, the device exists and cannot be used: a line for each host.
+unusable_on_hosts() {
+    local make="exec $top/tests/own_dev --same-user 'echo something >gba0' \"\$@\""
+    ranks_on 2
+    limit 60
+    on_one_host "${host_names[1]}" "$make"
+    [ "$1" -eq 1 ] || { echo '#!/bin/sh' && echo "$make"; } >"${wrapper[0]}"
+    job -- early_exit 60
+    total_is software -gt 0
+    lines "$1" '/dev/gba0 is not a GBA: .*; barriers use software'
+    lines 1 "^\\[${host_names[1]}:.*/dev/gba0 is not a GBA: .*; barriers use software"
+}
+
 # Without exclusive selection the plugin takes part by its priority; disabled on all it does not.
 disabled() {
     ranks_on 1
@@ -121,8 +135,8 @@ disabled() {
     lines 1 'MPI_COMM_WORLD .*fallback: '
 }
 
-# The saved barrier is that of coll/han, which finds out in its first call that there is nothing to
-# gain with one rank on each host, and puts back into the communicator what was there before it.
+# The fallback barrier is that of coll/han. In its first call coll/han detects that it gains nothing
+# with one rank on each host, and restores the communicator's previous functions.
 above_han() {
     ranks_on 1
     selection+=(--mca coll_han_priority 40 --mca coll_gba_barrier_device_path none)
@@ -130,13 +144,13 @@ above_han() {
     job --mca coll_gba_barrier_sw_enable 0 -- many 20
     total_is fallback -eq 20
     job --mca coll_gba_barrier_sw_enable 0 -- churn
-    # And the exchange before a path is agreed on has han's collectives.
+    # The exchange of the agreement also uses han's collectives.
     job -- churn
     total_is software -gt 0
 }
 
-# The last rank of the last host is stopped. Its node knows that it is missing; the others know at
-# most the host, and one rank of them says so.
+# The last rank of the last host is stopped. Its node knows that it is missing. The other ranks know at
+# most the host, and one of them reports it.
 spans_stopped() {
     local last=${host_names[${#host_names[@]} - 1]}
     ranks_on 2
@@ -148,13 +162,22 @@ spans_stopped() {
     grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
 }
 
+# MODE KIND: rank 0 leaves a barrier while there is much to send before its signal.
+spans_queued() {
+    local directory
+    # In /run, which the hosts share.
+    directory=$(mktemp -d /run/queued.XXXXXX)
+    ranks_on 2
+    spans "$2" node queued "$directory" "$1"
+}
+
 all_hosts() {
     local hosts=${#host_names[@]} kind place program
     for kind in flat-v1 flat-v2 node-v1 node-v2; do
         for place in node slot; do
             test_case "hosts$hosts-$kind-$place" spans_with 2 "$kind" "$place" early_exit 60
         done
-        # On the last host, one rank, which is its node's leader and alone.
+        # On the last host: one rank, which is alone and its node's leader.
         test_case "hosts$hosts-$kind-unequal" spans_with '3 2 1' "$kind" node early_exit 60
         test_case "hosts$hosts-$kind-sequence-32" spans_sequence "$kind" $((0xffffff00))
     done
@@ -167,16 +190,25 @@ all_hosts() {
             test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
         done
     done
-    [ "$hosts" -ne 2 ] || test_case "hosts$hosts-stuck-stopped" spans_stopped
-    [ "$hosts" -ne 2 ] || test_case "hosts$hosts-idle" spans_with 2 auto slot idle
+    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-stuck-stopped" spans_stopped
+    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-idle" spans_with 2 auto slot idle
+    for kind in flat-v1 flat-v2 node-v1; do
+        [ "$hosts" -eq 2 ] || continue
+        test_case "hosts$hosts-$kind-queued" spans_queued 1 "$kind"
+        test_case "hosts$hosts-$kind-queued-nonblocking" spans_queued 2 "$kind"
+    done
     test_case "hosts$hosts-islands" spans_islands -- early_exit 60
     test_case "hosts$hosts-islands-many" spans_islands -- many 500
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
+    if [ "$hosts" -eq 2 ]; then
+        test_case hosts2-unusable-1 unusable_on_hosts 1
+        test_case hosts2-unusable-2 unusable_on_hosts 2
+    fi
     test_case "hosts$hosts-disabled" disabled
     test_case "hosts$hosts-above-han" above_han
     if [ "$hosts" -eq 4 ]; then
-        test_case "hosts$hosts-node-v1-128" spans_with 32 node-v1 node many 20
-        test_case "hosts$hosts-flat-v2-128" spans_with 32 flat-v2 slot many 20
+        test_alone "hosts$hosts-node-v1-128" spans_with 32 node-v1 node many 20
+        test_alone "hosts$hosts-flat-v2-128" spans_with 32 flat-v2 slot many 20
     fi
 }

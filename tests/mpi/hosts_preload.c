@@ -7,12 +7,21 @@
  *
  * GBA_TEST_DEVICES: several device paths with blanks between them, which the pretended hosts have
  * by turns: so many switches.
+ *
+ * GBA_TEST_WIRE: the version of libgba's wire that this rank has.
+ *
+ * GBA_TEST_ABI: the version of the driver's interface that any file reports.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+
+#include "gba/runtime.h"
+#include "gba/spec/gba_ioctl.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
@@ -20,6 +29,7 @@
 #define SHMEM_DEVICE "OMPI_MCA_scoll_gba_device_path"
 
 __attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode);
+__attribute__((visibility("default"))) int ioctl(int file, unsigned long request, ...);
 
 static unsigned long number(const char *name)
 {
@@ -68,4 +78,30 @@ FILE *fopen(const char *path, const char *mode)
         return real(path, mode);
     snprintf(id, sizeof id, "%08lx-0000-4000-8000-000000000000\n", pretended_host());
     return fmemopen(id, strlen(id), "r");
+}
+
+uint32_t gba_wire_version(void)
+{
+    unsigned long version = number("GBA_TEST_WIRE");
+
+    return 0 == version ? GBA_WIRE_VERSION : (uint32_t)version;
+}
+
+int ioctl(int file, unsigned long request, ...)
+{
+    static int (*real)(int, unsigned long, ...);
+    void *argument;
+    va_list args;
+
+    va_start(args, request);
+    argument = va_arg(args, void *);
+    va_end(args);
+    if (GBA_IOC_QUERY == request && 0 != number("GBA_TEST_ABI")) {
+        ((struct gba_ioc_query *)argument)->abi_version = (uint32_t)number("GBA_TEST_ABI");
+        ((struct gba_ioc_query *)argument)->regs_version = GBA_REGS_MAJOR << 16;
+        return 0;
+    }
+    if (NULL == real)
+        *(void **)&real = dlsym(RTLD_NEXT, "ioctl");
+    return real(file, request, argument);
 }

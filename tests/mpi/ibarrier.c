@@ -3,20 +3,20 @@
  * Nonblocking barriers: many at once, completed in every way that MPI has, among blocking ones and
  * other collectives; and none of them is complete before all have called it.
  *
- *   ibarrier [MODE]
+ *   ibarrier [MODE...]
  *
- * MODE 1, the default: everything that follows from MPI alone, in one thread. 2: four threads, each
- * with a communicator of its own. 3: requests that are never completed. 4: with a device, or a
- * counter in shared memory, a member that has called MPI_Ibarrier holds nobody up, whatever it does
- * then; with messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5
- * crash Open MPI 4.1's own nonblocking barrier, which does not keep the communicator. 6: for a
- * device that dies under nonblocking barriers; the blocking one behind them is what gets all over
- * it. 7, for two ranks and messages that wait for memory (ibarrier_nested in cases.sh): a
- * communicator that ends within the call of a nonblocking barrier on another one.
+ * Modes run one after the other; 2 only as the first one, and 3 only as the last. MODE 1, the
+ * default: everything that follows from MPI alone, in one thread. 2: four threads, each with a
+ * communicator of its own. 3: requests that are never completed. 4: with a device, or a counter in
+ * shared memory, a member that has called MPI_Ibarrier holds nobody up, whatever it does then; with
+ * messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5 crash Open
+ * MPI 4.1's own nonblocking barrier, which does not keep the communicator. 6: for a device that
+ * dies under nonblocking barriers; the blocking one behind them is what gets all over it. 7, for
+ * two ranks and messages that wait for memory (ibarrier_nested in cases.sh): a communicator that
+ * ends within the call of a nonblocking barrier on another one.
  */
-#include "tests/mpi/test.h" /* first: the extensions need mpi.h */
+#include "tests/mpi/test.h"
 
-#include <mpi-ext.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -222,30 +222,6 @@ static void freed(void)
     free(batch);
 }
 
-/* Persistent ones, among others that are not. */
-static void persistent(MPI_Comm comm)
-{
-#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ) && OMPI_HAVE_MPI_EXT_PCOLLREQ
-    MPI_Request again, once;
-    struct test_proof proof;
-
-    test_proof_begin(&proof, comm, "a persistent barrier", 6, 8000);
-    MPIX_Barrier_init(comm, MPI_INFO_NULL, &again);
-    for (int i = 0; i < MANY; i++) {
-        MPI_Ibarrier(comm, &once);
-        test_proof_enter(&proof);
-        MPI_Start(&again);
-        MPI_Wait(&again, MPI_STATUS_IGNORE);
-        test_proof_look(&proof, proof.round, 1);
-        MPI_Wait(&once, MPI_STATUS_IGNORE);
-    }
-    MPI_Request_free(&again);
-    test_proof_end(&proof);
-#else
-    (void)comm;
-#endif
-}
-
 static void everything(void)
 {
     uint64_t mine = test_seed(1000 + (uint64_t)test_rank);
@@ -264,8 +240,6 @@ static void everything(void)
     progress_elsewhere(comm);
     test_step("nonblocking barriers freed and cancelled");
     refused(comm);
-    test_step("persistent barriers");
-    persistent(comm);
     MPI_Comm_free(&comm);
 }
 
@@ -408,22 +382,14 @@ static void nested(void)
 
 int main(int argc, char **argv)
 {
+    static void (*const modes[])(void) = {everything, threads, leaked, alone, freed, died, nested};
     long mode = argc > 1 ? strtol(argv[1], NULL, 0) : 1;
 
     test_begin(&argc, &argv, mode == 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
-    if (mode == 2)
-        threads();
-    else if (mode == 3)
-        leaked();
-    else if (mode == 4)
-        alone();
-    else if (mode == 5)
-        freed();
-    else if (mode == 6)
-        died();
-    else if (mode == 7)
-        nested();
-    else
-        everything();
+    for (int i = 1; i < (argc > 1 ? argc : 2); i++) {
+        mode = test_argument(argc, argv, i, 1);
+        TEST_CHECK(mode <= (long)(sizeof modes / sizeof modes[0]), "there is no mode %ld", mode);
+        modes[mode - 1]();
+    }
     return test_end();
 }

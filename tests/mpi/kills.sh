@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs killed with SIGKILL at random points; run sources this, after faults.sh, for tests/mpi/kills.
+# Cases of jobs killed with SIGKILL at random points. run sources this file, after faults.sh, for
+# tests/mpi/kills.
 # shellcheck disable=SC2154,SC2034 # variables of run and of faults.sh, read and set
 
-# NUMBER: the simulator says that so many of its groups are free.
+# NUMBER: the number of groups that the simulated device reports as free.
 free_groups() {
     [ "$("$build/gba/tools/gba_info" "sim:$name" | sed -n 's/^groups free *//p')" = "$1 of 32" ]
 }
@@ -12,17 +13,17 @@ some_newcomer() {
     newcomers >/dev/null
 }
 
-# Whatever mpirun had just started when it was killed as well.
+# Also the processes that mpirun had just started when it was killed.
 all_killed() {
     # shellcheck disable=SC2046 # several, or none any more
     kill -KILL $(newcomers) 2>/dev/null || true
     no_newcomers
 }
 
-# WHOM HELD PATH PROGRAM RANKS MILLISECONDS: what is killed so long after the first rank is there: in
-# MPI_Init, in the agreement on a device, in barriers. HELD: "held" if another process has the
-# simulator open meanwhile, "next" if then a job takes all groups as well, else "alone". What comes
-# next finds all groups free, and nothing is left.
+# WHOM HELD PATH PROGRAM RANKS MILLISECONDS: WHOM is killed this long after the first rank exists: in
+# MPI_Init, in the agreement on a device, in barriers. HELD: "held" if another process has the simulated
+# device open meanwhile, "next" if a job then also takes all groups, else "alone". Afterwards all groups
+# are free, and nothing is left.
 killed_at() {
     local before free=32 apart holders='' name=kills-$$ path job_pid arguments=(1000000000)
     limit 120
@@ -60,7 +61,7 @@ killed_at() {
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
 }
 
-# $KILLS of them; $GBA_TEST_SEED for the same again.
+# $KILLS kills; $GBA_TEST_SEED repeats a run.
 all_kills() {
     local i whom held device program ranks seed=${GBA_TEST_SEED:-$$}
     RANDOM=$seed
@@ -69,13 +70,13 @@ all_kills() {
         whom=job held=held device=sim program=many
         [ $((RANDOM % 3)) -ne 0 ] || whom=rank
         case $((RANDOM % 3)) in
-        # Communicators made and freed all the time: groups and teams that are half there.
+        # Communicators are created and freed all the time: groups and teams that are partly set up.
         0) program=churn ;;
-        # More than there are groups, which change hands.
+        # More communicators than groups, so groups move between them.
         1) program=scarce ;;
         esac
         [ $((i % 5)) -ne 1 ] || held=next
-        # Sometimes the simulator ends with the job; and in turn the software barriers.
+        # Sometimes the simulated device ends with the job; the software barriers take turns.
         [ $((i % 5)) -ne 3 ] || held=alone
         [ $((i % 5)) -ne 4 ] || held=alone device=v$((1 + i / 5 % 3))
         [ $((i % 10)) -ne 5 ] || device=none

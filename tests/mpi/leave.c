@@ -25,7 +25,7 @@ static int isend_and_stay_away(const void *buffer, size_t count, struct ompi_dat
 {
     int rc = isend(buffer, count, type, to, tag, mode, comm, request);
 
-    if (tag == GBA_COMMON_TAG_SIGNALS) {
+    if (tag == GBA_COMMON_TAG_TRANSPORT) {
         mca_pml.pml_isend = isend;
         sleep(SECONDS);
     }

@@ -62,7 +62,10 @@ void test_proof_init(void)
     MPI_Comm host;
 
     test_step("the shared memory of the proofs");
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    if (getenv("GBA_TEST_APART") != NULL)
+        MPI_Comm_split(MPI_COMM_WORLD, test_rank, 0, &host);
+    else
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_size(host, &size);
     ranks = calloc((size_t)size, sizeof ranks[0]);
     same_host = calloc((size_t)test_size, sizeof same_host[0]);

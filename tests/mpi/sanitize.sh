@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The programs with every access to memory watched; run sources this, after cases.sh, for
-# tests/mpi/sanitize. Small counts: what is watched is slow.
+# Cases with every memory access checked. run sources this file, after cases.sh, for tests/mpi/sanitize.
+# The counts are small, because the checks are slow.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# PATH: options for it in $path; what it means for the totals in $took_path.
+# PATH: sets its options in $path and the check of the totals in $took_path.
 watched_path() {
     took_path=none
     case $1 in
     lost)
         took_path=sim
         path_options 'sim?lose_arrival=17&lose_release=19'
-        # A lost message costs this, and many are lost here.
+        # Each lost message costs this time, and many are lost here.
         path+=(--mca coll_gba_barrier_retry_after 1)
         ;;
     v?)
@@ -25,17 +25,17 @@ watched_path() {
     esac
 }
 
-# RANKS PATH PROGRAM [ARGUMENT...]: plugin, library and program are AddressSanitizer's and
-# UndefinedBehaviorSanitizer's, which end the process that they find something in.
+# RANKS PATH PROGRAM [ARGUMENT...]: plugin, library and program are built with AddressSanitizer and
+# UndefinedBehaviorSanitizer, which end a process at the first finding.
 asan_right() {
     local ranks=$1 status=0 took_path
     watched_path "$2"
     shift 2
     limit 120
-    # What Open MPI leaks is not ours.
+    # Open MPI's own leaks are ignored.
     export ASAN_OPTIONS=detect_leaks=0
     job "${path[@]}" -np "$ranks" -- "$@" || status=$?
-    # What they say comes before what mpirun says of it.
+    # Their output precedes mpirun's.
     if grep -E 'ERROR: AddressSanitizer|: runtime error:' "$out" >"$work/found"; then
         fail "$(head -n 1 "$work/found")"
     fi
@@ -43,13 +43,13 @@ asan_right() {
     took "$took_path"
 }
 
-# Memcheck's errors in XML: those with a frame in an object of ours, in any of their stacks: where it
-# happened, where the memory came from, where it was freed. Each as one line.
+# Prints memcheck's errors (XML) that have a frame in one of our objects, one line each. All their
+# stacks count: the access, the allocation, and the free.
 errors_of_ours() {
     awk '
         /<error>/ { ours = 0; kind = frames = "" }
         /<kind>/ { kind = $0 }
-        # The file, not the directories above it.
+        # The file name, not its directories.
         /<obj>/ && /gba[^\/]*<\/obj>/ { ours = 1 }
         /<fn>/ { frames = frames " " $0 }
         /<\/error>/ && ours {
@@ -60,8 +60,8 @@ errors_of_ours() {
         }' "$@"
 }
 
-# PATH PROGRAM [ARGUMENT...]: two ranks under valgrind's memcheck. It has no suppressions, since what
-# suppresses PMIx's errors might hide ours; instead all is read, and only what is ours counts.
+# PATH PROGRAM [ARGUMENT...]: two ranks under valgrind's memcheck. There are no suppressions, because a
+# suppression of PMIx's errors could hide ours. All errors are read, and only ours count.
 valgrind_right() {
     local took_path status=0 found
     watched_path "$1"
@@ -71,7 +71,7 @@ valgrind_right() {
         --xml-file="$work/valgrind.%p.xml")
     job "${path[@]}" -np 2 -- "$@" || status=$?
     found=$(errors_of_ours "$work"/valgrind.*.xml)
-    # Both ranks have been watched to their end.
+    # Both ranks were checked to their end.
     [ "$(grep -l '</valgrindoutput>' "$work"/valgrind.*.xml | wc -l)" -eq 2 ] || fail "not two reports"
     rm -f "$work"/valgrind.*.xml
     if [ -n "$found" ]; then

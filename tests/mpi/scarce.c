@@ -225,7 +225,7 @@ static void freed(struct subject *subjects, long count, long groups)
 }
 
 /* A pass over those that are hot in this phase, and one barrier on some of the others. */
-static void heat_pass(struct subject *subjects, long count, const long *order, long hot)
+static void barrier_rate_pass(struct subject *subjects, long count, const long *order, long hot)
 {
     static long cold;
 
@@ -263,7 +263,7 @@ static bool settled(struct subject *subjects, const long *order, long hot)
     return all || dies;
 }
 
-static void heat(struct subject *subjects, long count, long groups, long phases)
+static void barrier_rate(struct subject *subjects, long count, long groups, long phases)
 {
     uint64_t ours = test_seed(0);
     unsigned long long reclaims = 0;
@@ -280,7 +280,7 @@ static void heat(struct subject *subjects, long count, long groups, long phases)
         shuffle(order, count, &ours);
         do {
             for (int pass = 0; pass < 8; pass++)
-                heat_pass(subjects, count, order, groups);
+                barrier_rate_pass(subjects, count, order, groups);
         } while (!settled(subjects, order, groups));
         at_most(subjects, 0, count, groups);
     }
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "freed") == 0)
         freed(subjects, first, second);
     else
-        heat(subjects, first, second, third);
+        barrier_rate(subjects, first, second, third);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     return test_end();

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Software barriers on one host: what a long wait costs, and what is to be seen of their memory. run
-# sources this, after faults.sh.
+# Cases of software barriers on one host: the cost of a long wait, and the visibility of their memory.
+# run sources this file, after faults.sh.
 # shellcheck disable=SC2154 # variables of run
 
 # RANKS [OPTION...]: waiting ranks sleep.
@@ -18,8 +18,8 @@ software_runs() {
     grep -q 'MPI_COMM_WORLD .*: software: ' "$out" && [ "$(processes | wc -l)" -eq 4 ]
 }
 
-# The memory of a team has no name: nothing in /dev/shm while it is in use, nothing when all of the
-# job was killed; and a file that bears what would be its name, and is another user's, does no harm.
+# The memory of a team has no name. /dev/shm has no file while it is in use, and none after the whole
+# job was killed. Another user's file under a name that it could have does no harm.
 nameless() {
     local before pid trap_file=/dev/shm/gba-team job_pid made=false
     limit 60
@@ -44,8 +44,9 @@ nameless() {
     ! $made || rm -f "$trap_file"
 }
 
-# WHEN: coll/sync, below us, has a barrier before or after each collective call: Open MPI's, over
-# messages, as is ours among pretended hosts, of which a nonblocking one may be under way meanwhile.
+# WHEN: coll/sync, below us, runs a barrier before or after each collective call. That barrier is Open
+# MPI's and uses messages. So does ours among pretended hosts, and a nonblocking one may be in progress
+# meanwhile.
 beside_sync() {
     limit 60
     path_options none
@@ -55,7 +56,7 @@ beside_sync() {
     took none
 }
 
-# What is no signal is not taken for one.
+# A message that is no signal is not mistaken for one.
 stray_message() {
     limit 60
     path_options none
@@ -64,8 +65,8 @@ stray_message() {
     lines 1 'a message that is no signal of this barrier, from rank 0'
 }
 
-# MPI_Finalize waits for nobody, and the last signals get out all the same. (By these algorithms of
-# the exchange not all ranks have connections with each other before that barrier.)
+# MPI_Finalize does not wait for all ranks, and the last signals leave the process all the same. (With
+# these algorithms of the exchange not all ranks have connections with each other before that barrier.)
 finalize_async() {
     limit 60
     path_options none
@@ -78,13 +79,53 @@ finalize_async() {
     took none
 }
 
+# HOSTS RANKS MODE PATH [OPTION...]: rank 0 leaves a barrier while much data is queued ahead of its
+# signal, and does not call MPI until all ranks have left. PATH: the path in the line of MPI_COMM_WORLD.
+queued() {
+    local hosts=$1 ranks=$2 mode=$3 path_text=$4 directory
+    shift 4
+    limit 12
+    directory=$(mktemp -d "$work/queued.XXXXXX")
+    job --mca coll_gba_barrier_verbose 1 --mca btl tcp,self "$@" -x GBA_TEST_HOSTS="$hosts" \
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np "$ranks" -- queued "$directory" "$mode"
+    grep -q "MPI_COMM_WORLD .*: $path_text" "$out" || fail "not on the path \"$path_text\""
+}
+
+queued_software() { # HOSTS RANKS MODE KIND
+    local algorithm=v1
+    [ "$4" != flat-v2 ] || algorithm=v2
+    queued "$1" "$2" "$3" "software: $algorithm" --mca coll_gba_barrier_device_path none \
+        --mca coll_gba_barrier_hierarchy "${4%-*}" --mca coll_gba_barrier_sw_algorithm "$algorithm"
+}
+
+queued_islands() { # MODE
+    queued 4 4 "$1" 'sim: groups among the leaders of 4 hosts, v1 among the 2 islands' \
+        --mca coll_gba_barrier_device_path sim \
+        -x GBA_TEST_DEVICES="sim:queued-$BASHPID-0 sim:queued-$BASHPID-1"
+}
+
+# A communicator in degraded mode: its device has failed, and it cannot agree.
+queued_degraded() {
+    queued 1 2 3 'sim: group' --mca coll_gba_barrier_device_path 'sim?die_after=5' \
+        --mca coll_gba_barrier_retry_after 1
+    lines 0 'no device: the device no longer answers'
+}
+
 all_software() {
+    local mode
+    for mode in 1 2; do
+        test_case "software-queued-flat-v1-$mode" queued_software 2 2 "$mode" flat-v1
+        test_case "software-queued-flat-v2-$mode" queued_software 3 3 "$mode" flat-v2
+        test_case "software-queued-node-$mode" queued_software 2 4 "$mode" node-v1
+        test_case "software-queued-islands-$mode" queued_islands "$mode"
+    done
+    test_case software-queued-degraded queued_degraded
     test_case software-finalize-async finalize_async
     test_case software-stray stray_message
     test_case software-sync-before beside_sync before
     test_case software-sync-after beside_sync after
-    test_case software-idle-2 idle_right 2
-    test_case software-idle-4 idle_right 4
-    test_case software-idle-yield-4 idle_right 4 --mca mpi_yield_when_idle 0
-    test_case software-nameless nameless
+    test_alone software-idle-2 idle_right 2
+    test_alone software-idle-4 idle_right 4
+    test_alone software-idle-yield-4 idle_right 4 --mca mpi_yield_when_idle 0
+    test_alone software-nameless nameless
 }

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         test_proof_barrier(&proof);
     test_step("a stray message");
     if (test_rank == 0)
-        TEST_CHECK(MCA_PML_CALL(send(NULL, 0, MPI_BYTE, 1, GBA_COMMON_TAG_SIGNALS,
+        TEST_CHECK(MCA_PML_CALL(send(NULL, 0, MPI_BYTE, 1, GBA_COMMON_TAG_TRANSPORT,
                                      MCA_PML_BASE_SEND_STANDARD, MPI_COMM_WORLD)) == OMPI_SUCCESS,
                    "it could not be sent");
     test_proof_barrier(&proof);

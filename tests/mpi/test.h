@@ -4,7 +4,8 @@
  * a barrier early.
  *
  * The environment: GBA_TEST_SEED (default: the time) and GBA_TEST_SECONDS, the watchdog's patience
- * (default 60). Every program prints its seed.
+ * (default 60). GBA_TEST_APART: the ranks are in containers and share no memory, so each is a host
+ * of its own to the proofs. Every program prints its seed.
  */
 #ifndef GBA_TESTS_MPI_TEST_H
 #define GBA_TESTS_MPI_TEST_H

@@ -2,6 +2,13 @@
 /* Preloaded into the tests, to show that they find what is wrong: barriers that wait for nobody. */
 #include <shmem.h>
 
+/* From Open MPI 5.0 on shmem_sync is a generic macro, and this is the function with these
+ * arguments. */
+#ifdef shmem_sync
+#undef shmem_sync
+#define shmem_sync shmem_sync_deprecated
+#endif
+
 void shmem_barrier_all(void)
 {
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the backend for /dev/gbaN share: a device on the fake kernel, and its log. */
+/* The common part of the tests of the backend for /dev/gbaN: a device on the fake kernel, and its
+ * log. */
 #ifndef GBA_TESTS_CDEV_TEST_H
 #define GBA_TESTS_CDEV_TEST_H
 
@@ -25,7 +26,7 @@ static inline int cdev_setup(void **state)
     return 0;
 }
 
-/* Whatever a test does, nothing is left and the library did nothing that it may not. */
+/* Checks the end of every test: nothing is left, and the library made no forbidden call. */
 static inline int cdev_teardown(void **state)
 {
     (void)state;
@@ -58,24 +59,25 @@ static inline uint32_t cdev_free_groups(struct gba_dev *dev)
     return info.groups_free;
 }
 
-static inline gba_ticket_t cdev_alloc(struct gba_dev *dev, uint32_t members)
+static inline gba_group_handle_t cdev_alloc(struct gba_dev *dev, uint32_t members)
 {
     const gba_group_request_t request = {.members = members};
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
-    assert_int_equal(gba_dev_cdev.alloc(dev, &request, &ticket), GBA_OK);
-    return ticket;
+    assert_int_equal(gba_dev_cdev.alloc(dev, &request, &handle), GBA_OK);
+    return handle;
 }
 
 /* A member with its flag. */
-static inline struct gba_seat *cdev_seat(struct gba_dev *dev, const gba_ticket_t *ticket,
-                                         uint32_t member)
+static inline struct gba_membership *cdev_membership(struct gba_dev *dev,
+                                                     const gba_group_handle_t *handle,
+                                                     uint32_t member)
 {
-    struct gba_seat *seat = NULL;
+    struct gba_membership *membership = NULL;
 
-    assert_int_equal(gba_dev_cdev.join(dev, ticket, member, &seat), GBA_OK);
-    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_OK);
-    return seat;
+    assert_int_equal(gba_dev_cdev.join(dev, handle, member, &membership), GBA_OK);
+    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
+    return membership;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A driver's record and its group, on the bench: three processes, and calls in their names. */
+/* The driver's record of a device and its group: three processes, and calls in their names. */
 #ifndef GBA_TESTS_DRIVER_BENCH_H
 #define GBA_TESTS_DRIVER_BENCH_H
 
@@ -54,7 +54,7 @@ static inline gba_status_t leave(uint32_t member, struct gba_driver_owner owner)
     return gba_driver_leave(&record, group, generation(), member, owner);
 }
 
-/* ann is member 0, bob the rest. */
+/* ann is member 0; bob is all other members. */
 static inline void arm(uint32_t members, uint32_t sequence)
 {
     assert_int_equal(alloc(members, ann), GBA_OK);
@@ -65,7 +65,7 @@ static inline void arm(uint32_t members, uint32_t sequence)
     assert_int_equal(configure(sequence, bob), GBA_OK);
 }
 
-/* The group is as at power-on, but for the counters, and anybody's ticket is stale. */
+/* Checks that the group is as at power-on, except its counters, and that all handles are stale. */
 static inline void is_free(void)
 {
     struct gba_model_group fresh;

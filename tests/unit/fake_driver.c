@@ -8,15 +8,15 @@
 
 #include "sim/model/driver.h"
 
-/* Where the doorbells are for mmap; any place but that of the BAR. */
+/* The mmap offset of the doorbells; any value that is not the BAR's. */
 #define BELL_OFFSET(group) (((uint64_t)(group) + 1) * GBA_DOORBELL_STRIDE)
 
-/* One life of a group; those that lost theirs stay until their members have left. */
+/* One life of a group. A life that has lost its group stays until its members have left. */
 #define LIVES 64
 struct life {
     uint32_t home; /* 1 + its group, 0: not used */
     struct gba_driver_record record;
-    uint64_t flag[GBA_MEMBERS_MAX]; /* of those that lost their group: addresses, still pinned */
+    uint64_t flag[GBA_MEMBERS_MAX]; /* of a life that has lost its group: addresses, still pinned */
 };
 
 static struct gba_model model;
@@ -54,10 +54,11 @@ static struct life *life_of(uint32_t group, uint32_t generation)
 
 static bool is_mapped(const struct life *l, uint32_t member)
 {
-    return member < l->record.head.members && GBA_SEAT_MAPPED == l->record.seat[member].state;
+    return member < l->record.head.members &&
+           GBA_MEMBERSHIP_MAPPED == l->record.membership[member].state;
 }
 
-/* What of a life is over. */
+/* Remove all lives that are over. */
 static void lives_sweep(void)
 {
     for (size_t i = 0; i < LIVES; i++)
@@ -109,9 +110,9 @@ void fake_driver_unmapped(uintptr_t first, size_t size)
 static bool has_joined(int file, const struct gba_driver_record *r)
 {
     for (uint32_t member = 0; member < r->head.members; member++)
-        if ((GBA_SEAT_JOINED == r->seat[member].state ||
-             GBA_SEAT_MAPPED == r->seat[member].state) &&
-            r->seat[member].owner.pid == (uint64_t)file)
+        if ((GBA_MEMBERSHIP_JOINED == r->membership[member].state ||
+             GBA_MEMBERSHIP_MAPPED == r->membership[member].state) &&
+            r->membership[member].owner.pid == (uint64_t)file)
             return true;
     return false;
 }
@@ -147,7 +148,7 @@ void fake_driver_release(int file)
 static void store_releases(const struct gba_model_effects *effects)
 {
     for (uint32_t i = 0; i < effects->releases; i++)
-        gba_word_store_release((gba_word_t *)(uintptr_t)effects->release[i].address,
+        gba_flag_store_release((gba_flag_t *)(uintptr_t)effects->release[i].address,
                                effects->release[i].sequence);
 }
 
@@ -155,7 +156,7 @@ void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value)
 {
     static struct gba_model_effects effects;
 
-    /* Of another life: a mapping that was revoked. [DRV-16] */
+    /* Of another life: a revoked mapping. [DRV-16] */
     if (fake_kernel.dead || current[group]->record.head.generation != generation)
         return;
     gba_model_arrive(&model.group[group], value, &effects);
@@ -174,7 +175,7 @@ uint64_t fake_driver_access(uint32_t address, unsigned width, bool write, uint64
     return effects.value;
 }
 
-/* What a status of the driver's model is as an errno. busy: what GBA_ERR_BUSY is for this call. */
+/* The errno of a status of the driver's model. busy: the errno of GBA_ERR_BUSY for this call. */
 static int error_of(gba_status_t status, int busy)
 {
     switch (status) {
@@ -203,7 +204,7 @@ static int do_query(struct gba_ioc_query *query)
     query->groups_free = 0;
     query->members_max = fake_kernel.members_max;
     query->state = fake_kernel.dead ? GBA_DEV_STATE_DEAD : GBA_DEV_STATE_UP;
-    memcpy(query->uuid, model.uuid, sizeof query->uuid);
+    gba_model_uuid(&model, query->uuid);
     query->bad_access = model.bad_access;
     memset(query->counters, 0, sizeof query->counters);
     for (uint32_t group = 0; group < model.groups; group++) {
@@ -228,10 +229,10 @@ static gba_status_t take_back(uint32_t group)
     memcpy(old->flag, g->table, sizeof old->flag);
     gba_driver_reclaim(&old->record, g);
     for (uint32_t member = 0; member < old->record.head.members; member++) {
-        gba_word_t *flag = (gba_word_t *)(uintptr_t)old->flag[member];
+        gba_flag_t *flag = (gba_flag_t *)(uintptr_t)old->flag[member];
 
         if (is_mapped(old, member))
-            gba_word_store_release(flag, gba_word_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
+            gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
     }
     memset(&next->record.head, 0, sizeof next->record.head);
     next->record.head.generation = old->record.head.generation;
@@ -242,10 +243,10 @@ static gba_status_t take_back(uint32_t group)
 
 static int do_alloc(int file, struct gba_ioc_alloc *alloc)
 {
-    static uint64_t key = 0x9e3779b97f4a7c15ull; /* a test needs no secret, only another one */
+    static uint64_t key = 0x9e3779b97f4a7c15ull; /* no secret: only has to vary */
     struct gba_driver_request request = {.members = alloc->members,
                                          .groups_max = alloc->groups_max,
-                                         .heat = alloc->heat,
+                                         .barrier_rate = alloc->barrier_rate,
                                          .uid = fake_kernel.uid,
                                          .job = alloc->job,
                                          .now = fake_kernel.now,
@@ -347,8 +348,8 @@ static int do_inspect(int file, struct gba_ioc_inspect *inspect)
 }
 
 /*
- * What is the same for all calls. The library is part of the test, so what a driver would answer
- * with EINVAL is a violation, too. group: of the call; reserved: its reserved field.
+ * The checks that all calls share. The library is part of the test, so a call that a driver would
+ * answer with EINVAL is a violation, too. group: of the call; reserved: its reserved field.
  */
 static int check(const uint32_t *argument, size_t size, uint32_t group, uint32_t reserved)
 {
@@ -372,7 +373,7 @@ int fake_driver_ioctl(int file, unsigned long request, void *argument)
         struct gba_ioc_configure configure;
         struct gba_ioc_free leave;
         struct gba_ioc_inspect inspect;
-    } copy; /* as the kernel: outputs are copied back on success only */
+    } copy; /* as the kernel: outputs are copied only on success */
     size_t size = _IOC_SIZE(request);
     int error;
 
@@ -400,7 +401,7 @@ int fake_driver_ioctl(int file, unsigned long request, void *argument)
         error = check(argument, size, copy.configure.group, copy.configure.reserved);
         error = 0 != error ? error : do_configure(file, &copy.configure);
         break;
-    case GBA_IOC_FREE: /* works on a dead device, as the records are the driver's */
+    case GBA_IOC_FREE: /* works on a dead device, because the records are the driver's */
         error = check(argument, size, copy.leave.group, copy.leave.reserved);
         error = 0 != error && ENODEV != error ? error : do_free(file, &copy.leave);
         break;

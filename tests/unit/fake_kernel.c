@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fake kernel: files, mappings and planned errors. The driver's calls: fake_driver.c. */
+/* The fake kernel: files, mappings and planned errors. fake_driver.c has the driver's calls. */
 #include "tests/unit/fake_driver.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@ static gba_status_t ops_reg_read(struct gba_dev *dev, uint32_t address, unsigned
 static gba_status_t ops_reg_write(struct gba_dev *dev, uint32_t address, unsigned width,
                                   uint64_t value);
 
-/* A doorbell that nobody wrote to: the arrival of a member that cannot exist. */
+/* A doorbell without a store: the arrival of a member that cannot exist. */
 #define BELL_IDLE  0xFFFFFFFFFFFFFFFFull
 #define BAR_IDLE   0xA5
 #define FILES      64
-#define FIRST_FILE 1000 /* so that a file of ours is none of the system's */
+#define FIRST_FILE 1000 /* so that no file of ours is one of the system's */
 #define DOORBELLS  2048
 
 struct doorbell {
@@ -209,7 +209,7 @@ static int fake_munmap(void *address, size_t size)
             fake_kernel.doorbells--;
             return munmap(address, size);
         }
-    /* Memory: a flag that the device can still store to must stay. */
+    /* Memory: a flag that the device can still store to must stay mapped. */
     fake_driver_unmapped((uintptr_t)address, size);
     fake_kernel.memory--;
     return munmap(address, size);
@@ -264,8 +264,8 @@ uint32_t fake_kernel_run(void)
 
         if (NULL == bell)
             continue;
-        /* Acquire: pairs with the arrival's release; then the release stores are made after it. */
-        value = gba_word_load_acquire(bell);
+        /* Acquire: pairs with the arrival's release. The release stores follow it. */
+        value = le64toh(gba_word_load_acquire(bell));
         if (BELL_IDLE == value)
             continue;
         gba_word_store_relaxed(bell, BELL_IDLE);
@@ -283,8 +283,8 @@ static gba_status_t ops_reg_read(struct gba_dev *dev, uint32_t address, unsigned
 
     if (GBA_OK != status)
         return status;
-    answer = fake_driver_access(address, width, false, 0);
-    memcpy(bar + address, &answer, width); /* little endian, as the machines that run the tests */
+    answer = htole64(fake_driver_access(address, width, false, 0));
+    memcpy(bar + address, &answer, width);
     status = gba_dev_cdev.reg_read(dev, address, width, value);
     memset(bar + address, BAR_IDLE, width);
     return status;
@@ -306,6 +306,6 @@ static gba_status_t ops_reg_write(struct gba_dev *dev, uint32_t address, unsigne
     for (uint32_t i = 0; i < GBA_BAR_SIZE; i++)
         if (BAR_IDLE != bar[i])
             fake_violation("a write of %u at %#x changed %#x, too", width, address, i);
-    fake_driver_access(address, width, true, written);
+    fake_driver_access(address, width, true, le64toh(written));
     return GBA_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hear what the members of a team say of a barrier that does not end: who is missing, and later
- * that it has ended. Any of them may, at any time. (All that is logged by one thread: log_catch.h.)
+ * Collect the lines of a team's members about a stalled barrier: the missing members, and later its
+ * end. Any member may print them, at any time. (log_catch.h has all lines of one thread.)
  */
 #ifndef GBA_TESTS_HEARD_H
 #define GBA_TESTS_HEARD_H
@@ -20,9 +20,9 @@
 
 static struct {
     pthread_mutex_t lock;
-    unsigned told, ended; /* lines of the one kind, and of the other */
+    unsigned reported, ended; /* lines of the stall, and lines of its end */
     unsigned wanted;
-    char lines[4096]; /* those that tell who is missing */
+    char lines[4096]; /* lines that name the missing member */
 } heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static inline void hear(void *ctx, gba_log_level_t level, const char *line)
@@ -36,18 +36,18 @@ static inline void hear(void *ctx, gba_log_level_t level, const char *line)
     if (NULL != strstr(line, "has ended")) {
         heard.ended++;
     } else {
-        heard.told++;
+        heard.reported++;
         used = strlen(heard.lines);
         snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
     }
     pthread_mutex_unlock(&heard.lock);
 }
 
-/* From here on, until the next gba_log_set. wanted: how many lines there must be before the one
- * that is late may come: the machine may be slow. */
+/* Collect from here on, until the next gba_log_set. wanted: the lines that must come before the
+ * late member may arrive, because the machine may be slow. */
 static inline void hear_begin(unsigned wanted)
 {
-    heard.told = heard.ended = 0;
+    heard.reported = heard.ended = 0;
     heard.lines[0] = '\0';
     heard.wanted = wanted;
     gba_log_set(hear, NULL, GBA_LOG_WARN);
@@ -58,15 +58,16 @@ static inline bool heard_enough(void)
     bool enough;
 
     pthread_mutex_lock(&heard.lock);
-    enough = heard.told >= heard.wanted;
+    enough = heard.reported >= heard.wanted;
     pthread_mutex_unlock(&heard.lock);
     return enough;
 }
 
-/* When all members have ended: so many lines told who is missing, and as many that it has ended. */
+/* To be called when all members have ended: checks the number of lines with the missing member, and
+ * that as many lines reported the end. */
 static inline void expect_lines(unsigned lines)
 {
-    assert_int_equal(heard.told, lines);
+    assert_int_equal(heard.reported, lines);
     assert_int_equal(heard.ended, lines);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Catch what the library logs, for tests of its messages; or drop it, for other tests. */
+/* Catch the lines that the library logs, for tests of its messages; or drop them, for other tests.
+ */
 #ifndef GBA_TESTS_LOG_CATCH_H
 #define GBA_TESTS_LOG_CATCH_H
 
@@ -32,7 +33,8 @@ static inline void log_forget(void)
     log_last[0] = '\0';
 }
 
-/* Exactly one line since log_forget, without a newline, and it says this. */
+/* Checks that there is exactly one line since log_forget, without a newline, and that it has this
+ * text. */
 #define assert_logged(what)                                     \
     do {                                                        \
         assert_int_equal(log_lines, 1);                         \

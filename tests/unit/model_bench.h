@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device on the bench: accesses as the bus makes them, and what they may have changed. Each test
+ * A device under test: accesses as the bus makes them, and checks of their effects. Each test
  * starts with bench_power_on.
  */
 #ifndef GBA_TESTS_MODEL_BENCH_H
@@ -25,20 +25,21 @@ static inline void bench_power_on(uint32_t groups)
     gba_model_init(&bench, groups, uuid);
 }
 
-/* That the device is in that state, to the last bit. cmocka's own comparison goes byte by byte. */
+/* Checks that the device is in that state, to the last bit. cmocka's own comparison goes byte by
+ * byte. */
 static inline void bench_is(const struct gba_model *state)
 {
     assert_true(memcmp(state, &bench, sizeof(bench)) == 0);
 }
 
-/* One access. Returns the error that it was. */
+/* One access. Returns its error. */
 static inline uint32_t bench_access(bool write, uint8_t width, uint32_t address, uint64_t value)
 {
     struct gba_model_access access = {
         .write = write, .width = width, .address = address, .value = value};
 
     before = bench;
-    memset(&effects, 0xa5, sizeof(effects)); /* the model has to set all of it */
+    memset(&effects, 0xa5, sizeof(effects)); /* the model must set all of it */
     gba_model_access(&bench, &access, &effects);
     return effects.error;
 }
@@ -55,7 +56,7 @@ static inline void bench_write(uint8_t width, uint32_t address, uint64_t value)
     assert_int_equal(bench_access(true, width, address, value), GBA_ERROR_NONE);
 }
 
-/* An access that must be an error and change nothing but what ERR-1 says. */
+/* An access that must be an error and change only what ERR-1 specifies. */
 static inline void bench_refused(bool write, uint8_t width, uint32_t address, uint64_t value,
                                  uint32_t error)
 {
@@ -103,7 +104,7 @@ static inline uint32_t bench_reg(uint32_t group, uint32_t reg)
     return (uint32_t)bench_read(4, GBA_GROUP_REG(group, reg));
 }
 
-/* The release flag of a member: any address will do, if no two are equal. */
+/* The address of a member's release flag; any addresses serve if no two are equal. */
 static inline uint64_t bench_flag(uint32_t group, uint32_t member)
 {
     return 0x100000000ull * (group + 1) + 0x80ull * member;
@@ -122,7 +123,7 @@ static inline void bench_control(uint32_t group, uint32_t control)
     bench_write(4, GBA_GROUP_REG(group, GBA_REG_CONTROL), control);
 }
 
-/* Members 0 to members - 1, up to the point where CONTROL is written. */
+/* Set up members 0 to members - 1, up to the write of CONTROL. */
 static inline void bench_configure(uint32_t group, uint32_t members, uint32_t sequence)
 {
     bench_control(group, GBA_CONTROL_RESET);
@@ -138,14 +139,14 @@ static inline void bench_arm(uint32_t group, uint32_t members, uint32_t sequence
     bench_control(group, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
 }
 
-/* A legal arrival. Returns how many release stores it led to. */
+/* A legal arrival. Returns the number of its release stores. */
 static inline uint32_t bench_arrive(uint32_t group, uint32_t member, uint32_t sequence)
 {
     bench_write(8, GBA_DOORBELL(group), GBA_ARRIVAL(sequence, member));
     return effects.releases;
 }
 
-/* That release number `index` of the last access went there. */
+/* Checks the destination of release number `index` of the last access. */
 static inline void bench_released(uint32_t index, uint32_t group, uint32_t member,
                                   uint32_t sequence)
 {

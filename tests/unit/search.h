@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the adversaries of soft_search.h and recover_search.h share: the worlds that one has seen
- * and those that it still has to look at, and the dice that the other throws.
+ * The common part of the adversaries of algo_search.h and failover_search.h: the states that were
+ * seen and those still to visit, and the random numbers.
  */
 #ifndef TESTS_UNIT_SEARCH_H
 #define TESTS_UNIT_SEARCH_H
@@ -14,13 +14,13 @@
 struct visited {
     uint64_t *hashes; /* open addressing, 0 = empty */
     uint64_t mask;
-    unsigned char *stack; /* worlds still to look at */
-    size_t bytes;         /* of a world */
+    unsigned char *stack; /* states still to visit */
+    size_t bytes;         /* of a state */
     size_t depth, room;
     uint32_t states;
 };
 
-/* The search is to end when it has seen `limit` worlds. */
+/* The search ends when it has seen `limit` states. */
 static void visited_open(struct visited *v, size_t bytes, uint32_t limit)
 {
     *v = (struct visited){.mask = 1, .bytes = bytes};
@@ -37,8 +37,8 @@ static void visited_close(struct visited *v)
     free(v->hashes);
 }
 
-/* Keep that world for later, unless it has been seen. hash: of it; not 0. */
-static void visit(struct visited *v, const void *world, uint64_t hash)
+/* Keep that state for later, unless it has been seen. hash: of the state; not 0. */
+static void visit(struct visited *v, const void *harness, uint64_t hash)
 {
     uint64_t at = hash & v->mask;
 
@@ -54,17 +54,17 @@ static void visit(struct visited *v, const void *world, uint64_t hash)
         if (v->stack == NULL)
             abort();
     }
-    memcpy(v->stack + v->depth * v->bytes, world, v->bytes);
+    memcpy(v->stack + v->depth * v->bytes, harness, v->bytes);
     v->depth++;
 }
 
-/* One of those kept; false if there is none left. */
-static bool visited_next(struct visited *v, void *world)
+/* Take one of the kept states; false if there is none left. */
+static bool visited_next(struct visited *v, void *harness)
 {
     if (v->depth == 0)
         return false;
     v->depth--;
-    memcpy(world, v->stack + v->depth * v->bytes, v->bytes);
+    memcpy(harness, v->stack + v->depth * v->bytes, v->bytes);
     return true;
 }
 
@@ -75,8 +75,8 @@ static void dice_seed(uint64_t seed)
     dice_state = seed * 0x9E3779B97F4A7C15ull + 1;
 }
 
-/* xorshift64*: the same on every machine, so that a failure can be had again. 31 bits. Either
- * adversary brings them into a range in a way of its own, so that seeds mean the same runs. */
+/* xorshift64*: the same on every machine, so that a failure can be repeated. 31 bits. Each
+ * adversary maps them to a range in its own way, so that old seeds give the same runs. */
 static uint32_t dice_bits(void)
 {
     dice_state ^= dice_state >> 12;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of groups that the simulator takes back share: who asks, and what comes of it. */
+/* The common part of the tests of groups that the simulator takes back: the requesters, and the
+ * outcome. */
 #ifndef GBA_TESTS_SIM_RECLAIM_TEST_H
 #define GBA_TESTS_SIM_RECLAIM_TEST_H
 
@@ -7,7 +8,7 @@
 
 enum { MEMBERS = 3 };
 
-/* A device that is scarce of groups. */
+/* A device with few groups. */
 static inline struct gba_dev *scarce(uint32_t groups)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim.groups = groups};
@@ -17,41 +18,41 @@ static inline struct gba_dev *scarce(uint32_t groups)
     return dev;
 }
 
-static inline gba_status_t ask(struct gba_dev *dev, uint32_t heat, uint32_t groups_max,
-                               gba_ticket_t *ticket)
+static inline gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint32_t groups_max,
+                               gba_group_handle_t *handle)
 {
     const gba_group_request_t request = {
-        .members = MEMBERS, .groups_max = groups_max, .heat = heat};
+        .members = MEMBERS, .groups_max = groups_max, .barrier_rate = barrier_rate};
 
-    return gba_dev_sim.alloc(dev, &request, ticket);
+    return gba_dev_sim.alloc(dev, &request, handle);
 }
 
-/* As if all groups had had their last sample a window ago: no test has to wait. */
+/* As if all groups had had their last sample a window ago, so that no test has to wait. */
 static inline void let_time_pass(struct gba_dev *dev)
 {
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
         gba_sim_record(sim_segment(dev), group)->head.sampled_at -= GBA_DRIVER_WINDOW_NS;
 }
 
-static inline void seats_take(struct gba_dev *dev, const gba_ticket_t *ticket,
-                              struct gba_seat **seat, uint32_t sequence)
+static inline void memberships_take(struct gba_dev *dev, const gba_group_handle_t *handle,
+                                    struct gba_membership **membership, uint32_t sequence)
 {
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        seat[i] = sim_join(dev, ticket, i, sequence);
-        assert_non_null(seat[i]);
+        membership[i] = sim_join(dev, handle, i, sequence);
+        assert_non_null(membership[i]);
     }
-    assert_int_equal(gba_dev_sim.configure(seat[0], sequence), GBA_OK);
+    assert_int_equal(gba_dev_sim.configure(membership[0], sequence), GBA_OK);
 }
 
-static inline bool is_marked(const struct gba_seat *seat)
+static inline bool is_marked(const struct gba_membership *membership)
 {
-    return 0 != (gba_word_load_acquire(seat->flag) & GBA_FLAG_RECLAIMED);
+    return 0 != (gba_flag_load_acquire(membership->flag) & GBA_FLAG_RECLAIMED);
 }
 
-/* As gba_state_poll does it. */
-static inline bool is_released(const struct gba_seat *seat, uint32_t sequence)
+/* As gba_state_poll does. */
+static inline bool is_released(const struct gba_membership *membership, uint32_t sequence)
 {
-    return GBA_SEQ_REACHED((uint32_t)gba_word_load_acquire(seat->flag), sequence);
+    return GBA_SEQ_REACHED((uint32_t)gba_flag_load_acquire(membership->flag), sequence);
 }
 
 static inline uint32_t places_taken(struct gba_dev *dev)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of the simulator share: opening one, a group of one or more processes, and
+ * The common part of the tests of the simulator: opening one, a group of one or more processes, and
  * children whose checks count.
  */
 #ifndef GBA_TESTS_SIM_TEST_H
@@ -22,12 +22,12 @@
 #include <unistd.h>
 
 #include "gba/dev/dev_ops.h"
-#include "gba/dev/sim.h"
+#include "sim/shm/sim.h"
 
-/* A test that hangs is ended by this; nothing depends on how fast it is. */
+/* Ends a test that hangs; nothing depends on speed. */
 #define SIM_TEST_TIMEOUT 300
 
-/* For children, where cmocka's assertions do not work. */
+/* For children, in which cmocka's assertions do not work. */
 #define CHECK(condition)                                                                \
     do {                                                                                \
         if (!(condition)) {                                                             \
@@ -36,7 +36,7 @@
         }                                                                               \
     } while (0)
 
-/* A simulator that no other test, nor another run of this one, knows. */
+/* A simulator that no other test, and no other run of this test, uses. */
 static inline struct gba_dev_path sim_path(void)
 {
     static unsigned int count;
@@ -69,63 +69,64 @@ static inline gba_device_info_t sim_info(struct gba_dev *dev)
     return info;
 }
 
-static inline gba_status_t sim_alloc(struct gba_dev *dev, uint32_t members, gba_ticket_t *ticket)
+static inline gba_status_t sim_alloc(struct gba_dev *dev, uint32_t members,
+                                     gba_group_handle_t *handle)
 {
     const gba_group_request_t request = {.members = members};
 
-    return gba_dev_sim.alloc(dev, &request, ticket);
+    return gba_dev_sim.alloc(dev, &request, handle);
 }
 
-static inline struct gba_seat *sim_join(struct gba_dev *dev, const gba_ticket_t *ticket,
-                                        uint32_t member, uint32_t sequence)
+static inline struct gba_membership *sim_join(struct gba_dev *dev, const gba_group_handle_t *handle,
+                                              uint32_t member, uint32_t sequence)
 {
-    struct gba_seat *seat = NULL;
+    struct gba_membership *membership = NULL;
 
-    if (GBA_OK != gba_dev_sim.join(dev, ticket, member, &seat))
+    if (GBA_OK != gba_dev_sim.join(dev, handle, member, &membership))
         return NULL;
-    if (GBA_OK != gba_dev_sim.map_flag(seat))
+    if (GBA_OK != gba_dev_sim.map_flag(membership))
         abort();
-    gba_word_store_relaxed(seat->flag, sequence);
-    return seat;
+    gba_flag_store_relaxed(membership->flag, sequence);
+    return membership;
 }
 
 /* A whole group in this process: member i has seat[i]. */
 static inline void sim_group(struct gba_dev *dev, uint32_t members, uint32_t sequence,
-                             struct gba_seat **seat)
+                             struct gba_membership **membership)
 {
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
-    assert_int_equal(sim_alloc(dev, members, &ticket), GBA_OK);
+    assert_int_equal(sim_alloc(dev, members, &handle), GBA_OK);
     for (uint32_t i = 0; i < members; i++) {
-        seat[i] = sim_join(dev, &ticket, i, sequence);
-        assert_non_null(seat[i]);
+        membership[i] = sim_join(dev, &handle, i, sequence);
+        assert_non_null(membership[i]);
     }
-    assert_int_equal(gba_dev_sim.configure(seat[0], sequence), GBA_OK);
+    assert_int_equal(gba_dev_sim.configure(membership[0], sequence), GBA_OK);
 }
 
-static inline void sim_leave(struct gba_seat **seat, uint32_t members)
+static inline void sim_leave(struct gba_membership **membership, uint32_t members)
 {
     for (uint32_t i = 0; i < members; i++)
-        gba_dev_sim.leave(seat[i]);
+        gba_dev_sim.leave(membership[i]);
 }
 
-static inline void sim_arrive(struct gba_seat *seat, uint32_t sequence)
+static inline void sim_arrive(struct gba_membership *membership, uint32_t sequence)
 {
-    gba_dev_sim.arrive(seat, GBA_ARRIVAL(sequence, seat->member));
+    gba_dev_sim.arrive(membership, GBA_ARRIVAL(sequence, membership->member));
 }
 
-/* Whether the member is released; looks once, as gba_poll_release does. */
-static inline bool sim_released(struct gba_seat *seat, uint32_t sequence)
+/* Whether the member is released; one test, as gba_poll_release. */
+static inline bool sim_released(struct gba_membership *membership, uint32_t sequence)
 {
-    if (sequence == gba_word_load_acquire(seat->flag))
+    if (sequence == gba_flag_load_acquire(membership->flag))
         return true;
-    gba_dev_sim.poll(seat);
-    return sequence == gba_word_load_acquire(seat->flag);
+    gba_dev_sim.poll(membership);
+    return sequence == gba_flag_load_acquire(membership->flag);
 }
 
-static inline void sim_wait(struct gba_seat *seat, uint32_t sequence)
+static inline void sim_wait(struct gba_membership *membership, uint32_t sequence)
 {
-    while (!sim_released(seat, sequence))
+    while (!sim_released(membership, sequence))
         sched_yield();
 }
 
@@ -139,7 +140,7 @@ static inline void *sim_shared(size_t size)
     return map;
 }
 
-/* A child has its own limit of time: alarms are not inherited. */
+/* A child has its own time limit, because alarms are not inherited. */
 static inline pid_t sim_fork(void)
 {
     pid_t pid = fork();
@@ -151,7 +152,7 @@ static inline pid_t sim_fork(void)
     return pid;
 }
 
-/* Whether the child ended by itself and found nothing wrong. */
+/* Whether the child ended by itself and found no error. */
 static inline bool sim_child_ok(pid_t pid)
 {
     int status;
@@ -167,8 +168,8 @@ static inline bool sim_child_killed(pid_t pid)
     return pid == waitpid(pid, &status, 0) && WIFSIGNALED(status) && SIGKILL == WTERMSIG(status);
 }
 
-/* Run that in a child until it stops itself (SIGSTOP), and kill it after that many instructions
- * more. Returns whether it had come to its end before; -1: ptrace is not permitted here. */
+/* Run that in a child until the child stops itself (SIGSTOP), and kill it after that number of
+ * further instructions. Returns whether it had ended before; -1: ptrace is not permitted here. */
 static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned int steps)
 {
     int status;
@@ -199,12 +200,12 @@ static inline int sim_step_and_kill(void (*run)(void *arg), void *arg, unsigned 
 }
 
 /* A whole round of members in this process. */
-static inline void sim_round(struct gba_seat **seat, uint32_t members, uint32_t round)
+static inline void sim_round(struct gba_membership **membership, uint32_t members, uint32_t round)
 {
     for (uint32_t i = 0; i < members; i++)
-        sim_arrive(seat[i], round);
+        sim_arrive(membership[i], round);
     for (uint32_t i = 0; i < members; i++)
-        assert_true(sim_released(seat[i], round));
+        assert_true(sim_released(membership[i], round));
 }
 
 #endif

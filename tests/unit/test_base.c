@@ -14,7 +14,7 @@
 static void every_status_has_a_name_and_a_text(void **state)
 {
     (void)state;
-    for (int a = GBA_STATUS_LAST; a <= GBA_MEET; a++) {
+    for (int a = GBA_STATUS_LAST; a <= GBA_NOTIFY; a++) {
         const char *name = gba_status_name((gba_status_t)a);
 
         assert_int_equal(strncmp(name, "GBA_", 4), 0);
@@ -35,7 +35,7 @@ static void every_status_has_a_name_and_a_text(void **state)
 
 static void numbers_that_are_no_status(void **state)
 {
-    static const int numbers[] = {3, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
+    static const int numbers[] = {4, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
 
     (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -50,14 +50,15 @@ static void statuses_are_never_renumbered(void **state)
     (void)state;
     assert_int_equal(GBA_OK, 0);
     assert_int_equal(GBA_INPROGRESS, 1);
-    assert_int_equal(GBA_MEET, 2);
+    assert_int_equal(GBA_RENEGOTIATE, 2);
+    assert_int_equal(GBA_NOTIFY, 3);
     assert_int_equal(GBA_ERR_PARAM, -1);
     assert_int_equal(GBA_ERR_NO_GROUP, -7);
     assert_int_equal(GBA_ERR_DEAD, -13);
     assert_int_equal(GBA_ERR_TIMEOUT, -19);
     assert_int_equal(GBA_ERR_LIMIT, -20);
     assert_int_equal(GBA_ERR_RECLAIMED, -21);
-    assert_int_equal(GBA_ERR_COLD, -22);
+    assert_int_equal(GBA_ERR_DEFERRED, -22);
 }
 
 static void the_version(void **state)
@@ -138,18 +139,18 @@ static void the_callback_gets_context_and_level(void **state)
 static void the_log_goes_to_stderr(void **state)
 {
     char text[100] = "";
-    int ends[2], saved = dup(STDERR_FILENO);
+    int ends[2], fallback = dup(STDERR_FILENO);
     ssize_t got;
 
     (void)state;
-    assert_true(saved >= 0);
+    assert_true(fallback >= 0);
     assert_int_equal(pipe(ends), 0);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     dup2(ends[1], STDERR_FILENO);
     gba_log(GBA_LOG_ERROR, "%s", "as it is: %d");
-    dup2(saved, STDERR_FILENO);
+    dup2(fallback, STDERR_FILENO);
     close(ends[1]);
-    close(saved);
+    close(fallback);
     got = read(ends[0], text, sizeof text - 1);
     close(ends[0]);
     assert_true(got > 0);

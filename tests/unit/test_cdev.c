@@ -53,28 +53,28 @@ static gba_status_t live(struct gba_dev *dev)
 {
     gba_device_info_t info;
     gba_group_state_t group;
-    gba_ticket_t ticket;
-    struct gba_seat *seat;
+    gba_group_handle_t handle;
+    struct gba_membership *membership;
     gba_status_t status = gba_dev_cdev.query(dev, &info);
 
     if (GBA_OK != status)
         return status;
-    status = gba_dev_cdev.alloc(dev, &cdev_request, &ticket);
+    status = gba_dev_cdev.alloc(dev, &cdev_request, &handle);
     if (GBA_OK != status)
         return status;
-    status = gba_dev_cdev.join(dev, &ticket, 0, &seat);
+    status = gba_dev_cdev.join(dev, &handle, 0, &membership);
     if (GBA_OK != status) {
-        gba_dev_cdev.cancel(dev, &ticket);
+        gba_dev_cdev.cancel(dev, &handle);
         return status;
     }
-    status = gba_dev_cdev.map_flag(seat);
+    status = gba_dev_cdev.map_flag(membership);
     if (GBA_OK != status)
-        assert_null(seat->flag);
+        assert_null(membership->flag);
     if (GBA_OK == status)
-        status = gba_dev_cdev.configure(seat, 5);
+        status = gba_dev_cdev.configure(membership, 5);
     if (GBA_OK == status)
-        status = gba_dev_cdev.inspect(seat, &group);
-    gba_dev_cdev.leave(seat);
+        status = gba_dev_cdev.inspect(membership, &group);
+    gba_dev_cdev.leave(membership);
     return status;
 }
 
@@ -132,13 +132,13 @@ static void no_doorbell(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-        gba_ticket_t ticket = cdev_alloc(dev, 2);
-        struct gba_seat *seat = NULL;
+        gba_group_handle_t handle = cdev_alloc(dev, 2);
+        struct gba_membership *membership = NULL;
 
         log_forget();
         fake_kernel_fail(failures[i].call, failures[i].error, 1);
-        assert_int_equal(gba_dev_cdev.join(dev, &ticket, 1, &seat), failures[i].status);
-        assert_null(seat);
+        assert_int_equal(gba_dev_cdev.join(dev, &handle, 1, &membership), failures[i].status);
+        assert_null(membership);
         if (GBA_ERR_DEAD == failures[i].status)
             assert_silent();
         else
@@ -172,13 +172,13 @@ static void impossible_doorbells(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        gba_ticket_t ticket = cdev_alloc(dev, 2);
-        struct gba_seat *seat = NULL;
+        gba_group_handle_t handle = cdev_alloc(dev, 2);
+        struct gba_membership *membership = NULL;
 
         log_forget();
         fake_kernel.doorbell_offset = wrong[i].offset;
         fake_kernel.doorbell_size = wrong[i].size;
-        assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_ERR_IO);
+        assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_ERR_IO);
         assert_logged("which cannot be");
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
@@ -188,20 +188,20 @@ static void impossible_doorbells(void **state)
 static void a_dead_device(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 1), other = cdev_alloc(dev, 1);
-    struct gba_seat *seat = cdev_seat(dev, &ticket, 0), *none;
+    gba_group_handle_t handle = cdev_alloc(dev, 1), other = cdev_alloc(dev, 1);
+    struct gba_membership *membership = cdev_membership(dev, &handle, 0), *none;
     gba_device_info_t info;
     gba_group_state_t group;
 
     (void)state;
     fake_kernel.dead = true;
-    assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &handle), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.join(dev, &other, 0, &none), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_cdev.configure(seat, 0), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_cdev.inspect(seat, &group), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.configure(membership, 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_cdev.inspect(membership, &group), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
     assert_true(info.dead);
-    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.cancel(dev, &other);
     assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     gba_dev_cdev.close(dev);
@@ -215,21 +215,21 @@ static void a_dead_device(void **state)
 static void an_allocation_that_others_have_joined(void **state)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 2);
-    struct gba_seat *seat = cdev_seat(other, &ticket, 1), *none = NULL;
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *membership = cdev_membership(other, &handle, 1), *none = NULL;
 
     (void)state;
     fake_kernel_fail(GBA_IOC_JOIN, EIO, 1);
-    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &none), GBA_ERR_IO);
-    gba_dev_cdev.cancel(dev, &ticket);
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &none), GBA_ERR_IO);
+    gba_dev_cdev.cancel(dev, &handle);
     assert_logged("refuses JOIN");
     log_forget();
-    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.leave(membership);
     assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
-    ticket = cdev_alloc(dev, 2);
+    handle = cdev_alloc(dev, 2);
     assert_silent();
     fake_kernel_fail(GBA_IOC_FREE, EIO, 1);
-    gba_dev_cdev.cancel(dev, &ticket);
+    gba_dev_cdev.cancel(dev, &handle);
     assert_logged("refuses FREE");
     gba_dev_cdev.close(other);
     gba_dev_cdev.close(dev);
@@ -259,8 +259,9 @@ static void registers(void **state)
 static void two_files(void **state)
 {
     struct gba_dev *a = cdev_open(), *b = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(a, 2);
-    struct gba_seat *mine = cdev_seat(a, &ticket, 0), *theirs = cdev_seat(b, &ticket, 1);
+    gba_group_handle_t handle = cdev_alloc(a, 2);
+    struct gba_membership *mine = cdev_membership(a, &handle, 0),
+                          *theirs = cdev_membership(b, &handle, 1);
     gba_group_state_t group;
 
     (void)state;
@@ -291,32 +292,33 @@ static void *map_there(const volatile void *address)
 }
 
 /* 0, or the number of the first thing that is not as it should be. */
-static int child(struct gba_dev *dev, struct gba_seat *seat, const gba_ticket_t *ticket)
+static int child(struct gba_dev *dev, struct gba_membership *membership,
+                 const gba_group_handle_t *handle)
 {
     uint32_t ioctls = fake_kernel.ioctls;
     gba_group_state_t group;
-    gba_ticket_t mine;
-    struct gba_seat *none;
+    gba_group_handle_t mine;
+    struct gba_membership *none;
     void *flag, *doorbell;
     uint64_t value;
 
-    if (is_mapped(seat->flag) || is_mapped(seat->doorbell))
+    if (is_mapped(membership->flag) || is_mapped(membership->doorbell))
         return 1;
-    flag = map_there(seat->flag);
-    doorbell = map_there(seat->doorbell);
+    flag = map_there(membership->flag);
+    doorbell = map_there(membership->doorbell);
     if (GBA_ERR_IO != gba_dev_cdev.alloc(dev, &cdev_request, &mine) ||
-        GBA_ERR_IO != gba_dev_cdev.join(dev, ticket, 1, &none))
+        GBA_ERR_IO != gba_dev_cdev.join(dev, handle, 1, &none))
         return 2;
-    if (GBA_ERR_IO != gba_dev_cdev.map_flag(seat) ||
-        GBA_ERR_IO != gba_dev_cdev.configure(seat, 0) ||
-        GBA_ERR_IO != gba_dev_cdev.inspect(seat, &group))
+    if (GBA_ERR_IO != gba_dev_cdev.map_flag(membership) ||
+        GBA_ERR_IO != gba_dev_cdev.configure(membership, 0) ||
+        GBA_ERR_IO != gba_dev_cdev.inspect(membership, &group))
         return 3;
     if (GBA_ERR_IO != gba_dev_cdev.reg_read(dev, 0, 4, &value))
         return 4;
     if (6 != log_lines || NULL == strstr(log_last, "child of fork"))
         return 5;
-    gba_dev_cdev.cancel(dev, ticket);
-    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.cancel(dev, handle);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
     if (ioctls != fake_kernel.ioctls || 0 != fake_kernel.violations)
         return 6;
@@ -326,22 +328,22 @@ static int child(struct gba_dev *dev, struct gba_seat *seat, const gba_ticket_t 
 static void a_child_of_fork(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 2);
-    struct gba_seat *seat = cdev_seat(dev, &ticket, 0);
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *membership = cdev_membership(dev, &handle, 0);
     int status;
     pid_t pid;
 
     (void)state;
-    assert_true(is_mapped(seat->flag));
-    assert_true(is_mapped(seat->doorbell));
+    assert_true(is_mapped(membership->flag));
+    assert_true(is_mapped(membership->doorbell));
     pid = fork();
     assert_true(pid >= 0);
     if (0 == pid)
-        _exit(child(dev, seat, &ticket));
+        _exit(child(dev, membership, &handle));
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
     assert_silent();
 }

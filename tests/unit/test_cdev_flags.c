@@ -10,60 +10,61 @@
 static void no_memory_for_flags(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 2);
-    struct gba_seat *seat;
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *membership;
 
     (void)state;
-    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_OK);
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     fake_kernel_fail(FAKE_MMAP_MEM, ENOMEM, 1);
-    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_NOMEM);
+    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
     assert_logged("no memory for release flags");
     log_forget();
     fake_kernel_fail(FAKE_MADVISE, EINVAL, 1);
-    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_NOMEM);
+    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
     assert_logged("children of fork");
     assert_int_equal(fake_kernel.memory, 0);
-    assert_null(seat->flag);
-    assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_OK);
-    gba_dev_cdev.leave(seat);
+    assert_null(membership->flag);
+    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
 }
 
 /* A whole group in this process. */
-static void seats_take(struct gba_dev *dev, struct gba_seat **seat, uint32_t count)
+static void memberships_take(struct gba_dev *dev, struct gba_membership **membership,
+                             uint32_t count)
 {
-    gba_ticket_t ticket = cdev_alloc(dev, count);
+    gba_group_handle_t handle = cdev_alloc(dev, count);
 
     for (uint32_t i = 0; i < count; i++)
-        seat[i] = cdev_seat(dev, &ticket, i);
+        membership[i] = cdev_membership(dev, &handle, i);
 }
 
-static void seats_leave(struct gba_seat **seat, uint32_t count)
+static void memberships_leave(struct gba_membership **membership, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        gba_dev_cdev.leave(seat[i]);
+        gba_dev_cdev.leave(membership[i]);
 }
 
 /* The fake kernel sees it when two members have one flag. */
 static void flags_are_used_again(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    struct gba_seat *one[50], *other[50];
+    struct gba_membership *one[50], *other[50];
 
     (void)state;
-    seats_take(dev, one, 50);
-    seats_take(dev, other, 50);
+    memberships_take(dev, one, 50);
+    memberships_take(dev, other, 50);
     assert_int_equal(fake_kernel.pinned, 100);
     assert_int_equal(fake_kernel.memory, 4); /* 32 flags each */
     for (int i = 0; i < 5; i++) {
-        seats_leave(one, 50);
-        seats_take(dev, one, 50);
-        seats_leave(other, 50);
-        seats_take(dev, other, 50);
+        memberships_leave(one, 50);
+        memberships_take(dev, one, 50);
+        memberships_leave(other, 50);
+        memberships_take(dev, other, 50);
         assert_int_equal(fake_kernel.memory, 4);
     }
-    seats_leave(one, 50);
-    seats_leave(other, 50);
+    memberships_leave(one, 50);
+    memberships_leave(other, 50);
     gba_dev_cdev.close(dev);
     assert_silent();
 }
@@ -72,16 +73,16 @@ static void flags_are_used_again(void **state)
 static void flags_of_calls_that_failed(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 1);
-    struct gba_seat *seat;
+    gba_group_handle_t handle = cdev_alloc(dev, 1);
+    struct gba_membership *membership;
 
     (void)state;
-    assert_int_equal(gba_dev_cdev.join(dev, &ticket, 0, &seat), GBA_OK);
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     fake_kernel_fail(GBA_IOC_MAP_FLAG, EFAULT, 200);
     for (int i = 0; i < 200; i++)
-        assert_int_equal(gba_dev_cdev.map_flag(seat), GBA_ERR_IO);
+        assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_IO);
     assert_int_equal(fake_kernel.memory, 1);
-    gba_dev_cdev.leave(seat);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
 }
 
@@ -90,19 +91,19 @@ static void flags_of_calls_that_failed(void **state)
 static void a_flag_that_was_not_taken_back(void **state)
 {
     struct gba_dev *dev = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 2);
-    struct gba_seat *lost = cdev_seat(dev, &ticket, 0), *seat[40];
-    gba_word_t *flag = lost->flag;
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *lost = cdev_membership(dev, &handle, 0), *membership[40];
+    gba_flag_t *flag = lost->flag;
 
     (void)state;
     fake_kernel_fail(GBA_IOC_FREE, EIO, 1);
     gba_dev_cdev.leave(lost);
     assert_logged("FREE: Input/output error");
     assert_int_equal(fake_kernel.pinned, 1);
-    seats_take(dev, seat, 40);
+    memberships_take(dev, membership, 40);
     for (uint32_t i = 0; i < 40; i++)
-        assert_ptr_not_equal(seat[i]->flag, flag);
-    seats_leave(seat, 40);
+        assert_ptr_not_equal(membership[i]->flag, flag);
+    memberships_leave(membership, 40);
     gba_dev_cdev.close(dev);
 }
 
@@ -117,11 +118,11 @@ static void *flag_user(void *argument)
     uint64_t wrong = 0;
 
     for (int i = 0; i < TURNS; i++) {
-        gba_word_t *flag = gba_cdev_flag_get(argument);
+        gba_flag_t *flag = gba_cdev_flag_get(argument);
 
-        gba_word_store_relaxed(flag, me);
+        gba_flag_store_relaxed(flag, me);
         gba_cpu_pause();
-        wrong += me != gba_word_load_relaxed(flag);
+        wrong += me != gba_flag_load_relaxed(flag);
         gba_cdev_flag_put(argument, flag);
     }
     return (void *)(uintptr_t)wrong;

@@ -5,45 +5,47 @@
 
 #include "sim/model/driver.h"
 
-static gba_status_t ask(struct gba_dev *dev, uint32_t heat, uint32_t groups_max,
-                        gba_ticket_t *ticket)
+static gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint32_t groups_max,
+                        gba_group_handle_t *handle)
 {
-    const gba_group_request_t request = {.members = 2, .groups_max = groups_max, .heat = heat};
+    const gba_group_request_t request = {
+        .members = 2, .groups_max = groups_max, .barrier_rate = barrier_rate};
 
-    return gba_dev_cdev.alloc(dev, &request, ticket);
+    return gba_dev_cdev.alloc(dev, &request, handle);
 }
 
-static void team_make(struct gba_dev *dev, const gba_ticket_t *ticket, struct gba_seat **seat)
+static void team_make(struct gba_dev *dev, const gba_group_handle_t *handle,
+                      struct gba_membership **membership)
 {
     for (uint32_t i = 0; i < 2; i++)
-        seat[i] = cdev_seat(dev, ticket, i);
-    assert_int_equal(gba_dev_cdev.configure(seat[0], 0), GBA_OK);
+        membership[i] = cdev_membership(dev, handle, i);
+    assert_int_equal(gba_dev_cdev.configure(membership[0], 0), GBA_OK);
 }
 
-static void arrive(struct gba_seat *seat, uint32_t sequence)
+static void arrive(struct gba_membership *membership, uint32_t sequence)
 {
-    gba_dev_cdev.arrive(seat, GBA_ARRIVAL(sequence, seat->member));
+    gba_dev_cdev.arrive(membership, GBA_ARRIVAL(sequence, membership->member));
     assert_int_equal(fake_kernel_run(), 1);
 }
 
-static uint64_t flag(const struct gba_seat *seat)
+static uint64_t flag(const struct gba_membership *membership)
 {
-    return gba_word_load_acquire(seat->flag);
+    return gba_flag_load_acquire(membership->flag);
 }
 
 /* A device with one group, in two files: the team that has it, and one that gets it. */
 static void one_group_changes_hands(void **state)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
-    gba_ticket_t ticket = cdev_alloc(dev, 2), taken;
-    struct gba_seat *old[2], *new[2];
+    gba_group_handle_t handle = cdev_alloc(dev, 2), taken;
+    struct gba_membership *old[2], *new[2];
     gba_group_state_t group;
     uint32_t pinned;
 
     (void)state;
     fake_kernel_fail(GBA_IOC_ALLOC, EDQUOT, 1);
     assert_int_equal(ask(other, 0, 1, &taken), GBA_ERR_LIMIT);
-    team_make(dev, &ticket, old);
+    team_make(dev, &handle, old);
     arrive(old[0], 1);
     arrive(old[1], 1);
     fake_kernel.uid = 1; /* the other groups are another user's */
@@ -53,8 +55,8 @@ static void one_group_changes_hands(void **state)
     fake_kernel.now += GBA_DRIVER_WINDOW_NS;
     assert_int_equal(ask(other, 0, 0, &taken), GBA_ERR_NO_GROUP);
     assert_int_equal(ask(other, UINT32_MAX, 0, &taken), GBA_OK);
-    assert_int_equal(taken.group, ticket.group);
-    assert_int_not_equal(taken.generation, ticket.generation);
+    assert_int_equal(taken.group, handle.group);
+    assert_int_not_equal(taken.generation, handle.generation);
     for (uint32_t i = 0; i < 2; i++) {
         assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
         assert_int_equal(gba_dev_cdev.inspect(old[i], &group), GBA_ERR_RECLAIMED);
@@ -96,20 +98,20 @@ static void jobs(void **state)
 {
     static const gba_device_attr_t attr[] = {{"123.0"}, {"123.0"}, {"124.0"}, {NULL}};
     struct gba_dev *dev[4];
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
     (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &dev[i]), GBA_OK);
-    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_OK);
-    assert_int_equal(ask(dev[1], 0, 2, &ticket), GBA_OK);
-    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_ERR_LIMIT);
-    assert_int_equal(ask(dev[1], 0, 2, &ticket), GBA_ERR_LIMIT);
-    assert_int_equal(ask(dev[2], 0, 1, &ticket), GBA_OK);
-    assert_int_equal(ask(dev[3], 0, 1, &ticket), GBA_OK);
-    assert_int_equal(ask(dev[3], 0, 1, &ticket), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[0], 0, 2, &handle), GBA_OK);
+    assert_int_equal(ask(dev[1], 0, 2, &handle), GBA_OK);
+    assert_int_equal(ask(dev[0], 0, 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[1], 0, 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[2], 0, 1, &handle), GBA_OK);
+    assert_int_equal(ask(dev[3], 0, 1, &handle), GBA_OK);
+    assert_int_equal(ask(dev[3], 0, 1, &handle), GBA_ERR_LIMIT);
     gba_dev_cdev.close(dev[1]);
-    assert_int_equal(ask(dev[0], 0, 2, &ticket), GBA_OK);
+    assert_int_equal(ask(dev[0], 0, 2, &handle), GBA_OK);
     gba_dev_cdev.close(dev[0]);
     gba_dev_cdev.close(dev[2]);
     gba_dev_cdev.close(dev[3]);

@@ -66,11 +66,11 @@ static void test_DRV_2_reset_on_reallocation(void **state)
     assert_true(bench_read(8, GBA_GROUP_REG(4, GBA_REG_ARRIVAL)) == 0);
     for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
         assert_int_equal(group->table[member], 0);
-        assert_true(member >= 2 || GBA_SEAT_EMPTY == record.seat[member].state);
+        assert_true(member >= 2 || GBA_MEMBERSHIP_EMPTY == record.membership[member].state);
     }
 }
 
-static void test_DRV_3_join_needs_the_ticket_and_a_seat(void **state)
+static void test_DRV_3_join_needs_the_handle_and_a_membership(void **state)
 {
     (void)state;
     power_on();
@@ -196,7 +196,7 @@ static void test_DRV_6_giving_up_an_allocation(void **state)
 }
 
 /* The others joined and left while this one was still on its way. */
-static void test_DRV_6_who_comes_too_late_is_told(void **state)
+static void test_DRV_6_who_comes_too_late_is_reported(void **state)
 {
     uint32_t old;
     uint64_t key;
@@ -261,7 +261,7 @@ static void test_DRV_10_dead_members_leave(void **state)
     bench_arrive(4, 0, 1);
     assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 1);
     assert_int_equal(group->table[0], 0);
-    assert_int_equal(record.seat[0].state, GBA_SEAT_LEFT);
+    assert_int_equal(record.membership[0].state, GBA_MEMBERSHIP_LEFT);
     assert_int_equal(record.head.state, GBA_GROUP_ARMED);
     bench_arrive(4, 1, 1);
     assert_int_equal(bench_arrive(4, 2, 1), 2);
@@ -294,14 +294,14 @@ int main(void)
         cmocka_unit_test(test_DRV_2_alloc),
         cmocka_unit_test(test_DRV_2_generations_differ),
         cmocka_unit_test(test_DRV_2_reset_on_reallocation),
-        cmocka_unit_test(test_DRV_3_join_needs_the_ticket_and_a_seat),
+        cmocka_unit_test(test_DRV_3_join_needs_the_handle_and_a_membership),
         cmocka_unit_test(test_DRV_3_members_hold_the_group),
         cmocka_unit_test(test_DRV_4_map_flag),
         cmocka_unit_test(test_DRV_5_configure_when_all_are_mapped),
         cmocka_unit_test(test_DRV_5_never_with_one_who_left),
         cmocka_unit_test(test_DRV_6_leave_withdraws_first),
         cmocka_unit_test(test_DRV_6_giving_up_an_allocation),
-        cmocka_unit_test(test_DRV_6_who_comes_too_late_is_told),
+        cmocka_unit_test(test_DRV_6_who_comes_too_late_is_reported),
         cmocka_unit_test(test_DRV_7_inspect_changes_nothing),
         cmocka_unit_test(test_DRV_8_errors_of_an_armed_group_interrupt),
         cmocka_unit_test(test_DRV_9_mmap_offsets),

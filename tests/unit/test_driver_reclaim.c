@@ -127,7 +127,7 @@ static void test_DRV_11_allocated_is_held(void **state)
     refused(GBA_ERR_LIMIT);
 }
 
-static void test_DRV_12_the_coldest_is_taken(void **state)
+static void test_DRV_12_the_slowest_is_taken(void **state)
 {
     (void)state;
     scarce();
@@ -139,17 +139,17 @@ static void test_DRV_12_the_coldest_is_taken(void **state)
     asker.now += WINDOW;
     refused(GBA_ERR_NO_GROUP); /* nothing for no heat, and no sample either */
     assert_int_equal(records[1].head.rated, 0);
-    asker.heat = 4 * 20;
+    asker.barrier_rate = 4 * 20;
     refused(GBA_ERR_NO_GROUP); /* 4 times the rate is not enough, more is */
-    asker.heat++;
+    asker.barrier_rate++;
     takes_back(1);
-    asker.heat = UINT32_MAX;
+    asker.barrier_rate = UINT32_MAX;
     takes_back(1);
     bench_arrive(1, 1, 2); /* somebody has come to its round */
     takes_back(2);
     records[2].head.uid = 8;
     takes_back(0);
-    asker.heat = 4 * 100;
+    asker.barrier_rate = 4 * 100;
     refused(GBA_ERR_NO_GROUP);
 }
 
@@ -159,7 +159,7 @@ static void test_DRV_12_of_several_the_lowest_number(void **state)
     scarce();
     for (uint32_t i = 0; i < GROUPS; i++)
         give(i);
-    asker.heat = 1;
+    asker.barrier_rate = 1;
     asker.now += WINDOW;
     takes_back(0);
     records[0].head.state = GBA_GROUP_ALLOCATED; /* not armed: its members are about to agree */
@@ -175,7 +175,7 @@ static void test_DRV_12_at_the_limit_one_of_the_same_job(void **state)
     give(1);
     rounds(1, 1);
     asker.now += WINDOW;
-    asker.heat = 1000;
+    asker.barrier_rate = 1000;
     asker.groups_max = 1;
     takes_back(1); /* though 2 is free, and 0 is colder */
     asker.groups_max = 2;
@@ -194,7 +194,7 @@ static void test_DRV_12_at_every_point_of_a_round(void **state)
         give(i);
     records[1].head.uid = records[2].head.uid = 8;
     asker.now += WINDOW;
-    asker.heat = 1000000;
+    asker.barrier_rate = 1000000;
     for (uint32_t round = 1; round <= 3; round++) {
         takes_back(0);
         bench_arrive(0, round % 2, round);
@@ -214,7 +214,7 @@ static void test_DRV_13_rates(void **state)
     scarce();
     for (uint32_t i = 0; i < GROUPS; i++)
         give(i);
-    asker.heat = UINT32_MAX;
+    asker.barrier_rate = UINT32_MAX;
     asker.now += WINDOW - 1;
     refused(GBA_ERR_NO_GROUP);
     rounds(0, 10);
@@ -249,7 +249,7 @@ static void test_DRV_13_begins_when_it_is_armed(void **state)
     for (uint32_t i = 1; i < GROUPS; i++)
         assert_int_equal(gba_driver_alloc(&records[i], &bench.group[i], &asker), GBA_OK);
     assert_int_equal(gba_driver_alloc(&records[0], g, &asker), GBA_OK);
-    asker.heat = UINT32_MAX;
+    asker.barrier_rate = UINT32_MAX;
     asker.now += 10 * WINDOW;
     refused(GBA_ERR_NO_GROUP);
     assert_int_equal(gba_driver_join(&records[0], head->generation, head->key, 0, ann), GBA_OK);
@@ -272,7 +272,7 @@ static void test_DRV_13_rates_of_long_times(void **state)
     (void)state;
     scarce();
     give(0);
-    asker.heat = 1;
+    asker.barrier_rate = 1;
     bench.group[0].core.counters[GBA_COUNTER_ROUNDS] = UINT64_C(1) << 60;
     asker.now += 1000000000u;
     gets_free(1);
@@ -389,7 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_DRV_11_a_job_has_no_more_than_its_limit),
         cmocka_unit_test(test_DRV_11_allocated_is_held),
-        cmocka_unit_test(test_DRV_12_the_coldest_is_taken),
+        cmocka_unit_test(test_DRV_12_the_slowest_is_taken),
         cmocka_unit_test(test_DRV_12_of_several_the_lowest_number),
         cmocka_unit_test(test_DRV_12_at_the_limit_one_of_the_same_job),
         cmocka_unit_test(test_DRV_12_at_every_point_of_a_round),

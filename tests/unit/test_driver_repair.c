@@ -21,7 +21,7 @@ static void killed_in(void (*call)(void), void (*prepare)(void))
         record.head = old.head;
         group->core = old_group.core;
         if (part & 1)
-            memcpy(record.seat, old.seat, sizeof(old.seat));
+            memcpy(record.membership, old.membership, sizeof(old.membership));
         if (part & 2)
             memcpy(group->table, old_group.table, sizeof(old_group.table));
         gba_driver_repair(&record, group);

@@ -14,13 +14,14 @@
 
 #include <cmocka.h>
 
-#include "gba/dev/sim.h"
-#include "gba/engine.h"
+#include "sim/shm/sim.h"
+#include "gba/team/path_hybrid.h"
 #include "tests/unit/heard.h"
-#include "tests/unit/hierarchy_world.h"
+#include "tests/unit/hierarchy_harness.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/notification_harness.h"
 
-static uint32_t hosts_of(const struct world *w, uint32_t size)
+static uint32_t hosts_of(const struct harness *w, uint32_t size)
 {
     uint32_t hosts = 0, seen = 0;
 
@@ -36,7 +37,7 @@ static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
 
 static void test_any_shape(void **state)
 {
-    struct world *w = world_on("sim");
+    struct harness *w = harness_on("sim");
     char text[96];
 
     (void)state;
@@ -46,47 +47,46 @@ static void test_any_shape(void **state)
             for (int layout = 0; layout < 4; layout++) {
                 uint32_t nodes;
 
-                world_hosts(w, sizes[i], hosts, layout);
+                harness_hosts(w, sizes[i], hosts, layout);
                 nodes = hosts_of(w, sizes[i]);
                 snprintf(text, sizeof text,
                          "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
                          1 == nodes ? "" : "s", sizes[i]);
                 w->expected = text;
-                world_run(w, sizes[i], GBA_PATH_SIM);
+                harness_run(w, sizes[i], GBA_PATH_SIM);
             }
     assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
-    world_end(w);
+    harness_end(w);
 }
 
 /* Without being asked for: where a group of all would have too many members. */
 static void test_more_members_than_a_group_can_have(void **state)
 {
-    struct world *w = world_on("sim");
+    struct harness *w = harness_on("sim");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_AUTO;
     w->device->members_max = 4;
-    world_hosts(w, 4, 4, 0);
+    harness_hosts(w, 4, 4, 0);
     w->expected = "sim: group 0 of 32, 4 members";
-    world_run(w, 4, GBA_PATH_SIM);
+    harness_run(w, 4, GBA_PATH_SIM);
     for (uint32_t hosts = 2; hosts <= 4; hosts++) {
-        world_hosts(w, 9, hosts, 0);
+        harness_hosts(w, 9, hosts, 0);
         w->expected = "sim: group 0 of 32 among the leaders of";
-        world_run(w, 9, GBA_PATH_SIM);
+        harness_run(w, 9, GBA_PATH_SIM);
     }
-    world_hosts(w, 9, 5, 0); /* more nodes than it can have, too */
-    w->expected = "v1 among the leaders of 5 hosts, 9 members, at most 2 on a host; no device: ";
-    world_run(w, 9, GBA_PATH_SOFT);
-    assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
-    world_hosts(w, 9, 1, 0); /* a device is of no use on one host */
+    harness_hosts(w, 9, 5, 0); /* more nodes than it can have, too */
+    w->expected = "sim: groups among the leaders of 5 hosts";
+    harness_run(w, 9, GBA_PATH_SIM);
+    harness_hosts(w, 9, 1, 0); /* a device is of no use on one host */
     w->expected = "through shared memory, 9 members on 1 host; no device: ";
-    world_run(w, 9, GBA_PATH_SOFT);
+    harness_run(w, 9, GBA_PATH_SOFTWARE);
     assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
-    world_hosts(w, 9, 3, 0);
+    harness_hosts(w, 9, 3, 0);
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
     w->expected = "through messages";
-    world_run(w, 9, GBA_PATH_SOFT);
-    world_end(w);
+    harness_run(w, 9, GBA_PATH_SOFTWARE);
+    harness_end(w);
 }
 
 /* The sequence passes 2^32 on the way. */
@@ -94,53 +94,51 @@ static void test_many_rounds(void **state)
 {
     (void)state;
     for (uint32_t hosts = 1; hosts <= 3; hosts++) {
-        struct world *w = world_on("sim");
+        struct harness *w = harness_on("sim");
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
-        world_hosts(w, 6, hosts, 3);
-        world_run(w, 6, GBA_PATH_SIM);
-        world_end(w);
+        harness_hosts(w, 6, hosts, 3);
+        harness_run(w, 6, GBA_PATH_SIM);
+        harness_end(w);
     }
 }
 
 /* As many nodes as a group can have, each with a leader alone: the steps, in one thread. */
 static void test_708_nodes(void **state)
 {
-    static struct gba_software leader[GBA_MEMBERS_MAX];
+    static struct gba_path_hybrid leader[GBA_MEMBERS_MAX];
+    const struct gba_path_ops *ops = &gba_path_hybrid_ops;
     const uint32_t sequence = UINT32_MAX - 2;
     gba_device_t *device;
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
     (void)state;
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
-    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX + 1, &ticket), GBA_ERR_TOO_MANY);
-    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX, &ticket), GBA_OK);
+    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX + 1, &handle), GBA_ERR_TOO_MANY);
+    assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX, &handle), GBA_OK);
     for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
-        leader[node] = (struct gba_software){
-            .kind = GBA_SOFTWARE_HYBRID, .leader = true, .sequence = sequence};
-        assert_int_equal(gba_group_take(device, &ticket, node, sequence, &leader[node].group,
-                                        &leader[node].state),
-                         GBA_OK);
+        leader[node] = (struct gba_path_hybrid){.base = {.ops = &gba_path_hybrid_ops},
+                                                .leaders_ops = &gba_leaders_in_group,
+                                                .sequence = sequence};
+        assert_int_equal(gba_path_hybrid_join(&leader[node], device, &handle, node), GBA_OK);
     }
-    assert_int_equal(gba_configure_group(leader[0].group, sequence), GBA_OK);
+    assert_int_equal(gba_configure_group(leader[0].base.group, sequence), GBA_OK);
     for (uint32_t round = 0; round < 6; round++) {
         for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
             uint32_t node = (i * 5 + round) % GBA_MEMBERS_MAX; /* 708 is no multiple of 5 */
             uint32_t before = (node + GBA_MEMBERS_MAX - 5) % GBA_MEMBERS_MAX;
 
             if (i > 0)
-                assert_int_equal(gba_software_test(&leader[before]), GBA_INPROGRESS);
-            assert_int_equal(gba_software_start(&leader[node]), GBA_OK);
-            (void)gba_software_test(&leader[node]); /* it arrives in its first test */
+                assert_int_equal(ops->test(&leader[before].base), GBA_INPROGRESS);
+            assert_int_equal(ops->start(&leader[node].base), GBA_OK);
+            (void)ops->test(&leader[node].base); /* it arrives in its first test */
         }
         for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++)
-            assert_int_equal(gba_software_test(&leader[node]), GBA_OK);
+            assert_int_equal(ops->test(&leader[node].base), GBA_OK);
     }
-    for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
-        gba_local_state_fini(leader[node].state);
-        gba_free_group(leader[node].group);
-    }
+    for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++)
+        gba_path_hybrid_leave(&leader[node]);
     gba_device_fini(device);
 }
 
@@ -155,13 +153,13 @@ static void test_lost_and_mended(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
-            struct world *w = world_on(paths[i]);
+            struct harness *w = harness_on(paths[i]);
             uint64_t retries = 0;
 
             w->params.wait = wait;
             w->rounds = 100;
-            world_hosts(w, 7, 3, 0);
-            world_run(w, 7, GBA_PATH_SIM);
+            harness_hosts(w, 7, 3, 0);
+            harness_run(w, 7, GBA_PATH_SIM);
             for (uint32_t r = 0; r < 7; r++) {
                 uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
 
@@ -170,7 +168,7 @@ static void test_lost_and_mended(void **state)
                 retries += mine;
             }
             assert_true(3 == i || retries > 0);
-            world_end(w);
+            harness_end(w);
         }
 }
 
@@ -181,17 +179,17 @@ static void test_the_device_dies_as_a_round_ends(void **state)
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
         for (int after = 1; after <= 64; after *= 4) {
             char path[48];
-            struct world *w;
+            struct harness *w;
 
             snprintf(path, sizeof path, "sim?die_after=%d", after);
-            w = world_on(path);
+            w = harness_on(path);
             w->rounds = 100;
             w->expected = gba_status_text(GBA_ERR_DEAD);
-            world_hosts(w, 9, hosts, after % 3);
-            world_run(w, 9, GBA_PATH_SOFT);
+            harness_hosts(w, 9, hosts, after % 3);
+            harness_run(w, 9, GBA_PATH_SOFTWARE);
             for (uint32_t r = 0; r < 9; r++)
                 assert_int_equal(w->stats[r].failovers, 1);
-            world_end(w);
+            harness_end(w);
         }
 }
 
@@ -215,12 +213,12 @@ static void *kill_device(void *arg)
  */
 static void test_the_device_dies_at_any_moment(void **state)
 {
-    unsigned survived = 0, late = 0;
+    unsigned survived = 0;
 
     (void)state;
     srand(1);
     for (int i = 0; i < 150; i++) {
-        struct world *w = world_on(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
+        struct harness *w = harness_on(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
         struct killer killer = {&((struct gba_sim_dev *)w->device->dev)->segment->dead,
                                 (unsigned)rand() % 12000u};
         pthread_t thread;
@@ -228,41 +226,41 @@ static void test_the_device_dies_at_any_moment(void **state)
         w->rounds = 5;
         w->until_death = true;
         w->late_ms = i % 3 == 0;
-        world_hosts(w, 7, 1 + (uint32_t)i % 4, i % 4);
+        harness_hosts(w, 7, 1 + (uint32_t)i % 4, i % 4);
         assert_int_equal(pthread_create(&thread, NULL, kill_device, &killer), 0);
-        thread_oob_run(7, 0, world_member, w);
+        notifications_start(w, 7);
+        thread_oob_run(7, 0, harness_member, w);
+        notifications_stop(w);
         pthread_join(thread, NULL);
         survived += w->stats[0].failovers > 0;
-        late += gba_word_load_relaxed(&w->completed_late) > 0;
         for (uint32_t r = 0; r < 7; r++) {
             assert_int_equal(w->returned[r], GBA_OK);
-            assert_int_equal(w->path[r], GBA_PATH_SOFT);
+            assert_int_equal(w->path[r], GBA_PATH_SOFTWARE);
             assert_string_equal(w->why[r], w->why[0]);
             assert_int_equal(w->stats[r].rounds, w->stats[0].rounds);
             assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
         }
         assert_int_equal(gba_word_load_relaxed(&w->early), 0);
-        assert_int_equal(world_segments(), 0);
-        world_end(w);
+        assert_int_equal(harness_segments(), 0);
+        harness_end(w);
     }
     assert_true(survived > 20); /* the others died in the agreement */
-    assert_true(late > 0);      /* somebody had left the round, and others had not */
 }
 
 /* Waits of 4 x 150 ms, of which each member sleeps in three, at least. */
 static void test_sleeping(void **state)
 {
-    struct world *w = world_on("sim");
+    struct harness *w = harness_on("sim");
 
     (void)state;
     w->params.wait = GBA_WAIT_SLEEP;
     w->rounds = 4;
     w->late_ms = 150;
-    world_hosts(w, 4, 2, 0);
-    world_run(w, 4, GBA_PATH_SIM);
+    harness_hosts(w, 4, 2, 0);
+    harness_run(w, 4, GBA_PATH_SIM);
     for (uint32_t r = 0; r < 4; r++)
         assert_true(w->cpu[r] < 0.06);
-    world_end(w);
+    harness_end(w);
 }
 
 /* --------------------------------------------------------------------- who is missing --- */
@@ -281,15 +279,15 @@ gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *sta
 /* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
 static void late(const uint32_t host[5], unsigned lines)
 {
-    struct world *w = world_on("sim");
+    struct harness *w = harness_on("sim");
 
     memcpy(w->host, host, 5 * sizeof host[0]);
     w->params.stuck_after = 1;
     w->late_until = heard_enough;
     w->rounds = 1;
     hear_begin(lines);
-    world_run(w, 5, GBA_PATH_SIM);
-    world_end(w);
+    harness_run(w, 5, GBA_PATH_SIM);
+    harness_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(lines);
 }

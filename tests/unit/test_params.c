@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of parameters: it makes sense, and every value out of range is named. */
+#define _GNU_SOURCE /* strcasestr */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,27 @@ static void the_reference(void **state)
     assert_true(find("priority")->all_same);
     assert_true(find("disable")->all_same);
     assert_true(find("min_comm_size")->all_same);
+}
+
+/* What a user reads names the range, and whose value is used where that is not each process's own.
+ */
+static void help_has_the_range(void **state)
+{
+    static const char *const rank0[] = {"offload_after", "max_groups", "sw_algorithm",
+                                        "sw_radix",      "hierarchy",  "first_sequence"};
+    char most[32];
+
+    (void)state;
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        snprintf(most, sizeof most, "%" PRId64, param->max);
+        if ((GBA_PARAM_INT == param->type && INT32_MAX != param->max) ||
+            GBA_PARAM_UINT == param->type)
+            assert_non_null(strstr(param->help, most));
+        for (const gba_param_value_t *v = param->values; NULL != v && NULL != v->name; v++)
+            assert_non_null(strstr(param->help, v->name));
+    }
+    for (size_t i = 0; i < sizeof rank0 / sizeof rank0[0]; i++)
+        assert_non_null(strcasestr(find(rank0[i])->help, "rank 0"));
 }
 
 static void defaults_are_allowed(void **state)
@@ -188,10 +210,10 @@ static void the_first_of_two_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_makes_sense),     cmocka_unit_test(the_reference),
-        cmocka_unit_test(defaults_are_allowed),      cmocka_unit_test(ends_of_every_range),
-        cmocka_unit_test(values_of_enumerations),    cmocka_unit_test(device_paths),
-        cmocka_unit_test(the_first_of_two_is_named),
+        cmocka_unit_test(the_table_makes_sense), cmocka_unit_test(the_reference),
+        cmocka_unit_test(help_has_the_range),    cmocka_unit_test(defaults_are_allowed),
+        cmocka_unit_test(ends_of_every_range),   cmocka_unit_test(values_of_enumerations),
+        cmocka_unit_test(device_paths),          cmocka_unit_test(the_first_of_two_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gba/soft/sched.h"
+#include "gba/algo/sched.h"
 
 #define SIZE_MAX_TESTED 1024u
 #define WORDS           (SIZE_MAX_TESTED / 64u)

@@ -13,13 +13,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "gba/signal/node.h"
-#include "gba/signal/shm.h"
+#include "gba/transport/node_barrier.h"
+#include "gba/transport/shm.h"
 
 #define SEQ    41u
 #define NOBODY 65534
@@ -61,13 +62,13 @@ static gba_status_t in_child(gba_status_t (*run)(const void *), const void *arg)
 }
 
 /* A refusal is said once, leaves the output alone, and keeps no file open. */
-static void expect_refusal(const struct gba_segment_ticket *ticket, gba_status_t expected)
+static void expect_refusal(const struct gba_segment_handle *handle, gba_status_t expected)
 {
     struct gba_segment segment = {.slots = 77};
     unsigned before = count_entries("/proc/self/fd");
 
     lines = 0;
-    assert_int_equal(gba_shm_segment_attach(ticket, &segment), expected);
+    assert_int_equal(gba_shm_segment_attach(handle, &segment), expected);
     assert_int_equal(lines, 1);
     assert_int_equal(segment.slots, 77);
     assert_null(segment.base);
@@ -78,15 +79,16 @@ static gba_status_t attach_and_signal(const void *arg)
 {
     struct gba_segment segment;
     struct gba_shm shm;
-    struct gba_node node;
+    struct gba_node_barrier node;
 
     if (gba_shm_segment_attach(arg, &segment) != GBA_OK)
         return GBA_ERR_IO;
     gba_shm_init(&shm, &segment, 1);
-    gba_node_init(&node, &segment, SEQ);
+    gba_node_barrier_init(&node, &segment, SEQ);
     if (gba_shm_ops.mine(&shm.base, 2, 0) != SEQ || gba_shm_ops.peek(&shm.base, 0, 0, 1) != SEQ)
         return GBA_ERR_MISMATCH;
-    if (gba_shm_ops.set(&shm.base, 0, 1, SEQ + 1) != GBA_OK || gba_node_gather(&node, SEQ + 1))
+    if (gba_shm_ops.set(&shm.base, 0, 1, SEQ + 1) != GBA_OK ||
+        gba_node_barrier_gather(&node, SEQ + 1))
         return GBA_ERR_MISMATCH;
     gba_shm_segment_close(&segment);
     return GBA_OK;
@@ -96,21 +98,21 @@ static void test_two_processes(void **state)
 {
     unsigned fds = count_entries("/proc/self/fd");
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     struct gba_shm shm;
-    struct gba_node node;
+    struct gba_node_barrier node;
 
     (void)state;
-    assert_int_equal(gba_shm_segment_create(2, 3, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(gba_shm_segment_create(2, 3, SEQ, &segment, &handle), GBA_OK);
     gba_shm_init(&shm, &segment, 0);
-    gba_node_init(&node, &segment, SEQ);
-    assert_int_equal(in_child(attach_and_signal, &ticket), GBA_OK);
+    gba_node_barrier_init(&node, &segment, SEQ);
+    assert_int_equal(in_child(attach_and_signal, &handle), GBA_OK);
     assert_int_equal(gba_shm_ops.mine(&shm.base, 0, 0), SEQ);
     assert_int_equal(gba_shm_ops.mine(&shm.base, 1, 0), SEQ + 1);
     assert_int_equal(gba_shm_ops.peek(&shm.base, 1, 0, 0), SEQ);
-    assert_int_equal(gba_node_test(&node), GBA_OK); /* of the round before the first */
-    gba_node_start(&node, SEQ + 1);                 /* the last to arrive */
-    assert_int_equal(gba_node_test(&node), GBA_OK);
+    assert_int_equal(gba_node_barrier_test(&node), GBA_OK); /* of the round before the first */
+    gba_node_barrier_start(&node, SEQ + 1);                 /* the last to arrive */
+    assert_int_equal(gba_node_barrier_test(&node), GBA_OK);
     gba_shm_segment_close(&segment);
     assert_int_equal(count_entries("/proc/self/fd"), fds);
 }
@@ -119,11 +121,11 @@ static void test_two_processes(void **state)
 static void test_layout(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     unsigned char *end;
 
     (void)state;
-    assert_int_equal(gba_shm_segment_create(16, gba_sched_slots(16, 2), SEQ, &segment, &ticket),
+    assert_int_equal(gba_shm_segment_create(16, gba_sched_slots(16, 2), SEQ, &segment, &handle),
                      GBA_OK);
     assert_true(segment.bytes <= 8192);
     end = (unsigned char *)(uintptr_t)gba_segment_slots(&segment, 15);
@@ -135,23 +137,36 @@ static void test_layout(void **state)
                              SEQ);
     }
     gba_shm_segment_close(&segment);
-    assert_int_equal(gba_shm_segment_create(16, 0, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(gba_shm_segment_create(16, 0, SEQ, &segment, &handle), GBA_OK);
     assert_true(segment.bytes <= 4096 || segment.bytes == (size_t)sysconf(_SC_PAGESIZE));
     gba_shm_segment_close(&segment);
+}
+
+/* MFD_NOEXEC_SEAL, from Linux 6.3 on. */
+static bool kernel_seals_exec(void)
+{
+    int file = memfd_create("gba-test", MFD_CLOEXEC | 0x0008u);
+
+    if (file < 0)
+        return false;
+    close(file);
+    return true;
 }
 
 static void test_file_is_private(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     struct stat st;
 
     (void)state;
-    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(fstat(segment.fd, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(st.st_nlink, 0); /* it has no name, so nothing is left behind */
     assert_true(fcntl(segment.fd, F_GETFD) & FD_CLOEXEC);
+    /* Sealed against that where the kernel can: test_memory_file.c. */
+    assert_true(fchmod(segment.fd, 0700) != 0 || !kernel_seals_exec());
     assert_int_equal(ftruncate(segment.fd, 0), -1); /* sealed: nobody gets a SIGBUS */
     gba_shm_segment_close(&segment);
 }
@@ -168,42 +183,42 @@ static gba_status_t attach_as_nobody(const void *arg)
 static void test_other_user(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
 
     (void)state;
     if (geteuid() != 0)
         skip();
-    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
-    assert_int_equal(in_child(attach_as_nobody, &ticket), GBA_ERR_PERM);
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
+    assert_int_equal(in_child(attach_as_nobody, &handle), GBA_ERR_PERM);
     /* The kernel lets root open anybody's: it is refused all the same. */
     assert_int_equal(fchown(segment.fd, NOBODY, NOBODY), 0);
-    expect_refusal(&ticket, GBA_ERR_PERM);
+    expect_refusal(&handle, GBA_ERR_PERM);
     gba_shm_segment_close(&segment);
 }
 
 static void test_not_the_file(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket, wrong;
+    struct gba_segment_handle handle, wrong;
     int pipes[2];
     FILE *file = tmpfile();
 
     (void)state;
-    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
-    wrong = ticket;
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
+    wrong = handle;
     wrong.cookie[1]++;
     expect_refusal(&wrong, GBA_ERR_STALE);
-    wrong = ticket;
+    wrong = handle;
     wrong.slots = 2000; /* another size */
     expect_refusal(&wrong, GBA_ERR_STALE);
     wrong.slots = GBA_SEGMENT_SLOTS_MAX + 1;
     expect_refusal(&wrong, GBA_ERR_STALE);
-    wrong = ticket;
+    wrong = handle;
     wrong.pid = 0x7FFFFFFF; /* above any pid */
     expect_refusal(&wrong, GBA_ERR_STALE);
 
     /* The number means another file by now: of the right size, a pipe. */
-    wrong = ticket;
+    wrong = handle;
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), (off_t)segment.bytes), 0);
     wrong.fd = (uint32_t)fileno(file);
@@ -216,7 +231,7 @@ static void test_not_the_file(void **state)
     fclose(file);
 
     gba_shm_segment_shut(&segment);
-    expect_refusal(&ticket, GBA_ERR_STALE);
+    expect_refusal(&handle, GBA_ERR_STALE);
     gba_shm_segment_shut(&segment); /* again: nothing */
     gba_shm_segment_close(&segment);
 }
@@ -224,19 +239,19 @@ static void test_not_the_file(void **state)
 static void test_other_version(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
 
     (void)state;
-    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &ticket), GBA_OK);
-    segment.base[sizeof ticket.cookie]++; /* the first byte behind the cookie */
-    expect_refusal(&ticket, GBA_ERR_VERSION);
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
+    segment.base[sizeof handle.cookie]++; /* the first byte behind the cookie */
+    expect_refusal(&handle, GBA_ERR_VERSION);
     gba_shm_segment_close(&segment);
 }
 
 static gba_status_t create_with_limit(const void *arg)
 {
     const struct rlimit none = {0, 0};
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     struct gba_segment segment;
     const int *what = arg;
     gba_status_t status;
@@ -245,7 +260,7 @@ static gba_status_t create_with_limit(const void *arg)
     if (setrlimit((__rlimit_resource_t)*what, &none) != 0)
         return GBA_ERR_IO;
     lines = 0;
-    status = gba_shm_segment_create(1000, 64, SEQ, &segment, &ticket);
+    status = gba_shm_segment_create(1000, 64, SEQ, &segment, &handle);
     return lines == 1 ? status : GBA_ERR_MISMATCH;
 }
 
@@ -281,13 +296,13 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
 /* A profiler's timer interrupts the taking of memory: that is no failure. */
 static void test_interrupted(void **state)
 {
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
     struct gba_segment segment;
 
     (void)state;
     lines = 0;
     interruptions = 2;
-    assert_int_equal(gba_shm_segment_create(2, 1, SEQ, &segment, &ticket), GBA_OK);
+    assert_int_equal(gba_shm_segment_create(2, 1, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(interruptions, 0);
     assert_int_equal(lines, 0);
     gba_shm_segment_close(&segment);
@@ -296,14 +311,14 @@ static void test_interrupted(void **state)
 static void test_bad_parameters(void **state)
 {
     struct gba_segment segment;
-    struct gba_segment_ticket ticket;
+    struct gba_segment_handle handle;
 
     (void)state;
     lines = 0;
-    assert_int_equal(gba_shm_segment_create(0, 1, SEQ, &segment, &ticket), GBA_ERR_PARAM);
-    assert_int_equal(gba_shm_segment_create(GBA_SEGMENT_MEMBERS_MAX + 1, 1, SEQ, &segment, &ticket),
+    assert_int_equal(gba_shm_segment_create(0, 1, SEQ, &segment, &handle), GBA_ERR_PARAM);
+    assert_int_equal(gba_shm_segment_create(GBA_SEGMENT_MEMBERS_MAX + 1, 1, SEQ, &segment, &handle),
                      GBA_ERR_PARAM);
-    assert_int_equal(gba_shm_segment_create(1, GBA_SEGMENT_SLOTS_MAX + 1, SEQ, &segment, &ticket),
+    assert_int_equal(gba_shm_segment_create(1, GBA_SEGMENT_SLOTS_MAX + 1, SEQ, &segment, &handle),
                      GBA_ERR_PARAM);
     assert_int_equal(lines, 3);
     /* Every schedule fits. */

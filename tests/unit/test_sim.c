@@ -9,7 +9,7 @@ static void test_one_process(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[3];
+    struct gba_membership *membership[3];
     gba_group_state_t group;
     gba_device_info_t info;
 
@@ -20,28 +20,28 @@ static void test_one_process(void **state)
     assert_int_equal(info.groups, GBA_GROUPS);
     assert_int_equal(info.groups_free, GBA_GROUPS);
     assert_int_equal(info.members_max, GBA_MEMBERS_MAX);
-    sim_group(dev, 3, UINT32_MAX - 1, seat);
+    sim_group(dev, 3, UINT32_MAX - 1, membership);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     /* Three rounds, over the wrap of the sequence. */
     for (uint32_t i = 0, sequence = UINT32_MAX; i < 3; i++, sequence++) {
-        sim_arrive(seat[0], sequence);
-        sim_arrive(seat[1], sequence);
-        assert_false(sim_released(seat[0], sequence));
-        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+        sim_arrive(membership[0], sequence);
+        sim_arrive(membership[1], sequence);
+        assert_false(sim_released(membership[0], sequence));
+        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
         assert_int_equal(group.arrived_count, 2);
         assert_int_equal(group.arrived_mask[0], 3);
         assert_int_equal(group.sequence, sequence - 1);
         assert_true(0 != (group.status & GBA_STATUS_READY));
         assert_true(0 != (group.status & GBA_STATUS_ACTIVE));
-        sim_arrive(seat[2], sequence);
+        sim_arrive(membership[2], sequence);
         for (int m = 0; m < 3; m++)
-            assert_true(sim_released(seat[m], sequence));
+            assert_true(sim_released(membership[m], sequence));
     }
     info = sim_info(dev);
     assert_int_equal(info.counters[GBA_COUNTER_ARRIVALS], 9);
     assert_int_equal(info.counters[GBA_COUNTER_RELEASES], 9);
     assert_int_equal(info.counters[GBA_COUNTER_ROUNDS], 3);
-    sim_leave(seat, 3);
+    sim_leave(membership, 3);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
@@ -51,68 +51,69 @@ static void test_groups(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    gba_ticket_t ticket[GBA_GROUPS], old, wrong;
+    gba_group_handle_t handle[GBA_GROUPS], old, wrong;
     gba_group_state_t group;
-    struct gba_seat *seat, *other;
+    struct gba_membership *membership, *other;
 
     (void)state;
     assert_non_null(dev);
     for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        assert_int_equal(sim_alloc(dev, GBA_MEMBERS_MAX, &ticket[i]), GBA_OK);
+        assert_int_equal(sim_alloc(dev, GBA_MEMBERS_MAX, &handle[i]), GBA_OK);
     assert_int_equal(sim_alloc(dev, 1, &wrong), GBA_ERR_NO_GROUP);
-    old = ticket[5];
+    old = handle[5];
     gba_dev_sim.cancel(dev, &old);
-    assert_int_equal(sim_alloc(dev, 2, &ticket[5]), GBA_OK);
-    assert_int_equal(ticket[5].group, old.group);
-    assert_int_not_equal(ticket[5].generation, old.generation);
-    assert_int_equal(gba_dev_sim.join(dev, &old, 0, &seat), GBA_ERR_STALE);
-    wrong = ticket[5];
+    assert_int_equal(sim_alloc(dev, 2, &handle[5]), GBA_OK);
+    assert_int_equal(handle[5].group, old.group);
+    assert_int_not_equal(handle[5].generation, old.generation);
+    assert_int_equal(gba_dev_sim.join(dev, &old, 0, &membership), GBA_ERR_STALE);
+    wrong = handle[5];
     wrong.key++;
-    assert_int_equal(gba_dev_sim.join(dev, &wrong, 0, &seat), GBA_ERR_STALE);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket[5], 2, &seat), GBA_ERR_PARAM);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket[5], GBA_MEMBERS_MAX, &seat), GBA_ERR_PARAM);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket[5], 0, &seat), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket[5], 0, &other), GBA_ERR_BUSY);
-    assert_int_equal(gba_dev_sim.map_flag(seat), GBA_OK);
-    assert_int_equal(gba_dev_sim.map_flag(seat), GBA_ERR_BUSY);
-    assert_int_equal(gba_dev_sim.configure(seat, 0), GBA_ERR_BUSY);
-    gba_dev_sim.cancel(dev, &ticket[5]); /* no longer the allocator's */
-    assert_int_equal(gba_dev_sim.inspect(seat, &group), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &wrong, 0, &membership), GBA_ERR_STALE);
+    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 2, &membership), GBA_ERR_PARAM);
+    assert_int_equal(gba_dev_sim.join(dev, &handle[5], GBA_MEMBERS_MAX, &membership),
+                     GBA_ERR_PARAM);
+    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 0, &membership), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 0, &other), GBA_ERR_BUSY);
+    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_OK);
+    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_ERR_BUSY);
+    assert_int_equal(gba_dev_sim.configure(membership, 0), GBA_ERR_BUSY);
+    gba_dev_sim.cancel(dev, &handle[5]); /* no longer the allocator's */
+    assert_int_equal(gba_dev_sim.inspect(membership, &group), GBA_OK);
     assert_int_equal(group.members, 2);
-    gba_dev_sim.leave(seat);
+    gba_dev_sim.leave(membership);
     for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        gba_dev_sim.cancel(dev, &ticket[i]);
+        gba_dev_sim.cancel(dev, &handle[i]);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
 
 /* What one member of a barrier test does: nobody may leave before all have entered. */
-static void member_run(const struct gba_dev_path *path, const gba_ticket_t *ticket, uint32_t member,
-                       gba_word_t *entered, gba_word_t *joined, uint32_t rounds)
+static void member_run(const struct gba_dev_path *path, const gba_group_handle_t *handle,
+                       uint32_t member, gba_word_t *entered, gba_word_t *joined, uint32_t rounds)
 {
     struct gba_dev *dev = sim_open(path);
-    struct gba_seat *seat;
+    struct gba_membership *membership;
 
     CHECK(NULL != dev);
-    CHECK(0 == memcmp(sim_info(dev).uuid, ticket->uuid, sizeof ticket->uuid));
-    seat = sim_join(dev, ticket, member, 0);
-    CHECK(NULL != seat);
+    CHECK(0 == memcmp(sim_info(dev).uuid, handle->uuid, sizeof handle->uuid));
+    membership = sim_join(dev, handle, member, 0);
+    CHECK(NULL != membership);
     gba_word_add_relaxed(joined, 1);
-    while (ticket->members != gba_word_load_relaxed(joined))
+    while (handle->members != gba_word_load_relaxed(joined))
         sched_yield();
     if (0 == member)
-        CHECK(GBA_OK == gba_dev_sim.configure(seat, 0));
-    while (0 == (GBA_CONTROL_ARM & sim_segment(dev)->model.group[seat->group].core.control))
+        CHECK(GBA_OK == gba_dev_sim.configure(membership, 0));
+    while (0 == (GBA_CONTROL_ARM & sim_segment(dev)->model.group[membership->group].core.control))
         sched_yield();
     for (uint32_t round = 1; round <= rounds; round++) {
         /* Relaxed on purpose: the barrier has to order it. */
         gba_word_store_relaxed(&entered[member * 8], round);
-        sim_arrive(seat, round);
-        sim_wait(seat, round);
-        for (uint32_t m = 0; m < ticket->members; m++)
+        sim_arrive(membership, round);
+        sim_wait(membership, round);
+        for (uint32_t m = 0; m < handle->members; m++)
             CHECK(gba_word_load_relaxed(&entered[m * 8]) >= round);
     }
-    gba_dev_sim.leave(seat);
+    gba_dev_sim.leave(membership);
     gba_dev_sim.close(dev);
 }
 
@@ -123,16 +124,16 @@ static void test_barrier(void **state)
         struct gba_dev_path path = sim_path();
         struct gba_dev *dev = sim_open(&path);
         gba_word_t *shared = sim_shared(4096);
-        gba_ticket_t ticket;
+        gba_group_handle_t handle;
         gba_device_info_t info;
         pid_t child[8];
 
         assert_non_null(dev);
-        assert_int_equal(sim_alloc(dev, members, &ticket), GBA_OK);
+        assert_int_equal(sim_alloc(dev, members, &handle), GBA_OK);
         for (uint32_t m = 0; m < members; m++) {
             child[m] = sim_fork();
             if (0 == child[m]) {
-                member_run(&path, &ticket, m, shared + 8, shared, 2000);
+                member_run(&path, &handle, m, shared + 8, shared, 2000);
                 _exit(0);
             }
         }
@@ -155,7 +156,7 @@ static void test_reap(void **state)
     for (int query = 0; query < 2; query++) {
         struct gba_dev_path path = sim_path();
         struct gba_dev *dev = sim_open(&path);
-        gba_ticket_t ticket;
+        gba_group_handle_t handle;
         pid_t child = sim_fork();
 
         if (0 == child) {
@@ -163,8 +164,8 @@ static void test_reap(void **state)
 
             CHECK(NULL != own);
             for (uint32_t i = 0; i < GBA_GROUPS; i++) {
-                CHECK(GBA_OK == sim_alloc(own, 2, &ticket));
-                CHECK(0 == i % 2 || NULL != sim_join(own, &ticket, 0, 0));
+                CHECK(GBA_OK == sim_alloc(own, 2, &handle));
+                CHECK(0 == i % 2 || NULL != sim_join(own, &handle, 0, 0));
             }
             raise(SIGKILL);
         }
@@ -175,8 +176,8 @@ static void test_reap(void **state)
         assert_int_equal(info.si_status, SIGKILL);
         if (query)
             assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-        assert_int_equal(sim_alloc(dev, 2, &ticket), GBA_OK);
-        gba_dev_sim.cancel(dev, &ticket);
+        assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
+        gba_dev_sim.cancel(dev, &handle);
         waitpid(child, NULL, 0);
         gba_dev_sim.close(dev);
     }
@@ -187,28 +188,28 @@ static void test_fork(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     pid_t child;
 
     (void)state;
     assert_non_null(dev);
-    sim_group(dev, 2, 0, seat);
+    sim_group(dev, 2, 0, membership);
     child = sim_fork();
     if (0 == child) {
-        gba_ticket_t ticket;
+        gba_group_handle_t handle;
 
-        sim_leave(seat, 2);
+        sim_leave(membership, 2);
         CHECK(GBA_GROUPS - 1 == sim_info(dev).groups_free);
-        CHECK(GBA_OK == sim_alloc(dev, 2, &ticket));
-        CHECK(NULL != sim_join(dev, &ticket, 0, 0));
+        CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
+        CHECK(NULL != sim_join(dev, &handle, 0, 0));
         _exit(0); /* without leaving */
     }
     assert_true(sim_child_ok(child));
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    sim_arrive(seat[0], 1);
-    sim_arrive(seat[1], 1);
-    assert_true(sim_released(seat[0], 1));
-    sim_leave(seat, 2);
+    sim_arrive(membership[0], 1);
+    sim_arrive(membership[1], 1);
+    assert_true(sim_released(membership[0], 1));
+    sim_leave(membership, 2);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
@@ -225,19 +226,19 @@ static void test_registers(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     uint32_t group;
 
     (void)state;
     assert_non_null(dev);
-    sim_group(dev, 2, 7, seat);
-    group = seat[0]->group;
+    sim_group(dev, 2, 7, membership);
+    group = membership[0]->group;
     assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
     assert_int_equal(reg_read(dev, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4), 7);
     /* Arrivals by register writes release, too: by the doorbell and by the group's page. */
     gba_dev_sim.reg_write(dev, GBA_DOORBELL(group), 8, GBA_ARRIVAL(8, 0));
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_ARRIVAL), 8, GBA_ARRIVAL(8, 1));
-    assert_true(sim_released(seat[0], 8) && sim_released(seat[1], 8));
+    assert_true(sim_released(membership[0], 8) && sim_released(membership[1], 8));
     /* Refused: no such register; a width that the register does not take. */
     assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + 0x100, 8), GBA_READ_NONE);
     assert_int_equal(sim_info(dev).bad_access, 1);
@@ -245,7 +246,7 @@ static void test_registers(void **state)
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ERR_ACCESS], 1);
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET);
     assert_int_equal(reg_read(dev, GBA_TABLE_ENTRY(group, 0), 8), 0);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -311,7 +312,7 @@ static void test_bad_address(void **state)
 enum { THREADS = 3, THREAD_ROUNDS = 2000 };
 
 struct thread {
-    struct gba_seat *seat;
+    struct gba_membership *membership;
     uint32_t *entered; /* of all members */
     bool ok;
 };
@@ -319,7 +320,7 @@ struct thread {
 static void *thread_run(void *arg)
 {
     struct thread *thread = arg;
-    uint32_t me = thread->seat->member;
+    uint32_t me = thread->membership->member;
 
     thread->ok = true;
     for (uint32_t round = 1; round <= THREAD_ROUNDS; round++) {
@@ -327,8 +328,8 @@ static void *thread_run(void *arg)
 
         if (odd)
             thread->entered[me] = round;
-        sim_arrive(thread->seat, round);
-        sim_wait(thread->seat, round);
+        sim_arrive(thread->membership, round);
+        sim_wait(thread->membership, round);
         /* Nobody writes again before all have arrived at the even round that follows. */
         for (uint32_t m = 0; odd && m < THREADS; m++)
             thread->ok = thread->ok && round == thread->entered[m];
@@ -345,30 +346,30 @@ static void test_threads(void **state)
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = options[i]};
         struct gba_dev *dev = sim_open(&path);
-        struct gba_seat *seat[THREADS];
+        struct gba_membership *membership[THREADS];
         struct thread thread[THREADS];
         uint32_t entered[THREADS] = {0};
         pthread_t id[THREADS];
 
         assert_non_null(dev);
-        sim_group(dev, THREADS, 0, seat);
+        sim_group(dev, THREADS, 0, membership);
         for (int t = 0; t < THREADS; t++) {
-            thread[t] = (struct thread){.seat = seat[t], .entered = entered};
+            thread[t] = (struct thread){.membership = membership[t], .entered = entered};
             assert_int_equal(pthread_create(&id[t], NULL, thread_run, &thread[t]), 0);
         }
         /* Meanwhile: whoever looks at the device and at other groups disturbs nobody. */
         for (int n = 0; n < 100; n++) {
-            gba_ticket_t ticket;
+            gba_group_handle_t handle;
 
-            assert_int_equal(sim_alloc(dev, 1, &ticket), GBA_OK);
+            assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
             assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 2);
-            gba_dev_sim.cancel(dev, &ticket);
+            gba_dev_sim.cancel(dev, &handle);
         }
         for (int t = 0; t < THREADS; t++) {
             assert_int_equal(pthread_join(id[t], NULL), 0);
             assert_true(thread[t].ok);
         }
-        sim_leave(seat, THREADS);
+        sim_leave(membership, THREADS);
         gba_dev_sim.close(dev);
     }
 }

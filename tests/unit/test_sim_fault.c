@@ -32,19 +32,27 @@ static void test_options_differ(void **state)
         size_t offset;
         const char *line;
     } options[] = {
-        {offsetof(struct gba_sim_options, latency), "latency is 7, not 9"},
-        {offsetof(struct gba_sim_options, jitter), "jitter is 7, not 9"},
-        {offsetof(struct gba_sim_options, seed), "seed is 7, not 9"},
-        {offsetof(struct gba_sim_options, lose_arrival), "lose_arrival is 7, not 9"},
-        {offsetof(struct gba_sim_options, lose_release), "lose_release is 7, not 9"},
-        {offsetof(struct gba_sim_options, repeat_release), "repeat_release is 7, not 9"},
-        {offsetof(struct gba_sim_options, die_after), "die_after is 7, not 9"},
-        {offsetof(struct gba_sim_options, die_arrival), "die_arrival is 7, not 9"},
-        {offsetof(struct gba_sim_options, die_release), "die_release is 7, not 9"},
-        {offsetof(struct gba_sim_options, die_call), "die_call is 7, not 9"},
-        {offsetof(struct gba_sim_options, groups), "groups is 7, not 9"},
-        {offsetof(struct gba_sim_options, full), "full is 7, not 9"},
-        {offsetof(struct gba_sim_options, refuse_rank), "refuse_rank is 6, not 8"},
+        {offsetof(struct gba_sim_options, latency), "runs with ?latency=7; requested: ?latency=9;"},
+        {offsetof(struct gba_sim_options, jitter), "runs with ?jitter=7; requested: ?jitter=9;"},
+        {offsetof(struct gba_sim_options, seed), "runs with ?seed=7; requested: ?seed=9;"},
+        {offsetof(struct gba_sim_options, lose_arrival),
+         "runs with ?lose_arrival=7; requested: ?lose_arrival=9;"},
+        {offsetof(struct gba_sim_options, lose_release),
+         "runs with ?lose_release=7; requested: ?lose_release=9;"},
+        {offsetof(struct gba_sim_options, repeat_release),
+         "runs with ?repeat_release=7; requested: ?repeat_release=9;"},
+        {offsetof(struct gba_sim_options, die_after),
+         "runs with ?die_after=7; requested: ?die_after=9;"},
+        {offsetof(struct gba_sim_options, die_arrival),
+         "runs with ?die_arrival=7; requested: ?die_arrival=9;"},
+        {offsetof(struct gba_sim_options, die_release),
+         "runs with ?die_release=7; requested: ?die_release=9;"},
+        {offsetof(struct gba_sim_options, die_call),
+         "runs with ?die_call=7; requested: ?die_call=9;"},
+        {offsetof(struct gba_sim_options, groups), "runs with ?groups=7; requested: ?groups=9;"},
+        {offsetof(struct gba_sim_options, full), "runs with ?full=7; requested: ?full=9;"},
+        {offsetof(struct gba_sim_options, refuse_rank),
+         "runs with ?refuse_rank=6; requested: ?refuse_rank=8;"},
     };
 
     (void)state;
@@ -82,7 +90,7 @@ static void test_options_of_job(void **state)
     (void)state;
     assert_int_equal(gba_dev_sim.open(&path, &attr, &dev), GBA_OK);
     assert_int_equal(gba_dev_sim.open(&none, &attr, &second), GBA_ERR_BUSY);
-    assert_non_null(strstr(last_line, "refuse_rank is 0, not none"));
+    assert_non_null(strstr(last_line, "runs with ?refuse_rank=0; requested: no options;"));
     gba_dev_sim.close(dev);
 }
 
@@ -107,31 +115,31 @@ static void test_version(void **state)
 static void test_groups_and_full(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.groups = 2});
-    gba_ticket_t ticket[3];
+    gba_group_handle_t handle[3];
 
     (void)state;
     assert_int_equal(sim_info(dev).groups, 2);
-    assert_int_equal(sim_alloc(dev, 1, &ticket[0]), GBA_OK);
-    assert_int_equal(sim_alloc(dev, 1, &ticket[1]), GBA_OK);
-    assert_int_equal(sim_alloc(dev, 1, &ticket[2]), GBA_ERR_NO_GROUP);
+    assert_int_equal(sim_alloc(dev, 1, &handle[0]), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 1, &handle[1]), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 1, &handle[2]), GBA_ERR_NO_GROUP);
     gba_dev_sim.close(dev);
     dev = open_with(&(struct gba_sim_options){.full = 1});
     assert_int_equal(sim_info(dev).groups_free, 0);
-    assert_int_equal(sim_alloc(dev, 1, &ticket[0]), GBA_ERR_NO_GROUP);
+    assert_int_equal(sim_alloc(dev, 1, &handle[0]), GBA_ERR_NO_GROUP);
     gba_dev_sim.close(dev);
 }
 
 static void test_refuse(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.refuse_rank = 2});
-    gba_ticket_t ticket;
-    struct gba_seat *seat, *none;
+    gba_group_handle_t handle;
+    struct gba_membership *membership, *none;
 
     (void)state;
-    assert_int_equal(sim_alloc(dev, 3, &ticket), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket, 0, &seat), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket, 1, &none), GBA_ERR_REFUSED);
-    gba_dev_sim.leave(seat);
+    assert_int_equal(sim_alloc(dev, 3, &handle), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &none), GBA_ERR_REFUSED);
+    gba_dev_sim.leave(membership);
     gba_dev_sim.close(dev);
 }
 
@@ -139,44 +147,44 @@ static void test_refuse(void **state)
 static void test_lose_arrival(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_arrival = 3});
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     gba_group_state_t group;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    sim_arrive(seat[0], 1);
-    sim_arrive(seat[1], 1);
-    assert_true(sim_released(seat[0], 1) && sim_released(seat[1], 1));
-    sim_arrive(seat[0], 2);
-    assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+    sim_group(dev, 2, 0, membership);
+    sim_arrive(membership[0], 1);
+    sim_arrive(membership[1], 1);
+    assert_true(sim_released(membership[0], 1) && sim_released(membership[1], 1));
+    sim_arrive(membership[0], 2);
+    assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
     assert_int_equal(group.arrived_mask[0], 0);
-    sim_arrive(seat[0], 2);
-    sim_arrive(seat[1], 2);
-    assert_true(sim_released(seat[0], 2) && sim_released(seat[1], 2));
+    sim_arrive(membership[0], 2);
+    sim_arrive(membership[1], 2);
+    assert_true(sim_released(membership[0], 2) && sim_released(membership[1], 2));
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 4);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_REPEATS], 0);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
 static void test_lose_release(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_release = 2});
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     gba_group_state_t group;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    sim_arrive(seat[0], 1);
-    sim_arrive(seat[1], 1);
-    assert_true(sim_released(seat[0], 1));
-    assert_false(sim_released(seat[1], 1));
-    assert_int_equal(gba_dev_sim.inspect(seat[1], &group), GBA_OK);
+    sim_group(dev, 2, 0, membership);
+    sim_arrive(membership[0], 1);
+    sim_arrive(membership[1], 1);
+    assert_true(sim_released(membership[0], 1));
+    assert_false(sim_released(membership[1], 1));
+    assert_int_equal(gba_dev_sim.inspect(membership[1], &group), GBA_OK);
     assert_int_equal(group.sequence, 1);
-    sim_arrive(seat[1], 1);
-    assert_true(sim_released(seat[1], 1));
+    sim_arrive(membership[1], 1);
+    assert_true(sim_released(membership[1], 1));
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_LATE], 1);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -185,23 +193,23 @@ static void test_lose_release(void **state)
 static void test_repeat_release(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.repeat_release = 1});
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     unsigned int stale = 0;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
+    sim_group(dev, 2, 0, membership);
     for (uint32_t round = 1; round <= 20; round++) {
-        sim_arrive(seat[0], round);
+        sim_arrive(membership[0], round);
         for (int i = 0; i < 5; i++)
-            assert_false(sim_released(seat[0], round));
-        stale += round - 1 != gba_word_load_relaxed(seat[0]->flag);
-        sim_arrive(seat[1], round);
+            assert_false(sim_released(membership[0], round));
+        stale += round - 1 != gba_flag_load_relaxed(membership[0]->flag);
+        sim_arrive(membership[1], round);
         /* A release that is there is not overwritten: that would be a lost one. */
-        gba_dev_sim.poll(seat[1]);
-        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
+        gba_dev_sim.poll(membership[1]);
+        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
     }
     assert_in_range(stale, 5, 20);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -209,20 +217,20 @@ static void test_repeat_release(void **state)
 static void test_die_arrival(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_arrival = 3});
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    sim_arrive(seat[0], 1);
-    sim_arrive(seat[1], 1);
-    assert_true(sim_released(seat[0], 1) && sim_released(seat[1], 1));
+    sim_group(dev, 2, 0, membership);
+    sim_arrive(membership[0], 1);
+    sim_arrive(membership[1], 1);
+    assert_true(sim_released(membership[0], 1) && sim_released(membership[1], 1));
     assert_false(sim_info(dev).dead);
-    sim_arrive(seat[0], 2);
+    sim_arrive(membership[0], 2);
     assert_true(sim_info(dev).dead);
-    sim_arrive(seat[1], 2);
-    assert_false(sim_released(seat[0], 2) || sim_released(seat[1], 2));
+    sim_arrive(membership[1], 2);
+    assert_false(sim_released(membership[0], 2) || sim_released(membership[1], 2));
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 2);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -231,16 +239,16 @@ static void test_die_call(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_call = 3});
     const gba_group_request_t request = {.members = 2};
-    struct gba_seat *seat;
-    gba_ticket_t ticket;
+    struct gba_membership *membership;
+    gba_group_handle_t handle;
 
     (void)state;
-    assert_int_equal(gba_dev_sim.alloc(dev, &request, &ticket), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &ticket, 0, &seat), GBA_OK);
+    assert_int_equal(gba_dev_sim.alloc(dev, &request, &handle), GBA_OK);
+    assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
     assert_false(sim_info(dev).dead);
-    assert_int_equal(gba_dev_sim.map_flag(seat), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_ERR_DEAD);
     assert_true(sim_info(dev).dead);
-    sim_leave(&seat, 1);
+    sim_leave(&membership, 1);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
@@ -249,19 +257,19 @@ static void test_die_call(void **state)
 static void test_die_release(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 1, .die_release = 2});
-    struct gba_seat *seat[3];
+    struct gba_membership *membership[3];
 
     (void)state;
-    sim_group(dev, 3, 0, seat);
+    sim_group(dev, 3, 0, membership);
     for (uint32_t round = 1; round <= 2; round++) {
         assert_false(sim_info(dev).dead);
         for (uint32_t member = 0; member < 3; member++)
-            sim_arrive(seat[member], round);
+            sim_arrive(membership[member], round);
         for (uint32_t member = 0; member < 3; member++)
-            assert_int_equal(sim_released(seat[member], round), 1 == round || member < 2);
+            assert_int_equal(sim_released(membership[member], round), 1 == round || member < 2);
     }
     assert_true(sim_info(dev).dead);
-    sim_leave(seat, 3);
+    sim_leave(membership, 3);
     gba_dev_sim.close(dev);
 }
 
@@ -269,37 +277,37 @@ static void test_die_release(void **state)
 static void test_die(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 2});
-    struct gba_seat *seat[2], *none;
+    struct gba_membership *membership[2], *none;
     gba_group_state_t group;
-    gba_ticket_t spare, ticket;
+    gba_group_handle_t spare, handle;
     uint64_t value;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
+    sim_group(dev, 2, 0, membership);
     assert_int_equal(sim_alloc(dev, 2, &spare), GBA_OK);
     for (uint32_t round = 1; round <= 3; round++) {
         assert_false(sim_info(dev).dead);
-        sim_arrive(seat[0], round);
-        sim_arrive(seat[1], round);
-        assert_int_equal(sim_released(seat[0], round), round <= 2);
-        assert_int_equal(sim_released(seat[1], round), round <= 2);
+        sim_arrive(membership[0], round);
+        sim_arrive(membership[1], round);
+        assert_int_equal(sim_released(membership[0], round), round <= 2);
+        assert_int_equal(sim_released(membership[1], round), round <= 2);
     }
-    sim_arrive(seat[0], 3);
-    assert_false(sim_released(seat[0], 3));
+    sim_arrive(membership[0], 3);
+    assert_false(sim_released(membership[0], 3));
     assert_true(sim_info(dev).dead);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 2);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_RELEASES], 4);
-    assert_int_equal(sim_alloc(dev, 2, &ticket), GBA_ERR_DEAD);
+    assert_int_equal(sim_alloc(dev, 2, &handle), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.join(dev, &spare, 0, &none), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.map_flag(seat[0]), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.configure(seat[0], 0), GBA_ERR_DEAD);
-    assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.map_flag(membership[0]), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.configure(membership[0], 0), GBA_ERR_DEAD);
+    assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
     assert_int_equal(value, UINT32_MAX);
     assert_int_equal(gba_dev_sim.reg_read(dev, GBA_DEVICE_BASE, 8, &value), GBA_OK);
     assert_int_equal(value, GBA_READ_NONE);
     assert_int_equal(gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, 0), GBA_OK);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.cancel(dev, &spare);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
@@ -311,25 +319,25 @@ static void test_latency(void **state)
 {
     const uint32_t latency = 20000000;
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.latency = latency});
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     gba_word_t *due;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    due = &sim_segment(dev)->place[seat[0]->group].slot[0].due;
+    sim_group(dev, 2, 0, membership);
+    due = &sim_segment(dev)->place[membership[0]->group].slot[0].due;
     for (uint32_t round = 1; round <= 3; round++) {
         uint64_t start = gba_sim_clock_ns(), first;
 
-        sim_arrive(seat[0], round);
-        sim_arrive(seat[1], round);
+        sim_arrive(membership[0], round);
+        sim_arrive(membership[1], round);
         first = gba_word_load_relaxed(due);
-        sim_arrive(seat[0], round);
+        sim_arrive(membership[0], round);
         assert_int_equal(gba_word_load_relaxed(due), first);
-        sim_wait(seat[0], round);
+        sim_wait(membership[0], round);
         assert_true(gba_sim_clock_ns() - start >= latency);
-        sim_wait(seat[1], round);
+        sim_wait(membership[1], round);
     }
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -340,7 +348,7 @@ static void test_jitter(void **state)
     const struct gba_sim_options two = {.latency = 500, .jitter = 1000, .seed = 2};
     const struct gba_sim_options real = {.jitter = 1000000};
     struct gba_dev *dev;
-    struct gba_seat *seat[4];
+    struct gba_membership *membership[4];
     unsigned int differ = 0, high = 0;
 
     (void)state;
@@ -355,14 +363,14 @@ static void test_jitter(void **state)
     assert_in_range(differ, 900, 1000);
     assert_in_range(high, 300, 700);
     dev = open_with(&real);
-    sim_group(dev, 4, 0, seat);
+    sim_group(dev, 4, 0, membership);
     for (uint32_t round = 1; round <= 50; round++) {
         for (int i = 0; i < 4; i++)
-            sim_arrive(seat[i], round);
+            sim_arrive(membership[i], round);
         for (int i = 0; i < 4; i++)
-            sim_wait(seat[i], round);
+            sim_wait(membership[i], round);
     }
-    sim_leave(seat, 4);
+    sim_leave(membership, 4);
     gba_dev_sim.close(dev);
 }
 

@@ -10,6 +10,17 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+DIR *__real_opendir(const char *name);
+DIR *__wrap_opendir(const char *name);
+
+static unsigned searches; /* of /proc */
+
+DIR *__wrap_opendir(const char *name)
+{
+    searches += 0 == strcmp(name, "/proc");
+    return __real_opendir(name);
+}
+
 /* Many that open a simulator which nobody has made yet: they all get the same. */
 static void test_open_at_once(void **state)
 {
@@ -103,7 +114,7 @@ static int files_of(const struct gba_dev_path *path)
     int found = 0;
 
     assert_int_equal(gba_sim_id(id, path->name, NULL), GBA_OK);
-    assert_int_equal(gba_sim_find(id, take_none, &found), GBA_INPROGRESS);
+    assert_int_equal(gba_sim_find(id, GBA_SIM_ALL, take_none, &found), GBA_INPROGRESS);
     return found;
 }
 
@@ -177,6 +188,46 @@ static void test_maker_lock(void **state)
     assert_true(lock >= 0);
     close(lock);
     munmap(ready, 4096);
+}
+
+/* Searches of all processes cost milliseconds: one that makes a simulator searches once, and so
+ * does one that attaches. */
+static void test_one_search(void **state)
+{
+    struct gba_dev_path path = sim_path();
+    struct gba_dev *first, *second;
+
+    (void)state;
+    searches = 0;
+    first = sim_open(&path);
+    assert_non_null(first);
+    assert_int_equal(searches, 1);
+    second = sim_open(&path);
+    assert_non_null(second);
+    assert_int_equal(searches, 2);
+    gba_dev_sim.close(second);
+    gba_dev_sim.close(first);
+}
+
+/* The lock is held by a process that makes nothing: the simulator is found all the same. */
+static void test_held_lock(void **state)
+{
+    struct gba_dev_path path = sim_path();
+    struct gba_dev *first = sim_open(&path), *second;
+    char id[GBA_SIM_ID_MAX];
+    int lock;
+
+    (void)state;
+    assert_non_null(first);
+    assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
+    lock = gba_sim_maker_lock(id);
+    assert_true(lock >= 0);
+    second = sim_open(&path);
+    assert_non_null(second);
+    assert_memory_equal(sim_info(first).uuid, sim_info(second).uuid, GBA_UUID_SIZE);
+    close(lock);
+    gba_dev_sim.close(second);
+    gba_dev_sim.close(first);
 }
 
 /* Files with the right name that are not to be trusted are passed over, or refused. */
@@ -330,14 +381,14 @@ static void test_other_time(void **state)
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path);
     uint8_t uuid[GBA_UUID_SIZE];
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
     pid_t child;
     int status;
 
     (void)state;
     assert_non_null(dev);
     memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
-    assert_int_equal(sim_alloc(dev, 1, &ticket), GBA_OK);
+    assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
     child = sim_fork();
     if (0 == child) {
         if (!leave_our_time())
@@ -385,7 +436,8 @@ int main(void)
         cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_maker_lock),
         cmocka_unit_test(test_foreign_file), cmocka_unit_test(test_other_user),
         cmocka_unit_test(test_other_host),   cmocka_unit_test(test_other_time),
-        cmocka_unit_test(test_file_limit),
+        cmocka_unit_test(test_file_limit),   cmocka_unit_test(test_one_search),
+        cmocka_unit_test(test_held_lock),
     };
 
     alarm(SIM_TEST_TIMEOUT);

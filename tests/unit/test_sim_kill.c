@@ -6,7 +6,7 @@
 #include "tests/unit/sim_test.h"
 
 #define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
-#define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_SEAT)
+#define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
 
 /* A group as the test can compare it: the record and the registers, without lock and journal. */
 struct snapshot {
@@ -31,46 +31,46 @@ static void test_undo(void **state)
     struct gba_model_effects effects;
     struct gba_driver_record *record = gba_sim_record(segment, 0);
     struct gba_model_group *model = &segment->model.group[0];
-    gba_ticket_t ticket;
-    struct gba_seat *seat[2];
+    gba_group_handle_t handle;
+    struct gba_membership *membership[2];
 
     (void)state;
     for (int call = 0; call < 7; call++) {
         uint32_t what = JOURNAL_ALL, member = 1;
 
-        assert_int_equal(sim_alloc(dev, 2, &ticket), GBA_OK);
-        assert_int_equal(ticket.group, 0);
-        seat[0] = sim_join(dev, &ticket, 0, 0);
+        assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
+        assert_int_equal(handle.group, 0);
+        membership[0] = sim_join(dev, &handle, 0, 0);
         if (call >= 1)
-            assert_int_equal(gba_dev_sim.join(dev, &ticket, 1, &seat[1]), GBA_OK);
+            assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &membership[1]), GBA_OK);
         if (call >= 2)
-            assert_int_equal(gba_dev_sim.map_flag(seat[1]), GBA_OK);
+            assert_int_equal(gba_dev_sim.map_flag(membership[1]), GBA_OK);
         if (call >= 3)
-            assert_int_equal(gba_dev_sim.configure(seat[0], 0), GBA_OK);
+            assert_int_equal(gba_dev_sim.configure(membership[0], 0), GBA_OK);
         if (call >= 5)
-            sim_arrive(seat[0], 1);
+            sim_arrive(membership[0], 1);
         if (call == 6)
-            gba_dev_sim.leave(seat[0]);
+            gba_dev_sim.leave(membership[0]);
         snapshot_take(segment, 0, &before);
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
         gba_sim_journal_begin(segment, 0, what, 0, member);
         switch (call) {
         case 0:
-            assert_int_equal(gba_driver_join(record, ticket.generation, ticket.key, 1, self),
+            assert_int_equal(gba_driver_join(record, handle.generation, handle.key, 1, self),
                              GBA_OK);
             break;
         case 1:
-            assert_int_equal(gba_driver_map(record, model, ticket.generation, 1,
+            assert_int_equal(gba_driver_map(record, model, handle.generation, 1,
                                             gba_sim_slot_address(0, 1), self),
                              GBA_OK);
             break;
         case 2:
-            assert_int_equal(gba_driver_configure(record, model, ticket.generation, 9, self, 0),
+            assert_int_equal(gba_driver_configure(record, model, handle.generation, 9, self, 0),
                              GBA_OK);
             break;
         case 3: /* not the last member, then (6) the last: the group is freed and reset */
         case 6:
-            assert_int_equal(gba_driver_leave(record, model, ticket.generation, 1, self), GBA_OK);
+            assert_int_equal(gba_driver_leave(record, model, handle.generation, 1, self), GBA_OK);
             break;
         default: /* the first arrival, and one that completes the round */
             gba_model_arrive(model, GBA_ARRIVAL(1, 1), &effects);
@@ -83,9 +83,9 @@ static void test_undo(void **state)
         snapshot_take(segment, 0, &after);
         assert_memory_equal(&before, &after, sizeof before);
         if (call != 6)
-            gba_dev_sim.leave(seat[0]);
+            gba_dev_sim.leave(membership[0]);
         if (call >= 1)
-            gba_dev_sim.leave(seat[1]);
+            gba_dev_sim.leave(membership[1]);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     }
     gba_dev_sim.close(dev);
@@ -122,33 +122,33 @@ static void test_kill_in_lock(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     gba_group_state_t group;
     uint32_t round = 0;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
+    sim_group(dev, 2, 0, membership);
     for (enum place place = BEFORE_BEGIN; place < PLACES; place++) {
         pid_t child;
 
         round++;
-        sim_arrive(seat[0], round);
+        sim_arrive(membership[0], round);
         child = sim_fork();
         if (0 == child)
-            arrive_and_die(sim_segment(dev), seat[0]->group, GBA_ARRIVAL(round, 1), place);
+            arrive_and_die(sim_segment(dev), membership[0]->group, GBA_ARRIVAL(round, 1), place);
         assert_true(sim_child_killed(child));
-        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
         assert_int_equal(group.sequence, AFTER_END == place ? round : round - 1);
         assert_int_equal(group.arrived_count, AFTER_END == place ? 0 : 1);
-        assert_false(sim_released(seat[0], round));
+        assert_false(sim_released(membership[0], round));
         if (AFTER_END == place)
-            sim_arrive(seat[0], round);
-        sim_arrive(seat[1], round);
-        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
-        sim_round(seat, 2, ++round);
+            sim_arrive(membership[0], round);
+        sim_arrive(membership[1], round);
+        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
+        sim_round(membership, 2, ++round);
     }
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -159,20 +159,20 @@ static void test_kill_reaper(void **state)
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
     const struct gba_driver_head *head = &gba_sim_record(segment, 0)->head;
-    gba_ticket_t ticket;
-    struct gba_seat *seat;
+    gba_group_handle_t handle;
+    struct gba_membership *membership;
     pid_t child;
 
     (void)state;
-    assert_int_equal(sim_alloc(dev, 4, &ticket), GBA_OK);
-    seat = sim_join(dev, &ticket, 0, 0);
+    assert_int_equal(sim_alloc(dev, 4, &handle), GBA_OK);
+    membership = sim_join(dev, &handle, 0, 0);
     child = sim_fork();
     if (0 == child) {
         for (uint32_t i = 1; i < 4; i++)
-            CHECK(NULL != sim_join(dev, &ticket, i, 0));
+            CHECK(NULL != sim_join(dev, &handle, i, 0));
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
         gba_sim_journal_begin(segment, 0, JOURNAL_GROUP, 0, 0);
-        gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0], ticket.generation, 2,
+        gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0], handle.generation, 2,
                          gba_sim_process_self());
         raise(SIGKILL);
     }
@@ -183,7 +183,7 @@ static void test_kill_reaper(void **state)
     gba_sim_group_unlock(segment, 0);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     assert_int_equal(head->present, 1);
-    gba_dev_sim.leave(seat);
+    gba_dev_sim.leave(membership);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
@@ -194,12 +194,12 @@ static void test_kill_in_reset(void **state)
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     pid_t child;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    sim_round(seat, 2, 1);
+    sim_group(dev, 2, 0, membership);
+    sim_round(membership, 2, 1);
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
@@ -212,7 +212,7 @@ static void test_kill_in_reset(void **state)
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 1);
     assert_int_equal(segment->model.group[0].table[1], 0);
     assert_int_equal(segment->model.group[0].core.member_count, 0);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -224,13 +224,13 @@ struct shared {
     gba_word_t rounds[WORKERS];
 };
 
-static void worker_run(struct gba_seat *seat, struct shared *shared, uint32_t member)
+static void worker_run(struct gba_membership *membership, struct shared *shared, uint32_t member)
 {
     for (uint32_t round = 1;; round++) {
         if (0 == member && 0 != gba_word_load_relaxed(&shared->stop))
             gba_word_store_relaxed(&shared->last, round); /* the barrier tells the others */
-        sim_arrive(seat, round);
-        sim_wait(seat, round);
+        sim_arrive(membership, round);
+        sim_wait(membership, round);
         gba_word_store_relaxed(&shared->rounds[member], round);
         if (round == gba_word_load_relaxed(&shared->last))
             _exit(0);
@@ -245,8 +245,8 @@ static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uin
     uint64_t value;
 
     for (uint32_t i = 0;; i++) {
-        struct gba_seat *seat[3];
-        gba_ticket_t ticket;
+        struct gba_membership *membership[3];
+        gba_group_handle_t handle;
         uint32_t members = 1 + i % 3;
 
         if (5 == i % 8) {
@@ -254,25 +254,25 @@ static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uin
             CHECK(NULL != own);
             gba_dev_sim.close(own);
         }
-        if (GBA_OK != sim_alloc(dev, members, &ticket))
+        if (GBA_OK != sim_alloc(dev, members, &handle))
             continue;
         for (uint32_t m = 0; m < members; m++) {
-            seat[m] = sim_join(dev, &ticket, m, 0);
-            CHECK(NULL != seat[m]);
+            membership[m] = sim_join(dev, &handle, m, 0);
+            CHECK(NULL != membership[m]);
         }
-        CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
+        CHECK(GBA_OK == gba_dev_sim.configure(membership[0], 0));
         for (uint32_t round = 1; round <= 4; round++) {
             for (uint32_t m = 0; m < members; m++)
-                sim_arrive(seat[m], round);
-            CHECK(sim_released(seat[0], round));
+                sim_arrive(membership[m], round);
+            CHECK(sim_released(membership[0], round));
             gba_dev_sim.reg_write(dev, GBA_DOORBELL(busy_group), 8, GBA_ARRIVAL(0, 700));
             gba_dev_sim.reg_read(dev, GBA_GROUP_REG(busy_group, GBA_REG_STATUS), 8, &value);
         }
         if (3 == i % 5)
-            gba_dev_sim.reg_write(dev, GBA_GROUP_REG(ticket.group, GBA_REG_CONTROL), 4,
+            gba_dev_sim.reg_write(dev, GBA_GROUP_REG(handle.group, GBA_REG_CONTROL), 4,
                                   GBA_CONTROL_RESET);
         for (uint32_t m = 0; m < members; m++)
-            gba_dev_sim.leave(seat[m]);
+            gba_dev_sim.leave(membership[m]);
     }
 }
 
@@ -281,7 +281,7 @@ static void test_kill_at_random(void **state)
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path);
     struct shared *shared = sim_shared(sizeof *shared);
-    struct gba_seat *seat[WORKERS], *held[GBA_GROUPS][WORKERS];
+    struct gba_membership *membership[WORKERS], *held[GBA_GROUPS][WORKERS];
     pid_t worker[WORKERS], victim[2];
     uint64_t rounds;
     uint32_t random = 1;
@@ -289,17 +289,17 @@ static void test_kill_at_random(void **state)
     (void)state;
     assert_non_null(dev);
     /* The seats are this process's, the workers only use them. */
-    sim_group(dev, WORKERS, 0, seat);
+    sim_group(dev, WORKERS, 0, membership);
     for (uint32_t w = 0; w < WORKERS; w++) {
         worker[w] = sim_fork();
         if (0 == worker[w])
-            worker_run(seat[w], shared, w);
+            worker_run(membership[w], shared, w);
     }
     for (int i = 0; i < KILLS; i += 2) {
         for (int v = 0; v < 2; v++) {
             victim[v] = sim_fork();
             if (0 == victim[v])
-                victim_run(&path, dev, seat[0]->group);
+                victim_run(&path, dev, membership[0]->group);
         }
         random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
         usleep(1000 + (random >> 16) % 3000);
@@ -318,7 +318,7 @@ static void test_kill_at_random(void **state)
     for (uint32_t w = 0; w < WORKERS; w++)
         assert_true(sim_child_ok(worker[w]));
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    sim_leave(seat, WORKERS);
+    sim_leave(membership, WORKERS);
     /* And all of them work. */
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         sim_group(dev, WORKERS, group, held[group]);

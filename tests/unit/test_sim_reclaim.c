@@ -27,46 +27,46 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
 
 /* How many sleepers were woken. */
 static uint32_t wakes;
-void __wrap_gba_word_wake(gba_word_t *word);
+void __wrap_gba_flag_wake(gba_flag_t *flag);
 
-void __wrap_gba_word_wake(gba_word_t *word)
+void __wrap_gba_flag_wake(gba_flag_t *flag)
 {
-    (void)word; /* nobody sleeps there in truth */
+    (void)flag; /* nobody sleeps there in truth */
     wakes++;
 }
 
-static void test_DRV_14_members_are_told(void **state)
+static void test_DRV_14_members_are_reported(void **state)
 {
     struct gba_dev *dev = scarce(1);
-    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    struct gba_membership *old[MEMBERS], *new[MEMBERS];
     gba_group_state_t group;
-    gba_ticket_t ticket, kept;
+    gba_group_handle_t handle, kept;
 
     (void)state;
     sim_group(dev, MEMBERS, 40, old);
     sim_round(old, MEMBERS, 41);
-    memset(&ticket, 0x5a, sizeof ticket);
-    kept = ticket;
-    assert_int_equal(ask(dev, 1000000, 0, &ticket), GBA_ERR_NO_GROUP); /* no rate yet */
+    memset(&handle, 0x5a, sizeof handle);
+    kept = handle;
+    assert_int_equal(ask(dev, 1000000, 0, &handle), GBA_ERR_NO_GROUP); /* no rate yet */
     let_time_pass(dev);
-    assert_int_equal(ask(dev, 0, 0, &ticket), GBA_ERR_NO_GROUP);
-    assert_memory_equal(&ticket, &kept, sizeof ticket);
+    assert_int_equal(ask(dev, 0, 0, &handle), GBA_ERR_NO_GROUP);
+    assert_memory_equal(&handle, &kept, sizeof handle);
     assert_false(is_marked(old[0]));
-    gba_word_store_relaxed(old[1]->flag + 1, 1); /* as if it slept */
+    gba_word_store_relaxed(&(old[1]->flag + 1)->device_order, 1); /* as if it slept */
     wakes = 0;
-    assert_int_equal(ask(dev, 1000000, 0, &ticket), GBA_OK);
+    assert_int_equal(ask(dev, 1000000, 0, &handle), GBA_OK);
     assert_int_equal(wakes, 1);
-    assert_int_equal(ticket.group, old[0]->group);
-    assert_int_not_equal(ticket.generation, old[0]->generation);
+    assert_int_equal(handle.group, old[0]->group);
+    assert_int_not_equal(handle.generation, old[0]->generation);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         assert_true(is_marked(old[i]));
-        assert_int_equal((uint32_t)gba_word_load_relaxed(old[i]->flag), 41);
+        assert_int_equal((uint32_t)gba_flag_load_relaxed(old[i]->flag), 41);
         assert_int_equal(gba_dev_sim.inspect(old[i], &group), GBA_ERR_RECLAIMED);
         assert_int_equal(gba_dev_sim.configure(old[i], 41), GBA_ERR_STALE);
     }
     assert_int_equal(sim_info(dev).reclaimed, 1);
     assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
-    seats_take(dev, &ticket, new, 41);
+    memberships_take(dev, &handle, new, 41);
     for (uint32_t i = 0; i < MEMBERS; i++)
         assert_false(is_marked(new[i]));
     sim_round(new, MEMBERS, 42);
@@ -85,22 +85,22 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
     struct gba_dev_path path = {.kind = GBA_DEV_SIM,
                                 .sim = {.groups = 1, .latency = 1000000000, .repeat_release = 1}};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *old[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *old[MEMBERS];
+    gba_group_handle_t handle;
 
     (void)state;
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t i = 0; i < MEMBERS; i++)
         sim_arrive(old[i], 1);
     let_time_pass(dev);
-    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     for (int look = 0; look < 3; look++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
             sim_arrive(old[i], 2); /* its own note of what it waits for */
             gba_dev_sim.poll(old[i]);
-            assert_true((GBA_FLAG_RECLAIMED | 1) == gba_word_load_relaxed(old[i]->flag));
+            assert_true((GBA_FLAG_RECLAIMED | 1) == gba_flag_load_relaxed(old[i]->flag));
         }
-    gba_dev_sim.cancel(dev, &ticket);
+    gba_dev_sim.cancel(dev, &handle);
     sim_leave(old, MEMBERS);
     gba_dev_sim.close(dev);
 }
@@ -109,8 +109,8 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
 static void test_DRV_12_never_in_a_round(void **state)
 {
     struct gba_dev *dev = scarce(1);
-    struct gba_seat *old[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *old[MEMBERS];
+    gba_group_handle_t handle;
 
     (void)state;
     sim_group(dev, MEMBERS, 0, old);
@@ -119,12 +119,12 @@ static void test_DRV_12_never_in_a_round(void **state)
             sim_arrive(old[i], round);
             let_time_pass(dev);
             if (i + 1 < MEMBERS)
-                assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_ERR_NO_GROUP);
+                assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_ERR_NO_GROUP);
             for (uint32_t j = 0; j < MEMBERS; j++)
                 assert_true(is_released(old[j], round) == (i + 1 == MEMBERS) && !is_marked(old[j]));
         }
-    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
-    gba_dev_sim.cancel(dev, &ticket);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
+    gba_dev_sim.cancel(dev, &handle);
     sim_leave(old, MEMBERS);
     gba_dev_sim.close(dev);
 }
@@ -138,23 +138,23 @@ enum { ROUNDS = 20000 };
 
 struct shared {
     gba_word_t round; /* of the new members */
-    gba_word_t looks, stop;
+    gba_word_t spins, stop;
 };
 
-static void stubborn(struct gba_seat *seat, struct shared *shared)
+static void stubborn(struct gba_membership *membership, struct shared *shared)
 {
     const uint32_t lost = 6; /* the round that it waits for: the first one without the group */
     uint64_t round;
 
     do {
         round = gba_word_load_acquire(&shared->round);
-        sim_arrive(seat, lost);
-        sim_arrive(seat, (uint32_t)round);
-        sim_arrive(seat, (uint32_t)round + 1);
-        gba_dev_sim.poll(seat);
-        CHECK(!is_released(seat, lost));
-        CHECK(is_marked(seat));
-        gba_word_add_relaxed(&shared->looks, 1);
+        sim_arrive(membership, lost);
+        sim_arrive(membership, (uint32_t)round);
+        sim_arrive(membership, (uint32_t)round + 1);
+        gba_dev_sim.poll(membership);
+        CHECK(!is_released(membership, lost));
+        CHECK(is_marked(membership));
+        gba_word_add_relaxed(&shared->spins, 1);
     } while (0 == gba_word_load_relaxed(&shared->stop));
     _exit(0);
 }
@@ -163,8 +163,8 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
 {
     struct gba_dev *dev = scarce(1);
     struct shared *shared = sim_shared(sizeof *shared);
-    struct gba_seat *old[MEMBERS], *new[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *old[MEMBERS], *new[MEMBERS];
+    gba_group_handle_t handle;
     pid_t child[MEMBERS];
 
     (void)state;
@@ -172,10 +172,10 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
     for (uint32_t round = 1; round <= 5; round++)
         sim_round(old, MEMBERS, round);
     let_time_pass(dev);
-    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     for (uint32_t i = 0; i < MEMBERS; i++)
         sim_arrive(old[i], 6); /* at a group that is not armed */
-    seats_take(dev, &ticket, new, 0);
+    memberships_take(dev, &handle, new, 0);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         child[i] = sim_fork();
         if (0 == child[i])
@@ -190,8 +190,8 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
                 sim_arrive(new[i], round);
         /* All the others look and arrive, in the name of the one that has not. */
         if (0 == round % 1000)
-            for (uint64_t looks = gba_word_load_relaxed(&shared->looks);
-                 gba_word_load_relaxed(&shared->looks) < looks + 2 * MEMBERS;)
+            for (uint64_t spins = gba_word_load_relaxed(&shared->spins);
+                 gba_word_load_relaxed(&shared->spins) < spins + 2 * MEMBERS;)
                 sched_yield();
         for (uint32_t i = 0; i < MEMBERS; i++)
             assert_false(is_released(new[i], round));
@@ -213,45 +213,46 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
 {
     enum { TEAMS = 40 };
     struct gba_dev *dev = scarce(2);
-    struct gba_seat *seat[TEAMS][MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *membership[TEAMS][MEMBERS];
+    gba_group_handle_t handle;
     pid_t child;
 
     (void)state;
     for (uint32_t team = 0; team < TEAMS; team++) {
-        assert_int_equal(ask(dev, 1, 0, &ticket), GBA_OK);
-        seats_take(dev, &ticket, seat[team], team);
+        assert_int_equal(ask(dev, 1, 0, &handle), GBA_OK);
+        memberships_take(dev, &handle, membership[team], team);
         for (uint32_t other = 0; other < team; other++)
             for (uint32_t i = 0; i < MEMBERS * MEMBERS; i++)
-                assert_ptr_not_equal(seat[team][i / MEMBERS]->flag, seat[other][i % MEMBERS]->flag);
+                assert_ptr_not_equal(membership[team][i / MEMBERS]->flag,
+                                     membership[other][i % MEMBERS]->flag);
         let_time_pass(dev);
     }
     /* Of two that are equally cold the first one goes from hand to hand. */
     for (uint32_t team = 0; team < TEAMS; team++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            assert_true(is_marked(seat[team][i]) == (1 != team && TEAMS - 1 != team));
-            assert_int_equal((uint32_t)gba_word_load_relaxed(seat[team][i]->flag), team);
+            assert_true(is_marked(membership[team][i]) == (1 != team && TEAMS - 1 != team));
+            assert_int_equal((uint32_t)gba_flag_load_relaxed(membership[team][i]->flag), team);
         }
     assert_int_equal(sim_info(dev).reclaimed, TEAMS - 2);
     assert_int_equal(places_taken(dev), GBA_GROUPS + TEAMS - 2);
     /* One of a team that dies gives up its part only. */
     for (uint32_t team = 0; team < TEAMS; team++)
         for (uint32_t i = 0; i < MEMBERS; i++)
-            gba_dev_sim.leave(seat[team][i]);
+            gba_dev_sim.leave(membership[team][i]);
     assert_int_equal(places_taken(dev), GBA_GROUPS);
     child = sim_fork();
     if (0 == child) {
-        CHECK(GBA_OK == ask(dev, 0, 0, &ticket));
+        CHECK(GBA_OK == ask(dev, 0, 0, &handle));
         for (uint32_t i = 0; i < MEMBERS; i++)
-            CHECK(NULL != sim_join(dev, &ticket, i, 0));
-        CHECK(GBA_OK == ask(dev, 0, 0, &ticket)); /* both are taken now */
+            CHECK(NULL != sim_join(dev, &handle, i, 0));
+        CHECK(GBA_OK == ask(dev, 0, 0, &handle)); /* both are taken now */
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            seat[0][i] = sim_join(dev, &ticket, i, 0);
-            CHECK(NULL != seat[0][i]);
+            membership[0][i] = sim_join(dev, &handle, i, 0);
+            CHECK(NULL != membership[0][i]);
         }
-        CHECK(GBA_OK == gba_dev_sim.configure(seat[0][0], 0));
+        CHECK(GBA_OK == gba_dev_sim.configure(membership[0][0], 0));
         let_time_pass(dev);
-        CHECK(GBA_OK == ask(dev, 1, 0, &ticket));
+        CHECK(GBA_OK == ask(dev, 1, 0, &handle));
         CHECK(places_taken(dev) == GBA_GROUPS + 1);
         raise(SIGKILL);
     }
@@ -266,8 +267,8 @@ static void test_no_place(void **state)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
-    struct gba_seat *old[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *old[MEMBERS];
+    gba_group_handle_t handle;
 
     (void)state;
     sim_group(dev, MEMBERS, 0, old);
@@ -278,14 +279,14 @@ static void test_no_place(void **state)
     segment->place[GBA_SIM_PLACES - 1].record.head.present = 1;
     for (uint32_t i = GBA_GROUPS; i + 1 < GBA_SIM_PLACES; i++)
         segment->place[i].record.head = segment->place[GBA_SIM_PLACES - 1].record.head;
-    assert_int_equal(ask(dev, 1, 0, &ticket), GBA_ERR_NO_GROUP);
-    assert_int_equal(ask(dev, 1, 1, &ticket), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev, 1, 0, &handle), GBA_ERR_NO_GROUP);
+    assert_int_equal(ask(dev, 1, 1, &handle), GBA_ERR_LIMIT);
     sim_round(old, MEMBERS, 1);
     let_time_pass(dev);
     segment->place[77].record.head.state = GBA_GROUP_FREE; /* it is put back when it is found */
-    assert_int_equal(ask(dev, UINT32_MAX, 0, &ticket), GBA_OK);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     assert_int_equal(segment->group[0].place, 77);
-    gba_dev_sim.cancel(dev, &ticket);
+    gba_dev_sim.cancel(dev, &handle);
     sim_leave(old, MEMBERS);
     gba_dev_sim.close(dev);
 }
@@ -304,10 +305,10 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
         if (0 != child[p])
             continue;
         for (uint32_t i = 0, got = 0; i < TRIES || 0 == got; i++) {
-            gba_ticket_t ticket[2];
+            gba_group_handle_t handle[2];
             uint32_t n = 0;
 
-            while (n < 2 && GBA_OK == ask(dev, 0, LIMIT, &ticket[n])) {
+            while (n < 2 && GBA_OK == ask(dev, 0, LIMIT, &handle[n])) {
                 CHECK(gba_word_add_acq_rel(held, 1) < LIMIT);
                 n++;
             }
@@ -315,7 +316,7 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
             sched_yield();
             while (n-- > 0) {
                 gba_word_add_acq_rel(held, ~(uint64_t)0);
-                gba_dev_sim.cancel(dev, &ticket[n]);
+                gba_dev_sim.cancel(dev, &handle[n]);
             }
         }
         _exit(0);
@@ -331,8 +332,8 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
 static void test_no_memory(void **state)
 {
     struct gba_dev *dev = scarce(2);
-    struct gba_seat *old[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *old[MEMBERS];
+    gba_group_handle_t handle;
 
     (void)state;
     sim_group(dev, MEMBERS, 40, old);
@@ -341,18 +342,18 @@ static void test_no_memory(void **state)
     log_forget();
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     for (int time = 0; time < 3; time++) {
-        assert_int_equal(ask(dev, 0, 0, &ticket), GBA_ERR_NO_GROUP);
-        assert_int_equal(ask(dev, UINT32_MAX, 1, &ticket), GBA_ERR_LIMIT); /* takes none back */
+        assert_int_equal(ask(dev, 0, 0, &handle), GBA_ERR_NO_GROUP);
+        assert_int_equal(ask(dev, UINT32_MAX, 1, &handle), GBA_ERR_LIMIT); /* takes none back */
         assert_false(is_marked(old[0]));
     }
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     assert_logged("cannot reserve the memory of a group");
     full = false;
     assert_int_equal(places_taken(dev), GBA_GROUPS);
-    assert_int_equal(ask(dev, UINT32_MAX, 1, &ticket), GBA_OK);
-    gba_dev_sim.cancel(dev, &ticket);
-    assert_int_equal(ask(dev, 0, 0, &ticket), GBA_OK);
-    gba_dev_sim.cancel(dev, &ticket);
+    assert_int_equal(ask(dev, UINT32_MAX, 1, &handle), GBA_OK);
+    gba_dev_sim.cancel(dev, &handle);
+    assert_int_equal(ask(dev, 0, 0, &handle), GBA_OK);
+    gba_dev_sim.cancel(dev, &handle);
     sim_leave(old, MEMBERS);
     gba_dev_sim.close(dev);
 }
@@ -360,7 +361,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_14_members_are_told),
+        cmocka_unit_test(test_DRV_14_members_are_reported),
         cmocka_unit_test(test_DRV_14_nothing_is_stored_after_the_mark),
         cmocka_unit_test(test_DRV_12_never_in_a_round),
         cmocka_unit_test(test_DRV_16_nobody_arrives_for_another_team),

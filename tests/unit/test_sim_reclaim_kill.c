@@ -11,11 +11,11 @@ static void test_kill_at_a_free_place(void **state)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
-    struct gba_seat *seat[MEMBERS];
+    struct gba_membership *membership[MEMBERS];
     pid_t child;
 
     (void)state;
-    sim_group(dev, MEMBERS, 0, seat);
+    sim_group(dev, MEMBERS, 0, membership);
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
@@ -25,10 +25,10 @@ static void test_kill_at_a_free_place(void **state)
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
-    sim_round(seat, MEMBERS, 1);
+    sim_round(membership, MEMBERS, 1);
     assert_int_equal(sim_info(dev).groups_free, 0);
     assert_int_equal(places_taken(dev), GBA_GROUPS);
-    sim_leave(seat, MEMBERS);
+    sim_leave(membership, MEMBERS);
     gba_dev_sim.close(dev);
 }
 
@@ -53,20 +53,20 @@ bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
 
 static void ask_and_stop(void *arg)
 {
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
 
     stops = true;
-    CHECK(GBA_OK == ask(arg, 1, 0, &ticket));
+    CHECK(GBA_OK == ask(arg, 1, 0, &handle));
 }
 
 /* One who takes a group back is killed anywhere: it was taken as a whole, and is free, or not. */
 static void test_step_reclaim(void **state)
 {
     struct gba_dev *dev = scarce(1);
-    struct gba_seat *old[MEMBERS], *new[MEMBERS];
+    struct gba_membership *old[MEMBERS], *new[MEMBERS];
     uint32_t taken = 0, kept = 0;
     uint64_t reclaimed;
-    gba_ticket_t ticket;
+    gba_group_handle_t handle;
     int ended = 0;
 
     (void)state;
@@ -92,8 +92,8 @@ static void test_step_reclaim(void **state)
             assert_int_equal(marks, MEMBERS);
             assert_int_equal(sim_info(dev).groups_free, 1);
             assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
-            assert_int_equal(ask(dev, 0, 0, &ticket), GBA_OK);
-            seats_take(dev, &ticket, new, steps);
+            assert_int_equal(ask(dev, 0, 0, &handle), GBA_OK);
+            memberships_take(dev, &handle, new, steps);
             for (uint32_t i = 0; i < MEMBERS; i++)
                 sim_arrive(old[i], steps + 1);
             assert_false(is_released(new[0], steps + 1));
@@ -113,35 +113,35 @@ static void test_step_reclaim(void **state)
 /* A team in one process that takes a group, has rounds until it loses it, and takes one again. */
 static void restless(struct gba_dev *dev)
 {
-    struct gba_seat *seat[MEMBERS];
-    gba_ticket_t ticket;
+    struct gba_membership *membership[MEMBERS];
+    gba_group_handle_t handle;
 
     for (uint32_t first = 0;; first += 1000) {
         uint32_t round = first, released = MEMBERS;
 
         let_time_pass(dev);
-        if (GBA_OK != ask(dev, UINT32_MAX, 0, &ticket))
+        if (GBA_OK != ask(dev, UINT32_MAX, 0, &handle))
             continue;
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            seat[i] = sim_join(dev, &ticket, i, first);
-            CHECK(NULL != seat[i]);
+            membership[i] = sim_join(dev, &handle, i, first);
+            CHECK(NULL != membership[i]);
         }
-        CHECK(GBA_OK == gba_dev_sim.configure(seat[0], first));
+        CHECK(GBA_OK == gba_dev_sim.configure(membership[0], first));
         while (MEMBERS == released && round < first + 200) {
             round++;
             released = 0;
             for (uint32_t i = 0; i < MEMBERS; i++) {
                 for (uint32_t j = 0; j < MEMBERS; j++)
-                    CHECK(round - 1 == (uint32_t)gba_word_load_acquire(seat[j]->flag));
-                sim_arrive(seat[i], round);
+                    CHECK(round - 1 == (uint32_t)gba_flag_load_acquire(membership[j]->flag));
+                sim_arrive(membership[i], round);
             }
             for (uint32_t i = 0; i < MEMBERS; i++)
-                released += round == (uint32_t)gba_word_load_acquire(seat[i]->flag);
+                released += round == (uint32_t)gba_flag_load_acquire(membership[i]->flag);
             CHECK(MEMBERS == released || 0 == released);
         }
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            CHECK(MEMBERS == released || is_marked(seat[i]));
-            gba_dev_sim.leave(seat[i]);
+            CHECK(MEMBERS == released || is_marked(membership[i]));
+            gba_dev_sim.leave(membership[i]);
         }
     }
 }

@@ -6,7 +6,7 @@
 #include "tests/unit/sim_test.h"
 
 struct arrival {
-    struct gba_seat *seat;
+    struct gba_membership *membership;
     uint32_t round;
 };
 
@@ -15,7 +15,7 @@ static void stop_and_arrive(void *arg)
     struct arrival *arrival = arg;
 
     raise(SIGSTOP);
-    sim_arrive(arrival->seat, arrival->round);
+    sim_arrive(arrival->membership, arrival->round);
 }
 
 /* The arrival that completes a round, cut at every few instructions: it happened as a whole or not
@@ -24,49 +24,49 @@ static void test_step_arrive(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     gba_group_state_t group;
     uint32_t round = 1, happened = 0, cut = 0;
     int ended = 0;
 
     (void)state;
-    sim_group(dev, 2, 0, seat);
-    sim_round(seat, 2, round); /* also: the dynamic linker is done with its work */
+    sim_group(dev, 2, 0, membership);
+    sim_round(membership, 2, round); /* also: the dynamic linker is done with its work */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
-        struct arrival arrival = {.seat = seat[1], .round = round + 1};
+        struct arrival arrival = {.membership = membership[1], .round = round + 1};
 
         round++;
-        sim_arrive(seat[0], round);
+        sim_arrive(membership[0], round);
         ended = sim_step_and_kill(stop_and_arrive, &arrival, steps);
         if (ended < 0)
             skip();
-        assert_int_equal(gba_dev_sim.inspect(seat[0], &group), GBA_OK);
+        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
         assert_true(round == group.sequence || round - 1 == group.sequence);
         assert_int_equal(group.arrived_count, round == group.sequence ? 0 : 1);
         happened += round == group.sequence;
         cut += round != group.sequence;
-        assert_false(sim_released(seat[0], round) && round != group.sequence);
-        sim_arrive(seat[1], round);
-        sim_arrive(seat[0], round);
-        assert_true(sim_released(seat[0], round) && sim_released(seat[1], round));
+        assert_false(sim_released(membership[0], round) && round != group.sequence);
+        sim_arrive(membership[1], round);
+        sim_arrive(membership[0], round);
+        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
     }
     assert_true(cut > 10 && happened > 1);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
-    sim_leave(seat, 2);
+    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
 static void live_once(struct gba_dev *dev)
 {
-    struct gba_seat *seat[2];
-    gba_ticket_t ticket;
+    struct gba_membership *membership[2];
+    gba_group_handle_t handle;
 
-    CHECK(GBA_OK == sim_alloc(dev, 2, &ticket));
+    CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
     for (uint32_t m = 0; m < 2; m++)
-        seat[m] = sim_join(dev, &ticket, m, 0);
-    CHECK(GBA_OK == gba_dev_sim.configure(seat[0], 0));
-    gba_dev_sim.leave(seat[0]);
-    gba_dev_sim.leave(seat[1]);
+        membership[m] = sim_join(dev, &handle, m, 0);
+    CHECK(GBA_OK == gba_dev_sim.configure(membership[0], 0));
+    gba_dev_sim.leave(membership[0]);
+    gba_dev_sim.leave(membership[1]);
 }
 
 static void stop_and_live(void *arg)
@@ -80,7 +80,7 @@ static void test_step_life(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_seat *seat[2];
+    struct gba_membership *membership[2];
     int ended = 0;
 
     (void)state;
@@ -90,10 +90,10 @@ static void test_step_life(void **state)
         if (ended < 0)
             skip();
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-        sim_group(dev, 2, steps, seat);
-        assert_int_equal(seat[0]->group, 0);
-        sim_round(seat, 2, steps + 1);
-        sim_leave(seat, 2);
+        sim_group(dev, 2, steps, membership);
+        assert_int_equal(membership[0]->group, 0);
+        sim_round(membership, 2, steps + 1);
+        sim_leave(membership, 2);
     }
     gba_dev_sim.close(dev);
 }

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/log_catch.h"
-#include "tests/unit/team_world.h"
+#include "tests/unit/team_harness.h"
 
-static void choose(struct world *w, int algorithm, int hierarchy, int radix)
+static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
 {
     static const char *const names[] = {"", "v1", "v2", "v3"};
 
@@ -33,18 +33,18 @@ static void one_host(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SIZES; i++) {
-        struct world *w = world_new();
+        struct harness *w = harness_new();
 
         w->expected = "counter in shared memory";
-        w->crowded = true;
-        world_run(w, sizes[i], GBA_PATH_SOFT);
-        w->crowded = false;
+        w->oversubscribed = true;
+        harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
+        w->oversubscribed = false;
         for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V3; algorithm++) {
             choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
-            world_run(w, sizes[i], GBA_PATH_SOFT);
+            harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         }
         choose(w, GBA_ALGORITHM_V2, GBA_HIERARCHY_AUTO, 8);
-        world_run(w, sizes[i], GBA_PATH_SOFT);
+        harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
         free(w);
     }
@@ -67,30 +67,45 @@ static uint32_t host_of(int layout, uint32_t rank, uint32_t size)
     }
 }
 
+/* Lines that name another algorithm than the requested one. */
+static gba_word_t replaced_lines;
+
+static void count_replaced(void *ctx, gba_log_level_t level, const char *line)
+{
+    (void)ctx;
+    if (GBA_LOG_TEAM == level && NULL != strstr(line, "sw_algorithm is v3"))
+        (void)gba_word_add_relaxed(&replaced_lines, 1);
+}
+
 static void several_hosts(void **state)
 {
     (void)state;
+    gba_log_set(count_replaced, NULL, GBA_LOG_WARN);
     for (size_t i = 1; i < SIZES; i++)
         for (int layout = 0; layout < 5; layout++) {
-            struct world *w = world_new();
+            struct harness *w = harness_new();
 
             for (uint32_t r = 0; r < sizes[i]; r++)
                 w->host[r] = host_of(layout, r, sizes[i]);
             for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V2; algorithm++) {
                 choose(w, algorithm, GBA_HIERARCHY_NODE, 3);
-                world_run(w, sizes[i], GBA_PATH_SOFT);
+                harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
                 assert_non_null(strstr(w->why[0], "among the leaders"));
                 choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
-                world_run(w, sizes[i], GBA_PATH_SOFT);
+                harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
                 assert_non_null(strstr(w->why[0], "through messages"));
             }
             assert_true(gba_word_load_relaxed(&w->sent) > 0);
             /* v3 must read at a distance, which these messages cannot. */
             choose(w, GBA_ALGORITHM_V3, GBA_HIERARCHY_AUTO, 3);
-            w->expected = "v1";
-            world_run(w, sizes[i], GBA_PATH_SOFT);
+            w->expected = "software: v1 ";
+            gba_word_store_relaxed(&replaced_lines, 0);
+            harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
+            assert_int_equal(gba_word_load_relaxed(&replaced_lines), 1); /* of all members */
+            assert_non_null(strstr(w->why[0], "(sw_algorithm v3 is not possible over messages)"));
             free(w);
         }
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
 /* The sequence passes 2^32 on the way. */
@@ -98,7 +113,7 @@ static void many_rounds(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 6; kind++) {
-        struct world *w = world_new();
+        struct harness *w = harness_new();
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
@@ -108,21 +123,21 @@ static void many_rounds(void **state)
         else
             choose(w, GBA_ALGORITHM_AUTO, 4 == kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE, 3);
         w->host[1] = w->host[4] = kind > 3;
-        w->crowded = 3 == kind;
-        world_run(w, 5, GBA_PATH_SOFT);
+        w->oversubscribed = 3 == kind;
+        harness_run(w, 5, GBA_PATH_SOFTWARE);
         free(w);
     }
 }
 
 /* ----------------------------------------------------------------------------- failures --- */
 
-static void fails_on(uint32_t *member, struct world *w, uint32_t who, gba_status_t reason)
+static void fails_on(uint32_t *member, struct harness *w, uint32_t who, gba_status_t reason)
 {
     char name[32];
 
     *member = who;
     w->expected = gba_status_text(reason);
-    world_run(w, 6, GBA_PATH_CALLER);
+    harness_run(w, 6, GBA_PATH_FALLBACK);
     snprintf(name, sizeof name, "(member %u)", who);
     assert_non_null(strstr(w->why[0], name));
     assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
@@ -131,27 +146,27 @@ static void fails_on(uint32_t *member, struct world *w, uint32_t who, gba_status
 
 static void failures(void **state)
 {
-    struct world *w = world_new();
+    struct harness *w = harness_new();
 
     (void)state;
-    fails_on(&w->no_software, w, 3, GBA_ERR_UNSUPPORTED);
+    fails_on(&w->no_software, w, 3, GBA_ERR_DISABLED);
     fails_on(&w->no_host, w, 5, GBA_ERR_IO);
     fails_on(&w->no_attach, w, 4, GBA_ERR_PERM);
     for (uint32_t r = 0; r < 6; r++)
         w->host[r] = r % 3;
-    fails_on(&w->no_remote, w, 2, GBA_ERR_UNSUPPORTED);
+    fails_on(&w->no_remote, w, 2, GBA_ERR_NO_TRANSPORT);
     fails_on(&w->no_open, w, 1, GBA_ERR_NOMEM);
     fails_on(&w->no_attach, w, 3, GBA_ERR_PERM);
     /* Nobody is hurt by what did not work: the next team is a right one. */
     w->expected = "v1 among the leaders of 3 hosts";
-    world_run(w, 6, GBA_PATH_SOFT);
+    harness_run(w, 6, GBA_PATH_SOFTWARE);
     free(w);
 }
 
 static void no_memory(void **state)
 {
     struct rlimit before, none;
-    struct world *w = world_new();
+    struct harness *w = harness_new();
 
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -159,10 +174,10 @@ static void no_memory(void **state)
     none.rlim_cur = 1024;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     w->expected = gba_status_text(GBA_ERR_NOMEM);
-    thread_oob_run(4, 0, world_member, w);
+    thread_oob_run(4, 0, harness_member, w);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     for (uint32_t r = 0; r < 4; r++) {
-        assert_int_equal(w->path[r], GBA_PATH_CALLER);
+        assert_int_equal(w->path[r], GBA_PATH_FALLBACK);
         assert_non_null(strstr(w->why[r], w->expected));
     }
     free(w);
@@ -176,15 +191,15 @@ static void exchange_fails(void **state)
 
     (void)state;
     do {
-        struct world *w = world_new();
+        struct harness *w = harness_new();
 
         w->host[2] = 1;
         w->rounds = 1;
-        thread_oob_run(4, ++call, world_member, w);
+        thread_oob_run(4, ++call, harness_member, w);
         failed = GBA_ERR_OOB == w->returned[0];
         for (uint32_t r = 0; r < 4; r++)
             assert_int_equal(w->returned[r], w->returned[0]);
-        assert_int_equal(world_segments(), 0);
+        assert_int_equal(harness_segments(), 0);
         free(w);
     } while (failed);
     assert_true(call > 4); /* the offer, the cards, the memory, the vote */
@@ -197,14 +212,14 @@ static void sleeping(void **state)
 {
     (void)state;
     for (int hosts = 1; hosts <= 2; hosts++) {
-        struct world *w = world_new();
+        struct harness *w = harness_new();
 
         w->params.wait = GBA_WAIT_SLEEP;
         w->rounds = 4;
         w->late_ms = 150;
         w->host[3] = 2 == hosts;
         w->expected = "";
-        world_run(w, 4, GBA_PATH_SOFT);
+        harness_run(w, 4, GBA_PATH_SOFTWARE);
         for (uint32_t r = 0; r < 4; r++)
             assert_true(w->cpu[r] < 0.045);
         free(w);
@@ -216,16 +231,18 @@ static void device_dies(void **state)
     (void)state;
     for (int hosts = 1; hosts <= 2; hosts++)
         for (int after = 1; after <= 64; after *= 8) {
-            struct world *w = world_new();
-            char path[64];
+            struct harness *w = harness_new();
+            char path[64], since[96];
 
             snprintf(path, sizeof path, "sim?die_after=%d", after);
             assert_int_equal(gba_device_init(path, NULL, &w->device), GBA_OK);
             w->params.retry_after = 1;
             w->rounds = 200;
             w->host[2] = 2 == hosts;
-            w->expected = gba_status_text(GBA_ERR_DEAD);
-            world_run(w, 5, GBA_PATH_SOFT);
+            snprintf(since, sizeof since,
+                     " on; the device no longer answers since barrier %d (member ", after + 1);
+            w->expected = since;
+            harness_run(w, 5, GBA_PATH_SOFTWARE);
             for (uint32_t r = 0; r < 5; r++)
                 assert_int_equal(w->stats[r].failovers, 1);
             gba_device_fini(w->device);

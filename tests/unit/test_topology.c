@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "gba/soft/topology.h"
+#include "gba/algo/topology.h"
 
 static const struct gba_host *host_of(const void *ctx, uint32_t rank)
 {

@@ -35,7 +35,7 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     pthread_barrier_wait(&shared->barrier);
     for (uint32_t r = 0; r < shared->size; r++)
         memcpy((unsigned char *)out + r * bytes, board_of(shared, r), bytes);
-    pthread_barrier_wait(&shared->barrier); /* nobody writes the board while others still read */
+    pthread_barrier_wait(&shared->barrier); /* no write during another's read */
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of a team as threads of one process, and the exchange between them: for tests of what is
- * collective.
+ * Members of a team as threads of one process, and the exchange between them, for tests of
+ * collective calls.
  */
 #ifndef GBA_TESTS_THREAD_OOB_H
 #define GBA_TESTS_THREAD_OOB_H
@@ -15,7 +15,7 @@
 struct thread_oob_shared {
     pthread_barrier_t barrier;
     uint32_t size;
-    unsigned char *board; /* size * THREAD_OOB_BYTES: what each member shows the others */
+    unsigned char *board; /* size * THREAD_OOB_BYTES: the data that each member shows the others */
     int fail_call;        /* the n-th call of every member fails; 0: none */
     int calls[THREAD_OOB_MAX];
 };
@@ -29,7 +29,7 @@ struct thread_oob_member {
     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
 };
 
-/* Run body in `size` threads, with rank 0 to size - 1, and wait for all. */
+/* Run body in `size` threads, with ranks 0 to size - 1, and wait for all of them. */
 void thread_oob_run(uint32_t size, int fail_call,
                     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob), void *arg);
 

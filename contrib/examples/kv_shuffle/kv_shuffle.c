@@ -9,6 +9,7 @@
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
@@ -221,6 +222,8 @@ int main(int argc, char **argv)
     struct kv_pe pe;
     int me, pes, status = 2;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();

@@ -250,6 +250,8 @@ int main(int argc, char **argv)
     struct moe_pe pe;
     int me, pes, status = 2;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();

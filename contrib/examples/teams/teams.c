@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const char usage[] =
@@ -259,6 +260,8 @@ int main(int argc, char **argv)
 {
     int had_mpi, status = 2;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) < 0;
     /* Open MPI's shmem_init begins MPI too, and its shmem_finalize ends it; others' may not. */
     shmem_init();
     MPI_Initialized(&had_mpi);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Barrier. Which path it takes is agreed in agree.c. */
+/* MPI_Barrier. agree.c chooses its path. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include "gba/base/clock.h"
@@ -13,42 +13,45 @@ static void barrier_progress(void *arg)
 
 int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module)
 {
-    gba_common_notices_flush();
+    gba_common_notifications_flush(module->team);
     if (OPAL_UNLIKELY(gba_team_recover_due(module->team)))
         return gba_coll_recover(comm, module);
-    if (OPAL_UNLIKELY(gba_team_meet_due(module->team)))
-        return gba_coll_meet(comm, module);
+    if (OPAL_UNLIKELY(gba_team_renegotiate_due(module->team)))
+        return gba_coll_renegotiate(comm, module);
     return OMPI_SUCCESS;
 }
 
-/* The device has died. Others may have left this round and be waiting for something else, or be in
- * it and not know yet; so this member tells them, and waits for what they say. */
+/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
+ * be in it without knowledge of the failure. So this member notifies all of them, and waits for
+ * their notifications and answers. */
 static int barrier_lost(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
     gba_status_t status;
 
-    /* _progress, and not just _test: it tells of a barrier that does not end. */
+    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
     while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
            GBA_INPROGRESS == status) {
-        gba_coll_notices_tell(module, comm);
+        gba_coll_notifications_tell(module, comm);
         (void)opal_progress();
     }
     return GBA_OK == status ? gba_coll_barrier_after(comm, module) : gba_coll_error(status);
 }
 
-/* gba_barrier_wait did not say just GBA_OK. Not inline, nor is barrier_other: their registers would
- * be saved on the fast path. */
+/* gba_barrier_wait did not return GBA_OK. Not inlined, like barrier_other, because the fast path
+ * would save registers for them. */
 static int __attribute__((noinline))
 barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
 {
-    if (GBA_MEET == status)
-        return gba_coll_meet(comm, module);
+    if (GBA_RENEGOTIATE == status)
+        return gba_coll_renegotiate(comm, module);
+    if (GBA_NOTIFY == status)
+        return gba_coll_barrier_after(comm, module);
     return GBA_ERR_DEAD == status ? barrier_lost(module, comm) : gba_coll_error(status);
 }
 
 /*
- * With the parameter "sample": measure every n-th, from the arrival to the release as this member
- * sees them. That is how long it waited for the last one, and so by how much it was early.
+ * With the parameter "sample": measure every n-th barrier, from the arrival of this member to its
+ * release. That is its wait for the last member to arrive, and thus how early this member was.
  */
 static gba_status_t barrier_sampled(gba_coll_module_t *module)
 {
@@ -63,7 +66,7 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
     began = gba_clock_ns();
     status = gba_barrier_wait(module->team, barrier_progress, NULL);
     ns = gba_clock_ns() - began;
-    if (GBA_OK == status || GBA_MEET == status) {
+    if (status >= GBA_OK) {
         waits->sampled++;
         waits->ns += ns;
         if (waits->max_ns < ns)
@@ -72,18 +75,18 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
     return status;
 }
 
-/* The barrier that was there before us. */
-static int barrier_saved(gba_coll_module_t *module, ompi_communicator_t *comm)
+/* The fallback: the barrier that was selected before ours. */
+static int barrier_fallback(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
-    int rc = gba_coll_saved_barrier(comm, &module->saved);
+    int rc = gba_coll_fallback_barrier(comm, &module->fallback);
 
     module->fallbacks++;
-    if (OMPI_SUCCESS == rc && GBA_MEET == gba_team_count(module->team))
-        return gba_coll_meet(comm, module);
+    if (OMPI_SUCCESS == rc && GBA_RENEGOTIATE == gba_team_count(module->team))
+        return gba_coll_renegotiate(comm, module);
     return rc;
 }
 
-/* No path yet, none of ours, or one that is not free. */
+/* There is no path yet, the path is the fallback, or the queue or "sample" needs the slow path. */
 static int __attribute__((noinline))
 barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
@@ -93,9 +96,9 @@ barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
         status = gba_coll_agree(comm, module);
         return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
     }
-    if (GBA_PATH_CALLER == module->path)
-        return barrier_saved(module, comm);
-    /* The queue has no place for a measurement: it would be one of what is before it. */
+    if (GBA_PATH_FALLBACK == module->path)
+        return barrier_fallback(module, comm);
+    /* A queued barrier is not measured, because its time would include the barriers before it. */
     if (0 == gba_coll->sample || !gba_coll_ibarrier_idle(module))
         return gba_coll_ibarrier_wait(comm, module);
     status = barrier_sampled(module);

@@ -1,57 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes take part. A process without this component calls the barrier that was there
- * before us, and nothing that we send could reach it; so each process says in the modex, the
- * exchange of MPI_Init, that it is here and what decides whether it takes part in a communicator.
- * Members compare these words locally and come to the same conclusion.
+ * The processes that take part. A process without this component calls the barrier that was
+ * selected before ours, and our messages cannot reach it. So each process publishes a word in the
+ * modex, the exchange of MPI_Init: that it has the component, and the values that decide whether it
+ * takes part in a communicator. Members compare these words locally and come to the same
+ * conclusion.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
 
-/* Not const only because Open MPI 4.1 takes it as char *. */
+/* not const, because Open MPI 4.1 takes it as char * */
 static char modex_key[] = "gba.coll.barrier";
 
-/* Raised whenever what members send to each other changes, here or among members of a team
- * in libgba. */
-#define PROTOCOL       UINT64_C(6)
-#define PROTOCOL_SHIFT 48
+/* The version of everything that members send to each other outside libgba, this word included. To
+ * be raised with each change of it. */
+#define PROTOCOL UINT64_C(7)
 
-/* Words that a process which takes part never publishes: these have a protocol. */
+/* Words of processes that take no part. A process that takes part has a protocol in its word. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */
 #define CAPABILITY_ABSENT  UINT64_C(1) /* published nothing */
 #define CAPABILITY_OFF     UINT64_C(2) /* disabled */
-#define CAPABILITY_BAD     UINT64_C(3) /* a parameter is bad */
+#define CAPABILITY_BAD     UINT64_C(3) /* a parameter is invalid */
 
 /*
- * One word, so that equal words mean an equal decision: protocol << PROTOCOL_SHIFT | priority << 32
- * | min_comm_size. The priority decides whether our barrier or another component's is on top.
- * ASKED stands in the sign of min_comm_size and decides nothing but who hears of a missing device.
+ * The word of a process that takes part is that of gba_common_capability, so equal words mean an
+ * equal decision. ASKED is the sign bit of min_comm_size. It decides only which process reports a
+ * missing device.
  */
 #define ASKED (UINT64_C(1) << 31)
 
 static uint64_t capability_mine(void)
 {
-    const gba_params_t *params = &gba_coll->params;
-
     if (!gba_coll->enabled)
         return '\0' == gba_coll->bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
-    return PROTOCOL << PROTOCOL_SHIFT | (uint64_t)(uint16_t)params->priority << 32 |
-           (gba_coll->device_asked ? ASKED : 0) | (uint32_t)params->min_comm_size;
+    return gba_common_capability(PROTOCOL, &gba_coll->params) |
+           (gba_coll->device_asked ? ASKED : 0);
 }
 
 void gba_coll_capability_publish(void)
 {
-    /* Otherwise a host does not have the words of all others after MPI_Init, and what we found
-     * would depend on who asks. The user set this, and for all processes alike. */
-    if (opal_pmix_base_async_modex || !opal_pmix_collect_all_data) {
+    /* With an incomplete modex the result would depend on the caller and the time of the call. The
+     * user's setting is the same for all processes. */
+    if (!gba_compat_modex_complete()) {
         if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
-            gba_coll_report_once("modex", "pmix_base_async_modex is set or "
-                                          "pmix_base_collect_data is not, so not all hosts know "
-                                          "who has this component; it takes no part");
+            gba_coll_report_once("modex", GBA_COMPAT_MODEX_SETTING
+                                 ", so MPI_Init ends before all processes have published whether "
+                                 "they have this component; it takes no part");
         gba_coll->enabled = false;
     }
-    /* If it fails, the others take us for a process without the component; so we must be one. */
+    /* If publishing fails, other processes see a process without the component, so this one must be
+     * one. */
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
         gba_coll_report_once("modex", "the exchange of MPI_Init refused what this "
                                       "component publishes; it takes no part");
@@ -59,7 +58,7 @@ void gba_coll_capability_publish(void)
     }
 }
 
-/* What a process of this job has published. Called with the lock held. */
+/* The word that a process of this job has published. Under the lock. */
 static uint64_t capability_get(opal_process_name_t *name)
 {
     size_t processes = (size_t)ompi_proc_world_size();
@@ -67,8 +66,8 @@ static uint64_t capability_get(opal_process_name_t *name)
 
     if (name->vpid == OMPI_PROC_MY_NAME->vpid)
         return capability_mine();
-    /* Each is looked up once in the life of the job: communicators are many. Without memory for
-     * that it is looked up each time. */
+    /* Each word is looked up once in the life of the job, because there are many communicators.
+     * Without memory for the words each call looks it up. */
     if (NULL == gba_coll->capabilities)
         gba_coll->capabilities = calloc(processes, sizeof gba_coll->capabilities[0]);
     if (NULL != gba_coll->capabilities && name->vpid < processes &&
@@ -89,13 +88,14 @@ static uint64_t capability_of(ompi_communicator_t *comm, int rank)
     return capability_get(&name);
 }
 
-static bool capability_takes_part(uint64_t word, int size)
+static bool capability_takes_part(uint64_t word)
 {
-    return 0 != word >> PROTOCOL_SHIFT && (uint32_t)(word & ~ASKED) <= (uint32_t)size;
+    return 0 != word >> GBA_COMMON_PROTOCOL_SHIFT;
 }
 
-/* A job's modex is complete on every host; another job's need not be, and then what we found would
- * depend on who asks. That there are several jobs is plain to all members. */
+/* Whether all members belong to one job; if not, *rank is a member of another one. The modex of a
+ * job is complete on every host. That of another job need not be, so the result would depend on the
+ * caller. All members see that there are several jobs. */
 static bool one_job(ompi_communicator_t *comm, uint32_t *rank)
 {
     opal_process_name_t first = ompi_group_get_proc_name(comm->c_local_group, 0);
@@ -122,7 +122,7 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
     first = capability_of(comm, 0);
     for (int i = 0; i < size && GBA_OK == status; i++) {
         word = capability_of(comm, i);
-        if (0 == word >> PROTOCOL_SHIFT)
+        if (0 == word >> GBA_COMMON_PROTOCOL_SHIFT)
             status = GBA_ERR_NO_PLUGIN;
         else if (0 != ((word ^ first) & ~ASKED))
             status = GBA_ERR_MISMATCH;
@@ -130,12 +130,43 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
             *rank = (uint32_t)i;
     }
     for (int i = 0; i < size; i++)
-        if (capability_takes_part(capability_of(comm, i), size)) {
+        if (capability_takes_part(capability_of(comm, i))) {
             *speaker = (uint32_t)i;
             break;
         }
     opal_mutex_unlock(&gba_coll->lock);
     return status;
+}
+
+void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason, uint32_t rank,
+                                  char *text, size_t len)
+{
+    const char *what = gba_status_text(reason);
+    char first[96], member[96];
+    const char *const names[] = {first, member};
+    uint64_t words[2];
+
+    gba_coll_name_member(comm, 0, first, sizeof first);
+    gba_coll_name_member(comm, rank, member, sizeof member);
+    if (GBA_ERR_UNSUPPORTED == reason) { /* the words of another job cannot be looked up */
+        snprintf(text, len, "its members belong to several jobs (%s, %s)", first, member);
+        return;
+    }
+    opal_mutex_lock(&gba_coll->lock);
+    words[0] = capability_of(comm, 0);
+    words[1] = capability_of(comm, (int)rank);
+    opal_mutex_unlock(&gba_coll->lock);
+    if (GBA_ERR_MISMATCH == reason) {
+        gba_common_capability_differ(words, names, text, len);
+        return;
+    }
+    if (CAPABILITY_OFF == words[1])
+        what = "the plugin is disabled";
+    else if (CAPABILITY_BAD == words[1])
+        what = "the plugin is disabled by a bad parameter";
+    else if (CAPABILITY_ABSENT == words[1])
+        what = "the plugin is missing";
+    snprintf(text, len, "%s (%s)", what, member);
 }
 
 uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
@@ -146,23 +177,33 @@ uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
     if (!one_job(comm, &ignored))
         return UINT32_MAX;
     opal_mutex_lock(&gba_coll->lock);
-    while (rank < size && (!capability_takes_part(capability_of(comm, rank), size) ||
+    while (rank < size && (!capability_takes_part(capability_of(comm, rank)) ||
                            0 == (capability_of(comm, rank) & ASKED)))
         rank++;
     opal_mutex_unlock(&gba_coll->lock);
     return rank < size ? (uint32_t)rank : UINT32_MAX;
 }
 
-bool gba_coll_capability_bad(uint32_t vpid)
+bool gba_coll_capability_asks(ompi_communicator_t *comm, uint32_t rank)
+{
+    bool asks;
+
+    opal_mutex_lock(&gba_coll->lock);
+    asks = 0 != (capability_of(comm, (int)rank) & ASKED);
+    opal_mutex_unlock(&gba_coll->lock);
+    return asks;
+}
+
+bool gba_coll_capability_same(uint32_t vpid)
 {
     opal_process_name_t name = *OMPI_PROC_MY_NAME;
-    bool bad;
+    bool same;
 
     name.vpid = vpid;
     opal_mutex_lock(&gba_coll->lock);
-    bad = CAPABILITY_BAD == capability_get(&name);
+    same = capability_mine() == capability_get(&name);
     opal_mutex_unlock(&gba_coll->lock);
-    return bad;
+    return same;
 }
 
 void gba_coll_capability_fini(void)

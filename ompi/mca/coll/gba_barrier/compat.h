@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between Open MPI 4.1, 5.0 and 6.x in the coll framework and its communicators.
- * Everything else in the component is the same for all of them.
+ * Differences between Open MPI 4.1, 5.0 and 6.x in the coll framework and its communicators. All
+ * other code of the component is common to them.
  */
 #ifndef GBA_COLL_COMPAT_H
 #define GBA_COLL_COMPAT_H
@@ -16,8 +16,11 @@
 #include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 #include "ompi/runtime/params.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "ompi/instance/instance.h"
+#endif
 
-/* Open MPI takes a component only if this is exactly the interface that it has itself. */
+/* Open MPI accepts a component only if its interface version is exactly Open MPI's own. */
 #if OMPI_MAJOR_VERSION >= 6
 #define GBA_COLL_BASE_VERSION MCA_COLL_BASE_VERSION_3_0_0
 #elif OMPI_MAJOR_VERSION == 5
@@ -29,9 +32,10 @@
 #endif
 
 /*
- * Who installs a module's functions in a communicator. Up to 5.0 the framework copies them, and a
- * module that was overwritten lives only while somebody retains it. From 6.0 on the module does it,
- * puts back in disable what it found, and the framework keeps all modules alive.
+ * The installation of a module's functions in a communicator. Up to 5.0 the framework copies them,
+ * and a module that is replaced lives only while it has a reference. From 6.0 on the module
+ * installs them and restores the previous ones in disable, and the framework keeps all modules
+ * alive.
  */
 #if OMPI_MAJOR_VERSION >= 6
 #define GBA_MODULE_RETAIN(module)  ((void)(module))
@@ -44,7 +48,49 @@
 #define GBA_COLL_INSTALL(comm, api, fn, module) ((void)(comm), (void)(fn), (void)(module))
 #endif
 
-/* The number of a communicator for people. */
+/*
+ * Whether all processes of the job have published their words when MPI_Init (or the first
+ * MPI_Session_init) ends, and this process can get them. 4.1 gets them from the server of this host
+ * only. From 5.0 on they can come from another host's server. One of two fences guarantees that all
+ * have published: the fence of the exchange, which has ended by then even if it runs in the
+ * background, or the fence at the end of MPI_Init.
+ */
+static inline bool gba_compat_modex_complete(void)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    /* Another host's server does not help: it waits for a key that its process never publishes, as
+     * a process without this component does. */
+    return gba_compat_modex_collected() ||
+           ((opal_pmix_collect_all_data || !ompi_async_mpi_init) &&
+            (uint32_t)ompi_proc_world_size() == gba_compat_local_processes());
+#else
+    return gba_compat_modex_collected();
+#endif
+}
+#if OMPI_MAJOR_VERSION >= 5
+#define GBA_COMPAT_MODEX_SETTING                                                              \
+    "pmix_base_async_modex is set or pmix_base_collect_data is not, and the job has several " \
+    "hosts "                                                                                  \
+    "or async_mpi_init"
+#else
+#define GBA_COMPAT_MODEX_SETTING "pmix_base_async_modex is set or pmix_base_collect_data is not"
+#endif
+
+/*
+ * Whether a communicator comes from MPI_Init, not from a session. Only then is there an
+ * MPI_COMM_WORLD, and an MPI_Finalize that waits for all processes.
+ */
+static inline bool gba_compat_comm_of_world(const ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return ompi_mpi_instance_default == comm->instance;
+#else
+    (void)comm;
+    return true;
+#endif
+}
+
+/* The number of a communicator, for the user. */
 #if OMPI_MAJOR_VERSION >= 5
 #define GBA_COMM_ID(comm) ((unsigned)(comm)->c_index)
 #else
@@ -59,7 +105,8 @@ static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm)
     return NULL == name || '\0' == name[0] ? "communicator" : name;
 }
 
-/* Whether processes may fail and be left behind: then no barrier of ours. 4.1 has no such mode. */
+/* Whether processes may fail while the job continues: there are no barriers of ours then. 4.1 has
+ * no such mode. */
 static inline bool gba_compat_fault_tolerant(void)
 {
 #if OMPI_MAJOR_VERSION >= 5 && OPAL_ENABLE_FT_MPI

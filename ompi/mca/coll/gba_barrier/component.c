@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The component: open and close, and which communicators we take part in. */
+/* The component: open and close, and the communicators that it serves. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
 
+/* Whether the structures are those that the component was compiled with. If not, the component is
+ * disabled. */
+static bool abi_is_ours(void)
+{
+    const struct gba_common_class classes[] = {GBA_COMMON_CLASS(ompi_communicator_t),
+                                               GBA_COMMON_CLASS(mca_coll_base_module_t),
+                                               GBA_COMMON_CLASS(ompi_group_t),
+                                               GBA_COMMON_CLASS(ompi_request_t),
+                                               GBA_COMMON_CLASS(opal_mutex_t),
+                                               GBA_COMMON_CLASS(opal_free_list_t),
+                                               {.name = NULL}};
+    char message[256];
+
+    if (gba_common_abi_check(classes, message, sizeof message))
+        return true;
+    gba_coll->enabled = false;
+    if (0 == opal_process_info.my_local_rank)
+        gba_coll_report_once("abi", message);
+    return false;
+}
+
 static int component_open(void)
 {
-    /* These two can do everything, blocking and nonblocking, on any communicator. */
+    /* These two provide all collectives, blocking and nonblocking, on any communicator. */
     static const char *const needed[] = {"basic", "libnbc", NULL};
+    char missing[512];
 
     memset(&gba_coll->device, 0, sizeof gba_coll->device);
     gba_coll->modules = NULL;
@@ -16,25 +38,30 @@ static int component_open(void)
     memset(&gba_coll->retired_waits, 0, sizeof gba_coll->retired_waits);
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
-    gba_coll->reasons_told = 0;
-    gba_coll->parameter_told = false;
+    gba_coll->parameter_reported = false;
     gba_coll_report_init();
-    /* Here and not in register, which ompi_info runs, too. */
+    /* Not in register, because ompi_info calls register, too. */
     gba_coll_params_check();
+    gba_coll->abi_differs = !abi_is_ours();
     gba_coll_capability_publish();
-    /* Disabled or not: the other collectives are wanted in any case. */
+    /* Even if disabled, because the user needs the other collectives in any case. */
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed,
                                gba_coll->companions);
-    return gba_coll_requests_open();
+    gba_common_companions_check(&ompi_coll_base_framework, "gba_barrier", needed,
+                                gba_coll->companions, missing, sizeof missing);
+    if ('\0' != missing[0] && 0 == opal_process_info.my_local_rank)
+        gba_coll_report_once("companions", missing);
+    return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
 }
 
-/* The communicators are gone by now, but for those that the program never freed. */
+/* All communicators are destroyed by now, except those that the program leaked. */
 static int component_close(void)
 {
     gba_coll_ibarrier_close();
-    gba_common_notices_stop();
+    gba_common_notifications_stop();
     gba_coll_modules_close();
-    gba_coll_requests_close();
+    if (!gba_coll->abi_differs)
+        gba_coll_requests_close();
     if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
         gba_coll_report_totals();
     gba_common_device_put(&gba_coll->device);
@@ -50,17 +77,36 @@ static int component_init_query(bool progress_threads, bool threads)
     return OMPI_SUCCESS;
 }
 
+/* Report that with "--with-ft" no barrier is ours, because a user who requested a device needs the
+ * cause. All processes have the same mode, so rank 0 reports it. */
+static void report_fault_tolerant(void)
+{
+    static gba_word_t reported;
+
+    if (!gba_coll->enabled || 0 != OMPI_PROC_MY_NAME->vpid ||
+        (!gba_coll->device_asked && gba_coll->params.verbose < 1) ||
+        0 != gba_word_add_relaxed(&reported, 1))
+        return;
+    gba_coll_report_once("ft",
+                         "the job runs with fault tolerance (--with-ft, mpi_ft_enable), in which a "
+                         "process may fail and the others go on; barriers use Open MPI's own "
+                         "components, without a device");
+}
+
 /*
- * Decline only for reasons that all members can see: those of the communicator, and those that
- * capability.c publishes. Else some would be in our barrier and some in another.
+ * Decline only for reasons that all members see: properties of the communicator, and the words that
+ * capability.c publishes. Otherwise some members would be in our barrier and some in another one. A
+ * communicator below min_comm_size has a module as well, so that the reason is reported and its
+ * barriers are counted.
  */
 static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, int *priority)
 {
     int size = ompi_comm_size(comm);
 
     gba_coll_report_parameter();
-    if (!gba_coll->enabled || OMPI_COMM_IS_INTER(comm) || size < 2 ||
-        size < gba_coll->params.min_comm_size || gba_compat_fault_tolerant())
+    if (gba_compat_fault_tolerant())
+        report_fault_tolerant();
+    if (!gba_coll->enabled || OMPI_COMM_IS_INTER(comm) || size < 2 || gba_compat_fault_tolerant())
         return NULL;
     *priority = gba_coll->params.priority;
     return gba_coll_module_create();
@@ -69,7 +115,7 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
 gba_device_t *gba_coll_device(gba_status_t *status)
 {
     return gba_common_device_get(&gba_coll->device, &gba_coll->lock, gba_coll->params.device_path,
-                                 status);
+                                 gba_coll->device_asked, status);
 }
 
 __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier_component = {
@@ -89,7 +135,8 @@ __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier
             .collm_init_query = component_init_query,
             .collm_comm_query = component_comm_query,
         },
-    /* Not made in open: a tool may read the counters before, a module may go away after close. */
+    /* Not initialised in open, because a tool may read the counters before open, and a module may
+     * end after close. */
     .lock = OPAL_MUTEX_STATIC_INIT,
     .queue_lock = OPAL_MUTEX_STATIC_INIT,
     .output = -1,

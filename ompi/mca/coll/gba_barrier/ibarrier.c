@@ -2,36 +2,34 @@
 /*
  * MPI_Ibarrier, and the blocking barrier behind nonblocking ones.
  *
- * A team has one barrier under way. Further ones wait in its module's queue: the first of the queue
- * is the one under way, and the next starts as soon as it is over, in whatever MPI call that is
- * seen. All members call the barriers of a communicator in one order, so their queues hold the same
- * barriers; a member's queue may be shorter only by those that it has seen the end of.
+ * A team has one barrier in progress. Further ones wait in the queue of its module. The first of
+ * the queue is in progress; the next one starts as soon as the first is complete, in whichever MPI
+ * call detects that. All members call the barriers of a communicator in one order, so their queues
+ * hold the same barriers. The queue of a member is shorter only by the barriers that it has seen
+ * complete.
  *
- * While the queue is not empty, module->active is NULL, which sends the blocking barrier here; it
- * pays nothing for it otherwise.
+ * While the queue is not empty, module->active is NULL, which routes the blocking barrier here. The
+ * blocking barrier pays nothing for the queue otherwise.
  *
- * The lock: gba_coll->queue_lock covers the queues, the list of busy modules, and the teams of
- * these. It is a real one in a program of one thread as well, since progress can come back to us
- * from a send of our own. No request is completed under it: that may call anything.
+ * The lock. gba_coll->queue_lock protects the queues, the list of busy modules, and their teams. It
+ * is a real lock in a program of one thread as well, because progress can re-enter this file from
+ * one of our sends. No request is completed under the lock, because a completion may call anything.
  *
- * When the device dies, or takes the group back, a barrier that is under way ends by notices
- * (notices.c), which need nothing but progress. The team leaves the device at the end of a blocking
- * barrier, which is one that all members are in; until then its barriers, of both kinds, go over
- * messages (gba/interim.h). In the same way it is at the end of a blocking one that members meet to
- * ask for a group: a communicator that has only nonblocking ones left gets none any more.
- *
- * Persistent barriers (MPIX_Barrier_init) are left to the module below us. Members may start those
- * in different orders (MPI_Startall says nothing of it), so that they must be told apart on their
- * way, as the tags of messages do, and the sequence of a team does not.
+ * When the device fails or takes the group back, a barrier in progress completes by failure
+ * notifications (notifications.c), which need progress only. The team leaves the device at the end
+ * of a blocking barrier, which all members are in. Until then its barriers, blocking and
+ * nonblocking, run in degraded mode over messages (gba/team/degraded.h). Members also renegotiate
+ * for a group at the end of a blocking barrier. So a communicator that uses only nonblocking
+ * barriers from some time on gets no group any more.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include "opal/runtime/opal_progress.h"
 
-/* Looks between two calls of gba_barrier_progress, which reads the clock: a microsecond or more. */
-#define LOOKS 64u
+/* Spins between two calls of gba_barrier_progress, which reads the clock: a microsecond or more. */
+#define SPINS 64u
 
-/* Requests to be completed once the lock is released. */
+/* The requests to complete once the lock is released. */
 struct done {
     gba_coll_request_t *first, **last;
 };
@@ -46,10 +44,8 @@ static void done_complete(struct done *done)
 {
     gba_coll_request_t *request = done->first, *next;
 
-    /* Others' notices may have ended it before this member had told them anything. */
-    if (NULL != request)
-        gba_common_notices_flush();
-    /* Release: pairs with request_free and gba_coll_ibarrier_wait, of whoever sees it complete. */
+    /* Release: pairs with the acquire in request_free and gba_coll_ibarrier_wait, in the thread
+     * that sees the request complete. */
     gba_fence_release();
     for (; NULL != request; request = next) {
         next = request->next; /* the owner may free it as soon as it is complete */
@@ -84,7 +80,7 @@ static void queue_append(gba_coll_module_t *module, gba_coll_request_t *request)
     module->queue_last = &request->next;
 }
 
-/* The first one is over. error: as in MPI_ERROR of a status. */
+/* The first barrier of the queue is complete. error: as in MPI_ERROR of a status. */
 static void queue_finish(gba_coll_module_t *module, int error, struct done *done)
 {
     gba_coll_request_t *request = module->queue;
@@ -98,14 +94,14 @@ static void queue_finish(gba_coll_module_t *module, int error, struct done *done
     done->last = &request->next;
 }
 
-/* Nothing is under way any more: blocking barriers take the fast path again. */
+/* The queue is empty: blocking barriers take the fast path again. */
 static void module_rest(gba_coll_module_t *module)
 {
     busy_remove(module);
     gba_coll_module_activate(module);
 }
 
-/* There is no going on, for all that are queued. */
+/* The path has failed: complete all queued barriers with an error. */
 static void queue_fail(gba_coll_module_t *module, struct done *done)
 {
     while (NULL != module->queue)
@@ -113,20 +109,25 @@ static void queue_fail(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
-/* Go on with a queue as far as it gets, beginning with a look at the barrier that is under way. */
+/* Advance the queue as far as possible, starting with a test of the barrier in progress. */
 static void module_step(gba_coll_module_t *module, struct done *done)
 {
     gba_status_t status;
 
     while (NULL != module->queue) {
-        status = 0 == ++module->looks % LOOKS ? gba_barrier_progress(module->team)
+        status = 0 == ++module->spins % SPINS ? gba_barrier_progress(module->team)
                                               : gba_barrier_test(module->team);
         if (GBA_ERR_DEAD == status) {
-            /* Without the device as with it: it is the others' notices that end the barrier. */
-            gba_coll_notices_tell(module, module->queue->super.req_mpi_object.comm);
+            /* The device has failed, whether it still answers or not: notifications of other
+             * members complete the barrier. */
+            gba_coll_notifications_tell(module, module->queue->super.req_mpi_object.comm);
             return;
         }
         if (GBA_INPROGRESS == status)
+            return;
+        /* A barrier of a failed device completes here when this member's notifications have left
+         * the process. Until then the test returns GBA_OK again. */
+        if (GBA_OK == status && !gba_common_notifications_out(module->team))
             return;
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, done);
@@ -141,7 +142,7 @@ static void module_step(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
-/* Arrive at the first barrier of the queue. */
+/* Start the first barrier of the queue. */
 static void module_start(gba_coll_module_t *module, struct done *done)
 {
     gba_status_t status = gba_barrier_start(module->team);
@@ -158,8 +159,7 @@ static int ibarrier_progress(void)
     gba_coll_module_t *module, *next;
     struct done done;
 
-    /* Before the lock: a thread sees what it has queued itself, and in good time what others have.
-     */
+    /* Before the lock: a thread sees its own barriers at once, and those of other threads soon. */
     if (0 == gba_word_load_relaxed(&gba_coll->busy_any) ||
         0 != opal_mutex_trylock(&gba_coll->queue_lock))
         return 0;
@@ -175,7 +175,7 @@ static int ibarrier_progress(void)
     return 1;
 }
 
-/* Registered by the first one, so that a program without nonblocking barriers pays for no call. */
+/* Registered by the first nonblocking barrier, so that other programs pay for no callback. */
 static int progress_register(void)
 {
     int rc = OMPI_SUCCESS;
@@ -186,37 +186,45 @@ static int progress_register(void)
     return rc;
 }
 
-/* On our own path. */
-static int ibarrier_start(ompi_communicator_t *comm, ompi_request_t **request,
-                          gba_coll_module_t *module)
+int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
 {
-    gba_coll_request_t *r = gba_coll_request_create(module, comm);
+    gba_coll_module_t *module = request->module;
     struct done done;
     int rc;
 
-    if (NULL == r)
-        return OMPI_ERR_OUT_OF_RESOURCE;
     done_init(&done);
     opal_mutex_lock(&gba_coll->queue_lock);
     rc = progress_register();
     if (OMPI_SUCCESS == rc) {
-        queue_append(module, r);
-        if (module->queue == r) {
+        queue_append(module, request);
+        if (module->queue == request) {
             gba_pointer_store_release(&module->active, NULL);
             module_start(module, &done);
         }
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
-    if (OMPI_SUCCESS != rc) {
-        /* Completed for nobody, so that it can be given back. */
-        r->super.req_complete = REQUEST_COMPLETED;
-        *request = &r->super;
-        (void)ompi_request_free(request);
-        return rc;
-    }
+    if (OMPI_SUCCESS == rc)
+        done_complete(&done);
+    return rc;
+}
+
+/* Start a nonblocking barrier on our own path. */
+static int ibarrier_start(ompi_communicator_t *comm, ompi_request_t **request,
+                          gba_coll_module_t *module)
+{
+    gba_coll_request_t *r = gba_coll_request_create(module, comm);
+    int rc;
+
+    if (NULL == r)
+        return OMPI_ERR_OUT_OF_RESOURCE;
     *request = &r->super;
-    done_complete(&done);
-    return OMPI_SUCCESS;
+    rc = gba_coll_ibarrier_enqueue(r);
+    if (OMPI_SUCCESS != rc) {
+        /* Mark the request complete, so that it can be freed. */
+        r->super.req_complete = REQUEST_COMPLETED;
+        (void)ompi_request_free(request);
+    }
+    return rc;
 }
 
 int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
@@ -224,13 +232,15 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    /* An agreement would block. All members have called the same barriers before this one, so they
-     * all have agreed, or none has. */
-    if (module->agreed && GBA_PATH_CALLER != module->path)
+    /* An agreement would block. All members have called the same barriers before this one, so
+     * either all have agreed or none. */
+    if (module->agreed && GBA_PATH_FALLBACK != module->path)
         return ibarrier_start(comm, request, module);
+    if (!module->agreed && 0 == module->fallbacks)
+        gba_coll_report_unagreed_begin(module, comm);
     module->fallbacks++;
-    (void)gba_team_count(module->team); /* if they are to meet: at the end of a blocking one */
-    return module->saved.ibarrier(comm, request, module->saved.ibarrier_module);
+    (void)gba_team_count(module->team); /* a renegotiation waits for a blocking barrier */
+    return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);
 }
 
 int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
@@ -242,11 +252,12 @@ int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
         return rc;
     while (!REQUEST_COMPLETE(request))
         (void)opal_progress();
-    /* Acquire: another thread may have seen the end; pairs with its completion. */
+    /* Acquire: pairs with done_complete, possibly in another thread. */
     gba_fence_acquire();
     rc = request->req_status.MPI_ERROR;
     (void)ompi_request_free(&request);
-    /* It was the last of the queue, since its caller is in here, so nothing is under way now. */
+    /* The request was the last of the queue, because its caller is still in this call. So no
+     * barrier is in progress now. */
     return MPI_SUCCESS == rc ? gba_coll_barrier_after(comm, module) : rc;
 }
 
@@ -262,9 +273,12 @@ bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
 
 void gba_coll_ibarrier_drop(gba_coll_module_t *module)
 {
-    /* Without the lock, which whoever makes the progress that we are in may hold: a send of ours
-     * can bring the end of some other communicator. Queued requests keep the module, so nobody else
-     * looks at it any more, and the last change came before the completion of its last request. */
+    /*
+     * The test takes no lock, because the caller of the progress that brought us here may hold it:
+     * one of our sends can end some other communicator. Queued requests keep the module alive, so
+     * no other thread accesses it any more, and the last change preceded the completion of its last
+     * request.
+     */
     if (NULL == module->queue && NULL == module->busy_link)
         return;
     opal_mutex_lock(&gba_coll->queue_lock);

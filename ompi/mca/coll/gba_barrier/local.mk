@@ -2,7 +2,10 @@
 # The component of Open MPI's coll framework. Its file name, its one visible symbol and the name in
 # its structure go together: Open MPI derives one from the other.
 ompi_componentdir = $(GBA_COMPONENT_DIR)
-ompi_component_LTLIBRARIES = mca_coll_gba_barrier.la
+ompi_component_LTLIBRARIES =
+if BUILD_OMPI
+ompi_component_LTLIBRARIES += mca_coll_gba_barrier.la
+endif
 mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/compat.h \
 	ompi/mca/coll/gba_barrier/coll_gba_barrier.h \
@@ -16,20 +19,24 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/barrier.c \
 	ompi/mca/coll/gba_barrier/ibarrier.c \
 	ompi/mca/coll/gba_barrier/request.c \
-	ompi/mca/coll/gba_barrier/notices.c \
+	ompi/mca/coll/gba_barrier/persistent.c \
+	ompi/mca/coll/gba_barrier/notifications.c \
 	ompi/mca/coll/gba_barrier/report.c
 # GBA_HELP_DIR: where the texts below are at run time; Open MPI 4.1 and 5.0 read them there.
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
 mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS) -ldl
+if BUILD_OMPI
 dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
-# Nobody else puts anything there, and automake takes back files only.
+endif
+# No other package installs files there, and automake removes files only.
 uninstall-hook:
-	@rmdir "$(DESTDIR)$(pkgdatadir)" 2>/dev/null || :
+	@rmdir "$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(docdir)" "$(DESTDIR)$(includedir)/gba/spec" \
+		"$(DESTDIR)$(includedir)/gba" 2>/dev/null || :
 
-# libtool links a component again as it is installed, against the installed libgba; with make -j
-# that has to be there first. (Through a variable, since automake takes a rule with the plain name
-# as one in place of its own.)
+# libtool relinks a component at installation, against the installed libgba. With make -j libgba
+# must be installed first. (A variable, because automake takes a rule with the plain name as a
+# replacement of its own.)
 install_ompi_component = install-ompi_componentLTLIBRARIES
 $(install_ompi_component): install-libLTLIBRARIES

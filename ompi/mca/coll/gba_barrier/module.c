@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One module per communicator: what was selected before us, and what we count. */
+/* One module per communicator: the fallback, and the counts. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <string.h>
 
 static void counts_add(struct gba_common_counts *sum, const gba_coll_module_t *module)
 {
-    sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
+    sum->barriers[GBA_PATH_FALLBACK] += module->fallbacks;
     if (GBA_OK != module->declined)
         sum->refused[-module->declined]++;
     gba_common_counts_add(sum, module->team, module->path, &module->tally);
@@ -23,10 +23,10 @@ void gba_coll_counts_sum(struct gba_common_counts *sum)
 
 void gba_coll_module_activate(gba_coll_module_t *module)
 {
-    bool fast = GBA_PATH_CALLER != module->path && NULL == module->queue && 0 == gba_coll->sample;
+    bool fast = GBA_PATH_FALLBACK != module->path && NULL == module->queue && 0 == gba_coll->sample;
 
-    /* Release: pairs with the acquire in gba_coll_barrier, of a thread that did not do the last
-     * nonblocking barrier of the team. */
+    /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
+     * last nonblocking barrier. */
     gba_pointer_store_release(&module->active, fast ? module->team : NULL);
 }
 
@@ -65,11 +65,11 @@ bool gba_coll_counts_of(const ompi_communicator_t *comm, struct gba_common_count
     return NULL != module;
 }
 
-/* Leave the team and the list. Sends nothing: MPI_Comm_free does not synchronise. */
+/* Leave the team and the list. Sends nothing, because MPI_Comm_free does not synchronise. */
 static void module_close(gba_coll_module_t *module)
 {
     if (module->world)
-        gba_coll_notices_stop();
+        gba_coll_notifications_stop();
     opal_mutex_lock(&gba_coll->lock);
     if (NULL != module->link) {
         counts_add(&gba_coll->retired, module);
@@ -80,12 +80,13 @@ static void module_close(gba_coll_module_t *module)
         module->link = NULL;
     }
     opal_mutex_unlock(&gba_coll->lock);
+    gba_coll_report_unagreed_end(module);
     gba_coll_ibarrier_drop(module);
     gba_team_destroy(module->team);
     module->team = NULL;
-    module->path = GBA_PATH_CALLER;
+    module->path = GBA_PATH_FALLBACK;
     gba_pointer_store_release(&module->active, NULL);
-    module->agreed = true; /* on the saved barrier, should anybody still call us */
+    module->agreed = true; /* later calls use the fallback barrier */
 }
 
 void gba_coll_modules_close(void)
@@ -97,15 +98,15 @@ void gba_coll_modules_close(void)
 static void module_construct(gba_coll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = GBA_PATH_CALLER;
+    module->path = GBA_PATH_FALLBACK;
     module->queue_last = &module->queue;
 }
 
-#define RELEASE(module, api)                                  \
-    do {                                                      \
-        if (NULL != (module)->saved.api##_module)             \
-            GBA_MODULE_RELEASE((module)->saved.api##_module); \
-        (module)->saved.api##_module = NULL;                  \
+#define RELEASE(module, api)                                     \
+    do {                                                         \
+        if (NULL != (module)->fallback.api##_module)             \
+            GBA_MODULE_RELEASE((module)->fallback.api##_module); \
+        (module)->fallback.api##_module = NULL;                  \
     } while (0)
 
 static void module_destruct(gba_coll_module_t *module)
@@ -116,6 +117,7 @@ static void module_destruct(gba_coll_module_t *module)
     RELEASE(module, allreduce);
     RELEASE(module, allgather);
     RELEASE(module, ibarrier);
+    RELEASE(module, barrier_init);
 }
 
 OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
@@ -123,15 +125,15 @@ OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, 
 #define HAS(comm, api) \
     (NULL != (comm)->c_coll->coll_##api && NULL != (comm)->c_coll->coll_##api##_module)
 
-/* Remember what the communicator has for one collective. */
-#define SAVE(module, comm, api)                                             \
-    do {                                                                    \
-        (module)->saved.api = (comm)->c_coll->coll_##api;                   \
-        (module)->saved.api##_module = (comm)->c_coll->coll_##api##_module; \
-        GBA_MODULE_RETAIN((module)->saved.api##_module);                    \
+/* Store the communicator's function and module for one collective. */
+#define SAVE(module, comm, api)                                                \
+    do {                                                                       \
+        (module)->fallback.api = (comm)->c_coll->coll_##api;                   \
+        (module)->fallback.api##_module = (comm)->c_coll->coll_##api##_module; \
+        GBA_MODULE_RETAIN((module)->fallback.api##_module);                    \
     } while (0)
 
-int gba_coll_saved_barrier(ompi_communicator_t *comm, struct gba_coll_saved *saved)
+int gba_coll_fallback_barrier(ompi_communicator_t *comm, struct gba_coll_fallback *fallback)
 {
     mca_coll_base_comm_coll_t *now = comm->c_coll;
     mca_coll_base_module_barrier_fn_t barrier = now->coll_barrier;
@@ -139,23 +141,25 @@ int gba_coll_saved_barrier(ompi_communicator_t *comm, struct gba_coll_saved *sav
     int rc;
 
     /*
-     * It stands where it would without us, since it may give up and look there for what to call in
-     * its place. coll/han of 4.1 does: it puts back what it has saved itself, if it finds itself,
-     * and calls what is there then, even if it is us, with another component's module. We go on
-     * with what it leaves, as the communicator would. The references are right: it retains the
-     * module that it puts there and releases its own, and what stands there is ours meanwhile.
+     * The fallback is in the place that it would have without us, because it may give up and call
+     * what it finds there. coll/han of 4.1 does so: it restores what it has saved itself if it
+     * finds itself, and calls what is there then, even ours, with another component's module.
+     * Afterwards we use what it leaves, as the communicator would. The references are right: the
+     * fallback retains the module that it installs and releases its own, and meanwhile that place
+     * is ours.
      */
-    now->coll_barrier = saved->barrier;
-    now->coll_barrier_module = saved->barrier_module;
-    rc = saved->barrier(comm, saved->barrier_module);
-    saved->barrier = now->coll_barrier;
-    saved->barrier_module = now->coll_barrier_module;
+    now->coll_barrier = fallback->barrier;
+    now->coll_barrier_module = fallback->barrier_module;
+    rc = fallback->barrier(comm, fallback->barrier_module);
+    fallback->barrier = now->coll_barrier;
+    fallback->barrier_module = now->coll_barrier_module;
     now->coll_barrier = barrier;
     now->coll_barrier_module = barrier_module;
     return rc;
 }
 
-/* The framework enables modules from the lowest priority up, so what is there now is below us. */
+/* The framework enables modules from the lowest priority up, so the current functions are below us.
+ */
 static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *comm)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
@@ -179,7 +183,13 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
         SAVE(module, comm, ibarrier);
         GBA_COLL_INSTALL(comm, ibarrier, gba_coll_ibarrier, super);
     } else {
-        super->coll_ibarrier = NULL; /* the framework looks at it after this call */
+        super->coll_ibarrier = NULL; /* the framework reads it after this call */
+    }
+    if (HAS(comm, barrier_init)) {
+        SAVE(module, comm, barrier_init);
+        GBA_COLL_INSTALL(comm, barrier_init, gba_coll_barrier_init, super);
+    } else {
+        super->coll_barrier_init = NULL;
     }
     module->comm = comm;
     opal_mutex_lock(&gba_coll->lock);
@@ -197,13 +207,17 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    if (NULL != module->saved.barrier && comm->c_coll->coll_barrier_module == super)
-        GBA_COLL_INSTALL(comm, barrier, module->saved.barrier, module->saved.barrier_module);
-    if (NULL != module->saved.ibarrier && comm->c_coll->coll_ibarrier_module == super)
-        GBA_COLL_INSTALL(comm, ibarrier, module->saved.ibarrier, module->saved.ibarrier_module);
+    if (NULL != module->fallback.barrier && comm->c_coll->coll_barrier_module == super)
+        GBA_COLL_INSTALL(comm, barrier, module->fallback.barrier, module->fallback.barrier_module);
+    if (NULL != module->fallback.ibarrier && comm->c_coll->coll_ibarrier_module == super)
+        GBA_COLL_INSTALL(comm, ibarrier, module->fallback.ibarrier,
+                         module->fallback.ibarrier_module);
+    if (NULL != module->fallback.barrier_init && comm->c_coll->coll_barrier_init_module == super)
+        GBA_COLL_INSTALL(comm, barrier_init, module->fallback.barrier_init,
+                         module->fallback.barrier_init_module);
     if (module->world)
-        gba_coll_notices_stop();
-    /* The communicator ends. One with requests is kept by them, but MPI_COMM_WORLD is not. */
+        gba_coll_notifications_stop();
+    /* The communicator ends. Requests keep a communicator alive, except MPI_COMM_WORLD. */
     gba_coll_ibarrier_drop(module);
     return OMPI_SUCCESS;
 }
@@ -218,5 +232,6 @@ mca_coll_base_module_t *gba_coll_module_create(void)
     module->super.coll_module_disable = module_disable;
     module->super.coll_barrier = gba_coll_barrier;
     module->super.coll_ibarrier = gba_coll_ibarrier;
+    module->super.coll_barrier_init = gba_coll_barrier_init;
     return &module->super;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange with which the members of a communicator agree: the collectives that were selected
- * before us, called directly, so that they work whatever stands on top of us. And the two
- * translations that an exchange needs: members to names, and statuses to Open MPI's errors.
+ * The exchange for agreements between the members of a communicator: direct calls of the fallback's
+ * collectives, which work whatever component is above ours. And two translations that an exchange
+ * needs: members to names, and statuses to Open MPI's errors.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -19,16 +19,16 @@ static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t ro
 
     if (bytes > INT_MAX) /* counts are int up to Open MPI 5.0 */
         return GBA_ERR_OOB;
-    return oob_status(
-        c->saved->bcast(buffer, (int)bytes, MPI_BYTE, (int)root, c->comm, c->saved->bcast_module));
+    return oob_status(c->fallback->bcast(buffer, (int)bytes, MPI_BYTE, (int)root, c->comm,
+                                         c->fallback->bcast_module));
 }
 
 static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
 {
     const struct gba_coll_oob_ctx *c = ctx;
 
-    return oob_status(c->saved->allreduce(&mine, least, 1, MPI_INT64_T, MPI_MIN, c->comm,
-                                          c->saved->allreduce_module));
+    return oob_status(c->fallback->allreduce(&mine, least, 1, MPI_INT64_T, MPI_MIN, c->comm,
+                                             c->fallback->allreduce_module));
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
@@ -37,15 +37,15 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
     if (bytes > INT_MAX)
         return GBA_ERR_OOB;
-    return oob_status(c->saved->allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE,
-                                          c->comm, c->saved->allgather_module));
+    return oob_status(c->fallback->allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE,
+                                             c->comm, c->fallback->allgather_module));
 }
 
 static gba_status_t oob_barrier(void *ctx)
 {
     const struct gba_coll_oob_ctx *c = ctx;
 
-    return oob_status(gba_coll_saved_barrier(c->comm, c->saved));
+    return oob_status(gba_coll_fallback_barrier(c->comm, c->fallback));
 }
 
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
@@ -65,10 +65,10 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 }
 
 void gba_coll_oob_init(gba_oob_t *oob, struct gba_coll_oob_ctx *ctx, ompi_communicator_t *comm,
-                       struct gba_coll_saved *saved)
+                       struct gba_coll_fallback *fallback)
 {
     ctx->comm = comm;
-    ctx->saved = saved;
+    ctx->fallback = fallback;
     oob->ctx = ctx;
     oob->rank = (uint32_t)ompi_comm_rank(comm);
     oob->size = (uint32_t)ompi_comm_size(comm);

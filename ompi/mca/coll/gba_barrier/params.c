@@ -15,7 +15,8 @@ int gba_coll_params_register(void)
         component,
         "Other coll components to load when the user selected only this one (--mca coll "
         "gba_barrier): \"all\", \"none\", or a list separated by commas. With \"all\", a list that "
-        "names this component but neither basic nor libnbc gets these two as well",
+        "names this component but neither basic nor libnbc gets these two as well. With \"none\" "
+        "MPI_Init fails unless the selection names components for all other collectives",
         &gba_coll->companions);
     gba_coll->sample = 0;
     (void)mca_base_component_var_register(

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables of waits, and of single communicators: those are bound to one, in MPI_T
- * MPI_T_BIND_MPI_COMM. The counts of the process are in ompi/mca/common/gba/params.c.
+ * Performance variables of waits, and of single communicators. The latter are bound to a
+ * communicator (MPI_T_BIND_MPI_COMM in MPI_T). ompi/mca/common/gba/params.c has the counts of the
+ * process.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -13,7 +14,7 @@ enum {
     RETRIES,
     FAILOVERS,
     RECLAIMS,
-    MEETINGS,
+    RENEGOTIATIONS,
     SAMPLED,
     WAIT_NS,
     WAIT_MAX_NS,
@@ -26,7 +27,7 @@ enum {
 static struct variable {
     const char *name, *help;
     int class, value;
-    bool process, communicator; /* which of the two it is offered for */
+    bool process, communicator; /* the bindings that it has */
 } variables[] = {
     {"barriers", "barriers through a device or a software barrier of this component",
      MCA_BASE_PVAR_CLASS_COUNTER, BARRIERS, false, true},
@@ -39,7 +40,7 @@ static struct variable {
     {"reclaims", "times that the barrier group was taken back for another one",
      MCA_BASE_PVAR_CLASS_COUNTER, RECLAIMS, false, true},
     {"meetings", "times that it asked again for a barrier group", MCA_BASE_PVAR_CLASS_COUNTER,
-     MEETINGS, false, true},
+     RENEGOTIATIONS, false, true},
     {"barriers_sampled", "blocking barriers that were measured, see the parameter sample",
      MCA_BASE_PVAR_CLASS_COUNTER, SAMPLED, true, true},
     {"wait_ns", "nanoseconds between own arrival and release, of the barriers that were measured",
@@ -71,23 +72,23 @@ static int process_read(const struct mca_base_pvar_t *pvar, void *value, void *o
     return OPAL_SUCCESS;
 }
 
-/* A communicator in which this component takes no part has done nothing here. */
+/* A communicator that this component does not serve has no counts here. */
 static int communicator_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     const struct variable *variable = pvar->ctx;
-    unsigned long long values[VALUES] = {[PATH] = GBA_PATH_CALLER};
+    unsigned long long values[VALUES] = {[PATH] = GBA_PATH_FALLBACK};
     struct gba_common_counts counts;
     struct gba_coll_waits waits;
     gba_path_t path;
 
     if (gba_coll_counts_of(object, &counts, &waits, &path)) {
-        for (int i = 0; i < GBA_PATH_CALLER; i++)
+        for (int i = 0; i < GBA_PATH_FALLBACK; i++)
             values[BARRIERS] += counts.barriers[i];
-        values[FALLBACKS] = counts.barriers[GBA_PATH_CALLER];
+        values[FALLBACKS] = counts.barriers[GBA_PATH_FALLBACK];
         values[RETRIES] = counts.retries_arrival + counts.retries_release;
         values[FAILOVERS] = counts.failovers;
         values[RECLAIMS] = counts.reclaims;
-        values[MEETINGS] = counts.meetings;
+        values[RENEGOTIATIONS] = counts.renegotiations;
         values[PATH] = path;
         waits_take(&waits, values);
     }

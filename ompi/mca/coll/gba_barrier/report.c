@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user gets to see: one line per fallback that was not wanted, totals. */
+/* The output for the user: one line for each unexpected fallback, and the totals. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <unistd.h>
@@ -24,8 +24,8 @@ void gba_coll_report_init(void)
 
 void gba_coll_report_fini(void)
 {
-    gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    opal_output_close(gba_coll->output);
+    gba_common_log_close();
+    gba_common_first_close();
     gba_coll->output = -1;
 }
 
@@ -34,54 +34,91 @@ void gba_coll_report_once(const char *topic, const char *line)
     if (help_found)
         opal_show_help(HELP_FILE, topic, false, line);
     else
-        opal_output(gba_coll->output, "coll gba_barrier: %s", line);
+        gba_common_alert("%s", line);
 }
 
 void gba_coll_report_parameter(void)
 {
     char line[sizeof gba_coll->bad_parameter + 64];
-    bool due;
+    bool bad = '\0' != gba_coll->bad_parameter[0], due;
 
-    /* It does not change after open; so most programs pay for no lock, at each communicator. */
-    if ('\0' == gba_coll->bad_parameter[0])
+    /* The parameters do not change after open, so most programs need no lock here at each
+     * communicator. */
+    if (!bad && (!gba_coll->params.disable || gba_coll->params.verbose < 1))
         return;
     opal_mutex_lock(&gba_coll->lock);
-    due = !gba_coll->parameter_told;
-    gba_coll->parameter_told = true;
+    due = !gba_coll->parameter_reported;
+    gba_coll->parameter_reported = true;
     opal_mutex_unlock(&gba_coll->lock);
-    /* The lowest process with a bad parameter speaks for all: most often they all have the same. */
+    /* The lowest process with the same word reports for all, because most often all have the same
+     * parameters. */
     for (uint32_t vpid = 0; due && vpid < OMPI_PROC_MY_NAME->vpid; vpid++)
-        due = !gba_coll_capability_bad(vpid);
+        due = !gba_coll_capability_same(vpid);
     if (!due)
         return;
-    snprintf(line, sizeof line, "%s; the component takes no part", gba_coll->bad_parameter);
-    gba_coll_report_once("parameter", line);
+    if (bad) {
+        snprintf(line, sizeof line, "%s; the component takes no part", gba_coll->bad_parameter);
+        gba_coll_report_once("parameter", line);
+    } else {
+        opal_output(gba_coll->output,
+                    "coll gba_barrier: disable is 1 (rank %u); the component takes no part",
+                    (unsigned)OMPI_PROC_MY_NAME->vpid);
+    }
+}
+
+/* The member that reports to a user who requested the device: the one that knows the cause, or else
+ * one that knows the requested path. */
+static uint32_t reporter(ompi_communicator_t *comm, uint32_t asker, gba_status_t reason,
+                         uint32_t culprit)
+{
+    return gba_common_reason_own(reason) && gba_coll_capability_asks(comm, culprit) ? culprit
+                                                                                    : asker;
 }
 
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
-                          const char *why)
+                          uint32_t culprit, const char *why)
 {
-    const char *detail = gba_coll->device.detail;
     uint32_t asker = gba_coll_capability_asker(comm);
     bool asked = UINT32_MAX != asker;
-    char line[1024];
-    int n;
-    /* All members note that the speaker tells it. */
-    bool due = gba_common_reason_due(&gba_coll->reasons_told, &gba_coll->lock, reason, asked);
+    char line[1400], more[700];
+    /* Every member records that the reason is reported. */
+    bool due = gba_common_reason_due(&gba_coll->device, &gba_coll->lock, reason, asked);
 
-    if ((due && asked ? asker : speaker) != (uint32_t)ompi_comm_rank(comm))
+    if (due && asked)
+        speaker = reporter(comm, asker, reason, culprit);
+    if (speaker != (uint32_t)ompi_comm_rank(comm))
         return;
-    n = snprintf(line, sizeof line, "%s (id %u, %d ranks): %s", gba_compat_comm_name(comm),
-                 GBA_COMM_ID(comm), ompi_comm_size(comm), why);
-    if (!due) {
+    snprintf(line, sizeof line, "coll %s", gba_status_name(reason));
+    due = due && !gba_common_device_usable(&gba_coll->device, reason) &&
+          gba_common_first_on_host(line);
+    gba_common_device_describe(&gba_coll->device, reason, gba_coll->params.device_path,
+                               due && asked, more, sizeof more);
+    snprintf(line, sizeof line, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
+             GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);
+    if (due)
+        gba_coll_report_once(gba_status_name(reason), line);
+    else
         opal_output_verbose(1, gba_coll->output, "coll gba_barrier: %s", line);
+}
+
+void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm)
+{
+    if (gba_coll->params.verbose < 1 || 0 != ompi_comm_rank(comm) || NULL != module->label)
         return;
-    }
-    if (asked && n < (int)sizeof line)
-        snprintf(line + n, sizeof line - (size_t)n, ", although device_path is \"%s\"%s%s%s",
-                 gba_coll->params.device_path, '\0' == detail[0] ? "" : " (", detail,
-                 '\0' == detail[0] ? "" : ")");
-    gba_coll_report_once(gba_status_name(reason), line);
+    if (asprintf(&module->label, "%s (id %u, %d ranks)", gba_compat_comm_name(comm),
+                 GBA_COMM_ID(comm), ompi_comm_size(comm)) < 0)
+        module->label = NULL; /* out of memory: no line */
+}
+
+void gba_coll_report_unagreed_end(gba_coll_module_t *module)
+{
+    if (NULL != module->label && !module->agreed)
+        opal_output(gba_coll->output,
+                    "coll gba_barrier: %s: fallback: no blocking barrier, in which the ranks agree "
+                    "on a path; nonblocking barriers on Open MPI's own: %llu",
+                    module->label, module->fallbacks);
+    free(module->label);
+    module->label = NULL;
 }
 
 void gba_coll_report_totals(void)

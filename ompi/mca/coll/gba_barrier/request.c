@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The requests of nonblocking barriers: what MPI_Wait, MPI_Test and their kin get to see. What
- * completes them is in ibarrier.c.
+ * The requests of nonblocking and persistent barriers, as MPI_Wait, MPI_Test and similar calls see
+ * them. ibarrier.c completes them.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
-/* The chunk in which the free list grows: some programs have one under way, some a hundred. */
+/* The number of requests by which the free list grows. Some programs use one at a time, some a
+ * hundred. */
 #define REQUESTS_CHUNK 16
 
-/* MPI 3.1, 5.12: a nonblocking collective can be neither freed while it is active nor cancelled:
- * the other members count on this one. */
+/* MPI 3.1, 5.12: an active nonblocking collective can be neither freed nor cancelled, because the
+ * other members depend on this one. */
 static int request_free(ompi_request_t **request)
 {
     gba_coll_request_t *r = (gba_coll_request_t *)*request;
     ompi_communicator_t *comm = r->super.req_mpi_object.comm;
     gba_coll_module_t *module = r->module;
+    ompi_communicator_t *own = r->own;
 
     if (!REQUEST_COMPLETE(*request))
         return MPI_ERR_REQUEST;
-    /* Acquire: pairs with the completion, by another thread perhaps. This may be the end of the
-     * module, which reads what that thread wrote there (gba_coll_ibarrier_drop). */
+    /* Acquire: pairs with done_complete in ibarrier.c, possibly in another thread. This call may
+     * end the module, which reads what that thread wrote there (gba_coll_ibarrier_drop). */
     gba_fence_acquire();
     OMPI_REQUEST_FINI(&r->super);
     opal_free_list_return(&gba_coll->requests, &r->super.super);
     *request = MPI_REQUEST_NULL;
-    /* Last: the communicator may be gone with this, if the user has freed it in the meantime. */
+    /* Last, because this may destroy the communicator, if the user has freed it in the meantime. */
     OBJ_RELEASE(module);
     OBJ_RELEASE(comm);
-    return OMPI_SUCCESS;
+    /* MPI_Comm_free sends nothing here, so the members may free persistent barriers in any order.
+     */
+    return MPI_COMM_NULL == own ? OMPI_SUCCESS : PMPI_Comm_free(&own);
 }
 
 static int request_cancel(ompi_request_t *request, int flag)
@@ -59,9 +63,11 @@ gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_comm
     request->super.req_mpi_object.comm = comm;
     request->module = module;
     request->next = NULL;
-    /* MPI_Comm_free is allowed while a barrier is under way, which then ends as if nothing had
-     * happened. The module by itself too, since MPI_COMM_WORLD is not counted: it is destroyed in
-     * MPI_Finalize whoever still refers to it. */
+    request->own = MPI_COMM_NULL;
+    request->super.req_start = NULL;
+    /* MPI allows MPI_Comm_free while a barrier is in progress; the barrier then completes normally.
+     * The module has its own reference, because MPI_COMM_WORLD is not counted: MPI_Finalize
+     * destroys it in spite of references. */
     OBJ_RETAIN(comm);
     OBJ_RETAIN(module);
     return request;

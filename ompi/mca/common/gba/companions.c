@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "--mca coll gba_barrier" alone, or "--mca scoll gba": we do a barrier and nothing else, and
- * initialization fails when no component does the other collectives. What the user meant is clear,
- * so we load the others, which then fill in below us.
+ * Companions of an exclusive selection, "--mca coll gba_barrier" or "--mca scoll gba". Our
+ * components provide a barrier and nothing else, and initialisation fails when no component
+ * provides the other collectives. So we load other components, which then serve below us.
  */
 #include "ompi/mca/common/gba/gba_common.h"
 
@@ -19,21 +19,21 @@ static bool list_has(char **list, const char *name)
 }
 
 /*
- * What has to be loaded beside the user's selection, in the syntax of a selection.
- * Returns a string to free, or NULL: nothing.
+ * Choose the components to load beside the user's selection, in the syntax of a selection. Returns
+ * a string to free, or NULL: none.
  */
 static char *companions_choose(const char *selection, const char *self, const char *const *needed,
                                const char *wanted)
 {
     char **selected, *choice = NULL;
 
-    /* Nothing selected, or only exclusions: Open MPI loads all the others by itself. */
+    /* Nothing is selected, or exclusions only: Open MPI loads all other components by itself. */
     if (NULL == selection || '\0' == selection[0] || '^' == selection[0] ||
         0 == strcmp(wanted, "none") || '\0' == wanted[0])
         return NULL;
     selected = opal_argv_split(selection, ',');
     if (!list_has(selected, self)) {
-        /* Not by the user's selection, then, that we were opened. */
+        /* The user's selection does not name this component: load nothing. */
     } else if (1 == opal_argv_count(selected)) {
         if (0 != strcmp(wanted, "all"))
             choice = strdup(wanted);
@@ -53,7 +53,7 @@ static char *companions_choose(const char *selection, const char *self, const ch
     return choice;
 }
 
-/* Register and open one component as the framework would. Returns whether it stays. */
+/* Register and open one component as the framework does. Returns whether it stays loaded. */
 static bool companion_open(const mca_base_component_t *component, int output)
 {
     if (NULL != component->mca_register_component_params &&
@@ -68,25 +68,71 @@ static bool companion_open(const mca_base_component_t *component, int output)
     return true;
 }
 
+/* The casts in OPAL_LIST_FOREACH drop `volatile`; clang reports them here. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+static bool framework_has(mca_base_framework_t *framework, const char *name)
+{
+    mca_base_component_list_item_t *item;
+
+    OPAL_LIST_FOREACH(item, &framework->framework_components, mca_base_component_list_item_t)
+    if (0 == strcmp(item->cli_component->mca_component_name, name))
+        return true;
+    return false;
+}
+#pragma GCC diagnostic pop
+
+void gba_common_companions_check(mca_base_framework_t *framework, const char *self,
+                                 const char *const *needed, const char *wanted, char *message,
+                                 size_t len)
+{
+    const char *selection = framework->framework_selection;
+    char **selected, *missing = NULL, **names = NULL, *all;
+
+    message[0] = '\0';
+    /* With nothing selected, or only exclusions, companions has no effect. */
+    if (NULL == selection || '\0' == selection[0] || '^' == selection[0])
+        return;
+    selected = opal_argv_split(selection, ',');
+    for (size_t i = 0; list_has(selected, self) && NULL != needed[i]; i++)
+        if (!framework_has(framework, needed[i]))
+            (void)opal_argv_append_nosize(&names, needed[i]);
+    if (NULL != names) {
+        all = opal_argv_join((char **)(uintptr_t)needed, ',');
+        missing = opal_argv_join(names, ',');
+        snprintf(message, len,
+                 "%s_%s_companions is \"%s\" and %s %s not loaded; initialization fails unless "
+                 "other components provide all other collectives; set companions to \"all\", or "
+                 "select --mca %s %s,%s",
+                 framework->framework_name, self, NULL == wanted ? "" : wanted, missing,
+                 NULL == names[1] ? "is" : "are", framework->framework_name, self, all);
+        free(missing);
+        free(all);
+    }
+    opal_argv_free(names);
+    opal_argv_free(selected);
+}
+
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
                                 const char *const *needed, const char *wanted)
 {
     opal_list_t *components = &framework->framework_components;
     size_t before = opal_list_get_size(components);
-    char *saved = framework->framework_selection;
-    char *choice = companions_choose(saved, self, needed, NULL == wanted ? "all" : wanted);
+    char *fallback = framework->framework_selection;
+    char *choice = companions_choose(fallback, self, needed, NULL == wanted ? "all" : wanted);
 
     if (NULL == choice)
         return;
-    /* The framework has one selection, and reads it here; so it is another one for the moment. Only
-     * the thread in MPI_Init or shmem_init looks at it. */
+    /* The framework has one selection and reads it here, so it is replaced for this call. Only the
+     * thread in MPI_Init or shmem_init reads it. */
     framework->framework_selection = choice;
     (void)mca_base_component_find(NULL, framework, false, true);
-    framework->framework_selection = saved;
+    framework->framework_selection = fallback;
     free(choice);
 
-    /* What was found stands at the end of the list that the framework is walking through to open
-     * its components. Move it to the front, or it might be opened a second time. */
+    /* The new components are at the end of the list that the framework iterates over to open its
+     * components. Move them to the front, so that the framework does not open them a second time.
+     */
     while (opal_list_get_size(components) > before) {
         mca_base_component_list_item_t *item =
             (mca_base_component_list_item_t *)opal_list_remove_last(components);

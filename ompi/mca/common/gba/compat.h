@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What differs between Open MPI 4.1, 5.0 and 6.x for all components: the modex, the job, locks.
- */
+/* Differences between Open MPI 4.1, 5.0 and 6.x for all components: the modex, the job, locks. */
 #ifndef GBA_COMMON_COMPAT_H
 #define GBA_COMMON_COMPAT_H
 
@@ -27,12 +25,12 @@
 
 /*
  * Whether opal_show_help can be used, which shows a text once for a whole job. In 4.1 the messages
- * of processes are garbled or lost on their way to mpirun (Debian's 4.1.4, PMIx 4.2), so that every
+ * of processes are garbled or lost on their way to mpirun (Debian's 4.1.4, PMIx 4.2), so every
  * other line would be missing. From 6.0 on all texts are compiled into Open MPI.
  */
 #define GBA_SHOW_HELP (OMPI_MAJOR_VERSION == 5)
 
-/* The name of the job: the same for all its processes, another one for every other job. */
+/* The name of the job: the same for all its processes, different for every other job. */
 static inline void gba_compat_job_name(char *text, size_t len)
 {
 #if OMPI_MAJOR_VERSION >= 5
@@ -43,8 +41,9 @@ static inline void gba_compat_job_name(char *text, size_t len)
 }
 
 /*
- * Publish a value of this process. Before the framework's open is over, or nobody sees it.
- * Scope global: scope local is not sent to other hosts, and scope remote only to these.
+ * Publish a value of this process. To be called before the framework's open ends; later values
+ * reach no process. Scope global: scope local is not sent to other hosts, and scope remote only to
+ * them.
  */
 static inline int gba_compat_modex_put(char *key, uint64_t value)
 {
@@ -60,9 +59,21 @@ static inline int gba_compat_modex_put(char *key, uint64_t value)
 }
 
 /*
- * Get what another process of the job has published, or an error if it has not. "Immediate": ask
- * the server of this host, which has it since the exchange in MPI_Init, but do not wait for
- * somebody to publish it, which might be never.
+ * Whether each host has what all processes have published, once MPI_Init's exchange is over. If
+ * not, a value is fetched from the host of its process. 6.0 does so by default
+ * (pmix_base_async_modex).
+ */
+static inline bool gba_compat_modex_collected(void)
+{
+    return !opal_pmix_base_async_modex && opal_pmix_collect_all_data;
+}
+
+/*
+ * Get the value that another process of the job has published. Returns OPAL_SUCCESS, or an error if
+ * it published none. To be called after MPI_Init's exchange only: all processes have published
+ * their values by then. So all callers get the same result, and no caller waits for a value that
+ * never comes.
+ * "Immediate": only the server of this host is asked. It has all values, or need not wait for one.
  */
 static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *value)
 {
@@ -86,15 +97,15 @@ static inline uint32_t gba_compat_local_processes(void)
     return (uint32_t)opal_process_info.num_local_peers + 1u;
 }
 
-/* Whether processes have to share cores. Open MPI's own parameter says so where it cannot be
- * counted: other jobs need cores, too. */
-static inline bool gba_compat_crowded(void)
+/* Whether processes share cores. Open MPI's own parameter covers what cannot be counted: the cores
+ * that other jobs need. */
+static inline bool gba_compat_oversubscribed(void)
 {
     return opal_progress_yield_when_idle ||
            gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* The host of a process, "?" when it is not known. Never waits. */
+/* The host name of a process; "?" if it is not known. Never blocks. */
 static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
 {
     char *host = NULL;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the components of coll and of scoll need alike: code that knows Open MPI's opal layer and
- * libgba, and neither communicators nor active sets. The PML is the only part of
- * ompi in here. Each component has its own copy, by a
- * convenience library with hidden symbols, so "static" in here is per component.
+ * The common part of the coll and scoll components: code that knows Open MPI's opal layer and
+ * libgba, and neither communicators nor active sets. The PML is the only part of ompi in here. Each
+ * component links its own copy from a convenience library with hidden symbols, so "static" is per
+ * component.
  *
- * compat.h      what differs between releases of Open MPI
- * companions.c  other components, when the user selected one of ours alone
- * params.c      MCA parameters and performance variables
- * signals.c     the signals of software barriers between hosts, as messages of the PML
- * notices.c     what members of a team tell each other when the device has died
- * report.c      the log, and the totals
+ * compat.h         differences between releases of Open MPI
+ * abi.c            compares this Open MPI with the one that the component was compiled with
+ * companions.c     other components, when the user selected one of ours alone
+ * params.c         MCA parameters and performance variables
+ * transport.c      the signals of software barriers between hosts, as messages of the PML
+ * notifications.c  failure notifications between the members of a team
+ * device.c         the device, and the reports about it
+ * once.c           lines that one process prints for all processes on its host
+ * report.c         the log, and the totals
  */
 #ifndef GBA_COMMON_H
 #define GBA_COMMON_H
@@ -22,48 +25,81 @@
 
 #include "gba/gba.h"
 
-#define GBA_COMMON_PATHS   (GBA_PATH_CALLER + 1)
+#define GBA_COMMON_PATHS   (GBA_PATH_FALLBACK + 1)
 #define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
 
-/* What one module, or all of them, have done. */
+/* The counts of one module, or of all modules. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
-    unsigned long long retries_arrival, retries_release, failovers, reclaims, meetings;
+    unsigned long long retries_arrival, retries_release, failovers, reclaims, renegotiations;
     unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
 };
 
-/* What libgba does not keep of one team. */
+/* The counts of one team that libgba does not keep. */
 struct gba_common_tally {
-    unsigned long long rounds[GBA_COMMON_PATHS];    /* before it took its path, by gba_path_t */
+    unsigned long long rounds[GBA_COMMON_PATHS];    /* before the current path, by gba_path_t */
     unsigned long long refused[GBA_COMMON_REASONS]; /* as above */
 };
 
-/* The device of a component; zeros before the first call. */
+/* The device of a component; all zero before the first call. */
 struct gba_common_device {
     gba_device_t *device;
     gba_status_t status;
     bool tried;
-    char detail[256]; /* what libgba said of a device that could not be had, or "" */
+    bool used;                 /* it has served a team of this process */
+    uint32_t reasons_reported; /* bit -status: this reason has been reported */
+    char detail[256];          /* libgba's line about a device that cannot be used, or "" */
 };
+
+/* abi.c */
+
+/* A class of Open MPI, and the size of its objects when the component was compiled. */
+struct gba_common_class {
+    const char *name;
+    const opal_class_t *cls;
+    size_t size; /* bytes */
+};
+#define GBA_COMMON_CLASS(type)               \
+    {                                        \
+#type, OBJ_CLASS(type), sizeof(type) \
+    }
+
+/*
+ * Compare the sizes of classes; the list ends with a NULL name. To be called in a component's open,
+ * before any access to such an object.
+ * message: receives the first difference, or "".
+ * Returns whether all sizes are equal. Thread-safe, not collective.
+ */
+bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len);
 
 /* companions.c */
 
 /*
- * Load the other components that an exclusive selection of `self` needs. Called in the component's
- * open only.
- * needed: those that can do everything, ending with NULL; loaded when the user's list names `self`
- *         and lacks them.
+ * Load the other components that an exclusive selection of `self` needs. To be called in the
+ * component's open only.
+ * needed: the components that together provide all collectives, ending with NULL; loaded when the
+ * user's list names `self` and lacks them.
  * wanted: the parameter "companions".
  */
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
                                 const char *const *needed, const char *wanted);
 
+/*
+ * After gba_common_companions_load: check whether the user's selection names `self` and a component
+ * of `needed` is still not loaded. Open MPI then aborts, because no component provides some
+ * collective, and its message does not name the parameter "companions".
+ * message: receives one line that names the parameter, or "".
+ */
+void gba_common_companions_check(mca_base_framework_t *framework, const char *self,
+                                 const char *const *needed, const char *wanted, char *message,
+                                 size_t len);
+
 /* params.c */
 
 /*
  * Register libgba's parameters for a component. May run several times, and in ompi_info.
- * variables: where they are stored; gets the defaults.
- * offload_after: the default of that one.
+ * variables: the storage of the parameters; receives the defaults.
+ * offload_after: the default of that parameter.
  * Returns the index of device_path, for gba_common_param_set.
  */
 int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables,
@@ -73,137 +109,214 @@ int gba_common_params_register(const mca_base_component_t *component, gba_params
 void gba_common_companions_register(const mca_base_component_t *component, const char *help,
                                     char **companions);
 
-/* Register a performance variable for each count. sum: adds them up; called when one is read. */
+/* Register a performance variable for each count. sum: computes the counts; called at each read. */
 void gba_common_counts_register(const mca_base_component_t *component,
                                 void (*sum)(struct gba_common_counts *sum));
 
 /*
- * Copy what the user has set and check it.
- * message: what is wrong with a parameter, or "".
- * Returns whether the component takes part: all is right, and it is not disabled.
+ * Copy the user's values and check them.
+ * message: receives the error in a parameter, or "".
+ * Returns whether the component is enabled: all values are valid, and `disable` is 0.
  */
 bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params, char *message,
                              size_t len);
 
-/* Whether the user has set this variable, rather than left it at its default. */
+/* Whether the user has set this variable. Its value may equal the default. */
 bool gba_common_param_set(int index);
 
-/* Add what a team has done, which goes through `path`. team: NULL is allowed. */
+/*
+ * The word that a process publishes or sends, from which members conclude whether all of them take
+ * part: their words must be equal. protocol: 1 to 255, the version of what the component's
+ * processes send to each other outside libgba. Returns protocol << GBA_COMMON_PROTOCOL_SHIFT |
+ * version of libgba's wire << 40 | priority << 32 | min_comm_size. The priority is included because
+ * it decides whether our barrier or another component's is on top.
+ */
+#define GBA_COMMON_PROTOCOL_SHIFT 56
+uint64_t gba_common_capability(uint64_t protocol, const gba_params_t *params);
+
+/*
+ * Describe the differences between the words of two members for the user: "priority differs: 100
+ * (rank 0 on hosta), 50 (rank 2 on hostb)". members: their names. text: receives all differences,
+ * at most len bytes.
+ */
+void gba_common_capability_differ(const uint64_t words[2], const char *const members[2], char *text,
+                                  size_t len);
+
+/* Add the counts of a team whose path is `path`. team: NULL is allowed. */
 void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
                            const struct gba_common_tally *tally);
 
-/* The members of a team have agreed. path: the one before that. */
+/* Record that a team has agreed on a path. path: its path before the agreement. */
 void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *team, gba_path_t path);
 
 /*
- * What the name of a communicator begins with that belongs to an active set which scoll/gba serves.
- * scoll/mpi makes one for each, and its barrier is in use until the set has agreed on a path of its
- * own: it must not take a barrier group for that.
+ * The prefix of the names of communicators that scoll/mpi makes, one for each active set that
+ * scoll/gba serves. The barrier of such a communicator is in use until the set has agreed on its
+ * own path, so it must not take a barrier group.
  */
 #define GBA_COMMON_SET_NAME "active set of "
 
 /*
- * Tags of our own, on communicators over which others send as well. Those from 0 on are the user's,
- * and -1 is MPI_ANY_TAG, which matches no negative tag. Open MPI's own begin at -10 in 4.1;
- * from 5.0 on at -7, with those that make communicators (ompi/mca/coll/base/coll_tags.h). So -2 to
- * -6 are left. Other components use tags of their own on communicators of their own.
+ * Our own tags, on communicators that other senders use as well. Tags from 0 on belong to the user.
+ * -1 is MPI_ANY_TAG, which matches no negative tag. Open MPI's own tags begin at -10 in 4.1, and
+ * from 5.0 on at -7, with those that create communicators (ompi/mca/coll/base/coll_tags.h). So -2
+ * to -6 are free. Other components use their tags on their own communicators.
  */
-#define GBA_COMMON_TAG_INTERIM (-4)
-#define GBA_COMMON_TAG_SIGNALS (-5)
-#define GBA_COMMON_TAG_NOTICES (-6)
+#define GBA_COMMON_TAG_DEGRADED      (-4)
+#define GBA_COMMON_TAG_TRANSPORT     (-5)
+#define GBA_COMMON_TAG_NOTIFICATIONS (-6)
 
-/* signals.c */
+/* transport.c */
 
 struct ompi_communicator_t;
 
-/* Where the messages of a team go. */
+/* The destinations of a team's messages. */
 struct gba_common_messages {
     struct ompi_communicator_t *comm; /* outlives the team */
     int tag[2];                       /* by channel, see gba_remote_group_t */
-    const uint32_t *ranks; /* in comm, of each member of the team; NULL: the same numbers */
-    const char *label;     /* for people: what messages of ours begin with; a constant */
+    const uint32_t *ranks;            /* [members] ranks in comm; NULL: rank n is member n */
 };
 
 /*
- * The messages of software barriers, for gba_team_create. messages: as long as remote is in use,
- * and that is while a team is created or recovered.
+ * Fill in the message transport of software barriers, for gba_team_create. messages: must live as
+ * long as remote is in use, that is, while a team is created or recovered.
  */
 void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *messages);
 
-/* notices.c */
+/* notifications.c */
 
-/* The high bit of a team's id: which component it belongs to. libgba has the teams of both, and a
- * rank, the next 31 bits, is positive. */
+/* The high bit of a team's id: the component of the team. libgba holds the teams of both
+ * components. The next 31 bits are a rank, which is positive. */
 #define GBA_COMMON_IDS_COLL  UINT64_C(0)
 #define GBA_COMMON_IDS_SCOLL (UINT64_C(1) << 63)
 
 /*
- * Answer notices from now on: before the first team that could need it.
+ * Answer failure notifications from now on. To be called before the first team that can need them.
  * lock: the component's.
- * comm: of the whole job, ranks as in MPI_COMM_WORLD; another one for each component.
+ * comm: a communicator of the whole job with the ranks of MPI_COMM_WORLD; a different one for each
+ * component.
  * Returns OMPI_SUCCESS or an error. Thread-safe.
  */
-int gba_common_notices_start(opal_mutex_t *lock, struct ompi_communicator_t *comm);
+int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_t *comm);
 
 /*
- * Before _stop, where messages still go and all members are past their last round: take in what
- * nobody needs any more, and wait for the answers that are still to come, since some PMLs complain
- * of messages that are left when they end. Half a second at most.
+ * To be called before _stop, while messages still flow and all members have completed their last
+ * round. Receives the notifications that no member needs any more, and waits for the outstanding
+ * answers, because some PMLs report messages that are left when they end. Blocks for half a second
+ * at most.
  */
-void gba_common_notices_drain(void);
+void gba_common_notifications_drain(void);
 
-/* No more messages: that communicator ends. */
-void gba_common_notices_stop(void);
+/* Stop: no messages from now on, because the communicator ends. */
+void gba_common_notifications_stop(void);
 
 /*
- * At the end of a barrier that is not on the fast path: let what this process owes others get out.
- * It may leave the round by their notices, and then compute for long, and not call Open MPI; and
- * they have none of its own yet. Where progress of a step in here has brought that end, it is done
- * when that step is over, which is before Open MPI returns to the user. Costs nothing where there
- * is nothing to answer. No lock may be held.
+ * Whether all failure notifications of a team that this process owes have left it: those that it
+ * has posted, and the answers to those that it has received. A barrier of a failed team completes
+ * at this member only then, because the member may compute for long afterwards without a call of
+ * Open MPI, while another member waits for a notification. A notification that its receiver no
+ * longer needs is not waited for. Moves messages; costs nothing for a team that has not failed.
+ * Never blocks. Thread-safe; to be called with the lock of ibarrier.c held, or with no lock.
  */
-void gba_common_notices_flush(void);
+bool gba_common_notifications_out(const gba_team_t *team);
 
-/* For gba_team_attr_t: the id of a new team of which this process is rank 0. Thread-safe. */
-uint64_t gba_common_notices_id(uint64_t ids);
+/* Wait until gba_common_notifications_out returns true, at the end of a blocking barrier. Calls
+ * opal_progress, so no lock may be held. */
+void gba_common_notifications_flush(const gba_team_t *team);
+
+/* For gba_team_attr_t: the id of a new team whose rank 0 is this process. ids: GBA_COMMON_IDS_COLL
+ * or GBA_COMMON_IDS_SCOLL. Thread-safe. */
+uint64_t gba_common_notifications_id(uint64_t ids);
 
 /*
- * The device is dead: let all other members know that this one is in the round under way. Does
- * nothing in a round in which it was done; without memory it is done at the next call. Sends
- * nothing itself, so any lock may be held.
- * told: the last round of this team in which it was done; 0 at first.
+ * The device has failed: post a notification to all other members that this member is in the
+ * current round. Does nothing if this round's notifications are posted. Out of memory: posts
+ * nothing; the next call tries again. Sends nothing itself, so any lock may be held.
+ * reported: the last round of this team whose notifications are posted; 0 at first.
  * peer: the rank of a member in the communicator.
  */
-void gba_common_notices_tell(const gba_team_t *team, uint64_t *told, uint32_t size,
-                             int (*peer)(const void *ctx, uint32_t member), const void *ctx);
+void gba_common_notifications_tell(const gba_team_t *team, uint64_t *reported, uint32_t size,
+                                   int (*peer)(const void *ctx, uint32_t member), const void *ctx);
+
+/* once.c */
+
+/*
+ * Whether this process is the first of its job on its host to report a topic, for lines that one
+ * process prints for all. True at most once per job, host and topic, so the caller must then
+ * report. topic: any text. Thread-safe. Not collective. Costs a file descriptor until _close.
+ */
+bool gba_common_first_on_host(const char *topic);
+
+/* Release the descriptors. Topics can be reported again. Thread-safe. */
+void gba_common_first_close(void);
+
+/* device.c */
+
+/*
+ * The device of the process, opened at the first call; later calls return the outcome of the first.
+ * All components of a process get the same device for the same path.
+ * asked: the user set the path. If not, a file that exists and cannot be used is reported at once,
+ * in one line per job and host.
+ * Returns the device, or NULL with the reason in *status. Thread-safe by the lock, which must not
+ * be held.
+ */
+gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
+                                    const char *path, bool asked, gba_status_t *status);
+
+/* Release the device. */
+void gba_common_device_put(struct gba_common_device *device);
+
+/*
+ * Whether only the member that has this reason knows its cause, namely why its device cannot be
+ * used. That member then reports it, instead of the member that reports for all.
+ */
+bool gba_common_reason_own(gba_status_t reason);
+
+/*
+ * Whether a team got no group although the device serves the job: other teams of the job have the
+ * groups. Queries the device. Thread-safe.
+ */
+bool gba_common_device_usable(const struct gba_common_device *device, gba_status_t reason);
+
+/*
+ * The end of a line about a team without a group: the requested path, the fault of the device, and
+ * what to do; or "". due: the line is for a user who requested the device. text: at most len bytes,
+ * terminated.
+ */
+void gba_common_device_describe(const struct gba_common_device *device, gba_status_t reason,
+                                const char *path, bool due, char *text, size_t len);
 
 /* report.c */
 
 /*
- * Open the log of a component and send libgba's there.
- * label: what its lines begin with; a constant. Returns the output stream.
+ * Open the log of a component and send libgba's lines there. label: the prefix of its lines; a
+ * constant. Returns the output stream.
  */
 int gba_common_log_open(const char *label, int verbose);
 
-/*
- * Whether the user should be told why a team has this path, and has not been.
- * told: bit -status: the user knows of this reason; covered by the lock.
- * asked: the user wants a device.
- */
-bool gba_common_reason_due(uint32_t *told, opal_mutex_t *lock, gba_status_t reason, bool asked);
+/* Close the log; libgba's lines go to stderr again. */
+void gba_common_log_close(void);
 
 /*
- * The device of the process, opened at the first call; the outcome of that call is remembered. All
- * components of a process get the same device for the same path.
- * Returns the device, or NULL and the reason in *status. Thread-safe by the lock.
+ * Print a line at every verbosity, with the component's label. The line starts on a new line even
+ * if the program has left one unfinished. format: without a newline. Cut at 1535 bytes. Thread-safe
+ * after gba_common_log_open.
  */
-gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
-                                    const char *path, gba_status_t *status);
+void gba_common_alert(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Give it back. */
-void gba_common_device_put(struct gba_common_device *device);
+/* Store libgba's errors of this thread in text, and do not print them. NULL: print them again. */
+void gba_common_log_keep(char *text, size_t len);
 
-/* Show what this process and the device have done. who: "rank 0". */
+/*
+ * Whether a reason for a team's path is to be reported to the user and has not been. Every member
+ * of the team must call this, the reporting one included, because it records the reason, and
+ * whether the device serves teams. Takes the lock.
+ * asked: the user requested a device.
+ */
+bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
+                           gba_status_t reason, bool asked);
+
+/* Print the totals of this process and of the device. who: "rank 0". */
 void gba_common_totals(int output, const char *who, const struct gba_common_counts *sum,
                        const struct gba_common_device *device);
 

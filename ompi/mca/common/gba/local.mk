@@ -1,13 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the coll and the scoll component need alike: linked into each, with hidden symbols.
+# The common part of the coll and scoll components: linked into each, with hidden symbols.
+if BUILD_OMPI
 noinst_LTLIBRARIES += ompi/mca/common/gba/libgbacommon.la
+endif
 ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/compat.h \
 	ompi/mca/common/gba/gba_common.h \
+	ompi/mca/common/gba/abi.c \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/params.c \
-	ompi/mca/common/gba/signals.c \
-	ompi/mca/common/gba/notices.c \
+	ompi/mca/common/gba/transport.c \
+	ompi/mca/common/gba/notifications.c \
+	ompi/mca/common/gba/device.c \
+	ompi/mca/common/gba/once.c \
 	ompi/mca/common/gba/report.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+# Headers that Open MPI 5.0 and 6.0 include and do not install.
+EXTRA_DIST += \
+	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads.h \
+	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
+	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_threads.h \
+	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_tsd.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters and performance variables, offered the way Open MPI does. */
+/* Registration of parameters and performance variables with Open MPI. */
 #include "ompi/mca/common/gba/gba_common.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 
-/* Most values of one enumerated parameter; the table of libgba has fewer. */
+/* The most values of one enumerated parameter; libgba's table has fewer. */
 #define ENUM_VALUES_MAX 16
 
 static mca_base_var_enum_t *enum_create(const gba_param_t *param)
@@ -52,7 +52,7 @@ static int param_register(const mca_base_component_t *component, gba_params_t *v
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
         (char *)variables + param->offset);
     if (GBA_PARAM_ENUM == param->type && NULL != enumerator)
-        OBJ_RELEASE(enumerator); /* the variable keeps it */
+        OBJ_RELEASE(enumerator); /* the variable holds a reference */
     return index;
 }
 
@@ -65,9 +65,9 @@ static struct count_variable {
     {"barriers_sim", "Barriers done by a barrier group of a simulated device",
      offsetof(struct gba_common_counts, barriers[GBA_PATH_SIM])},
     {"barriers_software", "Barriers done by a software barrier of this component",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_SOFT])},
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_SOFTWARE])},
     {"barriers_fallback", "Barriers left to the component that was selected before this one",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_CALLER])},
+     offsetof(struct gba_common_counts, barriers[GBA_PATH_FALLBACK])},
     {"retries_arrival", "Arrivals that were lost on the way to the device and sent again",
      offsetof(struct gba_common_counts, retries_arrival)},
     {"retries_release", "Releases that were lost on the way from the device and asked for again",
@@ -78,14 +78,14 @@ static struct count_variable {
      "Times that the barrier group of a communicator or active set was taken back for another one",
      offsetof(struct gba_common_counts, reclaims)},
     {"meetings", "Times that a communicator or active set without a barrier group asked again",
-     offsetof(struct gba_common_counts, meetings)},
+     offsetof(struct gba_common_counts, renegotiations)},
 };
 
 static struct count_variable refused_variables[GBA_COMMON_REASONS];
 
 static void (*counts_sum)(struct gba_common_counts *sum);
 
-/* Counted where it costs the barrier nothing, so a read has to add it up. */
+/* Computed at each read, because counting in one place would slow down the barrier. */
 static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     const struct count_variable *variable = pvar->ctx;
@@ -106,7 +106,8 @@ static void count_register(const mca_base_component_t *component, struct count_v
         variable);
 }
 
-/* GBA_ERR_NO_GROUP: "refused_no_group". Open MPI copies the texts, which live no longer. */
+/* Register a refusal count: GBA_ERR_NO_GROUP becomes "refused_no_group". Open MPI copies the texts,
+ * which are local. */
 static void refused_register(const mca_base_component_t *component, int reason)
 {
     struct count_variable *variable = &refused_variables[reason];
@@ -139,7 +140,7 @@ int gba_common_params_register(const mca_base_component_t *component, gba_params
 {
     int device_path = -1;
 
-    /* Each time: a variable takes its default from where it is stored. */
+    /* At each registration, because a variable takes its default from its storage. */
     gba_params_default(variables);
     variables->offload_after = offload_after;
     for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
@@ -162,6 +163,40 @@ void gba_common_companions_register(const mca_base_component_t *component, const
                                           MCA_BASE_VAR_SCOPE_READONLY, companions);
 }
 
+uint64_t gba_common_capability(uint64_t protocol, const gba_params_t *params)
+{
+    return protocol << GBA_COMMON_PROTOCOL_SHIFT | (uint64_t)(uint16_t)gba_wire_version() << 40 |
+           (uint64_t)(uint8_t)params->priority << 32 | (uint32_t)params->min_comm_size;
+}
+
+void gba_common_capability_differ(const uint64_t words[2], const char *const members[2], char *text,
+                                  size_t len)
+{
+    static const struct {
+        const char *name, *cure;
+        unsigned shift;
+        uint64_t mask;
+    } fields[] = {
+        {"version of the component", "; install one version on all hosts", 56, 0xff},
+        {"wire version of libgba", "; install one version on all hosts", 40, 0xffff},
+        {"priority", "", 32, 0xff},
+        {"min_comm_size", "", 0, INT32_MAX},
+    };
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && used < len; i++) {
+        unsigned long long first = words[0] >> fields[i].shift & fields[i].mask;
+        unsigned long long second = words[1] >> fields[i].shift & fields[i].mask;
+
+        if (first != second)
+            used +=
+                (size_t)snprintf(text + used, len - used, "%s%s differs: %llu (%s), %llu (%s)%s",
+                                 0 == used ? "" : "; ", fields[i].name, first, members[0], second,
+                                 members[1], fields[i].cure);
+    }
+}
+
 bool gba_common_param_set(int index)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
@@ -177,7 +212,7 @@ bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params
 
     *params = *variables;
     if (NULL == params->device_path)
-        params->device_path = empty; /* Open MPI's way to store an empty string */
+        params->device_path = empty; /* Open MPI stores an empty string as NULL */
     message[0] = '\0';
     return GBA_OK == gba_params_check(params, message, len) && !params->disable;
 }
@@ -199,7 +234,7 @@ void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
     sum->reclaims += stats.reclaims;
-    sum->meetings += stats.meetings;
+    sum->renegotiations += stats.renegotiations;
     for (int i = 0; i < GBA_COMMON_REASONS; i++)
         sum->refused[i] += tally->refused[i];
 }

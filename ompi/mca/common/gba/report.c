@@ -1,93 +1,129 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every component shows in the same way: libgba's log and the totals. And the device. */
+/* The output that all components share: libgba's log, lines for the user, and the totals. */
 #include "ompi/mca/common/gba/gba_common.h"
 
+#include <stdarg.h>
+#include <unistd.h>
+
 #include "gba/spec/gba_regs.h"
+#include "opal/util/output.h"
 
 static const char *log_label = "gba";
 static int log_output = -1;
-static bool log_all; /* of every process, and not of one a host */
+static int alert_output = -1;
+static bool log_all; /* log all processes, not one per host */
 
-/* While this thread opens a device: where what libgba says of it is kept, for the one line that
- * tells the user why he does not get it. */
+/* While this thread opens a device: the buffer for the line about a failure, which becomes part of
+ * the line that the user gets. */
 static _Thread_local char *log_keep;
-#define LOG_KEEP_BYTES sizeof(((struct gba_common_device *)0)->detail)
+static _Thread_local size_t log_keep_len;
+
+void gba_common_log_keep(char *text, size_t len)
+{
+    log_keep = text;
+    log_keep_len = len;
+}
+
+void gba_common_alert(const char *format, ...)
+{
+    char line[1536];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    opal_output(alert_output, "%s: %s", log_label, line);
+}
 
 /*
- * What libgba has to say. Often all processes of a host have met with the same trouble, so one of
- * them speaks for all, unless the user wants to see everything; or libgba has chosen the speaker.
+ * Output of a line of libgba. One process of a host prints a line, because often all of them have
+ * found the same fault. All print it if the user requested every line, or if libgba has chosen the
+ * process.
  */
 static void log_line(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
-    if (NULL != log_keep && level <= GBA_LOG_WARN && !log_all) {
-        snprintf(log_keep, LOG_KEEP_BYTES, "%s", line);
-        return;
+    if (NULL != log_keep && level <= GBA_LOG_WARN) {
+        snprintf(log_keep, log_keep_len, "%s", line);
+        if (!log_all)
+            return;
     }
-    if (GBA_LOG_TEAM == level || 0 == opal_process_info.my_local_rank || log_all)
-        opal_output(log_output, "%s: %s", log_label, line);
+    if (level > GBA_LOG_WARN) {
+        if (0 == opal_process_info.my_local_rank || log_all)
+            opal_output(log_output, "%s: %s", log_label, line);
+    } else if (GBA_LOG_TEAM == level || log_all || gba_common_first_on_host(line)) {
+        gba_common_alert("%s", line);
+    }
+}
+
+/*
+ * Open the stream for lines that appear at every verbosity. The program may have left a line
+ * unfinished on the same terminal, so such a line begins with a newline.
+ */
+static int alert_open(void)
+{
+    opal_output_stream_t stream;
+    char prefix[300];
+    int output;
+
+    OBJ_CONSTRUCT(&stream, opal_output_stream_t);
+    snprintf(prefix, sizeof prefix, "\n[%.255s:%05d] ", opal_process_info.nodename, (int)getpid());
+    stream.lds_prefix = prefix;
+    stream.lds_want_stderr = true;
+    output = opal_output_open(&stream); /* copies the prefix */
+    stream.lds_prefix = NULL;
+    OBJ_DESTRUCT(&stream);
+    return output;
 }
 
 int gba_common_log_open(const char *label, int verbose)
 {
-    /* At 1 the user wants to see paths and totals, which a component reports once per team, and not
-     * every member's steps. */
+    /* At 1 the user sees paths and totals, which a component reports once per team, not the steps
+     * of every member. */
     static const gba_log_level_t levels[] = {GBA_LOG_WARN, GBA_LOG_WARN, GBA_LOG_INFO,
                                              GBA_LOG_DEBUG};
 
-    verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose; /* not checked yet, so any number */
+    verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose; /* not checked yet: may be any number */
     log_label = label;
     log_all = verbose > 1;
     log_output = opal_output_open(NULL);
     opal_output_set_verbosity(log_output, verbose);
+    alert_output = alert_open();
     gba_log_set(log_line, NULL, levels[verbose]);
     return log_output;
 }
 
+void gba_common_log_close(void)
+{
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    opal_output_close(log_output);
+    opal_output_close(alert_output);
+    log_output = alert_output = -1;
+}
+
 _Static_assert(-GBA_STATUS_LAST < 32, "there is a bit for each status");
 
-bool gba_common_reason_due(uint32_t *told, opal_mutex_t *lock, gba_status_t reason, bool asked)
+bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
+                           gba_status_t reason, bool asked)
 {
     uint32_t bit;
     bool due;
 
-    /* Nobody is told of hardware that is not there, unless he asked for it; everybody is when it
-     * dies. That there is no group yet, or not just now, is what he asked for as well. */
-    if (GBA_OK == reason || GBA_ERR_COLD == reason || GBA_ERR_RECLAIMED == reason ||
-        (!asked && GBA_ERR_DEAD != reason))
+    /* These reasons result from the user's own settings, or pass. */
+    if (GBA_ERR_DEFERRED == reason || GBA_ERR_RECLAIMED == reason || GBA_ERR_LIMIT == reason ||
+        GBA_ERR_TOO_FEW == reason)
         return false;
     bit = UINT32_C(1) << (-reason & 31);
     opal_mutex_lock(lock);
-    due = 0 == (*told & bit);
-    *told |= bit;
+    device->used = device->used || GBA_OK == reason;
+    /* A missing device is reported only if it was requested; a device that fails is always
+     * reported. It is no fault if a device that serves other communicators has no group for this
+     * one. */
+    due = GBA_OK != reason && (asked || GBA_ERR_DEAD == reason) &&
+          !(GBA_ERR_NO_GROUP == reason && device->used) && 0 == (device->reasons_reported & bit);
+    device->reasons_reported |= bit;
     opal_mutex_unlock(lock);
     return due;
-}
-
-gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
-                                    const char *path, gba_status_t *status)
-{
-    char job[256];
-    gba_device_attr_t attr = {.job = job};
-
-    opal_mutex_lock(lock);
-    if (!device->tried) {
-        gba_compat_job_name(job, sizeof job);
-        log_keep = device->detail;
-        device->status = gba_global_device_get(path, &attr, &device->device);
-        log_keep = NULL;
-        device->tried = true;
-    }
-    *status = device->status;
-    opal_mutex_unlock(lock);
-    return GBA_OK == *status ? device->device : NULL;
-}
-
-void gba_common_device_put(struct gba_common_device *device)
-{
-    gba_global_device_put(device->device);
-    device->device = NULL;
-    device->tried = false;
 }
 
 static unsigned long long errors_sum(const gba_device_info_t *info)
@@ -116,6 +152,7 @@ void gba_common_totals(int output, const char *who, const struct gba_common_coun
                 "fallback %llu; sent again %llu arrivals lost and %llu releases lost; failovers "
                 "%llu; groups taken back %llu, meetings %llu; device: %s",
                 log_label, who, sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
-                sum->barriers[GBA_PATH_SOFT], sum->barriers[GBA_PATH_CALLER], sum->retries_arrival,
-                sum->retries_release, sum->failovers, sum->reclaims, sum->meetings, text);
+                sum->barriers[GBA_PATH_SOFTWARE], sum->barriers[GBA_PATH_FALLBACK],
+                sum->retries_arrival, sum->retries_release, sum->failovers, sum->reclaims,
+                sum->renegotiations, text);
 }

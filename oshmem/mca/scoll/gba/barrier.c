@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shmem_barrier, shmem_sync, and the barriers inside shmem_malloc, shmem_free, init and finalize:
- * Open MPI has one function for all of them. Once all members have been heard of (invite.c) they
- * agree which path they take (agree.c).
+ * shmem_barrier, shmem_sync, and the barriers inside shmem_malloc, shmem_free, init and finalize.
+ * Open MPI has one function for all of them. When all members are seen (activation.c) they agree on
+ * a path (agree.c).
  *
- * Puts: a barrier, but not a sync, completes them first. Open MPI does it for both before it calls
- * us, where it was configured in the usual way (--enable-oshmem-compat). Otherwise it leaves it to
- * us and does not say which of the two it is, so we do it for both: the parameter `quiet`.
+ * Puts: a barrier completes them first; a sync does not. Open MPI as usually configured
+ * (--enable-oshmem-compat) completes them for both before it calls us. Otherwise it leaves this to
+ * the component, and does not distinguish the two, so we do it for both: the parameter `quiet`.
  */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
@@ -23,38 +23,43 @@ static int barrier_peer(const void *set, uint32_t rank)
     return (int)((const oshmem_group_t *)set)->proc_vpids[rank];
 }
 
-/* The device has died. Others may have left this round and be waiting for something else, or be in
- * it and not know yet; so this member tells them, and waits for what they say. */
+/* The barrier is complete, and the device has failed. */
+static gba_status_t barrier_after(gba_scoll_module_t *module)
+{
+    gba_common_notifications_flush(module->team);
+    if (gba_team_recover_due(module->team))
+        return gba_scoll_recover(module);
+    return gba_team_renegotiate_due(module->team) ? gba_scoll_renegotiate(module) : GBA_OK;
+}
+
+/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
+ * be in it without knowledge of the failure. So this member notifies all of them, and waits for
+ * their notifications and answers. */
 static gba_status_t barrier_lost(gba_scoll_module_t *module)
 {
     gba_status_t status;
 
-    /* _progress, and not just _test: it tells of a barrier that does not end. */
+    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
     while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
            GBA_INPROGRESS == status) {
-        gba_common_notices_tell(module->team, &module->round_told, module->size, barrier_peer,
-                                module->set);
+        gba_common_notifications_tell(module->team, &module->round_reported, module->size,
+                                      barrier_peer, module->set);
         (void)opal_progress();
     }
-    gba_common_notices_flush();
-    if (GBA_OK == status && gba_team_recover_due(module->team))
-        return gba_scoll_recover(module);
-    if (GBA_OK == status && gba_team_meet_due(module->team))
-        return gba_scoll_meet(module);
-    return status;
+    return GBA_OK == status ? barrier_after(module) : status;
 }
 
-/* OpenSHMEM's calls return nothing, and Open MPI would let this PE out of the barrier: it has to
- * end the job. */
+/* End the job, because OpenSHMEM's calls return nothing, and Open MPI would let this PE leave a
+ * barrier that is not complete. */
 static int barrier_error(gba_status_t status)
 {
-    opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": a barrier failed: %s",
-                gba_status_text(status));
+    gba_common_alert("a barrier failed: %s", gba_status_text(status));
     (void)oshmem_shmem_abort(-1);
     return GBA_ERR_NOMEM == status ? OSHMEM_ERR_OUT_OF_RESOURCE : OSHMEM_ERROR;
 }
 
-/* The barrier that was there before us. It finds its own module where it had put it. */
+/* The fallback: the barrier that was selected before ours. It finds its module where it has stored
+ * it. */
 static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
 {
     gba_status_t status = GBA_OK;
@@ -62,12 +67,12 @@ static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, lon
 
     module->fallbacks++;
     PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
-    if (OSHMEM_SUCCESS == rc && GBA_MEET == gba_team_count(module->team))
-        status = gba_scoll_meet(module);
+    if (OSHMEM_SUCCESS == rc && GBA_RENEGOTIATE == gba_team_count(module->team))
+        status = gba_scoll_renegotiate(module);
     return GBA_OK == status ? rc : barrier_error(status);
 }
 
-/* No agreement yet: the previous barrier, unless this is the one that begins with agreeing. */
+/* There is no agreement yet: take the fallback barrier, unless the agreement is due in this one. */
 static int barrier_first(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
 {
     gba_status_t status;
@@ -77,13 +82,13 @@ static int barrier_first(gba_scoll_module_t *module, oshmem_group_t *set, long *
         status = gba_scoll_agree(module);
         return GBA_OK == status ? gba_scoll_barrier(set, pSync, alg) : barrier_error(status);
     }
-    status = gba_scoll_invite_before(module);
+    status = gba_scoll_activation_before(module);
     if (GBA_OK != status)
         return barrier_error(status);
     rc = barrier_previous(module, set, pSync, alg);
     if (OSHMEM_SUCCESS != rc)
         return rc;
-    status = gba_scoll_invite_after(module);
+    status = gba_scoll_activation_after(module);
     return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }
 
@@ -102,7 +107,9 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
         return OSHMEM_SUCCESS;
     if (GBA_ERR_DEAD == status)
         status = barrier_lost(module);
-    else if (GBA_MEET == status)
-        status = gba_scoll_meet(module);
+    else if (GBA_RENEGOTIATE == status)
+        status = gba_scoll_renegotiate(module);
+    else if (GBA_NOTIFY == status)
+        status = barrier_after(module);
     return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }

@@ -8,10 +8,10 @@ mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/params.c \
 	oshmem/mca/scoll/gba/pin.c \
 	oshmem/mca/scoll/gba/module.c \
-	oshmem/mca/scoll/gba/invite.c \
+	oshmem/mca/scoll/gba/activation.c \
 	oshmem/mca/scoll/gba/oob.c \
-	oshmem/mca/scoll/gba/rows.c \
-	oshmem/mca/scoll/gba/signals.c \
+	oshmem/mca/scoll/gba/slabs.c \
+	oshmem/mca/scoll/gba/transport.c \
 	oshmem/mca/scoll/gba/agree.c \
 	oshmem/mca/scoll/gba/barrier.c \
 	oshmem/mca/scoll/gba/report.c

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One module per active set: what was selected before us, and what we count. */
+/* One module per active set: the fallback, and the counts. */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
 #include <string.h>
 
 static void counts_add(struct gba_common_counts *sum, const gba_scoll_module_t *module)
 {
-    sum->barriers[GBA_PATH_CALLER] += module->fallbacks;
+    sum->barriers[GBA_PATH_FALLBACK] += module->fallbacks;
+    if (GBA_OK != module->declined)
+        sum->refused[-module->declined]++;
     gba_common_counts_add(sum, module->team, module->path, &module->tally);
 }
 
@@ -21,10 +23,10 @@ void gba_scoll_counts_sum(struct gba_common_counts *sum)
 }
 
 /*
- * The last barrier of all is that of shmem_finalize, and Open MPI closes us right after it. If the
- * device died in it, some may have left and others need their answers (notices.c); so nobody goes
- * before all have left. A set of fewer PEs needs nothing like this: whoever is not out of its last
- * round does not enter the barrier of all.
+ * The very last barrier is that of shmem_finalize, and Open MPI closes the component right after
+ * it. If the device failed in it, some members may have left and others need their answers
+ * (notifications.c). So no PE continues before all have left. A set of fewer PEs does not need
+ * this: a PE that has not completed its last round there does not enter the barrier of all PEs.
  */
 static void module_part(gba_scoll_module_t *module)
 {
@@ -33,7 +35,7 @@ static void module_part(gba_scoll_module_t *module)
     if (module->set != oshmem_group_all || NULL == module->team || module->path > GBA_PATH_SIM)
         return;
     gba_scoll_oob_init(&oob, module);
-    (void)oob.barrier(oob.ctx); /* fails with the connection to a PE, which needs no answer then */
+    (void)oob.barrier(oob.ctx); /* fails with the connection to a PE, which then needs no answer */
 }
 
 /* Leave the team and the list. */
@@ -50,12 +52,12 @@ static void module_close(gba_scoll_module_t *module)
     }
     opal_mutex_unlock(&gba_scoll->lock);
     gba_scoll_report_missing(module);
-    gba_scoll_invite_close(module);
+    gba_scoll_activation_close(module);
     gba_team_destroy(module->team);
     gba_scoll_row_close(module);
     module->team = NULL;
     module->active = NULL;
-    module->agreed = true; /* on the previous barrier, should anybody still call us */
+    module->agreed = true; /* later calls use the fallback barrier */
 }
 
 void gba_scoll_modules_close(void)
@@ -67,13 +69,13 @@ void gba_scoll_modules_close(void)
 static void module_construct(gba_scoll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = GBA_PATH_CALLER;
+    module->path = GBA_PATH_FALLBACK;
 }
 
 static void module_destruct(gba_scoll_module_t *module)
 {
     if (module->set == oshmem_group_all)
-        gba_scoll_signals_drain(module);
+        gba_scoll_transport_drain(module);
     module_close(module);
     if (NULL != module->previous_barrier_module)
         OBJ_RELEASE(module->previous_barrier_module);
@@ -81,8 +83,8 @@ static void module_destruct(gba_scoll_module_t *module)
 
 OBJ_CLASS_INSTANCE(gba_scoll_module_t, mca_scoll_base_module_t, module_construct, module_destruct);
 
-/* The communicator that scoll/mpi made for the set, if it did: the coll component looks at its
- * name. For the first module of all PEs that is MPI_COMM_WORLD. */
+/* The communicator that scoll/mpi made for the set, if it did: the coll component reads its name.
+ * For the first module of all PEs it is MPI_COMM_WORLD. */
 static void set_name_comm(const oshmem_group_t *set)
 {
     char name[64], text[96];
@@ -95,9 +97,9 @@ static void set_name_comm(const oshmem_group_t *set)
 }
 
 /*
- * The framework enables modules from the lowest priority up, so what is there now is below us. It
- * does this twice for the set of all PEs, before and after there is a symmetric heap; the first
- * module never sees a barrier.
+ * The framework enables modules from the lowest priority up, so the current functions are below us.
+ * For the set of all PEs it does so twice, before and after the symmetric heap exists. The first of
+ * the two modules never runs a barrier.
  */
 static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
 {
@@ -107,7 +109,7 @@ static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
     module->previous_barrier_module = set->g_scoll.scoll_barrier_module;
     if (NULL == module->previous_barrier || NULL == module->previous_barrier_module) {
         module->previous_barrier_module = NULL;
-        super->scoll_barrier = NULL; /* offer nothing, but do not fail */
+        super->scoll_barrier = NULL; /* provide nothing, but do not fail */
         return OSHMEM_SUCCESS;
     }
     OBJ_RETAIN(module->previous_barrier_module);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange with which the members of an active set agree: messages between the leader and each
- * member, on the communicator that Open MPI has of all PEs. Not over the component below, whose
- * collectives want symmetric memory and a pSync that nobody else uses, nor over a communicator of
- * the set, which there is only with scoll/mpi. An agreement is half a dozen exchanges, once in the
- * life of a set: a star is good enough for the 708 members that a barrier group can have.
+ * The exchange for agreements between the members of an active set: messages between the leader and
+ * each member, on Open MPI's communicator of all PEs. The collectives of the fallback are no
+ * alternative, because they need symmetric memory and a pSync of their own. A communicator of the
+ * set is no alternative, because only scoll/mpi makes one. An agreement takes half a dozen
+ * exchanges, once in the life of a set. So a star is good enough for the 708 members that a barrier
+ * group can have.
  */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
 #include <string.h>
 
 /*
- * A tag is kind << 20 | log2(stride) << 15 | size. The first PE of the set is not in it: up and
- * down, it is one end of the message. 22 bits, since PML UCX has 23.
+ * A tag is kind << 20 | log2(stride) << 15 | size: 22 bits, because PML UCX has 23. It omits the
+ * first PE of the set, which is one end of each message up or down.
  */
 #define TAG_SIZE_BITS   15
 #define TAG_STRIDE_BITS 5
@@ -56,7 +57,7 @@ static gba_status_t send_up(const gba_scoll_module_t *module, const void *data, 
     return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, data, bytes);
 }
 
-/* The leader's data to all. */
+/* Send the leader's data to all members. */
 static gba_status_t share(const gba_scoll_module_t *module, void *data, size_t bytes)
 {
     gba_status_t status = GBA_OK;
@@ -124,14 +125,21 @@ static gba_status_t oob_barrier(void *ctx)
 
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len)
 {
-    int count = set->proc_count;
+    int count = set->proc_count, first, second;
 
-    if (set == oshmem_group_all)
+    if (set == oshmem_group_all) {
         snprintf(text, len, "all %d PEs", count);
+        return;
+    }
+    first = (int)set->proc_vpids[0];
+    second = (int)set->proc_vpids[1]; /* the component declines sets of one PE */
+    if (2 == count)
+        snprintf(text, len, "2 PEs (%d and %d)", first, second);
+    else if (1 == second - first)
+        snprintf(text, len, "%d PEs (%d to %d)", count, first, (int)set->proc_vpids[count - 1]);
     else
-        snprintf(text, len, "%d PEs (%d, %d%s%.0d)", count, (int)set->proc_vpids[0],
-                 (int)set->proc_vpids[1], count > 2 ? " to " : "",
-                 count > 2 ? (int)set->proc_vpids[count - 1] : 0);
+        snprintf(text, len, "%d PEs (%d to %d, stride %d)", count, first,
+                 (int)set->proc_vpids[count - 1], second - first);
 }
 
 void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len)

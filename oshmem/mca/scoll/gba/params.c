@@ -27,17 +27,17 @@ static void count_register(const char *name, unsigned int *storage, unsigned int
         (mca_base_var_flag_t)0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
-static void signals_register(const mca_base_component_t *component)
+static void transport_register(const mca_base_component_t *component)
 {
     static const mca_base_var_enum_value_t values[] = {
-        {GBA_SCOLL_SIGNALS_AUTO, "auto"},
-        {GBA_SCOLL_SIGNALS_SPML, "spml"},
-        {GBA_SCOLL_SIGNALS_PML, "pml"},
+        {GBA_SCOLL_TRANSPORT_AUTO, "auto"},
+        {GBA_SCOLL_TRANSPORT_SPML, "spml"},
+        {GBA_SCOLL_TRANSPORT_PML, "pml"},
         {0, NULL},
     };
     mca_base_var_enum_t *enumerator = NULL;
 
-    gba_scoll->signals = GBA_SCOLL_SIGNALS_AUTO;
+    gba_scoll->transport = GBA_SCOLL_TRANSPORT_AUTO;
     if (OPAL_SUCCESS != mca_base_var_enum_create("signals", values, &enumerator))
         return;
     (void)mca_base_component_var_register(
@@ -46,8 +46,8 @@ static void signals_register(const mca_base_component_t *component)
         "symmetric memory (with UCX); \"pml\": messages; \"auto\": spml if all hosts have an "
         "RDMA device",
         MCA_BASE_VAR_TYPE_INT, enumerator, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
-        MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_scoll->signals);
-    OBJ_RELEASE(enumerator); /* the variable keeps it */
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_scoll->transport);
+    OBJ_RELEASE(enumerator); /* the variable holds a reference */
     gba_scoll->signal_rows = GBA_SCOLL_ROWS;
     (void)mca_base_component_var_register(
         component, "signal_rows",
@@ -66,7 +66,8 @@ int gba_scoll_params_register(void)
         component,
         "Other scoll components to load when the user selected only this one (--mca scoll gba): "
         "\"all\", \"none\", or a list separated by commas. With \"all\", a list that names this "
-        "component but not basic gets basic as well",
+        "component but not basic gets basic as well. With \"none\" shmem_init fails "
+        "unless the selection names components for all other collectives",
         &gba_scoll->companions);
     bool_register("pin_ucx", &gba_scoll->pin_ucx, true,
                   "Keep libmca_common_ucx loaded until the process ends. Open MPI before 4.1.6 "
@@ -78,7 +79,7 @@ int gba_scoll_params_register(void)
     count_register("group_reserve", &gba_scoll->group_reserve, GROUP_RESERVE,
                    "Barrier groups of the device that active sets leave free, for the set of all "
                    "PEs and for others. A set that gets none takes a software barrier");
-    signals_register(component);
+    transport_register(component);
     gba_common_counts_register(component, gba_scoll_counts_sum);
     return OSHMEM_SUCCESS;
 }

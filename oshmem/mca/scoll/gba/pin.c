@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A crash in finalize that has nothing to do with barriers (open-mpi/ompi issue 11604, mended in
- * 4.1.6 and 5.0.0): libmca_common_ucx registers a hook for memory that is given back, and is
- * unloaded without taking it away. Whoever tries this component would meet it, so we prevent it.
+ * Prevents a crash in finalize that is independent of barriers (open-mpi/ompi issue 11604, fixed in
+ * 4.1.6 and 5.0.0). libmca_common_ucx registers a hook for released memory, and is unloaded without
+ * removing the hook. Every user of this component would see the crash.
  */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
@@ -10,7 +10,8 @@
 #include <link.h>
 #include <string.h>
 
-/* dl_iterate_phdr has the loader's lock, under which nothing may be loaded: so only the name. */
+/* Only copies the name, because dl_iterate_phdr holds the loader's lock, under which no library may
+ * be loaded. */
 static int library_find(struct dl_phdr_info *info, size_t size, void *arg)
 {
     char *path = arg;
@@ -29,6 +30,6 @@ void gba_scoll_pin_ucx(void)
     if (OMPI_MAJOR_VERSION > 4 || (1 == OMPI_MINOR_VERSION && OMPI_RELEASE_VERSION >= 6))
         return;
     if (gba_scoll->pin_ucx && 0 != dl_iterate_phdr(library_find, path))
-        /* Loaded already, and from now on for good; the handle is of no further use. */
+        /* The library is loaded, and now stays loaded; the handle is not needed. */
         (void)dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open MPI's internal headers ask for this name, under which only its source tree has it. */
+/* Open MPI's internal headers include this name, which exists in its source tree only. */
 #include <shmem.h>

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The steps of dissemination, radix and central. Each takes the transport's table as an argument.
+ * With a table from memory it is the general algorithm (dissemination.c, radix.c, central.c). With
+ * a constant table of inline functions (gba/transport/shm.c) the compiler expands them in place,
+ * and dissemination among two members becomes one store and one load.
+ *
+ * algorithm.h documents start and test, their return values and their memory ordering.
+ */
+#ifndef GBA_ALGO_STEPS_H
+#define GBA_ALGO_STEPS_H
+
+#include "gba/algo/algorithm.h"
+#include "gba/spec/gba_regs.h"
+
+#define GBA_STEP static inline __attribute__((always_inline))
+
+/*
+ * The end of every algorithm's test. All members have arrived; this member leaves when its own
+ * signals have left the process. Otherwise the others would wait for its next call of the runtime.
+ * Only the end waits for that: a signal that is queued for one peer must not delay the signals to
+ * the other peers.
+ */
+GBA_STEP gba_status_t gba_sent_on(const struct gba_transport_ops *ops,
+                                  struct gba_transport *transport)
+{
+    return NULL == ops->sent ? GBA_OK : ops->sent(transport);
+}
+
+/* ---------------------------------------------------------------- dissemination (v1), push --- */
+
+GBA_STEP gba_status_t gba_dissemination_start_on(const struct gba_transport_ops *ops,
+                                                 struct gba_algo_state *algo,
+                                                 struct gba_transport *transport, uint32_t seq)
+{
+    algo->seq = seq;
+    algo->distance = 1;
+    algo->slot = 0;
+    if (algo->size == 1)
+        return GBA_OK;
+    return ops->set(transport, gba_sched_peer(algo->rank, 1, algo->size), 0, seq);
+}
+
+GBA_STEP gba_status_t gba_dissemination_test_on(const struct gba_transport_ops *ops,
+                                                struct gba_algo_state *algo,
+                                                struct gba_transport *transport)
+{
+    while (algo->distance < algo->size) {
+        uint32_t word = ops->mine(transport, algo->slot, gba_slot_parity(algo->seq));
+        gba_status_t status;
+
+        /* "Reached", not "equals": where one word serves both parities, the peer may be one round
+         * ahead. */
+        if (!GBA_SEQ_REACHED(word, algo->seq))
+            return GBA_INPROGRESS;
+        algo->distance *= 2;
+        algo->slot++;
+        if (algo->distance >= algo->size)
+            break;
+        /* The acquire above and the release here make this signal vouch for those received. */
+        status = ops->set(transport, gba_sched_peer(algo->rank, algo->distance, algo->size),
+                          algo->slot, algo->seq);
+        if (status != GBA_OK)
+            return status;
+    }
+    return gba_sent_on(ops, transport);
+}
+
+/* -------------------------------------------------------- radix-k dissemination (v2), push --- */
+
+/* Send all signals of the next round, if there is one. */
+GBA_STEP gba_status_t gba_radix_round_on(const struct gba_transport_ops *ops,
+                                         struct gba_algo_state *algo,
+                                         struct gba_transport *transport)
+{
+    uint32_t far = 0;
+
+    algo->seen = 0;
+    algo->lanes = gba_sched_lanes(algo->distance, algo->size, algo->radix);
+    for (uint32_t lane = 0; lane < algo->lanes; lane++) {
+        far += algo->distance;
+        gba_status_t status = ops->set(transport, gba_sched_peer(algo->rank, far, algo->size),
+                                       algo->slot + lane, algo->seq);
+
+        if (status != GBA_OK)
+            return status;
+    }
+    return GBA_OK;
+}
+
+GBA_STEP gba_status_t gba_radix_start_on(const struct gba_transport_ops *ops,
+                                         struct gba_algo_state *algo,
+                                         struct gba_transport *transport, uint32_t seq)
+{
+    algo->seq = seq;
+    algo->distance = 1;
+    algo->slot = 0;
+    return gba_radix_round_on(ops, algo, transport);
+}
+
+GBA_STEP gba_status_t gba_radix_test_on(const struct gba_transport_ops *ops,
+                                        struct gba_algo_state *algo,
+                                        struct gba_transport *transport)
+{
+    while (algo->distance < algo->size) {
+        /*
+         * All signals of this round come before any signal of the next one, because a signal of the
+         * next round vouches for all lanes of this one. If a lane ran ahead, members could leave
+         * before all have arrived.
+         */
+        while (algo->seen < algo->lanes) {
+            uint32_t word =
+                ops->mine(transport, algo->slot + algo->seen, gba_slot_parity(algo->seq));
+
+            if (!GBA_SEQ_REACHED(word, algo->seq))
+                return GBA_INPROGRESS;
+            algo->seen++;
+        }
+        algo->distance *= algo->radix;
+        algo->slot += algo->lanes;
+        gba_status_t status = gba_radix_round_on(ops, algo, transport);
+        if (status != GBA_OK)
+            return status;
+    }
+    return gba_sent_on(ops, transport);
+}
+
+/* ---------------------------------------------------------------------- central (v3), pull --- */
+
+GBA_STEP gba_status_t gba_central_start_on(const struct gba_transport_ops *ops,
+                                           struct gba_algo_state *algo,
+                                           struct gba_transport *transport, uint32_t seq)
+{
+    algo->seq = seq;
+    algo->seen = 1;
+    if (algo->size == 1)
+        return GBA_OK; /* no member reads the flag */
+    /*
+     * The store comes before the first read: two members that read first would wait for each other
+     * forever. The flag is never reset, because a slow reader would miss it.
+     */
+    return ops->set(transport, algo->rank, 0, seq);
+}
+
+GBA_STEP gba_status_t gba_central_test_on(const struct gba_transport_ops *ops,
+                                          struct gba_algo_state *algo,
+                                          struct gba_transport *transport)
+{
+    /* Start at the next rank, so that the members do not all read the same line first. A member
+     * once seen is not read again. */
+    for (; algo->seen < algo->size; algo->seen++) {
+        uint32_t peer = gba_sched_peer(algo->rank, algo->seen, algo->size);
+        uint32_t word = ops->peek(transport, peer, 0, gba_slot_parity(algo->seq));
+
+        if (!GBA_SEQ_REACHED(word, algo->seq))
+            return GBA_INPROGRESS;
+    }
+    return gba_sent_on(ops, transport);
+}
+
+static inline uint32_t gba_dissemination_slots(uint32_t size, uint32_t radix)
+{
+    (void)radix;
+    return gba_sched_slots(size, 2);
+}
+
+static inline uint32_t gba_central_slots(uint32_t size, uint32_t radix)
+{
+    (void)size;
+    (void)radix;
+    return 1;
+}
+
+#endif

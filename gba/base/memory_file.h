@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Anonymous files: memory that processes share. */
+#ifndef GBA_BASE_MEMORY_FILE_H
+#define GBA_BASE_MEMORY_FILE_H
+
+/*
+ * Make an anonymous file (memfd). It is empty and closed on exec. Only its user can read and write
+ * it. Seals can be added. Where the kernel supports it (Linux 6.3 and later), a seal keeps it from
+ * ever being executable: a system with vm.memfd_noexec=2 refuses a file without that seal.
+ *
+ * name: shown in /proc/PID/fd and in maps; at most 249 bytes. Returns the descriptor, which the
+ * caller closes, or -1 with the errno of memfd_create or fchmod. Thread-safe. Not collective.
+ */
+int gba_memory_file(const char *name);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of all parameters: the only place with their names, defaults, ranges and help texts. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "gba/gba.h"
+#include "gba/spec/gba_regs.h"
+
+#define FIELD(field) .name = #field, .offset = offsetof(gba_params_t, field)
+
+/* Both names of an algorithm are accepted. The first name of a value is the one that is printed. */
+static const gba_param_value_t algorithms[] = {{GBA_ALGORITHM_AUTO, "auto"},
+                                               {GBA_ALGORITHM_V1, "v1"},
+                                               {GBA_ALGORITHM_V2, "v2"},
+                                               {GBA_ALGORITHM_V3, "v3"},
+                                               {GBA_ALGORITHM_V1, "dissemination"},
+                                               {GBA_ALGORITHM_V2, "radix"},
+                                               {GBA_ALGORITHM_V3, "central"},
+                                               {0, NULL}};
+static const gba_param_value_t hierarchies[] = {{GBA_HIERARCHY_AUTO, "auto"},
+                                                {GBA_HIERARCHY_FLAT, "flat"},
+                                                {GBA_HIERARCHY_NODE, "node"},
+                                                {0, NULL}};
+static const gba_param_value_t waits[] = {{GBA_WAIT_AUTO, "auto"},
+                                          {GBA_WAIT_SPIN, "spin"},
+                                          {GBA_WAIT_YIELD, "yield"},
+                                          {GBA_WAIT_SLEEP, "sleep"},
+                                          {0, NULL}};
+
+static const gba_param_t table[] = {
+    {FIELD(priority), .type = GBA_PARAM_INT, .min = 0, .max = 100, .value_default = 100, .level = 9,
+     .all_same = true,
+     /* Open MPI's coll framework takes 0 to 100 and cuts what is above. */
+     .help =
+         "Priority among the components that provide a barrier, 0 to 100; the highest one is used"},
+    {FIELD(disable), .type = GBA_PARAM_BOOL, .max = 1, .value_default = 0, .level = 2,
+     .all_same = true,
+     .help = "1: disable the component. Communicators and active sets with a process that has 1 "
+             "use the barrier that they would have without it"},
+    {FIELD(device_path), .type = GBA_PARAM_STRING, .string_default = "/dev/gba0", .level = 1,
+     .help = "Device: a file such as /dev/gba0; \"sim\": a simulated device for the processes of "
+             "the job on one host; \"sim:NAME\": one for all jobs of the user on the host that "
+             "give that name; \"none\": no device. A simulated device takes options, "
+             "sim?OPTION=VALUE&OPTION=VALUE, see gba_info(1)"},
+    {FIELD(min_comm_size), .type = GBA_PARAM_INT, .min = 2, .max = INT32_MAX, .value_default = 2,
+     .level = 4, .all_same = true,
+     .help = "Members of the smallest communicator or active set that the component serves, 2 or "
+             "more; smaller ones use the barrier that they would have without it"},
+    {FIELD(verbose), .type = GBA_PARAM_INT, .min = 0, .max = 3, .value_default = 0, .level = 2,
+     .help = "Messages: 0 failures, and requests that cannot be met; 1 also the path of each "
+             "communicator or active set, with the reason, and totals at the end; 2 also losses "
+             "that were recovered, of every process; 3 also each step of devices and groups"},
+    {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 1, .max = 3600000, .value_default = 100,
+     .level = 6,
+     .help = "Milliseconds that a barrier waits before it reads the registers of the device for an "
+             "arrival or a release that was lost, 1 to 3600000; the interval doubles with each "
+             "reading, up to 16 times this value"},
+    {FIELD(offload_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000, .value_default = 0,
+     .level = 4,
+     .help = "Barriers that a communicator or active set does before it requests a barrier group, "
+             "0 to 1000000; rank 0's value is used"},
+    {FIELD(max_groups), .type = GBA_PARAM_INT, .min = 0, .max = GBA_GROUPS, .value_default = 0,
+     .level = 4,
+     .help = "Barrier groups of the device that the whole job holds at most, 0 to 32; 0: no limit. "
+             "The value of rank 0 of the communicator or active set that requests a group is used"},
+    {FIELD(sw_enable), .type = GBA_PARAM_BOOL, .max = 1, .value_default = 1, .level = 3,
+     .help = "1: use a software barrier of this component where there is no barrier group; 0: use "
+             "the barrier that the communicator or active set would have without this component"},
+    {FIELD(sw_algorithm), .type = GBA_PARAM_ENUM, .values = algorithms,
+     .value_default = GBA_ALGORITHM_AUTO, .level = 5,
+     .help = "Algorithm of software barriers: dissemination (v1); radix (v2: dissemination with "
+             "a larger radix); central (v3: each process reads the flags of all others; v1 instead "
+             "where they reach each other by messages only); auto chooses by members and cores. "
+             "Rank 0's value is used"},
+    {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 2, .max = 64, .value_default = 8, .level = 6,
+     .help = "Radix of v2, 2 to 64: in a round each process signals at most this number less one; "
+             "rank 0's value is used"},
+    {FIELD(hierarchy), .type = GBA_PARAM_ENUM, .values = hierarchies,
+     .value_default = GBA_HIERARCHY_AUTO, .level = 5,
+     .help = "Barriers of several hosts: node (gather on each host, barrier of one leader of each "
+             "host, release on each host); flat (all processes alike); auto: node for software "
+             "barriers, and on a device if one group cannot have all members or hosts have "
+             "different devices. Rank 0's value is used"},
+    {FIELD(wait), .type = GBA_PARAM_ENUM, .values = waits, .value_default = GBA_WAIT_AUTO,
+     .level = 4,
+     .help = "How a process waits: spin: poll, and keep the core; yield: let other processes run "
+             "between two polls; sleep: sleep in a wait longer than 50 microseconds; auto: spin "
+             "while each process has a core, else yield, and sleep in a wait longer than a second"},
+    {FIELD(stuck_after), .type = GBA_PARAM_INT, .min = 0, .max = 2592000, .value_default = 60,
+     .level = 3,
+     .help = "Seconds before a stalled barrier is reported, with the missing ranks, 0 to 2592000 "
+             "(30 days); 0: never. The barrier keeps waiting"},
+    {FIELD(first_sequence), .type = GBA_PARAM_UINT, .max = UINT32_MAX, .value_default = 0,
+     .level = 9, .hidden = true,
+     .help = "Sequence number of barrier groups before their first round, 0 to 4294967295, for "
+             "tests of wrap-around; rank 0's value is used"},
+    {.name = NULL},
+};
+
+const gba_param_t *gba_params_table(void)
+{
+    return table;
+}
+
+static void *field_of(gba_params_t *params, const gba_param_t *param)
+{
+    return (char *)params + param->offset;
+}
+
+/* The value of a parameter of any type but string, as one kind of number. */
+static int64_t value_of(const gba_params_t *params, const gba_param_t *param)
+{
+    const void *field = (const char *)params + param->offset;
+
+    return GBA_PARAM_UINT == param->type ? (int64_t) * (const unsigned int *)field
+                                         : (int64_t) * (const int *)field;
+}
+
+void gba_params_default(gba_params_t *params)
+{
+    for (const gba_param_t *param = table; NULL != param->name; param++) {
+        void *field = field_of(params, param);
+
+        if (GBA_PARAM_STRING == param->type)
+            *(const char **)field = param->string_default;
+        else if (GBA_PARAM_UINT == param->type)
+            *(unsigned int *)field = (unsigned int)param->value_default;
+        else
+            *(int *)field = (int)param->value_default;
+    }
+}
+
+static bool enum_has(const gba_param_t *param, int64_t value)
+{
+    for (const gba_param_value_t *v = param->values; NULL != v->name; v++)
+        if (v->value == value)
+            return true;
+    return false;
+}
+
+/* The values of an enumeration as a list: "auto, v1, v2". */
+static void enum_list(const gba_param_t *param, char *text, size_t len)
+{
+    size_t used = 0;
+
+    for (const gba_param_value_t *v = param->values; NULL != v->name && used < len; v++)
+        used += (size_t)snprintf(text + used, len - used, "%s%s", v == param->values ? "" : ", ",
+                                 v->name);
+}
+
+static gba_status_t param_check(const gba_params_t *params, const gba_param_t *param, char *message,
+                                size_t len)
+{
+    char allowed[128];
+    int64_t value;
+
+    if (GBA_PARAM_STRING == param->type)
+        return gba_device_path_check(params->device_path, message, len);
+    value = value_of(params, param);
+    if (GBA_PARAM_ENUM == param->type) {
+        if (enum_has(param, value))
+            return GBA_OK;
+        enum_list(param, allowed, sizeof allowed);
+    } else {
+        if (value >= param->min && value <= param->max)
+            return GBA_OK;
+        snprintf(allowed, sizeof allowed, "%" PRId64 " to %" PRId64, param->min, param->max);
+    }
+    snprintf(message, len, "%s=%" PRId64 " is out of range; allowed: %s", param->name, value,
+             allowed);
+    return GBA_ERR_PARAM;
+}
+
+gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len)
+{
+    for (const gba_param_t *param = table; NULL != param->name; param++)
+        if (GBA_OK != param_check(params, param, message, len))
+            return GBA_ERR_PARAM;
+    return GBA_OK;
+}

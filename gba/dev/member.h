@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The structures behind the handles of gba/device.h, and the fast path of a member of a barrier
+ * group: the arrival (one store to the device) and the poll (one load of the release flag).
+ */
+#ifndef GBA_DEV_MEMBER_H
+#define GBA_DEV_MEMBER_H
+
+#include "gba/dev/dev_ops.h"
+#include "gba/device.h"
+#include "gba/spec/gba_regs.h"
+
+struct gba_device {
+    struct gba_dev *dev;
+    char *path;                  /* as given by the caller */
+    char *job;                   /* of the attributes; may be NULL */
+    uint8_t uuid[GBA_UUID_SIZE]; /* does not change while the device is open */
+    uint32_t groups, members_max;
+    bool simulated;
+    /* Only for devices of the process-wide list (device.c), under its lock: */
+    unsigned references;
+    struct gba_device *next;
+};
+
+struct gba_group {
+    struct gba_device *device;
+    struct gba_membership *membership;
+};
+
+/* The state of one member: all that an arrival and a poll touch, in its own cache line. One thread
+ * at a time. */
+struct gba_local_state {
+    _Alignas(64) gba_flag_t *flag;
+    gba_mmio64_t *doorbell; /* NULL: call ops->arrive */
+    const struct gba_dev_ops *ops;
+    struct gba_membership *membership;
+    uint32_t sequence; /* of the current round, or of the last one */
+    uint32_t member;
+};
+
+/* Arrive at round state->sequence, for the first time or again (ARR-4 and ARR-5). One thread at a
+ * time. Release. */
+static inline void gba_state_arrive(const struct gba_local_state *state)
+{
+    uint64_t arrival = GBA_ARRIVAL(state->sequence, state->member);
+
+    /* Release: the writes before the barrier are visible before the arrival is. Pairs with the
+     * acquire in gba_state_poll of the other members, through the device, which stores a release
+     * only after it has received all arrivals. */
+    if (__builtin_expect(NULL != state->doorbell, 1))
+        gba_mmio_write64(state->doorbell, arrival);
+    else
+        state->ops->arrive(state->membership, arrival);
+}
+
+/* Whether round state->sequence has ended: GBA_OK or GBA_INPROGRESS. One thread at a time. Acquire
+ * on GBA_OK. */
+static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
+{
+    /* Acquire: pairs with the release in gba_state_arrive of every other member. */
+    uint64_t flag = gba_flag_load_acquire(state->flag);
+
+    if (GBA_SEQ_REACHED((uint32_t)flag, state->sequence))
+        return GBA_OK;
+    if (NULL != state->ops->poll)
+        state->ops->poll(state->membership);
+    return GBA_INPROGRESS;
+}
+
+/*
+ * Whether the group was taken back from this member: its rounds then no longer end. For slow paths
+ * only, because gba_state_poll reads just the low half of the flag, which keeps the last release.
+ * Acquire. Pairs with the driver's store of GBA_FLAG_RECLAIMED.
+ */
+static inline bool gba_state_reclaimed(const struct gba_local_state *state)
+{
+    return 0 != (gba_flag_load_acquire(state->flag) & GBA_FLAG_RECLAIMED);
+}
+
+/* Whether a member's bit is set in the arrived mask. */
+static inline bool gba_group_arrived(const gba_group_state_t *group, uint32_t member)
+{
+    return 0 != (group->arrived_mask[member / 64] >> (member % 64) & 1);
+}
+
+/*
+ * Prepare a membership so that only arming is missing: join, map the flag, set its first value.
+ * member: 0 to handle->members - 1. Member 0 has allocated the group. sequence: the first round is
+ * sequence + 1. group, state: set on GBA_OK.
+ * Returns as gba_join_group, gba_dma_map and gba_local_state_init. On failure this process holds
+ * nothing, and member 0 has given the group back. Thread-safe. Not collective.
+ */
+gba_status_t gba_group_take(gba_device_t *device, const gba_group_handle_t *handle, uint32_t member,
+                            uint32_t sequence, gba_group_t **group, struct gba_local_state *state);
+
+#endif

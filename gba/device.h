@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Devices, and barrier groups, of which this process is one member. No function of this header is
+ * collective. */
+#ifndef GBA_DEVICE_H
+#define GBA_DEVICE_H
+
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------------------- devices --- */
+
+typedef struct gba_device gba_device_t;
+
+#define GBA_UUID_SIZE     16
+#define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
+
+typedef struct gba_device_info {
+    char backend[16];            /* "cdev", "sim" */
+    char path[64];               /* as given, truncated */
+    uint8_t uuid[GBA_UUID_SIZE]; /* of the switch unit or of the simulator */
+    uint32_t regs_version;       /* major << 16 | minor */
+    uint32_t groups, groups_free, members_max;
+    bool dead;
+    bool created; /* gba_device_init made this simulated device */
+    uint64_t bad_access;
+    uint64_t counters[GBA_COUNTERS_SIZE]; /* since power-on, sums of all groups, by GBA_COUNTER_* */
+    uint64_t reclaimed; /* groups taken back from teams so far; simulated devices only, else 0 */
+} gba_device_info_t;
+
+typedef struct gba_device_attr {
+    /*
+     * The name of the job, the same in all its processes. It selects the simulator for the path
+     * "sim". NULL: each process has its own simulator.
+     */
+    const char *job;
+} gba_device_attr_t;
+
+/*
+ * Check a device path without opening anything.
+ * path: "/dev/gbaN" or another absolute path; "sim" or "sim:NAME", either with "?option=value&...";
+ * "none".
+ * message, len: as for gba_params_check.
+ * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
+
+/*
+ * Open a device.
+ * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
+ * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
+ * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
+ * other options); GBA_ERR_IO. Logs every error in one line with the path and the cause, except a
+ * missing file. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
+                                        gba_device_t **device);
+
+/*
+ * Print advice for the user about a device that gba_device_init refused.
+ * path, status: of that call. text: set to one sentence without a full stop, or to "" if there is
+ * no advice (len bytes at most, terminated). It may name the group of the file. Reads the file's
+ * mode. Not thread-safe: it uses getgrgid.
+ */
+GBA_EXPORT void gba_device_advice(const char *path, gba_status_t status, char *text, size_t len);
+
+/* Close a device. The caller has freed all its groups. Not thread-safe on one device. NULL is
+ * allowed. */
+GBA_EXPORT void gba_device_fini(gba_device_t *device);
+
+/* Get the device of this process for that path and job. The first caller opens it; the last
+ * gba_global_device_put closes it. Two plugins in one process share a device in this way. Returns
+ * as gba_device_init. Thread-safe. */
+GBA_EXPORT gba_status_t gba_global_device_get(const char *path, const gba_device_attr_t *attr,
+                                              gba_device_t **device);
+GBA_EXPORT void gba_global_device_put(gba_device_t *device);
+
+/* Query the identity, the free groups and the counters of a device. info: set on GBA_OK. Returns
+ * GBA_OK or GBA_ERR_IO. Thread-safe. */
+GBA_EXPORT gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info);
+
+/*
+ * Read or write a register, for diagnosis and conformance tests. Needs the right to do so.
+ * address: in the BAR, see gba_regs.h. width: 4 or 8 bytes. value: in the byte order of the CPU.
+ * The device counts an access that it refuses. A refused read returns all ones, as in hardware.
+ * Returns GBA_OK; GBA_ERR_PERM; GBA_ERR_PARAM (outside the BAR, or a width that the bus does not
+ * support); GBA_ERR_UNSUPPORTED; GBA_ERR_IO. Thread-safe. Neither a read nor a
+ * write is ordered with anything else.
+ */
+GBA_EXPORT gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, unsigned width,
+                                     uint64_t *value);
+GBA_EXPORT gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, unsigned width,
+                                      uint64_t value);
+
+/* ---------------------------------------------------------------------------------- groups --- */
+
+/* This process as one member of a barrier group. */
+typedef struct gba_group gba_group_t;
+
+/* A group handle: the data that a process needs to join a group. The allocator sends it to the
+ * other members. */
+typedef struct gba_group_handle {
+    uint32_t group;
+    uint32_t generation;
+    uint64_t key;
+    uint32_t members;
+    uint32_t reserved;
+    uint8_t uuid[GBA_UUID_SIZE]; /* of the device */
+} gba_group_handle_t;
+
+/*
+ * Allocate a free group. The same as gba_request_group for that many members with no limit and a
+ * barrier rate of 0.
+ * members: 1 to 708. handle: set on GBA_OK.
+ * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_DEAD;
+ * GBA_ERR_NOMEM; GBA_ERR_IO. The group lives until its last member has left it, or until it is
+ * taken back. Before the first join gba_free_handle or the end of this process gives it back.
+ * Thread-safe. The leader calls it.
+ */
+GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
+                                           gba_group_handle_t *handle);
+
+/* A request for a group. */
+typedef struct gba_group_request {
+    uint32_t members;      /* 1 to 708 */
+    uint32_t groups_max;   /* most groups that the job may hold, this one included; 0: no limit */
+    uint32_t barrier_rate; /* barriers per second of the team; 0: take nothing back */
+} gba_group_request_t;
+
+/*
+ * Allocate a group. If no group is free, or if the job holds groups_max groups already, the device
+ * may take back a group from a team that uses it much less [DRV-12]. The job is that of
+ * gba_device_attr_t, or without one this process.
+ * Returns as gba_allocate_group, or GBA_ERR_LIMIT: the job holds groups_max groups.
+ * Thread-safe. The leader calls it.
+ */
+GBA_EXPORT gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
+                                          gba_group_handle_t *handle);
+
+/* Whether the job can use the device: the job holds a group, or a group is free at this moment. The
+ * job is that of gba_device_attr_t, or without one this process. Returns false also if the device
+ * does not answer. Thread-safe. Makes one or two system calls. */
+GBA_EXPORT bool gba_device_usable(gba_device_t *device);
+
+/* Give back a group that this process has allocated and no process has joined. Does nothing if the
+ * group was joined. Thread-safe. */
+GBA_EXPORT void gba_free_handle(gba_device_t *device, const gba_group_handle_t *handle);
+
+/*
+ * Join a group.
+ * member: 0 to handle->members - 1; each for one process. group: set on GBA_OK.
+ * Returns GBA_OK; GBA_ERR_OTHER_DEVICE (the handle is of another device); GBA_ERR_STALE;
+ * GBA_ERR_BUSY (the membership is taken); GBA_ERR_REFUSED; GBA_ERR_PARAM; GBA_ERR_NOMEM;
+ * GBA_ERR_DEAD; GBA_ERR_UNSUPPORTED (a 32-bit process, and not a simulator); GBA_ERR_IO.
+ * Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *handle,
+                                       uint32_t member, gba_group_t **group);
+
+/* Map the release flag of the member: a word of host memory that the device can write. Returns
+ * GBA_OK; GBA_ERR_BUSY (the group is armed, or the member has a flag); GBA_ERR_NOMEM;
+ * GBA_ERR_STALE; GBA_ERR_DEAD; GBA_ERR_IO. Thread-safe on different groups. */
+GBA_EXPORT gba_status_t gba_dma_map(gba_group_t *group);
+
+/*
+ * Arm the group, after all members have joined it and mapped their flags.
+ * sequence: 0 to 2^32 - 1; the first round is sequence + 1.
+ * Returns GBA_OK; GBA_ERR_BUSY (a member is missing, or the group is armed already); GBA_ERR_STALE;
+ * GBA_ERR_DEAD; GBA_ERR_IO. Thread-safe. One member calls it.
+ */
+GBA_EXPORT gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence);
+
+/* Leave the group. The device withdraws the flag before it is unmapped. The last member to leave
+ * frees the group. Thread-safe on different groups. NULL is allowed. */
+GBA_EXPORT void gba_free_group(gba_group_t *group);
+
+/* The registers of a group, for a watchdog. */
+typedef struct gba_group_state {
+    uint32_t sequence;      /* the last round that completed */
+    uint32_t arrived_count; /* arrivals at the next round */
+    uint32_t status;        /* GBA_STATUS_* */
+    uint32_t last_error;    /* GBA_ERROR_* */
+    uint32_t members;
+    uint64_t arrived_mask[12];
+} gba_group_state_t;
+
+/* Read the registers of a group. state: set on GBA_OK. Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE;
+ * GBA_ERR_RECLAIMED: the group was taken back, and its rounds no longer end; GBA_ERR_IO.
+ * Thread-safe. Makes a system call. */
+GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+/* The state with which a member arrives and polls, in one cache line. Initialised by
+ * gba_local_state_init. */
+typedef struct gba_local_state gba_local_state_t;
+
+/*
+ * Make the state of a member that has mapped its flag, before the group is armed: this call stores
+ * the first value of the flag.
+ * sequence: as for gba_configure_group. state: set on GBA_OK.
+ * Returns GBA_OK, GBA_ERR_NOMEM, or GBA_ERR_BUSY (no flag is mapped). Thread-safe.
+ * Orders nothing: the exchange that precedes gba_configure_group orders the store before any
+ * release.
+ */
+GBA_EXPORT gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence,
+                                             gba_local_state_t **state);
+GBA_EXPORT void gba_local_state_fini(gba_local_state_t *state);
+
+/* Arrive at the next round. gba_poll_release must have returned GBA_OK for the round before. One
+ * thread at a time. Never blocks. Release: all earlier writes of this thread are visible to a
+ * member that leaves this round. */
+GBA_EXPORT void gba_send_arrival(gba_local_state_t *state);
+
+/* Whether the round has ended: GBA_OK, else GBA_INPROGRESS. One thread at a time. Never blocks.
+ * Acquire on GBA_OK: all writes of the members before they arrived are visible. Pairs with
+ * gba_send_arrival of the other members. */
+GBA_EXPORT gba_status_t gba_poll_release(gba_local_state_t *state);
+
+/* Send the arrival of the current round again. Harmless by rules ARR-4 and ARR-5. One thread at a
+ * time. Release, as gba_send_arrival. */
+GBA_EXPORT void gba_resend_arrival(gba_local_state_t *state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parameters that a user can set, the same for every plugin. From the table a runtime registers
+ * them in its own way (Open MPI: as MCA parameters). The table is the only list of names, defaults,
+ * ranges and help texts.
+ */
+#ifndef GBA_PARAMS_H
+#define GBA_PARAMS_H
+
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gba_params {
+    int priority;
+    int disable;
+    char *device_path;
+    int min_comm_size;
+    int verbose;
+    int retry_after;
+    int offload_after;
+    int max_groups;
+    int sw_enable;
+    int sw_algorithm; /* gba_algorithm_choice_t */
+    int sw_radix;
+    int hierarchy; /* gba_hierarchy_t */
+    int wait;      /* gba_wait_t */
+    int stuck_after;
+    unsigned int first_sequence;
+} gba_params_t;
+
+typedef enum gba_algorithm_choice {
+    GBA_ALGORITHM_AUTO = 0,
+    GBA_ALGORITHM_V1 = 1, /* dissemination */
+    GBA_ALGORITHM_V2 = 2, /* radix-k dissemination */
+    GBA_ALGORITHM_V3 = 3  /* centralized, by pull */
+} gba_algorithm_choice_t;
+
+typedef enum gba_hierarchy {
+    GBA_HIERARCHY_AUTO = 0, /* NODE in software; on a device NODE if one group cannot serve all */
+    GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
+    GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
+} gba_hierarchy_t;
+
+typedef enum gba_wait {
+    GBA_WAIT_AUTO = 0,  /* spin while each process has a core, else yield; sleep after a second */
+    GBA_WAIT_SPIN = 1,  /* keep the core */
+    GBA_WAIT_YIELD = 2, /* let other processes run between two polls */
+    GBA_WAIT_SLEEP = 3  /* sleep in a wait longer than a few microseconds */
+} gba_wait_t;
+
+typedef enum gba_param_type {
+    GBA_PARAM_INT,   /* int in [min, max] */
+    GBA_PARAM_UINT,  /* unsigned int in [min, max] */
+    GBA_PARAM_BOOL,  /* int, 0 or 1 */
+    GBA_PARAM_ENUM,  /* int, one of the values */
+    GBA_PARAM_STRING /* char *, never NULL */
+} gba_param_type_t;
+
+typedef struct gba_param_value {
+    int value;
+    const char *name; /* NULL ends the list */
+} gba_param_value_t;
+
+typedef struct gba_param {
+    const char *name; /* without the prefix of the runtime: "priority"; NULL ends the table */
+    gba_param_type_t type;
+    size_t offset; /* of the field in gba_params_t */
+    int64_t min, max;
+    int64_t value_default;
+    const char *string_default;
+    const gba_param_value_t
+        *values;   /* GBA_PARAM_ENUM only, else NULL; a value may have two names */
+    int level;     /* audience: 1 to 3 users, 4 to 6 tuners, 7 to 9 developers */
+    bool all_same; /* affects the path: all members must have the same value */
+    bool hidden;   /* for tests: not listed */
+    const char *help;
+} gba_param_t;
+
+/* The table. An entry with a name of NULL ends it. Thread-safe. Not collective. */
+GBA_EXPORT const gba_param_t *gba_params_table(void);
+
+/*
+ * Set all fields to their defaults. String fields then point to constants. An owner that replaces a
+ * string frees only its own copies. Thread-safe on different structures. Not collective.
+ */
+GBA_EXPORT void gba_params_default(gba_params_t *params);
+
+/*
+ * Check every field against its range.
+ * message: on GBA_ERR_PARAM set to one line with the first invalid parameter, its value and the
+ * allowed values (len bytes at most, terminated).
+ * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The services that a runtime supplies to teams: the exchange by which members agree, the transport
+ * of signals between hosts, and the delivery of failure notifications.
+ */
+#ifndef GBA_RUNTIME_H
+#define GBA_RUNTIME_H
+
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gba_team gba_team_t; /* gba/team.h */
+
+/*
+ * The version of the data that the libgba of one member sends to the libgba of another: through
+ * gba_oob_t, as signals, and as failure notifications. Each change of their layout or meaning
+ * raises it. Members of different versions cannot form a team. A runtime therefore exchanges
+ * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
+ * same version.
+ */
+#define GBA_WIRE_VERSION 8u
+
+/* GBA_WIRE_VERSION of the loaded libgba.so, which may differ from that of the header. Thread-safe.
+ * Not collective. */
+GBA_EXPORT uint32_t gba_wire_version(void);
+
+/*
+ * The exchange by which the members of a team agree: collective calls of the runtime that work
+ * without libgba. Each returns GBA_OK or GBA_ERR_OOB, and may block.
+ */
+typedef struct gba_oob {
+    void *ctx;
+    uint32_t rank, size;
+    gba_status_t (*bcast)(void *ctx, void *buffer, size_t bytes, uint32_t root);
+    gba_status_t (*allreduce_min)(void *ctx, int64_t mine, int64_t *least);
+    /* in: bytes of this member; out: size * bytes, by rank */
+    gba_status_t (*allgather)(void *ctx, const void *in, void *out, size_t bytes);
+    gba_status_t (*barrier)(void *ctx);
+    /* Print the name of a member for messages, "rank 3 on hostb" (len bytes at most, terminated).
+     * Not collective. Not NULL. */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+} gba_oob_t;
+
+/* The members that exchange signals through the runtime's transport. */
+typedef struct gba_remote_group {
+    const uint32_t *ranks; /* [size] ranks in the team, by number here; NULL: all, in order */
+    uint32_t size, rank;   /* number of members of this group; number of this member in it */
+    uint32_t radix;        /* the schedule of the signals, see gba/algo/sched.h */
+    uint32_t sequence;     /* the first round is sequence + 1 */
+    uint32_t channel;      /* 0 or 1: a team can use both at a time, and they are kept apart */
+} gba_remote_group_t;
+
+struct gba_transport; /* gba/transport/transport.h, for runtimes in this tree */
+
+/* The transport of signals between hosts: the runtime's messages, or access to memory of other
+ * processes. */
+typedef struct gba_remote {
+    void *ctx;        /* used only during the call that receives it */
+    const char *name; /* for messages to the user; NULL: "messages" */
+    bool pulls;       /* a member can read the slots of another member */
+    /* Open the transport of a group. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO. Not collective:
+     * sends nothing. */
+    gba_status_t (*open)(void *ctx, const gba_remote_group_t *group,
+                         struct gba_transport **transport);
+} gba_remote_t;
+
+/*
+ * A failure notification: the message by which members of a team whose device has failed complete a
+ * round. No collective call can complete the round, because some members may have completed it
+ * already and be in another call. gba/team/failover.c has the argument. Notifications are plain
+ * bytes between processes of one build. The runtime delivers them in any order.
+ *
+ * A runtime
+ * - sends gba_team_notification to all other members, once in each round in which gba_barrier_wait
+ *   or gba_barrier_progress returns GBA_ERR_DEAD, and then continues with gba_barrier_test;
+ * - receives notifications in every process that is or was in such a team, in any of its calls, and
+ *   passes each to gba_notification_take. If `completed` is 0, it calls gba_notification_answer now
+ *   and then until that returns GBA_OK, and sends the answer to the sender;
+ * - calls gba_team_recover_due at the end of each barrier that may block.
+ */
+typedef struct gba_notification {
+    uint64_t team;           /* id of the team */
+    uint64_t round;          /* counted from 1 */
+    uint64_t first_bypassed; /* the first round begun without the device; UINT64_MAX: unknown */
+    uint32_t member;         /* the sending member, which has arrived at the round */
+    uint32_t completed;      /* 1: this is an answer: the round is complete */
+} gba_notification_t;
+
+/*
+ * Get this member's notification for the current round, for all other members.
+ * Returns GBA_OK, or GBA_ERR_BUSY: there is none, because no round is in progress, the device has
+ * not failed, or the round uses messages (gba_team_attr_t.nonblocking).
+ * Not collective. Only the thread that runs the team's barrier calls it.
+ */
+GBA_EXPORT gba_status_t gba_team_notification(const gba_team_t *team,
+                                              gba_notification_t *notification);
+
+/* The id of a team whose device has failed, while its members need notifications; else 0. Not
+ * collective. Only the thread that runs the team's barrier calls it. NULL is allowed. */
+GBA_EXPORT uint64_t gba_team_failed_id(const gba_team_t *team);
+
+/*
+ * Take another member's notification. Returns GBA_OK; GBA_ERR_STALE: this process has no such team
+ * any more; GBA_ERR_PARAM: not a notification of that team. Thread-safe. Not collective. Never
+ * blocks. Release: pairs with gba_barrier_test of the thread that runs the team's barrier.
+ */
+GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notification);
+
+/*
+ * Get the answer to another member's notification. Returns GBA_OK, or GBA_INPROGRESS: this member
+ * has not completed the round either. Thread-safe. Not collective. Never blocks.
+ */
+GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,
+                                                gba_notification_t *answer);
+
+/*
+ * Whether all members call gba_team_recover after the barrier that has just completed; the same on
+ * all members. Until then the team continues by notifications, or over messages
+ * (gba_team_attr_t.nonblocking). Not collective. Only the thread that runs the team's barrier calls
+ * it. NULL is allowed.
+ */
+GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams: the members of a communicator or active set, which agree on the path of their barriers.
+ */
+#ifndef GBA_TEAM_H
+#define GBA_TEAM_H
+
+#include "gba/device.h"
+#include "gba/params.h"
+#include "gba/runtime.h"
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The path of a team's barriers, best first. */
+typedef enum gba_path {
+    GBA_PATH_DEVICE = 0,   /* a barrier group of a switch */
+    GBA_PATH_SIM = 1,      /* a barrier group of a simulated device */
+    GBA_PATH_SOFTWARE = 2, /* a software barrier of libgba */
+    GBA_PATH_FALLBACK = 3  /* none of libgba: the caller has its own barrier */
+} gba_path_t;
+
+/* "device", "sim", "software", "fallback". Never NULL. Thread-safe. */
+GBA_EXPORT const char *gba_path_name(gba_path_t path);
+
+typedef struct gba_team_attr {
+    const char *name;           /* for messages: the communicator's name; copied */
+    const gba_params_t *params; /* read only during the call */
+    gba_device_t *device;       /* NULL: this member has no device */
+    gba_status_t device_status; /* the reason, if there is no device */
+    /* For messages, instead of the text of that status; the same on all members; NULL: none. */
+    const char *device_text;
+    const gba_remote_t *remote; /* NULL: software barriers on one host only */
+    /* Prints the name of a member, as in gba_oob_t, while the team lives; may be NULL. */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    void *name_ctx;
+    bool oversubscribed; /* the job has more processes on this host than it has cores */
+    /* Most barriers of the team may start without blocking. After a device failure, the nonblocking
+     * barriers before the next blocking one use `remote`, which all members must then have. The
+     * same on all members. */
+    bool nonblocking;
+    /* The id of the team. Rank 0's value is used: not 0, different from that of any other team of
+     * any process of the job, and different in each call. */
+    uint64_t id;
+} gba_team_attr_t;
+
+/*
+ * Make a team: all members agree on the path of their barriers. What one member cannot do, no
+ * member does, and all members learn the reason.
+ * attr: the members' values may differ, except where a field requires the same. oob: used only
+ * during the call. team: set on GBA_OK.
+ * Returns GBA_OK (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over
+ * oob. May block. Thread-safe on different teams.
+ */
+GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                        gba_team_t **team);
+
+/*
+ * Leave the team and free it. No barrier may be in progress. Sends nothing and does not block.
+ * Thread-safe on different teams. Not collective. NULL is allowed.
+ */
+GBA_EXPORT void gba_team_destroy(gba_team_t *team);
+
+/* The current path of the team, the same on all members. Not collective. */
+GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
+
+/* The status that led to this path: GBA_OK for a barrier group, else the reason why the team has
+ * none (also on a software barrier). Not collective. */
+GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
+
+/* The member that has this reason, the lowest of several; 0 if the reason is GBA_OK. The same on
+ * all members. */
+GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
+
+/*
+ * The reason for the path, in one line. Examples: "sim: group 3 of 32, 4 members", "sim: group 3 of
+ * 32 among the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts, v1
+ * among the 3 islands, 7200 members", "fallback: no software barrier: sw_enable is 0 (rank 0 on
+ * hosta); no device: no barrier group is free (rank 0 on hosta)" or, after the loss of a group,
+ * "software: counter in shared memory, 4 members on one host, from barrier 8 on; the device no
+ * longer answers since barrier 6 (rank 2 on hosta)". Never NULL. The pointer is valid while the
+ * team lives; the text changes with the path. Not collective.
+ */
+GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
+
+typedef struct gba_team_stats {
+    uint64_t rounds;          /* barriers that this member completed on a path of libgba */
+    uint64_t retries_arrival; /* lost arrivals that were resent */
+    uint64_t retries_release; /* lost releases that were requested again */
+    uint64_t failovers;       /* device failures after which the team continued on another path */
+    uint64_t reclaims;        /* the same after its group was taken back for another team */
+    uint64_t renegotiations;  /* renegotiations: the team requested a group again */
+} gba_team_stats_t;
+
+GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
+
+/*
+ * A barrier in steps, for a team whose path is not GBA_PATH_FALLBACK. One barrier at a time and one
+ * thread at a time on a team. Different teams are independent. All members take part in each
+ * barrier.
+ *
+ * start: arrive. Never blocks. Release, as gba_send_arrival. Returns GBA_OK or GBA_ERR_IO.
+ * test: returns GBA_OK when all members have arrived, and again until the next start; else
+ * GBA_INPROGRESS; or GBA_ERR_IO. Never blocks, and makes no system call. Acquire on GBA_OK, as
+ * gba_poll_release.
+ * progress: does what is too slow for test. Call it every few microseconds, or less often, while
+ * test returns GBA_INPROGRESS. It reads the clock, and after `retry_after` milliseconds the
+ * registers of the device, and repairs a lost arrival or release. Returns GBA_INPROGRESS; GBA_OK,
+ * as test; GBA_ERR_DEAD: the device has died, or has taken the group back: send notifications
+ * (gba_notification_t), and continue until test returns GBA_OK; GBA_ERR_IO: the runtime lost a
+ * connection that a software barrier needs.
+ */
+GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
+GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
+GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
+
+/*
+ * Renegotiate the path of a team. A team without a group requests one again from time to time, if
+ * the reason was that no group was free, that the job held `max_groups` groups, `offload_after`, or
+ * that its group was taken back. All members do that together, at the end of a blocking barrier:
+ * gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its barriers in steps calls
+ * gba_team_renegotiate_due after a barrier that may block. Until then the team stays on its path,
+ * for any number of barriers.
+ *
+ * The path may change from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a device. attr: as for
+ * gba_team_create. Returns GBA_OK, or GBA_ERR_OOB: the members may then be on different paths, so
+ * the team must not be used any more. Collective over oob. May block. One thread at a time on a
+ * team.
+ */
+GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
+                                             const gba_oob_t *oob);
+
+/* Whether gba_team_renegotiate is due; the same on all members at the end of a barrier that may
+ * block. Not collective. Only the thread that runs the team's barrier calls it. NULL is allowed. */
+GBA_EXPORT bool gba_team_renegotiate_due(const gba_team_t *team);
+
+/*
+ * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
+ * All members call it for each such barrier; for a nonblocking one when it starts. Returns GBA_OK,
+ * or GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking one. Sends nothing.
+ * NULL is allowed.
+ */
+GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
+
+/*
+ * Agree with all members on another path after a device failure. Call it when gba_team_recover_due
+ * returns true, which happens between two rounds and on all members. On return the path is
+ * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It is permanent if the device
+ * died, and lasts until gba_team_renegotiate if the group was taken back. attr: as for
+ * gba_team_create; its device is not used. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. Collective
+ * over oob. May block. One thread at a time on a team.
+ */
+GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
+                                         const gba_oob_t *oob);
+
+/*
+ * Make a whole barrier: start, then wait. progress: called now and then with arg, so that the
+ * runtime's other work continues; may be NULL.
+ * Returns GBA_OK; GBA_RENEGOTIATE: the barrier is complete; call gba_team_renegotiate (on
+ * GBA_PATH_SOFTWARE only); GBA_NOTIFY: the barrier is complete, but the device has failed: send the
+ * answers of gba_notification_answer before this process leaves the runtime, then call
+ * gba_team_recover_due; GBA_ERR_DEAD: the barrier is not complete, see gba_barrier_progress;
+ * GBA_ERR_IO.
+ * Collective. Blocks. One thread at a time on a team. Release on entry, acquire on return.
+ */
+GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The collective agreement of all members about the path of their barriers.
+ *
+ * Rank 0 allocates a barrier group and proposes it. Every member tries to join it. The minimum of
+ * all outcomes decides for all members. After that exchange no member is still joining, so rank 0
+ * can arm the group. The last exchange distributes the outcome of arming. Each step is a collective
+ * call of the runtime, so all members continue with the same decision.
+ *
+ * The collective calls, the same on all members. After a call marked "?" the sequence may end; it
+ * then ends on all members, and all have the same reason.
+ *
+ *   1 the proposal of rank 0 (bcast): a group of all, groups of the node leaders, or none
+ *   of all:       2 all joined? (min), 3 armed? (bcast)
+ *   of leaders:   2 memory? (min), 3 members' information? (allgather), 4 nodes' information
+ *                 (allgather), 5 nodes ready? (min),
+ *                 if each domain leader has a group: 6 all joined? (min), 7 armed? (min)
+ *                 if no group results: 8 ready in software? (min)
+ *   none, or not of all:  memory? (min), members' information? (allgather), nodes' information
+ *                 (allgather), ready? (min)
+ *   not of all, because a member has another device:  of leaders, 2 to 8
+ *
+ * Call 8 is left out if the members' information excludes software. If call 3 shows that all
+ * members are on one host, and rank 0's `hierarchy` is not `node`, calls 4 and 5 agree on a
+ * software path and end the sequence.
+ *
+ * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
+ * rank. One group serves a domain, and most teams have one domain. So rank 0 is the leader of node
+ * 0 and of domain 0, and member 0 of its group.
+ *
+ * A team that got no group because none was free repeats the agreement at later renegotiations
+ * (alloc.c). If a renegotiation yields no group, the team keeps its path; the line "none, or not of
+ * all" is then left out.
+ *
+ * A team whose group has failed starts with two calls: the cause (min) and the first failed round
+ * (bcast). The line "none, or not of all" follows.
+ */
+#include <stdio.h>
+
+#include "gba/team/agree.h"
+#include "gba/team/agree_nodes.h"
+#include "gba/team/alloc.h"
+#include "gba/team/barrier.h"
+#include "gba/team/degraded.h"
+#include "gba/team/failover.h"
+#include "gba/team/path_device.h"
+
+/* The state that the steps of one agreement about a group share. */
+struct talk {
+    struct gba_team *team;
+    const gba_team_attr_t *attr;
+    const gba_oob_t *oob;
+    struct gba_proposal proposal;
+    gba_status_t mine;     /* GBA_OK, or why this member can join no group */
+    struct gba_refusal no; /* why there is no group; the same on all members */
+    uint64_t pause;        /* barriers until the next renegotiation, if one follows */
+    uint64_t round;        /* the first failed round; 0: no device failed */
+    const char *text;      /* replaces the text of the reason, if not NULL */
+};
+
+static void path_replace(struct gba_team *team, struct gba_path_base *path)
+{
+    gba_path_destroy(team->path);
+    team->path = path;
+}
+
+/* The team has an armed group. */
+static void team_take(struct gba_team *team, gba_path_t kind, struct gba_path_base *path,
+                      const char *text)
+{
+    path_replace(team, path); /* frees the software path of an earlier agreement */
+    team->kind = kind;
+    team->reason = GBA_OK;
+    team->culprit = 0;
+    team->watchdog.inspect_failed = false;
+    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(kind), text);
+    gba_renegotiation_cancel(team);
+}
+
+/*
+ * Describe the loss of a group and the first barrier without it. `member` names the member that
+ * observed the failure itself and has the lowest status and rank.
+ */
+static void describe_loss(const struct talk *t, const char *member)
+{
+    struct gba_team *team = t->team;
+
+    snprintf(team->why, sizeof team->why,
+             "%s: %s, from barrier %llu on; %s since barrier %llu (%s)", gba_path_name(team->kind),
+             team->instead, (unsigned long long)gba_team_rounds(team) + 1,
+             gba_status_text(t->no.reason), (unsigned long long)t->round, member);
+}
+
+/* The team continues without a group. */
+static void team_refused(const struct talk *t)
+{
+    struct gba_team *team = t->team;
+    char member[96];
+
+    t->oob->name_member(t->oob->ctx, t->no.culprit, member, sizeof member);
+    team->reason = t->no.reason;
+    team->culprit = t->no.culprit;
+    if (0 != t->round)
+        describe_loss(t, member);
+    else if (NULL != t->text)
+        snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->kind),
+                 team->instead, t->text);
+    else
+        snprintf(team->why, sizeof team->why, "%s: %s; %s%s (%s)", gba_path_name(team->kind),
+                 team->instead, GBA_ERR_NO_DEVICE == t->no.reason ? "" : "no device: ",
+                 gba_status_text(t->no.reason), member);
+    gba_renegotiation_plan(team, t->no.reason, t->pause);
+}
+
+/* All members have the outcome: set the path without a group, and its reason. */
+static void team_settle(const struct talk *t, struct gba_path_base *path,
+                        const struct gba_nodes_outcome *outcome)
+{
+    struct gba_team *team = t->team;
+    char member[96];
+
+    path_replace(team, path);
+    if (NULL == path) {
+        team->kind = GBA_PATH_FALLBACK;
+        t->oob->name_member(t->oob->ctx, outcome->software.culprit, member, sizeof member);
+        snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
+                 gba_status_text(outcome->software.reason), member);
+    } else {
+        team->kind = GBA_PATH_SOFTWARE;
+        snprintf(team->instead, sizeof team->instead, "%s", outcome->why);
+    }
+    team_refused(t);
+}
+
+/* There is no barrier group, for a reason that all members have: agree on a software path. */
+static gba_status_t agree_on_software(const struct talk *t)
+{
+    struct gba_nodes_outcome outcome;
+    struct gba_path_base *path;
+    gba_status_t status = gba_agree_nodes(t->attr, t->oob, NULL, &path, &outcome);
+
+    if (GBA_OK != status)
+        return status;
+    if (!t->team->apart)
+        t->team->nodes = outcome.nodes;
+    team_settle(t, path, &outcome);
+    return GBA_OK;
+}
+
+/*
+ * Agree on groups of the node leaders. Either they are proposed, or not all members can join the
+ * proposed group of all and t->no has the reason. The team takes one group for all leaders, one
+ * group for each switch domain, or the software path that its members can use. Returns GBA_OK with
+ * t->no set, or GBA_ERR_OOB.
+ */
+static gba_status_t agree_on_leaders(struct talk *t)
+{
+    struct gba_team *team = t->team;
+    struct gba_leaders_request request = {.request = gba_proposal_request(team, t->attr, 0),
+                                          .domains = 0 != t->proposal.domains,
+                                          .no = t->no,
+                                          .mine = t->mine};
+    struct gba_path_base *path;
+    struct gba_nodes_outcome outcome;
+    gba_status_t status;
+
+    if (GBA_OK == request.no.reason)
+        request.no.reason = GBA_ERR_TOO_MANY;
+    /* The old path is freed first, because the runtime may have room for the messages of one
+     * barrier only. No member opens the messages of the new path before all members are in this
+     * agreement, and thus out of the barrier before it. */
+    path_replace(team, NULL);
+    team->kind = GBA_PATH_FALLBACK;
+    if (0 == team->rank && GBA_PROPOSAL_LEADERS == t->proposal.kind)
+        request.handle = t->proposal.handle;
+    status = gba_agree_nodes(t->attr, t->oob, &request, &path, &outcome);
+    if (0 != request.handle.members) /* the agreement ended before the group was used */
+        gba_free_handle(t->attr->device, &request.handle);
+    if (GBA_OK != status)
+        return status;
+    team->nodes = outcome.nodes;
+    team->apart = outcome.apart;
+    t->no = outcome.group;
+    if (GBA_OK == t->no.reason)
+        team_take(team, t->proposal.simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, outcome.why);
+    else
+        team_settle(t, path, &outcome);
+    return GBA_OK;
+}
+
+/* Agree on a proposed group of all members. Returns GBA_OK with t->no set, or GBA_ERR_OOB. If
+ * t->no.reason is GBA_OK, the team is in the group, and the group is armed. */
+static gba_status_t agree_on_all(struct talk *t)
+{
+    const struct gba_proposal *proposal = &t->proposal;
+    gba_device_t *device = t->attr->device;
+    struct gba_path_base *path = NULL;
+    int32_t armed = GBA_OK;
+    char text[96];
+    gba_status_t status = t->attr->device_status;
+
+    if (NULL != device)
+        status = gba_path_device_create(device, &proposal->handle, t->team->rank,
+                                        proposal->sequence, &path);
+    status = gba_agree_least(t->oob, GBA_OK == status ? t->mine : status, &t->no);
+    /* A member without a path has contributed an error, so t->no has a reason. */
+    if (GBA_OK != status || GBA_OK != t->no.reason || NULL == path)
+        goto destroy_path;
+    device = path->group->device;
+    if (0 == t->team->rank)
+        armed = (int32_t)gba_configure_group(path->group, proposal->sequence);
+    status = t->oob->bcast(t->oob->ctx, &armed, sizeof armed, 0);
+    t->no = (struct gba_refusal){(gba_status_t)armed, 0};
+    if (GBA_OK != status || GBA_OK != t->no.reason)
+        goto destroy_path;
+    snprintf(text, sizeof text, "group %u of %u, %u members", proposal->handle.group,
+             device->groups, t->team->size);
+    team_take(t->team, device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, text);
+    return GBA_OK;
+
+destroy_path:
+    gba_path_destroy(path);
+    return status;
+}
+
+/* Rank 0 makes the proposal and sends it; the other members receive it. Returns GBA_OK or
+ * GBA_ERR_OOB; on GBA_ERR_OOB no group is held. */
+static gba_status_t proposal_exchange(struct talk *t)
+{
+    struct gba_proposal *proposal = &t->proposal;
+    gba_status_t status;
+
+    if (0 == t->team->rank)
+        gba_proposal_make(t->team, t->attr, proposal);
+    status = t->oob->bcast(t->oob->ctx, proposal, sizeof *proposal, 0);
+    if (GBA_OK != status) {
+        if (0 == t->team->rank && 0 != proposal->handle.members)
+            gba_free_handle(t->attr->device, &proposal->handle);
+        return status;
+    }
+    t->pause = proposal->pause;
+    t->no.reason = (gba_status_t)proposal->status;
+    t->text = t->attr->device_text;
+    if (GBA_PROPOSAL_NONE == proposal->kind)
+        return GBA_OK;
+    /* From here on this member accepts failure notifications. This precedes the first exchange that
+     * no member can leave before all members have entered it. */
+    gba_failover_register(t->team, proposal->id);
+    t->mine = gba_degraded_open(t->team, t->attr);
+    return GBA_OK;
+}
+
+/*
+ * Agree on a proposal. Returns GBA_OK with t->no set, or GBA_ERR_OOB. t->no.reason is GBA_OK if the
+ * team has a group now. *settled: if the team has no group, its path without a group is already
+ * set.
+ */
+static gba_status_t agree_on_group(struct talk *t, bool *settled)
+{
+    gba_status_t status = proposal_exchange(t);
+    uint32_t kind = t->proposal.kind;
+
+    *settled = false;
+    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind)
+        status = agree_on_all(t);
+    if (GBA_OK != status)
+        return status;
+    *settled = GBA_PROPOSAL_LEADERS == kind || (GBA_PROPOSAL_ALL == kind && t->proposal.domains &&
+                                                GBA_ERR_OTHER_DEVICE == t->no.reason);
+    return *settled ? agree_on_leaders(t) : GBA_OK;
+}
+
+gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    struct talk t = {.team = team, .attr = attr, .oob = oob};
+    bool settled;
+    gba_status_t status = agree_on_group(&t, &settled);
+
+    if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
+        status = agree_on_software(&t);
+    if (GBA_OK != status || GBA_OK != t.no.reason)
+        gba_failover_close(team);
+    gba_barrier_init(team);
+    return status;
+}
+
+gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
+                                  const gba_oob_t *oob)
+{
+    struct talk t = {.team = team, .attr = attr, .oob = oob};
+    bool settled;
+    gba_status_t status = agree_on_group(&t, &settled);
+
+    team->stats.renegotiations += GBA_OK == status;
+    if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
+        team_refused(&t);
+    if (GBA_OK != status || GBA_OK != t.no.reason)
+        gba_failover_close(team);
+    if (GBA_OK != status)
+        gba_renegotiation_cancel(team);
+    gba_barrier_init(team);
+    return status;
+}
+
+gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    struct talk t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
+    gba_status_t status;
+
+    gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
+    /* Most members have the failure from notifications only and contribute GBA_OK. The minimum is
+     * the cause of a member that observed the failure. */
+    status = gba_agree_least(oob, team->loss, &t.no);
+    if (GBA_OK != status)
+        return status;
+    t.round = team->loss_round;
+    status = oob->bcast(oob->ctx, &t.round, sizeof t.round, t.no.culprit);
+    if (GBA_OK != status)
+        return status;
+    if (GBA_ERR_RECLAIMED != t.no.reason)
+        t.no.reason = GBA_ERR_DEAD;
+    team->stats.failovers += GBA_ERR_DEAD == t.no.reason;
+    team->stats.reclaims += GBA_ERR_RECLAIMED == t.no.reason;
+    team->loss = GBA_OK;
+    /* All members are here, between two rounds, so no member waits for a notification any more. */
+    gba_failover_close(team);
+    path_replace(team, NULL);
+    status = agree_on_software(&t);
+    if (GBA_OK == status)
+        gba_barrier_init(team);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proposal of rank 0 at each agreement, and the time of the next renegotiation.
+ *
+ * A device has few groups. A team that gets none takes another path, and its members renegotiate
+ * later. Every member computes the same time, because it depends on a count that each member keeps
+ * by itself: the barriers that the team has completed. That count is the same on all members at the
+ * end of a blocking barrier, for these reasons:
+ *
+ * - All members call the barriers of a team in one order, nonblocking ones included. MPI forbids
+ *   two concurrent calls of collectives on one communicator. So before this barrier each member has
+ *   called the same barriers.
+ * - Each member has completed them, because a team has one barrier in progress and the blocking one
+ *   was queued last. On GBA_PATH_FALLBACK barriers are counted when they are called.
+ * - No member has called a later barrier, because each member is still in this call.
+ *
+ * A count that is reached by a nonblocking barrier takes effect at the end of the next blocking
+ * barrier, the same one on all members.
+ *
+ * The frequency. A renegotiation that yields no group costs one broadcast and one driver call: a
+ * few barriers. The first one after 64 barriers thus costs some percent of their time. The pause
+ * doubles each time, so the share falls. It stops growing at 16384 barriers, where the share is
+ * below a thousandth. A team whose barrier rate rises late then still gets its group within about a
+ * tenth of a second.
+ */
+#include "gba/team/alloc.h"
+
+#include <string.h>
+
+#include "gba/base/clock.h"
+
+#define PAUSE_MOST UINT64_C(16384)
+
+/* Whether this is the agreement that creates the team, not a renegotiation. */
+static bool first_renegotiation(const struct gba_team *team)
+{
+    return 0 == team->met_ns;
+}
+
+/* Barriers per second since the last renegotiation. Rounded up, because 0 means that the team needs
+ * no group. */
+static uint32_t team_barrier_rate(const struct gba_team *team)
+{
+    uint64_t barriers = gba_team_rounds(team) - team->met_rounds + team->elsewhere;
+    uint64_t ns = gba_clock_ns() - team->met_ns;
+    uint64_t barrier_rate;
+
+    if (first_renegotiation(team))
+        return 0;
+    barrier_rate = barriers * UINT64_C(1000000000) / (ns > 0 ? ns : 1) + 1;
+    return barrier_rate < UINT32_MAX ? (uint32_t)barrier_rate : UINT32_MAX;
+}
+
+gba_group_request_t gba_proposal_request(const struct gba_team *team, const gba_team_attr_t *attr,
+                                         uint32_t members)
+{
+    return (gba_group_request_t){.members = members,
+                                 .groups_max = (uint32_t)attr->params->max_groups,
+                                 .barrier_rate = team_barrier_rate(team)};
+}
+
+static uint64_t next_pause(struct gba_team *team)
+{
+    if (0 == team->pause)
+        team->pause = GBA_PAUSE_FIRST;
+    else if (team->pause < PAUSE_MOST)
+        team->pause *= 2;
+    return team->pause;
+}
+
+void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
+                       struct gba_proposal *proposal)
+{
+    const gba_params_t *params = attr->params;
+    bool leaders;
+    gba_group_request_t request;
+
+    memset(proposal, 0, sizeof *proposal);
+    proposal->sequence = params->first_sequence;
+    proposal->id = attr->id;
+    if (first_renegotiation(team) && params->offload_after > 0 && NULL != attr->device) {
+        proposal->status = GBA_ERR_DEFERRED;
+        proposal->pause = (uint64_t)params->offload_after;
+        return;
+    }
+    proposal->pause = next_pause(team);
+    if (NULL == attr->device) {
+        proposal->status = attr->device_status;
+        return;
+    }
+    /* Without failure notifications no member could complete a round of a failed device. */
+    if (0 == attr->id) {
+        proposal->status = GBA_ERR_PARAM;
+        return;
+    }
+    proposal->simulated = attr->device->simulated;
+    proposal->domains = GBA_HIERARCHY_FLAT != params->hierarchy;
+    leaders = GBA_HIERARCHY_NODE == params->hierarchy ||
+              (GBA_HIERARCHY_AUTO == params->hierarchy &&
+               (team->apart || team->size > attr->device->members_max));
+    request = gba_proposal_request(team, attr, leaders ? team->nodes : team->size);
+    if (proposal->domains && leaders && request.members > attr->device->members_max)
+        request.members = 0; /* the team has several switch domains */
+    /* At the first agreement rank 0 does not know the number of leaders; it requests the group
+     * after the exchange of the members' information. */
+    if (0 != request.members)
+        proposal->status = gba_request_group(attr->device, &request, &proposal->handle);
+    if (GBA_OK == proposal->status)
+        proposal->kind = leaders ? GBA_PROPOSAL_LEADERS : GBA_PROPOSAL_ALL;
+}
+
+/* Whether a team refused for this reason may get a group later. */
+static bool reason_passes(gba_status_t reason)
+{
+    return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
+           GBA_ERR_RECLAIMED == reason;
+}
+
+void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t pause)
+{
+    gba_renegotiation_cancel(team);
+    if (reason_passes(reason))
+        team->renegotiate_at = gba_team_rounds(team) + pause;
+    if (GBA_ERR_RECLAIMED == reason)
+        team->pause = pause; /* the team had a group: start with the first pause */
+    team->met_rounds = gba_team_rounds(team);
+    team->met_ns = gba_clock_ns();
+    team->elsewhere = 0;
+}
+
+void gba_renegotiation_cancel(struct gba_team *team)
+{
+    team->renegotiate_at = UINT64_MAX;
+}
+
+bool gba_team_renegotiate_due(const gba_team_t *team)
+{
+    return NULL != team && gba_team_rounds(team) + team->elsewhere >= team->renegotiate_at;
+}
+
+gba_status_t gba_team_count(gba_team_t *team)
+{
+    if (NULL == team)
+        return GBA_OK;
+    team->elsewhere++;
+    return gba_team_renegotiate_due(team) ? GBA_RENEGOTIATE : GBA_OK;
+}

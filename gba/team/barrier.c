@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers of a team. gba_barrier_wait is the fast path: one call of the path's attempt, which
+ * stores the arrival and polls the release, and one count. The rest is for barriers that take
+ * longer, run in steps, or have a failed device.
+ */
+#include "gba/team/barrier.h"
+
+#include "gba/team/failover.h"
+#include "gba/team/wait.h"
+#include "gba/team/watchdog.h"
+
+gba_status_t gba_barrier_start(gba_team_t *team)
+{
+    team->under_way = true;
+    if (__builtin_expect(gba_failover_failed(team), 0))
+        return gba_failover_start(team);
+    return team->path->ops->start(team->path);
+}
+
+/* Whether the current round has ended. */
+static gba_status_t barrier_look(struct gba_team *team)
+{
+    if (__builtin_expect(gba_failover_failed(team), 0))
+        return gba_failover_test(team);
+    return team->path->ops->test(team->path);
+}
+
+gba_status_t gba_barrier_test(gba_team_t *team)
+{
+    gba_status_t status = barrier_look(team);
+
+    /* The round is counted once, however often the caller tests. gba_team_recover compares these
+     * counts, and one too many would let other members leave a round that has not ended. */
+    if (GBA_OK == status && team->under_way) {
+        team->under_way = false;
+        (void)gba_team_complete(team);
+        gba_watchdog_over(team);
+        /*
+         * From the next round on a member of a failed team does not arrive at the device. The
+         * sequence there may be behind the team's rounds: this member bypassed the device in this
+         * round, or notifications completed the round before its own arrival was sent. A release of
+         * an earlier round would then complete a later one.
+         */
+        if (gba_failover_failed(team))
+            gba_barrier_init(team);
+    }
+    return status;
+}
+
+gba_status_t gba_barrier_progress(gba_team_t *team)
+{
+    struct gba_path_base *path = team->path;
+    gba_status_t status = GBA_OK;
+
+    if (NULL != path->ops->progress)
+        status = path->ops->progress(path);
+    if (GBA_OK == status)
+        status = gba_barrier_test(team);
+    return GBA_INPROGRESS == status ? gba_watchdog_check(team) : status;
+}
+
+/* Replaces a path's attempt when the device has failed: starts nothing. */
+static gba_status_t attempt_failed(struct gba_path_base *path)
+{
+    (void)path;
+    return GBA_ERR_BUSY;
+}
+
+void gba_barrier_init(struct gba_team *team)
+{
+    if (NULL == team->path)
+        return;
+    team->path->spins = gba_wait_spins(team);
+    team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
+}
+
+/* The attempt has not completed the round. */
+static gba_status_t __attribute__((noinline))
+barrier_long(struct gba_team *team, gba_status_t status, void (*progress)(void *), void *arg)
+{
+    static const struct gba_wait_steps steps = {gba_barrier_test, gba_barrier_progress};
+
+    if (GBA_ERR_BUSY ==
+        status) { /* the device has failed: the caller must notify the other members */
+        status = gba_barrier_start(team);
+        return GBA_OK == status ? GBA_ERR_DEAD : status;
+    }
+    if (GBA_INPROGRESS != status)
+        return status;
+    team->under_way = true; /* the attempt has not set it */
+    return gba_wait(team, &steps, progress, arg);
+}
+
+/* The round is complete, and it took long or a further step is due. */
+static gba_status_t __attribute__((noinline)) barrier_over(const struct gba_team *team)
+{
+    /* Notifications completed the round before this member had sent one. An agreement may be due as
+     * well. */
+    if (gba_failover_failed(team))
+        return GBA_NOTIFY;
+    return gba_team_rounds(team) >= team->renegotiate_at ? GBA_RENEGOTIATE : GBA_OK;
+}
+
+gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+{
+    gba_status_t status = team->attempt(team->path);
+
+    if (__builtin_expect(GBA_OK == status, 1)) {
+        if (__builtin_expect(gba_team_complete(team) >= team->renegotiate_at, 0))
+            return barrier_over(team);
+        return GBA_OK;
+    }
+    status = barrier_long(team, status, progress, arg);
+    return GBA_OK == status ? barrier_over(team) : status;
+}

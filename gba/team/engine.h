@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The team: the state that the parts of the engine share. The header of each part describes what
+ * that part does with a team.
+ */
+#ifndef GBA_TEAM_ENGINE_H
+#define GBA_TEAM_ENGINE_H
+
+#include "gba/gba.h"
+#include "gba/team/message_barrier.h"
+#include "gba/team/path.h"
+
+struct gba_team {
+    /* The fast path, in about one cache line. Arrive on the path, then test up to path->spins
+     * times. Set by gba_barrier_init. */
+    gba_status_t (*attempt)(struct gba_path_base *path);
+    struct gba_path_base *path; /* NULL on GBA_PATH_FALLBACK */
+    gba_word_t rounds; /* completed; written by this member, read by other threads (failover) */
+    uint64_t
+        renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See alloc.c */
+    bool under_way;     /* a round is started and not counted; not set during an attempt */
+
+    uint32_t size, rank;
+    gba_path_t kind;
+    gba_status_t reason; /* why that kind */
+    int wait;            /* gba_wait_t */
+    bool oversubscribed;
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    void *name_ctx;
+    gba_team_stats_t stats; /* without the rounds */
+
+    struct {
+        uint64_t round;        /* the watched round, counted from 1 */
+        uint64_t began;        /* time of its first check, ns */
+        uint64_t report_after; /* ns; 0: never */
+        uint64_t report_due;
+        uint64_t retry_after;  /* ns */
+        uint64_t retry_due;    /* time of the next check of the registers */
+        uint64_t retry_factor; /* grows while a round lasts */
+        bool reported;         /* this member has reported the stalled round */
+        bool inspect_failed;   /* the failed check has been logged */
+    } watchdog;
+
+    /* Since the last renegotiation, or the last loss of a group; see alloc.c: */
+    uint64_t elsewhere;  /* barriers that did not go through the team */
+    uint64_t met_rounds; /* the team's rounds at that time */
+    uint64_t met_ns;     /* that time, ns; 0: never */
+    uint64_t pause;      /* rank 0: barriers until the next renegotiation */
+    uint32_t nodes;      /* of the members, or of this switch domain; 0: not known */
+    bool apart;          /* the members are in several switch domains */
+
+    gba_status_t loss;             /* why this member gave up the group; GBA_OK: it did not */
+    uint64_t loss_round;           /* the round in which it did, counted from 1 */
+    struct gba_failover *failover; /* of a team on a device path, else NULL */
+    struct {
+        struct gba_message_barrier messages; /* not opened: the team has no degraded mode */
+        uint32_t sequence;
+    } degraded; /* see degraded.h */
+
+    uint32_t culprit; /* the member that caused the reason */
+    char name[64];
+    char instead[224]; /* the path without a group, in words */
+    char why[416];
+};
+
+static inline uint64_t gba_team_rounds(const struct gba_team *team)
+{
+    return gba_word_load_relaxed(&team->rounds);
+}
+
+/* Count one more completed round. Returns the new number. */
+static inline uint64_t gba_team_complete(struct gba_team *team)
+{
+    uint64_t rounds = gba_team_rounds(team) + 1;
+
+    /* Release: pairs with gba_notification_answer in another thread. That thread answers another
+     * member that all members have arrived. What the members wrote before their arrivals is visible
+     * to this member, and so becomes visible to the receiver of the answer. */
+    gba_word_store_release(&team->rounds, rounds);
+    return rounds;
+}
+
+#endif

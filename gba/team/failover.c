@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Failover: how the members of a team complete the rounds of a failed device, and agree when to
+ * leave the device. No other file changes the state of a team's failover.
+ *
+ * A device has failed for a team when the device is dead, or when it has taken the team's group
+ * back. In both cases the device completes no further round of the team, whichever round a member
+ * is in.
+ *
+ *   state      a round begins with                         a round completes by
+ *   NONE       (the team has no device)
+ *   RUNNING    an arrival at the device                    the device
+ *   FAILED     (it began before the failure was known)     notifications, or the device
+ *   BYPASSING  a notification, without an arrival          notifications
+ *   DEGRADED   messages (degraded.c)                       messages
+ *
+ *   event      meaning
+ *   REGISTER   the team is about to take a device
+ *   FAILURE    this member finds the device failed, or receives another member's notification
+ *   START      a round begins
+ *   START_DUE  a round begins; all members know that they leave the device, and messages are ready
+ *   CLOSE      the team leaves the device, or ends
+ *
+ *              REGISTER   FAILURE     START       START_DUE   CLOSE
+ *   NONE       RUNNING    -           -           -           -
+ *   RUNNING    -          FAILED      -           -           NONE
+ *   FAILED     -          -           BYPASSING   DEGRADED    NONE
+ *   BYPASSING  -          -           -           DEGRADED    NONE
+ *   DEGRADED   -          -           -           -           NONE
+ *
+ * FAILURE comes from any thread. All other events come from the thread that runs the team's
+ * barrier.
+ *
+ * Why members notify each other
+ * -----------------------------
+ * When the device fails, some members may have seen a round's release and continued: to a receive
+ * from a member that has not seen it, or to MPI_Finalize. So a collective call is not possible at
+ * that point. The members exchange facts instead, in notifications that the runtime carries and
+ * receives in any of its calls:
+ *
+ *   arrived n:    this member is in round n and does not count on the device any more;
+ *   completed n:  the answer, as soon as it is true: this member has completed round n, or has left
+ *                 the team. No member leaves a team before all its rounds are complete.
+ *
+ * Round n is complete for a member in it when the device releases it after all, when a member
+ * answers "completed n", or when all other members have sent "arrived n" or later. Each of these
+ * implies that all members have arrived at n. No notification states that a round is not complete.
+ * So no fact becomes false, in whatever order notifications and late releases come. Members differ
+ * by one round at most, so "arrived n + 1" implies "arrived n".
+ *
+ * Every member completes round n. A member that cannot see the end of n notifies all other members.
+ * Each receiver is in one of two cases. Either it has completed n, and answers. Or it is in n, or
+ * comes to n, and learns from the notification that the device has failed; it then notifies all
+ * other members in turn. If no member has completed n, all members send "arrived n", and that
+ * completes n. A member for which n is complete answers every notification of n that it has
+ * received.
+ *
+ * When the members leave the device
+ * ---------------------------------
+ * Leaving takes a collective call, so all members must choose the same round m. A member that knows
+ * at the start of a round that the device has failed does not arrive there: it bypasses the device.
+ * All its notifications carry `first_bypassed`: the least round that, to its knowledge, any member
+ * has bypassed.
+ *
+ * If any member bypasses m, the device cannot release m. So every member completes m by
+ * notifications: by those of all members, or by a "completed m" from a member that had those. All
+ * of them carry first_bypassed. So every member that completes m then knows a first_bypassed <= m.
+ * If a member has bypassed an earlier round, every member knows a first_bypassed < m since that
+ * round. If no member has bypassed m or an earlier round, no first_bypassed <= m exists. So
+ * "first_bypassed <= m" has the same value on all members when they complete m, however they
+ * complete it. All members are in the same call then. If that call may block, they agree there on
+ * another path (gba_team_recover), and all have completed the same rounds.
+ *
+ * A member that has left the team sends no first_bypassed. It has completed no such m: it would
+ * otherwise have stayed in that agreement until all members came. Or m was the team's last round.
+ *
+ * Until the agreement, from m + 1 on, rounds complete without notifications, in state DEGRADED. All
+ * members know at the start of m + 1 that the round is degraded, so all of its messages are sent
+ * and received. Notifications of m and of earlier rounds are answered as before.
+ *
+ * Several switch domains
+ * ----------------------
+ * A round of the argument above is then one barrier (path_hybrid.c), which takes two rounds of the
+ * domains' groups. "The device releases n" means the release of the second round. The release of
+ * the first round implies only that one domain has arrived. So in every way in which a member
+ * learns that n is complete, all members have arrived at n. Three things differ from a single
+ * domain.
+ *
+ * 1. The device of one domain dies, and the members of other domains only see no progress. A member
+ * in the group of the dead device checks the registers while it waits, and notifies all members of
+ * the team. For the receivers the device has failed as if it were their own, and they notify all
+ * members in turn.
+ *
+ * 2. The domain leaders owe each other messages. No member may leave the team while such a message
+ * is missing or in transit, because the next user of the connection would receive it as its own. So
+ * a domain leader leaves n when n is complete and the barrier among the domain leaders is complete
+ * for it (gba_path_ops.finish). If notifications complete n before the leader has begun that
+ * barrier, the leader begins it then. All members have arrived at n, so its messages to the other
+ * leaders are true. That barrier ends, because each leader has either completed it, or is in n and
+ * is notified that n is complete: a leader that waits in this way is FAILED or BYPASSING, and
+ * notifies all members.
+ *
+ * 3. Such messages must not let a device release m while some member X bypasses m, because a member
+ * that completes m by that release may not know first_bypassed yet. So a domain leader whose device
+ * has failed does not arrive at the second round, and does not leave without notifications if it is
+ * alone in its domain (gba_path_ops.hold). Then no member completes m by a release, for this
+ * reason. A release needs the part of every domain leader in the barrier of leaders. The leader of
+ * X's domain takes its part only when it knows by notifications that m is complete. The first
+ * member that knows this has been notified by all other members, domain leaders included, that they
+ * are in m and do not count on a device.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "gba/team/degraded.h"
+#include "gba/team/failover.h"
+
+enum event { REGISTER, FAILURE, START, START_DUE, CLOSE, EVENTS };
+
+/* The transition table of the comment above. */
+#define S(state) GBA_FAILOVER_##state
+static const uint8_t transitions[GBA_FAILOVER_STATES][EVENTS] = {
+    /*                REGISTER      FAILURE       START         START_DUE     CLOSE */
+    [S(NONE)] = {S(RUNNING), S(NONE), S(NONE), S(NONE), S(NONE)},
+    [S(RUNNING)] = {S(RUNNING), S(FAILED), S(RUNNING), S(RUNNING), S(NONE)},
+    [S(FAILED)] = {S(FAILED), S(FAILED), S(BYPASSING), S(DEGRADED), S(NONE)},
+    [S(BYPASSING)] = {S(BYPASSING), S(BYPASSING), S(BYPASSING), S(DEGRADED), S(NONE)},
+    [S(DEGRADED)] = {S(DEGRADED), S(DEGRADED), S(DEGRADED), S(DEGRADED), S(NONE)},
+};
+
+struct gba_failover {
+    uint64_t id;
+    gba_word_t state; /* gba_failover_state_t; written under the lock, read without it */
+    /* Protected by the lock: */
+    uint64_t first_bypassed; /* UINT64_MAX: none is known */
+    uint64_t completed;      /* the last round that an answer states to be complete */
+    const struct gba_team *team;
+    struct gba_failover *next, **link; /* in the list of registered teams */
+    uint32_t size;
+    uint64_t arrived[]; /* of each member: the last round at which it is known to have arrived */
+};
+
+/* Protects the failover of all teams of the process, because notifications come in from any thread.
+ * Held for a few loads only. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gba_failover *registered;
+
+/* Under the lock. Relaxed: the state alone orders nothing. The facts that belong to a state are
+ * read under the lock. */
+static gba_failover_state_t failover_step(struct gba_failover *failover, enum event event)
+{
+    uint64_t next = transitions[gba_word_load_relaxed(&failover->state)][event];
+
+    gba_word_store_relaxed(&failover->state, next);
+    return (gba_failover_state_t)next;
+}
+
+size_t gba_failover_bytes(uint32_t size)
+{
+    return sizeof(struct gba_failover) + size * sizeof(uint64_t);
+}
+
+void gba_failover_register(struct gba_team *team, uint64_t id)
+{
+    struct gba_failover *failover = (struct gba_failover *)(team + 1);
+
+    /* A team may register again; its earlier registration is closed then. */
+    memset(failover, 0, gba_failover_bytes(team->size));
+    failover->id = id;
+    failover->size = team->size;
+    failover->first_bypassed = UINT64_MAX;
+    failover->team = team;
+    team->failover = failover;
+    pthread_mutex_lock(&lock);
+    (void)failover_step(failover, REGISTER);
+    failover->next = registered;
+    failover->link = &registered;
+    if (NULL != failover->next)
+        failover->next->link = &failover->next;
+    registered = failover;
+    pthread_mutex_unlock(&lock);
+}
+
+void gba_failover_close(struct gba_team *team)
+{
+    struct gba_failover *failover = team->failover;
+
+    if (NULL == failover)
+        return;
+    pthread_mutex_lock(&lock);
+    (void)failover_step(failover, CLOSE);
+    *failover->link = failover->next;
+    if (NULL != failover->next)
+        failover->next->link = failover->link;
+    pthread_mutex_unlock(&lock);
+    team->failover = NULL;
+    gba_degraded_close(team);
+}
+
+static struct gba_failover *failover_find(uint64_t id)
+{
+    struct gba_failover *failover = registered;
+
+    while (NULL != failover && failover->id != id)
+        failover = failover->next;
+    return failover;
+}
+
+gba_failover_state_t gba_failover_state(const struct gba_team *team)
+{
+    if (NULL == team->failover)
+        return GBA_FAILOVER_NONE;
+    return (gba_failover_state_t)gba_word_load_relaxed(&team->failover->state);
+}
+
+void gba_failover_fail(struct gba_team *team)
+{
+    pthread_mutex_lock(&lock);
+    (void)failover_step(team->failover, FAILURE);
+    pthread_mutex_unlock(&lock);
+}
+
+gba_status_t gba_failover_start(struct gba_team *team)
+{
+    struct gba_failover *failover = team->failover;
+    struct gba_path_base *path = team->path;
+    const uint64_t round = gba_team_rounds(team) + 1;
+    const bool due = gba_degraded_ready(team) && gba_team_recover_due(team);
+    gba_failover_state_t state;
+
+    pthread_mutex_lock(&lock);
+    state = failover_step(failover, due ? START_DUE : START);
+    if (S(BYPASSING) == state && failover->first_bypassed > round)
+        failover->first_bypassed = round;
+    pthread_mutex_unlock(&lock);
+    if (S(DEGRADED) == state)
+        return gba_degraded_start(team);
+    if (NULL != path->ops->bypass)
+        path->ops->bypass(path);
+    return GBA_OK;
+}
+
+/* Whether notifications state that all members have arrived at round n. Under the lock. */
+static bool round_complete(const struct gba_failover *failover, uint64_t n)
+{
+    if (failover->completed >= n)
+        return true;
+    for (uint32_t member = 0; member < failover->size; member++)
+        if (member != failover->team->rank && failover->arrived[member] < n)
+            return false;
+    return true;
+}
+
+bool gba_failover_arrived(const struct gba_team *team, uint32_t member)
+{
+    bool arrived;
+
+    if (member == team->rank)
+        return true;
+    pthread_mutex_lock(&lock);
+    arrived = team->failover->arrived[member] > gba_team_rounds(team);
+    pthread_mutex_unlock(&lock);
+    return arrived;
+}
+
+gba_status_t gba_failover_test(struct gba_team *team)
+{
+    struct gba_failover *failover = team->failover;
+    struct gba_path_base *path = team->path;
+    bool complete;
+
+    if (!team->under_way)
+        return GBA_OK;
+    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+        return gba_degraded_test(team);
+    /* The lock is the acquire: pairs with the unlock in gba_notification_take, in the thread that
+     * stored the notification. The runtime orders what the members wrote before they arrived before
+     * their notifications. */
+    pthread_mutex_lock(&lock);
+    complete = round_complete(failover, gba_team_rounds(team) + 1);
+    pthread_mutex_unlock(&lock);
+    if (complete)
+        return NULL != path->ops->finish ? path->ops->finish(path) : GBA_OK;
+    if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))
+        return GBA_INPROGRESS;
+    if (NULL != path->ops->hold)
+        path->ops->hold(path);
+    return path->ops->test(path);
+}
+
+gba_status_t gba_team_notification(const gba_team_t *team, gba_notification_t *notification)
+{
+    const gba_failover_state_t state = gba_failover_state(team);
+
+    if (!team->under_way || (GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state))
+        return GBA_ERR_BUSY;
+    pthread_mutex_lock(&lock);
+    *notification = (gba_notification_t){.team = team->failover->id,
+                                         .round = gba_team_rounds(team) + 1,
+                                         .first_bypassed = team->failover->first_bypassed,
+                                         .member = team->rank};
+    pthread_mutex_unlock(&lock);
+    return GBA_OK;
+}
+
+uint64_t gba_team_failed_id(const gba_team_t *team)
+{
+    return NULL != team && gba_failover_failed(team) ? team->failover->id : 0;
+}
+
+/* Store one received notification. Under the lock. */
+static gba_status_t failover_take(struct gba_failover *failover,
+                                  const gba_notification_t *notification)
+{
+    uint64_t *known;
+
+    if (notification->member >= failover->size)
+        return GBA_ERR_PARAM;
+    known =
+        notification->completed ? &failover->completed : &failover->arrived[notification->member];
+    if (*known < notification->round)
+        *known = notification->round;
+    if (failover->first_bypassed > notification->first_bypassed)
+        failover->first_bypassed = notification->first_bypassed;
+    /* No device completes a round at which one member does not arrive. */
+    (void)failover_step(failover, FAILURE);
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_take(const gba_notification_t *notification)
+{
+    struct gba_failover *failover;
+    gba_status_t status = GBA_ERR_STALE;
+
+    pthread_mutex_lock(&lock);
+    failover = failover_find(notification->team);
+    if (NULL != failover)
+        status = failover_take(failover, notification);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+gba_status_t gba_notification_answer(const gba_notification_t *notification,
+                                     gba_notification_t *answer)
+{
+    const struct gba_failover *failover;
+    gba_status_t status = GBA_OK;
+    uint64_t first_bypassed = UINT64_MAX;
+
+    pthread_mutex_lock(&lock);
+    failover = failover_find(notification->team);
+    if (NULL != failover) {
+        /* Another thread may be counting the round; the next call then sees it. Acquire: pairs with
+         * gba_team_complete. */
+        if (gba_word_load_acquire(&failover->team->rounds) < notification->round)
+            status = GBA_INPROGRESS;
+        first_bypassed = failover->first_bypassed;
+    }
+    pthread_mutex_unlock(&lock);
+    if (GBA_OK == status)
+        *answer = (gba_notification_t){.team = notification->team,
+                                       .round = notification->round,
+                                       .first_bypassed = first_bypassed,
+                                       .completed = 1};
+    return status;
+}
+
+bool gba_team_recover_due(const gba_team_t *team)
+{
+    bool due = false;
+
+    if (NULL == team || !gba_failover_failed(team))
+        return false;
+    pthread_mutex_lock(&lock);
+    due = team->failover->first_bypassed <= gba_team_rounds(team);
+    pthread_mutex_unlock(&lock);
+    return due;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hybrid path: gather in the node, a barrier among the node leaders, release in the node. The
+ * barrier among the leaders is one of these:
+ *
+ *   messages  an algorithm over the runtime's messages
+ *   group     a barrier group; the slot of a leader is the number of its node
+ *   domains   if one group cannot serve all nodes: a group for each switch domain, and an
+ *             algorithm over messages among the domain leaders
+ *
+ * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
+ * rank.
+ */
+#ifndef GBA_TEAM_PATH_HYBRID_H
+#define GBA_TEAM_PATH_HYBRID_H
+
+#include "gba/team/message_barrier.h"
+#include "gba/team/node.h"
+
+struct gba_path_hybrid;
+
+/* The barrier among the node leaders. */
+struct gba_leaders_ops {
+    gba_status_t (*start)(struct gba_path_hybrid *hybrid);
+    gba_status_t (*test)(struct gba_path_hybrid *hybrid);
+};
+
+/*
+ * The phase of a leader in a round, in this order; other members only wait for the release. With
+ * domains, the first round of the domain's group is LEADERS and the second is RELEASE; a domain
+ * leader is in UPPER between them.
+ */
+enum gba_hybrid_phase {
+    GBA_PHASE_MEMBER,
+    GBA_PHASE_GATHER,
+    GBA_PHASE_LEADERS,
+    GBA_PHASE_UPPER,
+    GBA_PHASE_RELEASE
+};
+
+struct gba_path_hybrid {
+    struct gba_path_base base;
+    enum gba_hybrid_phase phase;
+    uint32_t sequence; /* of the current round, or of the last one; unsigned: wraps */
+    const struct gba_leaders_ops *leaders_ops; /* of a node leader, else NULL */
+    struct gba_node node;
+    struct gba_message_barrier messages; /* of a node leader or domain leader, or not opened */
+    bool split;                          /* there are several switch domains */
+    bool held;                           /* see gba_path_ops.hold */
+    uint32_t *leaders;        /* [nodes] ascending; of this domain, if there are several */
+    uint32_t *domain_leaders; /* [number of domains] ascending, if there are several, else NULL */
+    uint32_t nodes;
+    struct gba_local_state state; /* base.state, of a member of a group */
+};
+
+extern const struct gba_path_ops gba_path_hybrid_ops;
+extern const struct gba_leaders_ops gba_leaders_in_group;
+
+/* Create this member's part, without node, group and messages. Returns GBA_OK or GBA_ERR_NOMEM.
+ * This function and those below are not collective and send nothing. */
+gba_status_t gba_path_hybrid_create(const struct gba_plan *plan, struct gba_path_hybrid **hybrid);
+
+/* Become a member of a group, up to the arming of the group. Returns as gba_group_take. */
+gba_status_t gba_path_hybrid_join(struct gba_path_hybrid *hybrid, gba_device_t *device,
+                                  const gba_group_handle_t *handle, uint32_t member);
+
+/*
+ * Open the messages of a node leader, or of a domain leader if the leaders have groups (grouped).
+ * Returns as gba_message_barrier_open. The plan must live until gba_path_hybrid_finish or
+ * gba_path_hybrid_leave.
+ */
+gba_status_t gba_path_hybrid_open(struct gba_path_hybrid *hybrid, const struct gba_plan *plan,
+                                  const gba_remote_t *remote, bool grouped);
+
+/* Leave the group and close the messages. Undoes gba_path_hybrid_join and gba_path_hybrid_open. */
+void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid);
+
+/*
+ * All members are ready: take over the node, and the plan's lists of leaders. grouped: the leaders
+ * have barrier groups.
+ */
+void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_plan *plan,
+                            struct gba_node *node, bool grouped);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The information that the members of a team exchange about themselves, and the plan that all
+ * members derive from it: the kind of path. Pure, except gba_member_info_fill: no exchange, no
+ * shared memory.
+ */
+#ifndef GBA_TEAM_PLAN_H
+#define GBA_TEAM_PLAN_H
+
+#include "gba/algo/algorithm.h"
+#include "gba/algo/domains.h"
+#include "gba/base/host.h"
+#include "gba/team.h"
+
+/* The kinds of software path. The last one may have barrier groups among the node leaders. */
+enum gba_software_kind {
+    GBA_SOFTWARE_NODE,  /* all members on one host: a counter in shared memory */
+    GBA_SOFTWARE_FLAT,  /* an algorithm among all members: shared memory on one host, else messages
+                         */
+    GBA_SOFTWARE_HYBRID /* gather in the node, node leaders among themselves, release in the node */
+};
+
+/* Whether the node leaders are to have barrier groups. */
+enum gba_plan_groups {
+    GBA_GROUPS_NONE,
+    GBA_GROUPS_ONE,    /* one group that serves all nodes */
+    GBA_GROUPS_DOMAINS /* one group in each switch domain */
+};
+
+/* The first message of a member to all members. Travels as bytes between processes of one build. */
+struct gba_member_info {
+    struct gba_host host;
+    int32_t status;          /* GBA_OK, or why this member cannot take part */
+    uint32_t remote;         /* 1: has messages between hosts; 2: can also read remote flags */
+    uint32_t oversubscribed; /* more processes than cores on its host */
+    int32_t algorithm;       /* this field and those below: only rank 0's count */
+    uint32_t radix;
+    int32_t hierarchy;
+    uint32_t sequence;
+    uint32_t disabled; /* 1: disables software barriers; its node may still gather for a group */
+    struct gba_port port;
+    uint32_t reserved; /* 0 */
+};
+
+/* The end of the description of a plan that replaces the requested algorithm. */
+#define GBA_PLAN_REPLACED " (sw_algorithm v3 is not possible over messages)"
+
+/* The plan that all members derive from the members' information. */
+struct gba_plan {
+    struct gba_topology topology;
+    enum gba_software_kind kind;
+    const struct gba_algorithm *algorithm;
+    bool replaced; /* not the requested central (v3), which reads the flags of other members */
+    uint32_t radix, sequence;
+    uint32_t slots; /* of each member of a node */
+    /* If the node leaders are to have groups: */
+    struct gba_domains domains;
+    bool upper_replaced;               /* upper replaces the requested algorithm, as above */
+    const struct gba_algorithm *upper; /* among several domain leaders */
+};
+
+/* Fill in this member's information. grouped: groups among the node leaders are requested. Not
+ * collective. */
+void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
+                          bool grouped);
+
+/* Whether all members are on one host. */
+bool gba_member_infos_one_host(const struct gba_member_info *member_infos, uint32_t size);
+
+/*
+ * Returns why a member cannot share memory within its host, with the lowest such member in
+ * *culprit; or GBA_OK. This function and gba_member_infos_check depend on the members' information
+ * alone, and cannot fail on a single member: a refusal ends the agreement, so all members must find
+ * the same one.
+ */
+gba_status_t gba_member_infos_check_hosts(const struct gba_member_info *member_infos, uint32_t size,
+                                          uint32_t *culprit);
+
+/* As gba_member_infos_check_hosts, for a software barrier of all members. */
+gba_status_t gba_member_infos_check(const struct gba_member_info *member_infos, uint32_t size,
+                                    uint32_t *culprit);
+
+/*
+ * Derive the plan. All members derive the same plan from the same information. Returns GBA_OK, or
+ * GBA_ERR_NOMEM, which a single member may have alone. The caller calls gba_plan_fini in each case.
+ * Not collective.
+ */
+gba_status_t gba_plan_make(struct gba_plan *plan, enum gba_plan_groups groups,
+                           const struct gba_member_info *member_infos, uint32_t rank,
+                           uint32_t size);
+void gba_plan_fini(struct gba_plan *plan);
+
+/*
+ * Returns why the node leaders can have no groups, with the member that caused it in *culprit; or
+ * GBA_OK. All members find the same, because it follows from the members' information.
+ */
+gba_status_t gba_plan_check_groups(const struct gba_plan *plan,
+                                   const struct gba_member_info *member_infos, uint32_t *culprit);
+
+/* Whether this member's node needs shared memory. */
+bool gba_plan_shares(const struct gba_plan *plan);
+
+/* One line for the user about the plan. remote: as in the attributes of the team. */
+void gba_plan_describe(const struct gba_plan *plan, const gba_remote_t *remote, char *why,
+                       size_t len);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for a barrier in a blocking call: spin first, yield the core when other processes need
+ * it, and sleep in a long wait.
+ */
+#include "gba/team/wait.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/park.h"
+
+/*
+ * Spins between two calls of the runtime's progress, with a core for each process: about 5 us. That
+ * is long against a barrier, and short against the latency of any message.
+ */
+#define SPINS 200
+
+/*
+ * Yields between two calls of the runtime's progress, with fewer cores than processes. Each test
+ * follows a yield, because the awaited process is not running. Each process gets its turn about
+ * once per barrier, and progress costs as much as the turn, so it is called every few turns only.
+ */
+#define YIELDS 8
+
+/* `auto` sleeps after this time: the latency of waking is then small against the wait. */
+#define SLEEP_AFTER_NS 1000000000u
+
+/* `sleep` sleeps earlier: after at most two barriers of an oversubscribed host. */
+#define SLEEP_SOON_NS 50000u
+
+/* The longest sleep, and thus the interval of progress. A test with its progress takes about 10 us;
+ * up to 37 us were measured with cold caches on a busy machine, which is below 2% of the interval.
+ */
+#define SLEEP_NS 2000000u
+
+/* The first sleep of a member that leaves the core to its node's leader, see wait_parks. Other work
+ * of its process that needs progress is delayed by no more than this. */
+#define PARK_NS 50000u
+
+/* A sleep that no store ends lasts this part of the time waited so far, and at most SLEEP_NS. So it
+ * prolongs no wait by more than that part. */
+#define NAP_PART 8u
+
+static bool wait_yields(const struct gba_team *team)
+{
+    return GBA_WAIT_YIELD == team->wait ||
+           (team->oversubscribed && (GBA_WAIT_AUTO == team->wait || GBA_WAIT_SLEEP == team->wait));
+}
+
+/* Time before the first sleep, ns; 0: never sleep. */
+static uint64_t wait_sleep_after(const struct gba_team *team)
+{
+    if (GBA_WAIT_AUTO == team->wait)
+        return SLEEP_AFTER_NS;
+    return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
+}
+
+uint32_t gba_wait_spins(const struct gba_team *team)
+{
+    return wait_yields(team) ? 1 : SPINS;
+}
+
+/*
+ * Whether this member sleeps at once until its node's leader wakes it. On an oversubscribed host
+ * the leader of a node needs a core to receive from other hosts. Members of the node that test and
+ * yield take that core again and again, which delays the whole team. (If all members are on one
+ * host, testing is faster.)
+ */
+static bool wait_parks(const struct gba_team *team)
+{
+    return team->path->follows && GBA_WAIT_AUTO == team->wait && wait_yields(team);
+}
+
+static uint64_t awaited_load(const struct gba_awaited *awaited)
+{
+    return NULL != awaited->flag ? gba_flag_load_relaxed(awaited->flag)
+                                 : gba_word_load_relaxed(awaited->word);
+}
+
+static void awaited_park(const struct gba_awaited *awaited, uint64_t seen, uint64_t timeout)
+{
+    if (NULL != awaited->flag)
+        gba_flag_park(awaited->flag, seen, timeout, awaited->sleepers);
+    else
+        gba_word_park(awaited->word, seen, timeout, awaited->sleepers);
+}
+
+/*
+ * Sleep for at most `most` ns, because the runtime's messages need progress. Through shared memory
+ * the awaited member wakes this one. A device and the runtime's messages do not.
+ */
+static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_steps *steps,
+                               uint64_t waited, uint64_t most)
+{
+    const struct gba_awaited awaited = team->path->ops->awaited(team->path);
+    uint64_t part = waited / NAP_PART;
+    const struct timespec nap = {.tv_nsec = part < most ? (long)part : (long)most};
+    struct gba_awaited now;
+    gba_status_t status;
+    uint64_t seen;
+
+    if (NULL == awaited.word && NULL == awaited.flag) {
+        nanosleep(&nap, NULL);
+        return steps->test(team);
+    }
+    seen = awaited_load(&awaited);
+    /* A store before that load would not wake this member. And the barrier may have advanced, and
+     * now wait for another location. */
+    status = steps->test(team);
+    now = team->path->ops->awaited(team->path);
+    if (GBA_INPROGRESS != status || now.word != awaited.word || now.flag != awaited.flag)
+        return status;
+    awaited_park(&awaited, seen, most);
+    return steps->test(team);
+}
+
+/* The number of tests between two calls of the runtime's progress. */
+static int wait_tests(const struct gba_team *team, bool yields)
+{
+    const struct gba_path_base *path = team->path;
+
+    if (NULL != path->ops->listens && path->ops->listens(path))
+        return 1; /* only progress delivers the awaited message */
+    if (yields)
+        return wait_parks(team) ? 1 : YIELDS;
+    return SPINS;
+}
+
+/* Test until progress is due. The caller tested shortly before. */
+static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps *steps,
+                              bool yields)
+{
+    gba_status_t status = GBA_INPROGRESS;
+
+    for (int i = wait_tests(team, yields); i > 0 && GBA_INPROGRESS == status; i--) {
+        if (yields)
+            sched_yield();
+        else
+            gba_cpu_pause();
+        status = steps->test(team);
+    }
+    return status;
+}
+
+gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
+                      void (*progress)(void *), void *arg)
+{
+    const bool yields = wait_yields(team);
+    const bool parks = wait_parks(team);
+    const uint64_t sleep_after = wait_sleep_after(team);
+    uint64_t began = 0, now = 0, most = parks ? PARK_NS : SLEEP_NS;
+    bool sleeps = parks;
+    gba_status_t status;
+
+    for (;;) {
+        status = wait_look(team, steps, yields);
+        if (GBA_INPROGRESS == status && sleeps)
+            status = wait_sleep(team, steps, now - began, most);
+        if (GBA_INPROGRESS != status)
+            return status;
+        if (NULL != progress)
+            progress(arg);
+        status = steps->progress(team);
+        if (GBA_INPROGRESS != status)
+            return status;
+        if (0 == sleep_after)
+            continue;
+        now = gba_clock_ns();
+        began = 0 == began ? now : began;
+        if (sleeps && most < SLEEP_NS)
+            most *= 2;
+        sleeps = parks || now - began >= sleep_after;
+    }
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The watchdog of a stalled barrier: it repairs losses on the way to or from the device, and
+ * reports the missing members. It runs in gba_barrier_progress, so only in barriers that take
+ * longer than a few spins, and it costs the fast path nothing.
+ */
+#include "gba/team/watchdog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/log.h"
+#include "gba/team/failover.h"
+
+/* The pause between two checks of the registers doubles, up to this many times retry_after. */
+#define RETRY_FACTOR_MAX 16u
+
+/* Missing members that a report names; a longer list does not help the user. */
+#define NAMED 8u
+
+/* Whether a member of a failed team has arrived. Notifications show the arrivals of all members. In
+ * degraded mode a member sees only its neighbours. */
+static enum gba_arrived failed_arrived(const struct gba_team *team, uint32_t member)
+{
+    if (GBA_FAILOVER_DEGRADED != gba_failover_state(team))
+        return gba_failover_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+    return member == team->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
+}
+
+/* The member whose message this member waits for, or UINT32_MAX. */
+static uint32_t late_source(const struct gba_team *team)
+{
+    const struct gba_path_base *path = team->path;
+
+    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+        return gba_message_barrier_late_source(&team->degraded.messages);
+    return NULL == path->ops->late_source ? UINT32_MAX : path->ops->late_source(path);
+}
+
+/* Whether a member has arrived in the current round, as far as this member can see. group: as for
+ * stalled_tell. */
+static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
+                                     uint32_t member)
+{
+    if (gba_failover_failed(team))
+        return failed_arrived(team, member);
+    return team->path->ops->arrived(team->path, group, member);
+}
+
+static void name_member(const struct gba_team *team, uint32_t member, char *text, size_t len)
+{
+    if (NULL != team->name_member)
+        team->name_member(team->name_ctx, member, text, len);
+    else
+        snprintf(text, len, "member %u", member);
+}
+
+/* The name of a member that has not arrived, with the members that it represents. */
+static void name_missing(const struct gba_team *team, uint32_t member, char *text, size_t len)
+{
+    const struct gba_path_base *path = team->path;
+    size_t used;
+
+    name_member(team, member, text, len);
+    used = strlen(text);
+    if (NULL != path->ops->stands_for && !gba_failover_failed(team))
+        snprintf(text + used, len - used, "%s", path->ops->stands_for(path, member));
+}
+
+/* What one member can see of a stalled round. */
+struct picture {
+    uint32_t arrived, unknown, missing;
+    uint32_t first; /* lowest member that has arrived; size: none */
+    char names[640];
+};
+
+static void picture_take(struct picture *picture, const struct gba_team *team,
+                         const gba_group_state_t *group)
+{
+    char one[128];
+    size_t used = 0;
+
+    memset(picture, 0, sizeof *picture);
+    picture->first = team->size;
+    for (uint32_t member = 0; member < team->size; member++) {
+        enum gba_arrived state = team_arrived(team, group, member);
+
+        picture->unknown += GBA_ARRIVED_UNKNOWN == state;
+        picture->arrived += GBA_ARRIVED_YES == state;
+        if (GBA_ARRIVED_YES == state && member < picture->first)
+            picture->first = member;
+        if (GBA_ARRIVED_NO != state || picture->missing++ >= NAMED || used >= sizeof picture->names)
+            continue;
+        name_missing(team, member, one, sizeof one);
+        used += (size_t)snprintf(picture->names + used, sizeof picture->names - used, "%s%s",
+                                 0 == used ? "" : ", ", one);
+    }
+    if (picture->missing > NAMED && used < sizeof picture->names)
+        snprintf(picture->names + used, sizeof picture->names - used, " and %u more",
+                 picture->missing - NAMED);
+}
+
+/*
+ * Whether this member reports the stalled round. Members that share a host or a device see the same
+ * state, and the lowest of them that has arrived reports for all. If none of them is missing, the
+ * late members are on other hosts, whose members see them better. But a whole host may be late, so
+ * a member that waits for the first message of that host reports, too. A member that cannot read
+ * the registers of its group shares no view with other members, and reports for itself.
+ */
+static bool stalled_speaks(const struct gba_team *team, const gba_group_state_t *group,
+                           struct picture *picture)
+{
+    uint32_t source;
+
+    if (picture->missing > 0)
+        return picture->first == team->rank;
+    source = late_source(team);
+    if (UINT32_MAX == source)
+        return NULL == group;
+    name_missing(team, source, picture->names, sizeof picture->names);
+    return true;
+}
+
+/* Report the stalled round, once. group: the registers of the group; NULL: they could not be read;
+ * ignored for a failed team. now: ns. */
+static void stalled_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
+{
+    uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
+    struct picture picture;
+    char unknown[64] = "";
+
+    team->watchdog.report_due = UINT64_MAX; /* once */
+    picture_take(&picture, team, group);
+    team->watchdog.reported = stalled_speaks(team, group, &picture);
+    if (!team->watchdog.reported)
+        return;
+    if (picture.unknown > 0)
+        snprintf(unknown, sizeof unknown, " (of %u it is not known here)", picture.unknown);
+    gba_log(GBA_LOG_TEAM,
+            "%s: barrier %llu (%s%s) has not ended for %llu s: %u of %u members have "
+            "arrived%s%s%s",
+            team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
+            gba_failover_failed(team) ? ", lost" : "", (unsigned long long)seconds, picture.arrived,
+            team->size, unknown, '\0' == picture.names[0] ? "" : "; missing: ", picture.names);
+}
+
+/* Report the end of a barrier whose stall was reported. */
+void gba_watchdog_over(struct gba_team *team)
+{
+    if (team->watchdog.reported)
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
+                (unsigned long long)team->watchdog.round,
+                (unsigned long long)((gba_clock_ns() - team->watchdog.began) / 1000000000u));
+    team->watchdog.reported = false;
+}
+
+/* Compare the device's state of this round with this member's, and repair a lost arrival or
+ * release. */
+static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *group)
+{
+    struct gba_path_base *path = team->path;
+    struct gba_local_state *state = NULL != path->ops->in_group ? path->ops->in_group(path) : NULL;
+    bool over;
+
+    if (NULL == state)
+        return GBA_INPROGRESS; /* a leader that gathers has not arrived */
+    over = GBA_SEQ_REACHED(group->sequence, state->sequence);
+    if (over) {
+        /* The round is over, but the flag does not show it: request the release again. The release
+         * may have come since the last test; a second one does no harm. */
+        if (GBA_OK == gba_state_poll(state))
+            return GBA_INPROGRESS; /* the caller's next test sees it */
+        team->stats.retries_release++;
+    } else if (!gba_group_arrived(group, state->member)) {
+        team->stats.retries_arrival++;
+    } else {
+        return GBA_INPROGRESS; /* other members are late */
+    }
+    gba_log(GBA_LOG_INFO, "%s: round %u: %s lost; arrival resent", team->name, state->sequence,
+            over ? "release" : "arrival");
+    gba_state_arrive(state);
+    return GBA_INPROGRESS;
+}
+
+/* Read the registers, if there are any. Returns GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED; or
+ * GBA_INPROGRESS: they cannot be read. */
+static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *group)
+{
+    gba_status_t status;
+
+    memset(group, 0, sizeof *group);
+    if (NULL == team->path->group)
+        return GBA_OK;
+    status = gba_group_inspect(team->path->group, group);
+    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status)
+        return status;
+    /* No reason to give up the round: the device may still release it. */
+    if (!team->watchdog.inspect_failed)
+        gba_log(GBA_LOG_ERROR, "%s: cannot look at the registers of its group: %s", team->name,
+                gba_status_text(status));
+    team->watchdog.inspect_failed = true;
+    return GBA_INPROGRESS;
+}
+
+/* Start to watch a round, at its first check. */
+static void watch_begin(struct gba_team *team, uint64_t now)
+{
+    gba_watchdog_over(team);
+    team->watchdog.round = gba_team_rounds(team) + 1;
+    team->watchdog.began = now;
+    team->watchdog.retry_factor = 1;
+    team->watchdog.retry_due = now + team->watchdog.retry_after;
+    team->watchdog.report_due =
+        0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
+}
+
+/* This member has found that its group has failed. loss: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
+static gba_status_t watch_lost(struct gba_team *team, gba_status_t loss)
+{
+    team->loss = loss;
+    team->loss_round = gba_team_rounds(team) + 1;
+    gba_path_tell_death(team->path);
+    gba_failover_fail(team);
+    return GBA_ERR_DEAD;
+}
+
+gba_status_t gba_watchdog_check(struct gba_team *team)
+{
+    const struct gba_path_base *path = team->path;
+    gba_group_state_t group;
+    uint64_t now = gba_clock_ns();
+    bool retry, stalled;
+    gba_status_t status;
+
+    /* A round is counted when it ends. So a changed count means a new round, and the fast path need
+     * not call the watchdog. */
+    if (team->watchdog.round != gba_team_rounds(team) + 1)
+        watch_begin(team, now);
+    /* The leader may have released the node before it found the device dead. This member's next
+     * test then sees that release, as in any failed round. */
+    if (gba_path_dead(path))
+        gba_failover_fail(team);
+    retry = NULL != path->group && now >= team->watchdog.retry_due;
+    stalled = now >= team->watchdog.report_due;
+    if (gba_failover_failed(team)) {
+        memset(&group, 0, sizeof group);
+        if (stalled)
+            stalled_tell(team, &group, now);
+        return GBA_FAILOVER_DEGRADED == gba_failover_state(team) ? GBA_INPROGRESS : GBA_ERR_DEAD;
+    }
+    if (NULL != path->state && gba_state_reclaimed(path->state))
+        return watch_lost(team, GBA_ERR_RECLAIMED);
+    if (!retry && !stalled)
+        return GBA_INPROGRESS;
+
+    status = watch_inspect(team, &group);
+    if (stalled && (GBA_OK == status || GBA_INPROGRESS == status))
+        stalled_tell(team, GBA_OK == status ? &group : NULL, now);
+    if (retry) {
+        if (team->watchdog.retry_factor < RETRY_FACTOR_MAX)
+            team->watchdog.retry_factor *= 2;
+        team->watchdog.retry_due = now + team->watchdog.retry_after * team->watchdog.retry_factor;
+        if (GBA_OK == status)
+            status = watch_mend(team, &group);
+    }
+    return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_lost(team, status)
+                                                                 : GBA_INPROGRESS;
+}

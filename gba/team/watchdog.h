@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The watchdog of a stalled barrier. */
+#ifndef GBA_TEAM_WATCHDOG_H
+#define GBA_TEAM_WATCHDOG_H
+
+#include "gba/team/engine.h"
+
+/*
+ * Check the current round. To be called now and then; reads the clock and possibly the registers of
+ * the device. Returns GBA_INPROGRESS; or GBA_ERR_DEAD, at each call while a failed team waits for
+ * notifications. By the thread that runs the team's barrier.
+ */
+gba_status_t gba_watchdog_check(struct gba_team *team);
+
+/* The round has ended: report the end if the stall was reported. */
+void gba_watchdog_over(struct gba_team *team);
+
+#endif

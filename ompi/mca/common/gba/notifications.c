@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The failure notifications of teams whose device has failed (gba_notification_t), as messages
+ * between processes. opal_progress sends and receives them, because a member may be in any call of
+ * MPI or OpenSHMEM when another member needs its answer: in a receive from that same member, in
+ * shmem_wait_until, or in MPI_Finalize.
+ *
+ * They use a communicator of the whole job, which outlives every team: a team is always within one
+ * job. No receive is posted in advance, because a wildcard receive on MPI_COMM_WORLD would slow
+ * down all messages of the user. Instead each process probes now and then.
+ *
+ * A process with both components has two of these services, each with its own channel. Either
+ * service may receive notifications for teams of the other one: libgba finds every team by its id.
+ *
+ * Locks. Progress may re-enter this file from any call into the PML. So `stepping` is only tried,
+ * and its holder does all the work. Other callers put their messages into the outbox. The outbox
+ * has its own lock, which is held across no call, so a notification can be posted under any other
+ * lock.
+ */
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include "gba/base/clock.h"
+#include "gba/base/order.h"
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+/* Calls of opal_progress between two reads of the clock. A call takes some 100 ns in a busy
+ * MPI_Recv, and up to a millisecond in a barrier that sleeps, so the number is small. */
+#define CALLS 16u
+
+/* Time between two probes. A probe costs about a microsecond: a tenth of a percent of a core. For
+ * AWAKE_NS after the last notification every call probes, because more are expected. */
+#define LOOK_NS  1000000u
+#define AWAKE_NS 20000000u
+
+/* Steps at the end in any case, for notifications that have arrived since the last step. DRAIN_NS:
+ * the longest wait for answers, because a member may not be running at the time. */
+#define DRAIN_SPINS 16u
+#define DRAIN_NS    500000000u
+
+struct message {
+    struct message *next;
+    ompi_request_t *request; /* while it is in transit */
+    int peer;                /* rank in service.comm */
+    bool needless;           /* the peer has completed that round, so it needs no notification */
+    gba_notification_t notification;
+};
+
+/* First in, first out. */
+struct queue {
+    struct message *first, **last;
+};
+
+static struct {
+    gba_word_t registered; /* 1: all fields below are set, see service_runs */
+    struct ompi_communicator_t *comm;
+    opal_mutex_t stepping;
+    unsigned calls;
+    uint64_t due, awake; /* ns */
+    /* Under `stepping`: in transit out and in, and questions that cannot be answered yet. */
+    struct queue sending, receiving, questions;
+    long unanswered; /* notifications sent whose answers are missing */
+    opal_mutex_t posting;
+    struct queue outbox;
+    gba_word_t posted; /* 1: the outbox is not empty */
+    gba_word_t owing;  /* 1: there are unanswered questions, or messages out of the outbox */
+} service = {.stepping = OPAL_MUTEX_STATIC_INIT, .posting = OPAL_MUTEX_STATIC_INIT};
+
+/* Acquire: pairs with gba_common_notifications_start in another thread, which initialises the
+ * service first. */
+static bool service_runs(void)
+{
+    return 0 != gba_word_load_acquire(&service.registered);
+}
+
+static void queue_init(struct queue *queue)
+{
+    queue->first = NULL;
+    queue->last = &queue->first;
+}
+
+static void queue_put(struct queue *queue, struct message *message)
+{
+    message->next = NULL;
+    *queue->last = message;
+    queue->last = &message->next;
+}
+
+/* Remove all messages; the caller puts back those that stay. */
+static struct message *queue_empty(struct queue *queue)
+{
+    struct message *all = queue->first;
+
+    queue_init(queue);
+    return all;
+}
+
+static void queue_free(struct queue *queue)
+{
+    struct message *next;
+
+    for (struct message *m = queue_empty(queue); NULL != m; m = next) {
+        next = m->next;
+        free(m);
+    }
+}
+
+static struct message *message_make(int peer, const gba_notification_t *notification)
+{
+    struct message *message = calloc(1, sizeof *message);
+
+    if (NULL == message)
+        return NULL;
+    message->peer = peer;
+    if (NULL != notification)
+        message->notification = *notification;
+    return message;
+}
+
+static void outbox_put(struct message *message)
+{
+    opal_mutex_lock(&service.posting);
+    queue_put(&service.outbox, message);
+    gba_word_store_relaxed(&service.posted, 1);
+    opal_mutex_unlock(&service.posting);
+}
+
+/* Send all messages of the outbox. A message that cannot be sent is tried again at the next step.
+ */
+static void outbox_send(void)
+{
+    struct message *all, *next;
+
+    opal_mutex_lock(&service.posting);
+    all = queue_empty(&service.outbox);
+    /* The messages are in no queue while they are sent, so `owing` shows another thread, and the
+     * progress of a send, that they are owed. Release: pairs with gba_common_notifications_out. */
+    if (NULL != all)
+        gba_word_store_relaxed(&service.owing, 1);
+    gba_word_store_release(&service.posted, 0);
+    opal_mutex_unlock(&service.posting);
+    for (struct message *m = all; NULL != m; m = next) {
+        next = m->next;
+        if (OMPI_SUCCESS ==
+            MCA_PML_CALL(isend(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
+                               GBA_COMMON_TAG_NOTIFICATIONS, MCA_PML_BASE_SEND_STANDARD,
+                               service.comm, &m->request))) {
+            service.unanswered += !m->notification.completed;
+            queue_put(&service.sending, m);
+        } else {
+            outbox_put(m);
+        }
+    }
+}
+
+static bool message_over(struct message *message)
+{
+    if (!REQUEST_COMPLETE(message->request))
+        return false;
+    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
+    gba_fence_acquire();
+    (void)ompi_request_free(&message->request);
+    return true;
+}
+
+/* Post the receives of the messages that have arrived. */
+static void notifications_receive(void)
+{
+    ompi_status_public_t status;
+    struct message *m;
+    int come;
+
+    for (;;) {
+        if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, GBA_COMMON_TAG_NOTIFICATIONS,
+                                                service.comm, &come, &status)) ||
+            !come)
+            return;
+        m = message_make(status.MPI_SOURCE, NULL);
+        if (NULL == m)
+            return; /* it stays with the PML until there is memory */
+        if (OMPI_SUCCESS !=
+            MCA_PML_CALL(irecv(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
+                               GBA_COMMON_TAG_NOTIFICATIONS, service.comm, &m->request))) {
+            free(m);
+            return;
+        }
+        queue_put(&service.receiving, m);
+    }
+}
+
+/*
+ * Mark the notifications that the sender of `from` no longer needs. A member that answers a round
+ * has completed it. A member that has arrived at a round has completed the round before.
+ */
+static void sending_withdraw(const struct message *from)
+{
+    uint64_t completed =
+        from->notification.completed ? from->notification.round : from->notification.round - 1;
+
+    for (struct message *m = service.sending.first; NULL != m; m = m->next)
+        if (m->peer == from->peer && m->notification.team == from->notification.team &&
+            m->notification.round <= completed)
+            m->needless = true;
+}
+
+/* Process the completed receives. Returns whether there were any. */
+static bool notifications_take(void)
+{
+    struct message *next;
+    bool any = false;
+
+    for (struct message *m = queue_empty(&service.receiving); NULL != m; m = next) {
+        next = m->next;
+        if (!message_over(m)) {
+            queue_put(&service.receiving, m);
+            continue;
+        }
+        any = true;
+        /* Before the notification is taken: another thread may complete a round by it at once, and
+         * then reads this word. */
+        gba_word_store_relaxed(&service.owing, 1);
+        /* A result other than GBA_OK means that the team has ended here, which is an answer as
+         * well. */
+        (void)gba_notification_take(&m->notification);
+        sending_withdraw(m);
+        if (m->notification.completed) {
+            service.unanswered--;
+            free(m);
+        } else {
+            queue_put(&service.questions, m);
+        }
+    }
+    return any;
+}
+
+/* Answer the questions whose answer is known. The message of a question carries the answer back. */
+static void questions_answer(void)
+{
+    struct message *next;
+    gba_notification_t answer;
+
+    for (struct message *m = queue_empty(&service.questions); NULL != m; m = next) {
+        next = m->next;
+        if (GBA_OK != gba_notification_answer(&m->notification, &answer)) {
+            queue_put(&service.questions, m);
+            continue;
+        }
+        m->notification = answer;
+        outbox_put(m);
+    }
+}
+
+static void sent_free(void)
+{
+    struct message *next;
+
+    for (struct message *m = queue_empty(&service.sending); NULL != m; m = next) {
+        next = m->next;
+        if (message_over(m))
+            free(m);
+        else
+            queue_put(&service.sending, m);
+    }
+}
+
+static int notifications_step(void)
+{
+    bool any;
+
+    notifications_receive();
+    any = notifications_take();
+    questions_answer();
+    outbox_send();
+    sent_free();
+    /* What could not be sent is in the outbox again. */
+    gba_word_store_relaxed(&service.owing, NULL != service.questions.first ||
+                                               NULL != service.sending.first ||
+                                               0 != gba_word_load_relaxed(&service.posted));
+    return any;
+}
+
+static int notifications_progress(void)
+{
+    uint64_t now;
+    int any = 0;
+
+    /* Not exact among threads; exactness is not needed. */
+    if (0 != ++service.calls % CALLS || 0 != opal_mutex_trylock(&service.stepping))
+        return 0;
+    now = gba_clock_ns();
+    if (0 != gba_word_load_relaxed(&service.posted))
+        service.awake = now + AWAKE_NS;
+    if (now < service.awake || now >= service.due) {
+        service.due = now + LOOK_NS;
+        any = notifications_step();
+        if (any)
+            service.awake = now + AWAKE_NS;
+    }
+    opal_mutex_unlock(&service.stepping);
+    return any;
+}
+
+int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_t *comm)
+{
+    int rc = OMPI_SUCCESS;
+
+    opal_mutex_lock(lock);
+    if (!service_runs()) {
+        service.comm = comm;
+        queue_init(&service.sending);
+        queue_init(&service.receiving);
+        queue_init(&service.questions);
+        queue_init(&service.outbox);
+        rc = opal_progress_register(notifications_progress);
+        /* Release: pairs with service_runs. */
+        gba_word_store_release(&service.registered, OMPI_SUCCESS == rc);
+    }
+    opal_mutex_unlock(lock);
+    return rc;
+}
+
+/* Run a step. Returns whether a message has still not been sent. */
+static bool notifications_send(void)
+{
+    (void)notifications_step();
+    return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
+}
+
+void gba_common_notifications_drain(void)
+{
+    uint64_t end = gba_clock_ns() + DRAIN_NS;
+    bool owed = true;
+
+    if (!service_runs())
+        return;
+    for (unsigned i = 0; i < DRAIN_SPINS || (owed && gba_clock_ns() < end); i++) {
+        opal_mutex_lock(&service.stepping);
+        owed = notifications_send() || service.unanswered > 0;
+        opal_mutex_unlock(&service.stepping);
+        (void)opal_progress();
+    }
+}
+
+void gba_common_notifications_stop(void)
+{
+    if (!service_runs())
+        return;
+    (void)opal_progress_unregister(notifications_progress);
+    gba_word_store_release(&service.registered, 0);
+    queue_free(&service.outbox);
+    queue_free(&service.questions);
+    sent_free();
+    /* The PML may still read or write the messages in transit, so they are not freed. */
+}
+
+/* Whether a message of that team is still here that its receiver may be waiting for. */
+static bool queue_holds(const struct queue *queue, uint64_t team)
+{
+    for (const struct message *m = queue->first; NULL != m; m = m->next)
+        if (m->notification.team == team && !m->needless)
+            return true;
+    return false;
+}
+
+bool gba_common_notifications_out(const gba_team_t *team)
+{
+    uint64_t id = gba_team_failed_id(team);
+    bool out;
+
+    if (0 == id || !service_runs())
+        return true;
+    /* Acquire: pairs with outbox_send. */
+    if (0 == gba_word_load_acquire(&service.posted) && 0 == gba_word_load_relaxed(&service.owing))
+        return true;
+    /* Another thread has the lock; or this thread has it, because the progress of a step has
+     * completed the barrier. That step may have passed its answers already, so the next call
+     * answers. */
+    if (0 != opal_mutex_trylock(&service.stepping))
+        return false;
+    (void)notifications_step();
+    opal_mutex_lock(&service.posting);
+    out = !queue_holds(&service.outbox, id);
+    opal_mutex_unlock(&service.posting);
+    out = out && !queue_holds(&service.sending, id);
+    opal_mutex_unlock(&service.stepping);
+    return out;
+}
+
+void gba_common_notifications_flush(const gba_team_t *team)
+{
+    while (!gba_common_notifications_out(team))
+        (void)opal_progress();
+}
+
+uint64_t gba_common_notifications_id(uint64_t ids)
+{
+    static gba_word_t teams;
+
+    /* Unique among processes by the rank, and within the process by the count. */
+    return ids | (uint64_t)OPAL_PROC_MY_NAME.vpid << 32 | (gba_word_add_relaxed(&teams, 1) + 1);
+}
+
+void gba_common_notifications_tell(const gba_team_t *team, uint64_t *reported, uint32_t size,
+                                   int (*peer)(const void *ctx, uint32_t member), const void *ctx)
+{
+    struct message *m = NULL, *all = NULL, *next;
+    gba_notification_t notification;
+
+    if (GBA_OK != gba_team_notification(team, &notification) || notification.round <= *reported)
+        return;
+    for (uint32_t member = 0; member < size; member++) {
+        if (member == notification.member)
+            continue;
+        m = message_make(peer(ctx, member), &notification);
+        if (NULL == m)
+            break;
+        m->next = all;
+        all = m;
+    }
+    /* Notify all members or none; the caller repeats the call as long as the round is not over. */
+    if (NULL != m)
+        *reported = notification.round;
+    for (; NULL != all; all = next) {
+        next = all->next;
+        if (*reported == notification.round)
+            outbox_put(all);
+        else
+            free(all);
+    }
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The signals of a software barrier (gba/transport/transport.h) as messages of Open MPI's
+ * point-to-point layer (PML), for communicators and active sets on several hosts.
+ *
+ * In each barrier a member receives one message from each of its sources, one for each slot. It
+ * leaves the barrier only when it has received all of them. So the n-th message of a source belongs
+ * to the n-th barrier, and counting is sufficient: a signal of the current barrier has arrived when
+ * the receive posted for it is complete. This also holds on a communicator whose user has allowed
+ * messages to overtake each other: two messages from a source, in any order, state that it has sent
+ * two.
+ *
+ * The owner provides a tag that no other traffic uses at the same time. On a communicator this
+ * cannot be a tag of Open MPI's collectives, not even that of its barriers. While our nonblocking
+ * barrier is in progress, any other collective may run, and coll/sync, for one, runs a barrier in
+ * each.
+ *
+ * Lifetimes. All receives and sends are complete when a barrier is, as with Open MPI's own
+ * barriers. Most sends are complete when the PML returns, because the message is eager. A send that
+ * is not complete waits behind other traffic of the same connection, or for the connection itself,
+ * and only calls of this process advance it. If a member left the barrier before that and computed
+ * for an hour, other members would wait in the barrier for an hour.
+ */
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include <string.h>
+
+#include "gba/base/order.h"
+#include "gba/transport/transport.h"
+#include "gba/algo/sched.h"
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+/* The first of Open MPI's own tags; all its other tags are below it. */
+#if defined(MCA_COLL_BASE_TAG_BLOCKING_BASE)
+#define TAG_FIRST MCA_COLL_BASE_TAG_BLOCKING_BASE
+#else
+#define TAG_FIRST MCA_COLL_BASE_TAG_ALLGATHER
+#endif
+_Static_assert(GBA_COMMON_TAG_TRANSPORT > TAG_FIRST && GBA_COMMON_TAG_TRANSPORT < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_NOTIFICATIONS > TAG_FIRST &&
+                   GBA_COMMON_TAG_NOTIFICATIONS < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_TRANSPORT != GBA_COMMON_TAG_NOTIFICATIONS &&
+                   GBA_COMMON_TAG_DEGRADED > TAG_FIRST && GBA_COMMON_TAG_DEGRADED < MPI_ANY_TAG &&
+                   GBA_COMMON_TAG_DEGRADED != GBA_COMMON_TAG_NOTIFICATIONS &&
+                   GBA_COMMON_TAG_DEGRADED != GBA_COMMON_TAG_TRANSPORT,
+               "these tags are ours alone");
+
+/* A message is the low byte of the sequence, which distinguishes a stray message from ours. */
+#define FOUR(n)    (n), (n) + 1, (n) + 2, (n) + 3
+#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
+#define SIXTY4(n)  SIXTEEN(n), SIXTEEN((n) + 16), SIXTEEN((n) + 32), SIXTEEN((n) + 48)
+static const uint8_t low_byte[256] = {SIXTY4(0), SIXTY4(64), SIXTY4(128), SIXTY4(192)};
+
+/* One slot: the source of its signal, and the target of this member's signal. */
+struct lane {
+    int source, target;      /* ranks in the communicator */
+    ompi_request_t *request; /* the receive, while it is posted, else NULL */
+    ompi_request_t *sending; /* the send, while it is incomplete, else NULL */
+    uint8_t byte;            /* the received byte */
+};
+
+struct pml_transport {
+    struct gba_transport base;
+    struct ompi_communicator_t *comm;
+    int tag;
+    uint32_t sequence; /* of the current barrier, or of the last one */
+    uint32_t lanes;
+    uint32_t unsent; /* lanes whose `sending` is not NULL */
+    bool failed;     /* permanently */
+    struct lane lane[];
+};
+
+static gba_status_t transport_fail(struct pml_transport *s, const char *what, int peer, int code)
+{
+    /* Once: later errors are consequences of the first. */
+    if (!s->failed)
+        gba_common_alert("a barrier over messages (tag %d): %s rank %d: error %d", s->tag, what,
+                         peer, code);
+    s->failed = true;
+    return GBA_ERR_IO;
+}
+
+/* Post the receives of a new barrier. */
+static gba_status_t transport_begin(struct pml_transport *s, uint32_t seq)
+{
+    s->sequence = seq;
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        struct lane *lane = &s->lane[i];
+        int rc = MCA_PML_CALL(
+            irecv(&lane->byte, 1, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
+
+        if (OMPI_SUCCESS != rc) {
+            lane->request = NULL;
+            return transport_fail(s, "cannot receive from", lane->source, rc);
+        }
+    }
+    return GBA_OK;
+}
+
+/* Check the send of a lane; if it is complete, free it. */
+static void lane_sent(struct pml_transport *s, struct lane *lane)
+{
+    int rc;
+
+    if (!REQUEST_COMPLETE(lane->sending))
+        return;
+    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
+    gba_fence_acquire();
+    rc = lane->sending->req_status.MPI_ERROR;
+    ompi_request_free(&lane->sending);
+    lane->sending = NULL;
+    s->unsent--;
+    if (OMPI_SUCCESS != rc)
+        (void)transport_fail(s, "cannot send to", lane->target, rc);
+}
+
+/*
+ * Release: the PML orders what this process wrote before; it must deliver the message after the
+ * data that the message announces.
+ */
+static gba_status_t pml_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
+                            uint32_t seq)
+{
+    struct pml_transport *s = (struct pml_transport *)transport;
+    int target = s->lane[slot].target, rc;
+    ompi_request_t *request;
+
+    (void)peer; /* the schedule has one peer for each slot */
+    if (s->failed)
+        return GBA_ERR_IO;
+    rc = MCA_PML_CALL(isend(&low_byte[seq & 0xff], 1, MPI_BYTE, target, s->tag,
+                            MCA_PML_BASE_SEND_STANDARD, s->comm, &request));
+    if (OMPI_SUCCESS != rc)
+        return transport_fail(s, "cannot send to", target, rc);
+    s->lane[slot].sending = request;
+    s->unsent++;
+    lane_sent(s, &s->lane[slot]);
+    /* After the first signal, because other members wait for the signal, and none for our receives.
+     */
+    return seq == s->sequence ? GBA_OK : transport_begin(s, seq);
+}
+
+/* The receive of a lane is complete: check the message, and free the request. */
+static void lane_take(struct pml_transport *s, struct lane *lane)
+{
+    size_t bytes;
+    int8_t ahead;
+    int rc;
+
+    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
+    gba_fence_acquire();
+    rc = lane->request->req_status.MPI_ERROR;
+    bytes = lane->request->req_status._ucount;
+    /* The source is one barrier ahead at most. Of two messages the later one may come first. */
+    ahead = (int8_t)(uint8_t)(lane->byte - low_byte[s->sequence & 0xff]);
+    ompi_request_free(&lane->request);
+    lane->request = NULL;
+    if (OMPI_SUCCESS != rc)
+        (void)transport_fail(s, "cannot receive from", lane->source, rc);
+    else if (1 != bytes || ahead < -1 || ahead > 1) /* an empty one leaves the previous byte */
+        (void)transport_fail(s, "a message that is no signal of this barrier, from", lane->source,
+                             lane->byte);
+}
+
+/* Acquire. Called only for the current barrier, so the parity adds nothing. */
+static uint32_t pml_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+{
+    struct pml_transport *s = (struct pml_transport *)transport;
+    struct lane *lane = &s->lane[slot];
+
+    (void)parity;
+    if (NULL != lane->request && REQUEST_COMPLETE(lane->request))
+        lane_take(s, lane);
+    return NULL == lane->request && !s->failed ? s->sequence : s->sequence - 1;
+}
+
+/* A lane sends once per barrier, and no barrier ends before this returns GBA_OK: `sending` is NULL
+ * when the next barrier needs it. */
+static gba_status_t pml_sent(struct gba_transport *transport)
+{
+    struct pml_transport *s = (struct pml_transport *)transport;
+
+    for (uint32_t i = 0; i < s->lanes && 0 != s->unsent; i++)
+        if (NULL != s->lane[i].sending)
+            lane_sent(s, &s->lane[i]);
+    if (s->failed)
+        return GBA_ERR_IO;
+    return 0 == s->unsent ? GBA_OK : GBA_INPROGRESS;
+}
+
+/* The waiting caller calls opal_progress anyway; here it learns only whether the transport has
+ * failed. */
+static gba_status_t pml_progress(struct gba_transport *transport)
+{
+    return ((struct pml_transport *)transport)->failed ? GBA_ERR_IO : GBA_OK;
+}
+
+static void pml_destroy(struct gba_transport *transport)
+{
+    struct pml_transport *s = (struct pml_transport *)transport;
+    bool received = true;
+
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        received &= NULL == s->lane[i].request;
+        /* After a failure only. A message is a constant, so the PML needs no memory of ours. It
+         * frees the request when the send is complete, as after MPI_Request_free. */
+        if (NULL != s->lane[i].sending)
+            ompi_request_free(&s->lane[i].sending);
+    }
+    if (received)
+        free(s); /* else, after a failure, the PML may still write there: leaked */
+}
+
+static const struct gba_transport_ops pml_ops = {.name = "pml",
+                                                 .set = pml_set,
+                                                 .mine = pml_mine,
+                                                 .sent = pml_sent,
+                                                 .progress = pml_progress,
+                                                 .destroy = pml_destroy};
+
+static int rank_of(const struct gba_common_messages *messages, const gba_remote_group_t *group,
+                   uint32_t number)
+{
+    uint32_t member = NULL == group->ranks ? number : group->ranks[number];
+
+    return (int)(NULL == messages->ranks ? member : messages->ranks[member]);
+}
+
+static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
+                             struct gba_transport **transport)
+{
+    const struct gba_common_messages *messages = ctx;
+    uint32_t lanes = 0, size = group->size, slot = 0;
+    struct pml_transport *s;
+
+    for (uint32_t distance = 1; distance < size; distance *= group->radix)
+        lanes += gba_sched_lanes(distance, size, group->radix);
+    s = calloc(1, sizeof *s + lanes * sizeof s->lane[0]);
+    if (NULL == s)
+        return GBA_ERR_NOMEM;
+    s->base.ops = &pml_ops;
+    s->comm = messages->comm;
+    s->tag = messages->tag[group->channel];
+    s->sequence = group->sequence;
+    s->lanes = lanes;
+    for (uint32_t distance = 1; distance < size; distance *= group->radix) {
+        uint32_t most = gba_sched_lanes(distance, size, group->radix);
+
+        for (uint32_t lane = 1; lane <= most; lane++, slot++) {
+            uint32_t far = lane * distance;
+
+            s->lane[slot].target = rank_of(messages, group, gba_sched_peer(group->rank, far, size));
+            s->lane[slot].source =
+                rank_of(messages, group, gba_sched_source(group->rank, far, size));
+        }
+    }
+    *transport = &s->base;
+    return GBA_OK;
+}
+
+void gba_common_remote_init(gba_remote_t *remote, struct gba_common_messages *messages)
+{
+    *remote = (gba_remote_t){.ctx = messages, .pulls = false, .open = pml_open};
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Activation: how the members of an active set learn that all of them have this component.
+ *
+ * A PE may lack the component, or have it disabled. It then calls the barrier that was selected
+ * before ours, and our messages do not reach it. The exchange of MPI_Init, which coll uses, is not
+ * available, because the scoll framework opens after it. No member can distinguish a PE that never
+ * answers from a slow one. So no decision depends on that: a set uses the fallback barrier until
+ * all members are seen, possibly for ever.
+ *
+ * 1. In its first barrier each member sends a hello (struct gba_scoll_note) to the leader (rank 0),
+ * and posts a receive for the activation. All members then enter the fallback barrier, as in every
+ * barrier before the agreement.
+ *
+ * 2. At the start of each of its barriers the leader receives the hellos that have arrived. When it
+ * has one from every member, and is in barrier n, it sends the activation: agree at n + 1. It uses
+ * a synchronous send, which completes when the message has matched its receive. Only then does the
+ * leader enter the fallback barrier.
+ *
+ * 3. No member leaves barrier n before the leader has entered it. So a member that leaves barrier n
+ * has received the activation, if there is one. All members begin n + 1 with the agreement.
+ *
+ * In step 2 the leader may wait for members that have not entered barrier n, as it would in the
+ * barrier itself. The messages of a PE whose leader has no component are never received. They are
+ * small, and there is one for each set.
+ */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
+
+/* The version of everything that members send to each other outside libgba: struct gba_scoll_note,
+ * and the messages of slabs.c. To be raised with each change of it. */
+#define PROTOCOL UINT64_C(7)
+_Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_note),
+               "messages have changed: raise PROTOCOL, then state the new sizes");
+
+/* Barriers with missing hellos after which the leader reports the missing members. A hello in
+ * transit needs one or two barriers. */
+#define PATIENCE 100
+
+/* The most calls of opal_progress that wait for hellos in transit: about a millisecond, once in the
+ * life of a set. */
+#define DROP_CALLS 1000
+
+/* As in coll: the values that decide whether a member takes part. */
+static uint64_t capability_mine(void)
+{
+    return gba_common_capability(PROTOCOL, &gba_scoll->params);
+}
+
+static bool set_too_small(const gba_scoll_module_t *module)
+{
+    return module->set->proc_count < gba_scoll->params.min_comm_size;
+}
+
+/* Members, in the first barrier: send the hello. If the set is below min_comm_size there is no
+ * activation; the hello then only shows the leader whether all members have the same parameters. */
+static gba_status_t note_send(gba_scoll_module_t *module)
+{
+    struct gba_scoll_note note = {.capability = capability_mine()};
+
+    if (set_too_small(module)) {
+        module->agreed = true;
+    } else if (OMPI_SUCCESS != MCA_PML_CALL(irecv(&module->invitation, sizeof module->invitation,
+                                                  MPI_BYTE, oshmem_proc_pe_vpid(module->set, 0),
+                                                  gba_scoll_tag(module->set, GBA_SCOLL_DOWN),
+                                                  oshmem_comm_world, &module->activated))) {
+        module->activated = NULL;
+        return GBA_ERR_OOB;
+    }
+    return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &note, sizeof note);
+}
+
+/* Leader: receive a member's hello if it has arrived. Returns GBA_OK; GBA_INPROGRESS: it has not
+ * arrived; or GBA_ERR_OOB. */
+static gba_status_t note_take(const gba_scoll_module_t *module, uint32_t rank,
+                              struct gba_scoll_note *note)
+{
+    int there = 0;
+
+    if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(oshmem_proc_pe_vpid(module->set, (int)rank),
+                                            gba_scoll_tag(module->set, GBA_SCOLL_UP),
+                                            oshmem_comm_world, &there, MPI_STATUS_IGNORE)))
+        return GBA_ERR_OOB;
+    if (!there)
+        return GBA_INPROGRESS;
+    return gba_scoll_receive(module, rank, GBA_SCOLL_UP, note, sizeof *note);
+}
+
+/* Leader: decline. It sends no activation, so no member agrees. The other members do not need the
+ * reason. */
+static void decline(gba_scoll_module_t *module, gba_status_t reason, const char *text)
+{
+    char why[512];
+
+    module->agreed = true;
+    module->declined = reason;
+    snprintf(why, sizeof why, "%s: %s", gba_path_name(GBA_PATH_FALLBACK), text);
+    gba_scoll_report_path(module, reason, 0, why);
+}
+
+/* The word of the member seen last differs from the leader's. */
+static void mismatch_decline(gba_scoll_module_t *module, uint64_t theirs)
+{
+    char leader[96], member[96], text[448];
+    const char *const names[] = {leader, member};
+    const uint64_t words[] = {capability_mine(), theirs};
+
+    gba_scoll_name_member(module->set, 0, leader, sizeof leader);
+    gba_scoll_name_member(module->set, module->heard, member, sizeof member);
+    gba_common_capability_differ(words, names, text, sizeof text);
+    decline(module, GBA_ERR_MISMATCH, text);
+}
+
+/* Leader: receive the hellos that have arrived. Returns GBA_OK when there is one from every member;
+ * GBA_INPROGRESS while some are missing; or GBA_ERR_OOB. */
+static gba_status_t notes_take(gba_scoll_module_t *module)
+{
+    struct gba_scoll_note note;
+    gba_status_t status;
+
+    while (module->heard + 1 < module->size) {
+        status = note_take(module, module->heard + 1, &note);
+        if (GBA_OK != status)
+            return status;
+        module->heard++;
+        if (note.capability != capability_mine()) {
+            mismatch_decline(module, note.capability);
+            return GBA_INPROGRESS;
+        }
+    }
+    return GBA_OK;
+}
+
+/*
+ * Leader, at the end: receive the hellos that it no longer needs, because PML UCX warns of messages
+ * that are left. Each member with this component has sent its hello, because it has been in a
+ * barrier. The other members never send one.
+ */
+static void notes_drop(const gba_scoll_module_t *module)
+{
+    struct gba_scoll_note note;
+    int calls = 0;
+
+    for (uint32_t rank = module->heard + 1; rank < module->size; rank++)
+        while (GBA_INPROGRESS == note_take(module, rank, &note) && calls++ < DROP_CALLS)
+            (void)opal_progress();
+}
+
+static gba_status_t invitations_send(gba_scoll_module_t *module)
+{
+    struct gba_scoll_note note = {.capability = capability_mine(), .barrier = module->barriers + 1};
+    gba_status_t status = GBA_OK;
+
+    for (uint32_t rank = 1; rank < module->size && GBA_OK == status; rank++)
+        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS, &note,
+                                sizeof note);
+    module->agree_at = note.barrier;
+    return status;
+}
+
+gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
+{
+    gba_status_t status;
+
+    module->barriers++;
+    if (0 != module->rank)
+        return 1 == module->barriers ? note_send(module) : GBA_OK;
+    if (PATIENCE == module->barriers)
+        gba_scoll_report_missing(module);
+    status = notes_take(module);
+    if (GBA_INPROGRESS == status)
+        return GBA_OK;
+    if (GBA_OK == status && set_too_small(module)) {
+        char text[96];
+
+        snprintf(text, sizeof text, "fewer PEs than min_comm_size, which is %d",
+                 gba_scoll->params.min_comm_size);
+        decline(module, GBA_ERR_TOO_FEW, text);
+        return GBA_OK;
+    }
+    /* Only the leader counts, so the members' values of this parameter may differ. */
+    if (GBA_OK != status || (module->set != oshmem_group_all &&
+                             module->barriers < (uint64_t)gba_scoll->params.offload_after))
+        return status;
+    return invitations_send(module);
+}
+
+gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
+{
+    int complete = 0;
+
+    if (NULL == module->activated)
+        return GBA_OK;
+    if (OMPI_SUCCESS != ompi_request_test(&module->activated, &complete, MPI_STATUS_IGNORE))
+        return GBA_ERR_OOB;
+    if (!complete)
+        return GBA_OK;
+    module->activated = NULL;
+    module->agree_at = module->invitation.barrier;
+    /* The agreement is due in the next barrier; or in the one after it, if the leader is in the
+     * next barrier already. */
+    if (module->agree_at > module->barriers)
+        return GBA_OK;
+    /* Other members agree without this one by now. An error that all see is better than a barrier
+     * that does not end. */
+    gba_common_alert("an invitation to barrier %llu came in barrier %llu",
+                     (unsigned long long)module->agree_at, (unsigned long long)module->barriers);
+    return GBA_ERR_OOB;
+}
+
+void gba_scoll_activation_close(gba_scoll_module_t *module)
+{
+    if (0 == module->rank && module->barriers > 0)
+        notes_drop(module);
+    if (NULL == module->activated)
+        return;
+    (void)ompi_request_cancel(module->activated);
+    (void)ompi_request_wait(&module->activated, MPI_STATUS_IGNORE);
+    module->activated = NULL;
+}

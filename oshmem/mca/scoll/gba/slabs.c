@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Symmetric memory for the signals of active sets, its division into slabs, and the channels of
+ * sets without a slab.
+ *
+ * Memory is symmetric if all PEs allocate it in the same order. The members of a set cannot,
+ * because the other PEs do not take part. So there is one allocation, which all PEs make when the
+ * set of all PEs agrees on its path. Only then is it certain that each PE has this component. All
+ * PEs are in the same barrier then, so no allocation of the program comes between. The memory
+ * belongs to the 2 MiB that Open MPI has for itself besides the size that the user set. All PEs
+ * compare the address.
+ *
+ * The memory is divided into slabs, and a set needs the same slab on all its members. Each member
+ * proposes the slabs that it has free. The set takes the first one that all members propose. A slab
+ * that is proposed in one agreement is not proposed in a concurrent one (of another thread with its
+ * own set). That agreement may find no slab.
+ *
+ * A slab becomes free when its set ends: no signal is in transit any more, because a member that
+ * has left a barrier has received all signals of it. The exception is central (v3), where members
+ * read the slab of another member. A slow one may still read, and would never find its value in the
+ * slab of another set. Such a slab is kept.
+ *
+ * All members know what prevents a slab, and use messages then (ompi/mca/common/gba/transport.c).
+ */
+#include "oshmem/mca/scoll/gba/scoll_gba.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "ompi/runtime/mpiruntime.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "oshmem/mca/atomic/atomic.h"
+#include "oshmem/mca/memheap/memheap.h"
+
+#define POOL_BYTES (GBA_SCOLL_ROWS * GBA_SCOLL_ROW_SLOTS * 2 * sizeof(uint64_t))
+
+/* Why there is no slab. The numbers travel between members. */
+static const char *const why_texts[] = {
+    [GBA_SCOLL_WHY_NONE] = "",
+    [GBA_SCOLL_WHY_ASKED] = "the parameter \"signals\" says so",
+    [GBA_SCOLL_WHY_NETWORK] = "there is no RDMA device",
+    [GBA_SCOLL_WHY_ATOMIC] = "the atomic component is not ucx",
+    [GBA_SCOLL_WHY_KEYS] = "memheap_base_key_exchange is 0",
+    [GBA_SCOLL_WHY_MEMORY] = "no private symmetric memory",
+    [GBA_SCOLL_WHY_ADDRESS] = "the private symmetric memory is not symmetric",
+    [GBA_SCOLL_WHY_EARLY] = "the set of all PEs has not agreed on a path yet",
+    [GBA_SCOLL_WHY_ROWS] = "no row of symmetric memory is free on all members",
+    [GBA_SCOLL_WHY_SLOTS] = "more signals than a row of symmetric memory has slots",
+    [GBA_SCOLL_WHY_RENEGOTIATION] = "the row of symmetric memory was in use when the members met",
+};
+
+/* The proposal of a member, or the intersection of all. Travels as bytes between processes of one
+ * build. */
+struct proposal {
+    uint64_t rows;    /* one bit for each slab */
+    uint64_t address; /* of the memory; 0: none yet */
+    int32_t why;      /* enum gba_scoll_why */
+    uint32_t pe;      /* the PE that caused it */
+    uint32_t channels;
+    uint32_t unused;
+};
+_Static_assert(32 == sizeof(struct proposal),
+               "messages have changed: raise PROTOCOL in activation.c, then state the new size");
+
+/* The set of all PEs has a tag of its own. Its communicator may be the user's own world. */
+static uint32_t channels_mine(const gba_scoll_module_t *module)
+{
+    const oshmem_group_t *set = module->set;
+    uint32_t channels = 0;
+
+    if (set == oshmem_group_all)
+        return GBA_SCOLL_CHANNEL_TAG;
+    if (NULL != set->ompi_comm)
+        channels |= GBA_SCOLL_CHANNEL_COMM;
+    if (!ompi_mpi_thread_multiple)
+        channels |= GBA_SCOLL_CHANNEL_TAG;
+    return channels;
+}
+
+static bool keys_exchanged(void)
+{
+    int index = mca_base_var_find("oshmem", "memheap", "base", "key_exchange");
+    const int *value = NULL;
+
+    return index < 0 || OPAL_SUCCESS != mca_base_var_get_value(index, &value, NULL, NULL) ||
+           NULL == value || 0 != *value;
+}
+
+/*
+ * Whether a network device of this host can write to memory by itself. Without one UCX makes
+ * atomics of messages, and one of our messages takes half the time or less: see README.md.
+ */
+static bool network_rdma(void)
+{
+    DIR *devices = opendir("/sys/class/infiniband");
+    const struct dirent *entry;
+    bool found = false;
+
+    if (NULL == devices)
+        return false;
+    while (!found && NULL != (entry = readdir(devices)))
+        found = '.' != entry->d_name[0];
+    closedir(devices);
+    return found;
+}
+
+/*
+ * Why this PE cannot use symmetric memory. The atomic component basic makes atomics of puts and
+ * gets under a lock, and waits for the peer. The guarantees of other components are not known. UCX
+ * dereferences a null pointer if it has no key of the memory of a PE.
+ */
+static enum gba_scoll_why why_not(void)
+{
+    const opal_class_t *class = mca_atomic.super.obj_class;
+
+    if (GBA_SCOLL_TRANSPORT_PML == gba_scoll->transport)
+        return GBA_SCOLL_WHY_ASKED;
+    if (NULL == class || 0 != strcmp(class->cls_name, "mca_atomic_ucx_module_t"))
+        return GBA_SCOLL_WHY_ATOMIC;
+    if (GBA_SCOLL_TRANSPORT_AUTO == gba_scoll->transport && !network_rdma())
+        return GBA_SCOLL_WHY_NETWORK;
+    return keys_exchanged() ? GBA_SCOLL_WHY_NONE : GBA_SCOLL_WHY_KEYS;
+}
+
+/* Combine the proposals of two members: the first reason counts; without a reason, the
+ * intersection. */
+static void proposal_join(struct proposal *all, const struct proposal *other)
+{
+    all->rows &= other->rows;
+    all->channels &= other->channels;
+    if (GBA_SCOLL_WHY_NONE != all->why)
+        return;
+    all->why = other->why;
+    all->pe = other->pe;
+    if (GBA_SCOLL_WHY_NONE == other->why && all->address != other->address)
+        all->why = GBA_SCOLL_WHY_ADDRESS;
+}
+
+/* Combine the proposals of all members; all receive the result. Needs no memory, which one member
+ * might lack. Collective. */
+static gba_status_t proposals_exchange(const gba_scoll_module_t *module, struct proposal *proposal)
+{
+    gba_status_t status;
+    struct proposal other;
+
+    if (0 != module->rank) {
+        status = gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, proposal,
+                                sizeof *proposal);
+        if (GBA_OK != status)
+            return status;
+        return gba_scoll_receive(module, 0, GBA_SCOLL_DOWN, proposal, sizeof *proposal);
+    }
+    for (uint32_t rank = 1; rank < module->size; rank++) {
+        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
+        if (GBA_OK != status)
+            return status;
+        proposal_join(proposal, &other);
+    }
+    for (uint32_t rank = 1; rank < module->size; rank++) {
+        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_STANDARD, proposal,
+                                sizeof *proposal);
+        if (GBA_OK != status)
+            return status;
+    }
+    return GBA_OK;
+}
+
+/* The set of all PEs: allocate the memory, if all can. Once in the life of the job. Collective. */
+static gba_status_t pool_agree(const gba_scoll_module_t *module)
+{
+    struct gba_scoll_pool *pool = &gba_scoll->pool;
+    const uint32_t me = (uint32_t)module->set->my_pe;
+    struct proposal proposal = {.why = why_not(), .pe = me};
+    gba_status_t status = proposals_exchange(module, &proposal);
+    void *memory = NULL;
+
+    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why) {
+        if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(POOL_BYTES, &memory)))
+            memory = NULL;
+        proposal = (struct proposal){.address = (uintptr_t)memory, .pe = me};
+        if (NULL == memory)
+            proposal.why = GBA_SCOLL_WHY_MEMORY;
+        status = proposals_exchange(module, &proposal);
+    }
+    if (GBA_OK == status) {
+        pool->why = (enum gba_scoll_why)proposal.why;
+        pool->pe = proposal.pe;
+        pool->tried = true;
+    }
+    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
+        pool->words = memory;
+    else if (NULL != memory)
+        (void)MCA_MEMHEAP_CALL(private_free(memory));
+    return status;
+}
+
+/* Reserve all free slabs; rows_give releases some. */
+static uint64_t rows_take(void)
+{
+    struct gba_scoll_pool *pool = &gba_scoll->pool;
+    uint64_t all = gba_scoll->signal_rows >= GBA_SCOLL_ROWS
+                       ? UINT64_MAX
+                       : (UINT64_C(1) << gba_scoll->signal_rows) - 1;
+    uint64_t rows;
+
+    opal_mutex_lock(&gba_scoll->lock);
+    rows = NULL == pool->words ? 0 : all & ~pool->taken;
+    pool->taken |= rows;
+    opal_mutex_unlock(&gba_scoll->lock);
+    return rows;
+}
+
+static void rows_give(uint64_t rows)
+{
+    opal_mutex_lock(&gba_scoll->lock);
+    gba_scoll->pool.taken &= ~rows;
+    opal_mutex_unlock(&gba_scoll->lock);
+}
+
+gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module)
+{
+    struct gba_scoll_pool *pool = &gba_scoll->pool;
+    struct gba_scoll_row *row = &module->row;
+    gba_status_t status = GBA_OK;
+    struct proposal proposal;
+    uint64_t mine;
+
+    gba_scoll_row_close(module); /* the slab of a team that recovers */
+    if (module->set == oshmem_group_all && !pool->tried)
+        status = pool_agree(module);
+    if (GBA_OK != status)
+        return status;
+    mine = rows_take();
+    proposal = (struct proposal){.rows = mine,
+                                 .address = (uintptr_t)pool->words,
+                                 .why = (int32_t)(pool->tried ? pool->why : GBA_SCOLL_WHY_EARLY),
+                                 .pe = pool->tried ? pool->pe : (uint32_t)module->set->my_pe,
+                                 .channels = channels_mine(module)};
+    status = proposals_exchange(module, &proposal);
+    if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
+        row->bit = proposal.rows & (~proposal.rows + 1); /* the lowest of those that all propose */
+    rows_give(mine & ~row->bit);
+    if (GBA_OK != status)
+        return status;
+    module->channels = proposal.channels;
+    row->why = (enum gba_scoll_why)proposal.why;
+    row->pe = proposal.pe;
+    if (GBA_SCOLL_WHY_NONE == row->why && 0 == row->bit)
+        row->why = GBA_SCOLL_WHY_ROWS;
+    return GBA_OK;
+}
+
+uint64_t *gba_scoll_row_words(const struct gba_scoll_row *row)
+{
+    return gba_scoll->pool.words + (size_t)__builtin_ctzll(row->bit) * GBA_SCOLL_ROW_SLOTS * 2;
+}
+
+void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path)
+{
+    struct gba_scoll_row *row = &module->row;
+
+    /* All members are in an agreement, so no member reads the slab any more. */
+    if (NULL == row->transport) {
+        rows_give(row->bit);
+        row->bit = 0;
+        row->pulled = false;
+    }
+    if (GBA_PATH_SOFTWARE != path ||
+        (NULL == row->transport && GBA_SCOLL_CARRIER_SPML == row->carrier))
+        row->carrier = GBA_SCOLL_CARRIER_NONE;
+    else if (NULL != row->transport) /* a renegotiation without a group may have set another one */
+        row->carrier = GBA_SCOLL_CARRIER_SPML;
+}
+
+void gba_scoll_row_close(gba_scoll_module_t *module)
+{
+    if (!module->row.pulled)
+        rows_give(module->row.bit);
+    memset(&module->row, 0, sizeof module->row);
+}
+
+void gba_scoll_pool_close(void)
+{
+    struct gba_scoll_pool *pool = &gba_scoll->pool;
+
+    if (NULL != pool->words)
+        (void)MCA_MEMHEAP_CALL(private_free(pool->words));
+    memset(pool, 0, sizeof *pool);
+}
+
+void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t len)
+{
+    char member[96] = "";
+
+    text[0] = '\0';
+    if (GBA_SCOLL_CARRIER_SPML == row->carrier)
+        snprintf(text, len, "; signals: spml, row %d of %d", __builtin_ctzll(row->bit),
+                 GBA_SCOLL_ROWS);
+    if (GBA_SCOLL_CARRIER_PML != row->carrier)
+        return;
+    /* No single member is the cause of the last reasons. */
+    if (row->why < GBA_SCOLL_WHY_ROWS)
+        gba_scoll_name_member(oshmem_group_all, row->pe, member, sizeof member);
+    snprintf(text, len, "; signals: pml, %s%s%s%s", why_texts[row->why],
+             '\0' == member[0] ? "" : " (", member, '\0' == member[0] ? "" : ")");
+}

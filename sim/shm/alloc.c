@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ALLOC of the simulated device, with the steps that may precede it: groups are taken back from
+ * dead processes, and from teams that hardly use them.
+ */
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "sim/shm/sim.h"
+
+void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
+{
+    if (segment->group[group].place == place ||
+        GBA_GROUP_FREE != segment->place[place].record.head.state)
+        return;
+    /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
+     * member polls a flag of the place any more. */
+    gba_word_store_release(&segment->home[place], 0);
+}
+
+/* Take back what dead processes hold in one place. Also frees a place whose process was killed
+ * between taking and using it. */
+static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
+{
+    struct gba_driver_record *record = &segment->place[place].record;
+    uint32_t taken = 0;
+
+    if (GBA_OK != gba_sim_group_lock(segment, group))
+        return 0;
+    if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
+        gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);
+        taken = gba_driver_reap(record, &segment->model.group[group], gba_sim_process_alive);
+        gba_sim_journal_end(segment, group);
+        gba_sim_place_put(segment, group, place);
+    }
+    gba_sim_group_unlock(segment, group);
+    return taken;
+}
+
+void gba_sim_reap(struct gba_sim_dev *dev)
+{
+    for (uint32_t place = 0; place < GBA_SIM_PLACES; place++) {
+        uint32_t home = (uint32_t)gba_word_load_acquire(&dev->segment->home[place]);
+        uint32_t taken = 0 == home ? 0 : reap_place(dev->segment, home - 1, place);
+
+        if (0 != taken)
+            gba_log(GBA_LOG_DEBUG, "sim: group %u: took back %u seats of dead processes", home - 1,
+                    taken);
+    }
+}
+
+/* The first free place: its memory may be reserved already. Under the device's lock. */
+static uint32_t place_find(struct gba_sim_segment *segment)
+{
+    uint32_t place = 0;
+
+    /* Acquire: pairs with gba_sim_place_put. */
+    while (place < GBA_SIM_PLACES && 0 != gba_word_load_acquire(&segment->home[place]))
+        place++;
+    return place;
+}
+
+/*
+ * Take the group back. Under the device's lock. Returns GBA_OK: the group is free. GBA_ERR_BUSY: a
+ * member has arrived since the survey, or there is no free place, or no memory for one, for the
+ * members that lose the group.
+ */
+static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
+                              const struct gba_driver_request *request)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_driver_record *record = gba_sim_record(segment, group);
+    uint32_t next = place_find(segment), rate = 0;
+    gba_status_t status;
+    bool taken;
+
+    if (GBA_SIM_PLACES == next || GBA_OK != gba_sim_record_reserve(dev, next, 1))
+        return GBA_ERR_BUSY;
+    status = gba_sim_group_lock_alive(segment, group);
+    if (GBA_OK != status)
+        return status;
+    taken = gba_driver_can_reclaim(record, &segment->model.group[group], request);
+    if (taken) {
+        rate = record->head.rate;
+        gba_word_store_relaxed(&segment->home[next], 1 + group);
+        segment->place[next].record.head = (struct gba_driver_head){
+            .state = GBA_GROUP_FREE, .generation = record->head.generation};
+        gba_sim_journal_reclaim(segment, group, next);
+        gba_sim_reclaim(segment, group);
+        gba_sim_journal_end(segment, group);
+    } else if (GBA_GROUP_FREE != record->head.state) {
+        status = GBA_ERR_BUSY;
+    }
+    gba_sim_group_unlock(segment, group);
+    if (taken)
+        gba_log(GBA_LOG_DEBUG, "sim: group %u: taken back at %u rounds a second for a team of %u",
+                group, rate, request->barrier_rate);
+    return status;
+}
+
+/* Choose a free group, or free one. Under the device's lock. Returns as gba_driver_decide and
+ * take_back. */
+static gba_status_t choose(struct gba_sim_dev *dev, const struct gba_driver_request *request,
+                           uint32_t *group)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_driver_survey survey;
+    gba_status_t status;
+    bool reclaim;
+
+    gba_driver_survey_init(&survey);
+    for (uint32_t i = 0; i < segment->model.groups; i++) {
+        status = gba_sim_group_lock(segment, i);
+        if (GBA_OK != status)
+            return status;
+        /* No journal: a survey changes only samples, and half a sample leads to one bad choice at
+         * most. */
+        gba_driver_survey(&survey, gba_sim_record(segment, i), &segment->model.group[i], i,
+                          request);
+        gba_sim_group_unlock(segment, i);
+    }
+    status = gba_driver_decide(&survey, request, group, &reclaim);
+    if (GBA_OK == status && reclaim)
+        status = take_back(dev, *group, request);
+    return status;
+}
+
+/* Take a free group. Without memory for it, the status is NO_GROUP and not NOMEM: a team repeats a
+ * request after NO_GROUP, and gives up after NOMEM. Under the device's lock. */
+static gba_status_t take(struct gba_sim_dev *dev, uint32_t group,
+                         const struct gba_driver_request *request, gba_group_handle_t *handle)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    uint32_t place = segment->group[group].place;
+    struct gba_driver_record *record = &segment->place[place].record;
+    gba_status_t status;
+
+    if (GBA_OK != gba_sim_record_reserve(dev, place, request->members))
+        return GBA_ERR_NO_GROUP;
+    status = gba_sim_group_lock_alive(segment, group);
+    if (GBA_OK != status)
+        return status;
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);
+    status = gba_driver_alloc(record, &segment->model.group[group], request);
+    handle->group = group;
+    handle->generation = record->head.generation;
+    gba_sim_journal_end(segment, group);
+    gba_sim_group_unlock(segment, group);
+    return status;
+}
+
+static bool is_refused(gba_status_t status)
+{
+    return GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status;
+}
+
+/* Allocate a group. Under the device's lock, because counting the groups of a job and taking one
+ * are one step. [DRV-11] */
+static gba_status_t alloc(struct gba_sim_dev *dev, struct gba_driver_request *request,
+                          gba_group_handle_t *handle)
+{
+    uint32_t barrier_rate = request->barrier_rate, group;
+    gba_status_t status, refused;
+
+    /* First try free groups, then those of dead processes, and then those that a team hardly
+     * uses. */
+    request->barrier_rate = 0;
+    status = choose(dev, request, &group);
+    if (is_refused(status)) {
+        gba_sim_reap(dev);
+        status = choose(dev, request, &group);
+    }
+    if (is_refused(status) && 0 != barrier_rate) {
+        refused = status;
+        request->barrier_rate = barrier_rate;
+        status = choose(dev, request, &group);
+        if (GBA_ERR_BUSY == status)
+            status = refused;
+    }
+    return GBA_OK == status ? take(dev, group, request, handle) : status;
+}
+
+gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
+                           gba_group_handle_t *handle)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    gba_group_handle_t t = {.members = asked->members};
+    struct gba_driver_request request = {.members = asked->members,
+                                         .groups_max = asked->groups_max,
+                                         .barrier_rate = asked->barrier_rate,
+                                         .uid = (uint32_t)geteuid(),
+                                         .job = dev->job,
+                                         .owner = gba_sim_caller(dev)};
+    gba_status_t status;
+
+    gba_sim_fault_call(dev->segment);
+    if (gba_sim_dead(dev->segment))
+        return GBA_ERR_DEAD;
+    if (0 != dev->segment->header.options.full)
+        return GBA_ERR_NO_GROUP;
+    if (sizeof t.key != getrandom(&t.key, sizeof t.key, 0)) {
+        gba_log(GBA_LOG_ERROR, "sim: cannot get random numbers for the key of a group");
+        return GBA_ERR_IO;
+    }
+    request.key = t.key;
+    status = gba_sim_device_lock(dev->segment);
+    if (GBA_OK != status)
+        return status;
+    request.now = gba_sim_clock_ns(); /* under the lock: samples are in order */
+    status = alloc(dev, &request, &t);
+    gba_sim_device_unlock(dev->segment);
+    if (GBA_OK != status)
+        return status;
+    gba_model_uuid(&dev->segment->model, t.uuid);
+    *handle = t;
+    return GBA_OK;
+}

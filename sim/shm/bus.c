@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bus of a simulated device: arrivals, the release stores that they cause, and accesses to
+ * registers.
+ */
+#include <stddef.h>
+
+#include "sim/shm/sim.h"
+#include "gba/spec/gba_regs.h"
+
+/* For branches that only an injected fault or a dead device takes. */
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* A release address is a register, and gba_reg_write accepts any value. A store to an address that
+ * is not a flag is dropped, as the IOMMU of a host would do. */
+struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address)
+{
+    uint64_t offset = address - offsetof(struct gba_sim_segment, place);
+    uint64_t place = offset / sizeof(struct gba_sim_place);
+    uint64_t into = offset % sizeof(struct gba_sim_place) - offsetof(struct gba_sim_place, slot);
+
+    /* Unsigned: an address before the first place, or before the slots of a place, wraps to a large
+     * offset. */
+    if (place >= GBA_SIM_PLACES || into >= sizeof segment->place[0].slot ||
+        0 != into % sizeof(struct gba_sim_slot))
+        return NULL;
+    return &segment->place[place].slot[into / sizeof(struct gba_sim_slot)];
+}
+
+/*
+ * Commit an access to a group, and make its release stores. All under the group's lock: the stores
+ * of two rounds keep their order, and no store goes to a member that has left.
+ * Release: the writes of the members before they arrived are visible to a member that sees its
+ * flag. Each arrival took the same lock, so all those writes precede these stores. Pairs with
+ * gba_flag_load_acquire of the member.
+ */
+static void access_finish(struct gba_sim_dev *dev, uint32_t group,
+                          const struct gba_model_effects *effects)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    uint32_t releases = effects->releases;
+
+    if (UNLIKELY(dev->faulty) && effects->completed && gba_sim_fault_die(segment)) {
+        uint32_t last = segment->header.options.die_release;
+
+        if (0 == last) {
+            gba_sim_journal_undo(segment, group);
+            return;
+        }
+        if (releases > last)
+            releases = last;
+    }
+    gba_sim_journal_end(segment, group);
+    for (uint32_t i = 0; i < releases; i++) {
+        const struct gba_model_release *release = &effects->release[i];
+        struct gba_sim_slot *slot = gba_sim_slot_at(segment, release->address);
+
+        if (UNLIKELY(NULL == slot))
+            continue;
+        if (UNLIKELY(dev->faulty))
+            gba_sim_fault_release(segment, slot, release->sequence);
+        else
+            gba_sim_flag_store(slot, release->sequence);
+    }
+}
+
+/* Arrive at a group. place: of the arriving member's record; GBA_SIM_PLACES: a write to the
+ * register, by a process with the right to do so. */
+static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32_t place,
+                                 uint64_t value)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_model_effects effects; /* 11 KiB; the model sets only the part that it uses */
+    gba_status_t status;
+
+    if (UNLIKELY(dev->faulty) && gba_sim_fault_lose_arrival(segment))
+        return GBA_OK;
+    status = gba_sim_group_lock(segment, group);
+    if (UNLIKELY(GBA_OK != status))
+        return status;
+    /* Under the lock: no member is released after the device died. */
+    if (UNLIKELY(gba_sim_dead(segment)))
+        goto unlock;
+    /* A member that lost the group must not arrive at it: its arrival could count for a member of
+     * the team that holds the group now, whose round may have the same sequence. The doorbell of
+     * the old member leads nowhere. [DRV-16] */
+    if (UNLIKELY(segment->group[group].place != place && GBA_SIM_PLACES != place))
+        goto unlock;
+    if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
+        goto unlock;
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
+    gba_model_arrive(&segment->model.group[group], value, &effects);
+    access_finish(dev, group, &effects);
+unlock:
+    gba_sim_group_unlock(segment, group);
+    return GBA_OK;
+}
+
+static struct gba_sim_slot *slot_of(const struct gba_sim_membership *membership)
+{
+    return &membership->dev->segment->place[membership->place].slot[membership->membership.member];
+}
+
+/* An arrival at a damaged segment is lost, as on a dead bus. gba_sim_group_lock has logged the
+ * damage. */
+void gba_sim_bus_arrive(struct gba_membership *membership, uint64_t value)
+{
+    struct gba_sim_membership *mine = (struct gba_sim_membership *)membership;
+
+    if (UNLIKELY(mine->dev->delayed))
+        gba_word_store_relaxed(&slot_of(mine)->awaited, GBA_ARRIVAL_SEQ(value));
+    (void)group_arrive(mine->dev, membership->group, mine->place, value);
+}
+
+void gba_sim_bus_poll(struct gba_membership *membership)
+{
+    struct gba_sim_dev *dev = ((struct gba_sim_membership *)membership)->dev;
+    struct gba_sim_slot *slot;
+
+    if (!UNLIKELY(dev->delayed))
+        return;
+    slot = slot_of((struct gba_sim_membership *)membership);
+    if (!gba_sim_fault_due(slot) || GBA_OK != gba_sim_group_lock(dev->segment, membership->group))
+        return;
+    gba_sim_fault_deliver(slot);
+    gba_sim_group_unlock(dev->segment, membership->group);
+}
+
+/* The parts of a group that an access may change. member: set for an entry of the release table. */
+static uint32_t access_journal(const struct gba_model_access *access, uint32_t *member)
+{
+    uint32_t address = access->address;
+
+    if (!access->write)
+        return GBA_SIM_JOURNAL_CORE; /* a refused read counts an error */
+    if (address >= GBA_TABLE_BASE && address < GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE) {
+        *member = (address - GBA_TABLE_BASE) % GBA_TABLE_STRIDE / GBA_TABLE_ENTRY_SIZE;
+        if (*member < GBA_MEMBERS_MAX)
+            return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_MEMBERSHIP;
+    }
+    if (address < GBA_DEVICE_BASE && GBA_REG_CONTROL == address % GBA_GROUP_STRIDE &&
+        4 == access->width && 0 != (access->value & GBA_CONTROL_RESET))
+        return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET;
+    return GBA_SIM_JOURNAL_CORE;
+}
+
+static gba_status_t bus_access(struct gba_sim_dev *dev, const struct gba_model_access *access,
+                               uint64_t *value)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    struct gba_model_effects effects;
+    int group = gba_model_group_of(&segment->model, access->address);
+    uint32_t what, member = 0;
+    gba_status_t status;
+
+    if (group < 0) {
+        status = gba_sim_device_lock(segment);
+        if (GBA_OK != status)
+            return status;
+        gba_model_access(&segment->model, access, &effects);
+        gba_sim_device_unlock(segment);
+    } else {
+        status = gba_sim_group_lock(segment, (uint32_t)group);
+        if (GBA_OK != status)
+            return status;
+        what = access_journal(access, &member);
+        gba_sim_journal_begin(segment, (uint32_t)group, what, segment->group[group].place, member);
+        gba_model_access(&segment->model, access, &effects);
+        access_finish(dev, (uint32_t)group, &effects);
+        gba_sim_group_unlock(segment, (uint32_t)group);
+    }
+    if (NULL != value)
+        *value = effects.value;
+    return GBA_OK;
+}
+
+gba_status_t gba_sim_bus_read(struct gba_dev *d, uint32_t address, unsigned width, uint64_t *value)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    const struct gba_model_access access = {
+        .write = false, .width = (uint8_t)width, .address = address};
+
+    if (gba_sim_dead(dev->segment)) {
+        *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
+        return GBA_OK;
+    }
+    return bus_access(dev, &access, value);
+}
+
+gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned width, uint64_t value)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    const struct gba_model_access access = {
+        .write = true, .width = (uint8_t)width, .address = address, .value = value};
+    int group = gba_model_group_of(&dev->segment->model, address);
+
+    if (gba_sim_dead(dev->segment))
+        return GBA_OK; /* as a store to removed hardware */
+    if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address)
+        return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, value);
+    return bus_access(dev, &access, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Options of the simulator: latency, jitter and injected faults. Faults are injected by count, so
+ * that a failure can be reproduced.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/shm/sim.h"
+
+/* The options, as spelled in a path (path.h). */
+static const struct {
+    const char *name;
+    size_t offset;
+} options[] = {
+    {"latency", offsetof(struct gba_sim_options, latency)},
+    {"jitter", offsetof(struct gba_sim_options, jitter)},
+    {"seed", offsetof(struct gba_sim_options, seed)},
+    {"lose_arrival", offsetof(struct gba_sim_options, lose_arrival)},
+    {"lose_release", offsetof(struct gba_sim_options, lose_release)},
+    {"repeat_release", offsetof(struct gba_sim_options, repeat_release)},
+    {"die_after", offsetof(struct gba_sim_options, die_after)},
+    {"die_arrival", offsetof(struct gba_sim_options, die_arrival)},
+    {"die_release", offsetof(struct gba_sim_options, die_release)},
+    {"die_call", offsetof(struct gba_sim_options, die_call)},
+    {"groups", offsetof(struct gba_sim_options, groups)},
+    {"full", offsetof(struct gba_sim_options, full)},
+    {"refuse_rank", offsetof(struct gba_sim_options, refuse_rank)},
+    {"version", offsetof(struct gba_sim_options, version)},
+};
+#define OPTIONS (sizeof options / sizeof options[0])
+_Static_assert(OPTIONS * sizeof(uint32_t) == sizeof(struct gba_sim_options),
+               "all options are in the table");
+
+static uint32_t option_get(const struct gba_sim_options *set, size_t index)
+{
+    uint32_t value;
+
+    memcpy(&value, (const char *)set + options[index].offset, sizeof value);
+    return value;
+}
+
+void gba_sim_options_print(const struct gba_sim_options *set, char *text, size_t len)
+{
+    size_t used = 0;
+
+    snprintf(text, len, "no options");
+    for (size_t i = 0; i < OPTIONS && used < len; i++) {
+        uint32_t value = option_get(set, i);
+
+        /* refuse_rank is stored as rank + 1, because 0 means "not given" in every option. */
+        if (0 == value)
+            continue;
+        if (offsetof(struct gba_sim_options, refuse_rank) == options[i].offset)
+            value--;
+        used += (size_t)snprintf(text + used, len - used, "%s%s=%" PRIu32, 0 == used ? "?" : "&",
+                                 options[i].name, value);
+    }
+}
+
+bool gba_sim_options_differ(const struct gba_sim_options *a, const struct gba_sim_options *b)
+{
+    struct gba_sim_options x = *a, y = *b;
+
+    /* An option that is not given is equal to its default. */
+    x.groups = 0 == x.groups ? GBA_GROUPS : x.groups;
+    y.groups = 0 == y.groups ? GBA_GROUPS : y.groups;
+    return 0 != memcmp(&x, &y, sizeof x);
+}
+
+/* Count an event. Returns whether it is an nth one; n = 0: never. */
+static bool count_nth(gba_word_t *counter, uint32_t n)
+{
+    return 0 != n && 0 == (gba_word_add_relaxed(counter, 1) + 1) % n;
+}
+
+bool gba_sim_fault_lose_arrival(struct gba_sim_segment *segment)
+{
+    return count_nth(&segment->arrivals, segment->header.options.lose_arrival);
+}
+
+bool gba_sim_fault_die_arrival(struct gba_sim_segment *segment)
+{
+    uint32_t limit = segment->header.options.die_arrival;
+
+    if (0 == limit || gba_word_add_relaxed(&segment->taken, 1) + 1 < limit)
+        return false;
+    gba_word_store_relaxed(&segment->dead, 1);
+    return true;
+}
+
+void gba_sim_fault_call(struct gba_sim_segment *segment)
+{
+    uint32_t limit = segment->header.options.die_call;
+
+    if (0 != limit && gba_word_add_relaxed(&segment->calls, 1) + 1 == limit)
+        gba_word_store_relaxed(&segment->dead, 1);
+}
+
+bool gba_sim_fault_die(struct gba_sim_segment *segment)
+{
+    const struct gba_sim_options *set = &segment->header.options;
+
+    if (0 == (set->die_after | set->die_release) ||
+        gba_word_add_relaxed(&segment->rounds, 1) < set->die_after)
+        return false;
+    gba_word_store_relaxed(&segment->dead, 1);
+    return true;
+}
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a pseudorandom number from a
+ * counter. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint64_t gba_sim_fault_delay(const struct gba_sim_options *set, uint64_t count)
+{
+    uint64_t jitter = 0;
+
+    if (0 != set->jitter)
+        jitter = mix((uint64_t)set->seed << 32 ^ count) % ((uint64_t)set->jitter + 1);
+    return set->latency + jitter;
+}
+
+void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot *slot,
+                           uint32_t sequence)
+{
+    const struct gba_sim_options *set = &segment->header.options;
+    uint64_t count = gba_word_add_relaxed(&segment->stores, 1) + 1;
+    uint64_t word = GBA_SIM_SLOT_FULL | sequence;
+    uint64_t delay = gba_sim_fault_delay(set, count);
+
+    if (0 != set->lose_release && 0 == count % set->lose_release)
+        return;
+    /* One at a time: a second repeated store must not replace a pending one that is not stale
+     * yet. */
+    if (0 != set->repeat_release && 0 == count % set->repeat_release &&
+        0 == gba_word_load_relaxed(&slot->repeated))
+        gba_word_store_relaxed(&slot->repeated, word);
+    if (0 == delay) {
+        /* A newer store must be the last one: no pending store may follow it. */
+        gba_word_store_relaxed(&slot->pending, 0);
+        gba_sim_flag_store(slot, sequence);
+        return;
+    }
+    /* A repeated request does not restart the delay. Otherwise the release would never arrive at a
+     * member that repeats its arrival faster than the delay passes. */
+    if (word == gba_word_load_relaxed(&slot->pending))
+        return;
+    gba_word_store_relaxed(&slot->due, gba_sim_clock_ns() + delay);
+    /* Release: pairs with gba_sim_fault_due, for `due` and for the writes of the members. */
+    gba_word_store_release(&slot->pending, word);
+}
+
+/*
+ * Whether the repeated store of a slot is due. It is due in a later round, while the member waits:
+ * a correct member is neither released nor delayed by it. It is not due after the release of that
+ * round, because it would overwrite the release. That is a lost release, another fault.
+ */
+static bool repeat_due(struct gba_sim_slot *slot)
+{
+    uint64_t word = gba_word_load_relaxed(&slot->repeated);
+    uint64_t flag = gba_flag_load_relaxed(&slot->flag);
+
+    return 0 != word && flag != (uint32_t)word && flag != gba_word_load_relaxed(&slot->awaited);
+}
+
+bool gba_sim_fault_due(struct gba_sim_slot *slot)
+{
+    return (0 != gba_word_load_acquire(&slot->pending) &&
+            gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) ||
+           repeat_due(slot);
+}
+
+void gba_sim_fault_deliver(struct gba_sim_slot *slot)
+{
+    uint64_t word = gba_word_load_relaxed(&slot->pending);
+
+    if (repeat_due(slot)) {
+        gba_flag_store_release(&slot->flag, (uint32_t)gba_word_load_relaxed(&slot->repeated));
+        gba_word_store_relaxed(&slot->repeated, 0);
+    }
+    if (0 != word && gba_sim_clock_ns() >= gba_word_load_relaxed(&slot->due)) {
+        gba_flag_store_release(&slot->flag, (uint32_t)word);
+        gba_word_store_relaxed(&slot->pending, 0);
+    }
+}
+
+void gba_sim_fault_flush(struct gba_sim_slot *slot)
+{
+    uint64_t word = gba_word_load_relaxed(&slot->pending);
+
+    if (0 != word)
+        gba_flag_store_release(&slot->flag, (uint32_t)word);
+    gba_word_store_relaxed(&slot->pending, 0);
+    gba_word_store_relaxed(&slot->repeated, 0);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How processes of one user find a simulator that has no name in any file system.
+ *
+ * The segment is a memfd. It disappears with the last process that has it open, even if that
+ * process is killed. A later process finds it in /proc, among the open files of the user's
+ * processes. An abstract socket ensures that the first two processes make one segment and not two:
+ * the maker binds it, and the kernel drops it when its holder dies.
+ *
+ * Both names contain the IPC, PID and network namespaces, because shared memory, process numbers
+ * and abstract sockets are valid only inside them. Two containers therefore count as two hosts. The
+ * name of the socket has no room for the time namespace. Across time namespaces all processes look
+ * dead to each other, because their start times differ. The time namespace is therefore in the
+ * segment's header. Processes of two time namespaces that make a simulator of the same name do so
+ * one after the other, and each skips the other's segment.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "sim/shm/sim.h"
+
+#define LOCK_PREFIX "gba-sim-lock:"
+
+/* The number of processes that a GBA_SIM_NEAR search reads, about 10 us each. It exceeds the number
+ * of cores of most hosts, so the search includes a maker of the same job. */
+#define NEAR 64
+
+_Static_assert(1 + sizeof LOCK_PREFIX + GBA_SIM_ID_MAX <= sizeof((struct sockaddr_un *)0)->sun_path,
+               "the name of the lock fits an abstract socket");
+_Static_assert(2 + 9 * 4 + GBA_SIM_NAME_MAX + 1 <= GBA_SIM_ID_MAX, "the longest name fits an id");
+
+/* The number of a namespace of this process. The kernel uses 32 bits. */
+static unsigned int namespace_id(const char *path)
+{
+    struct stat st;
+
+    return 0 == stat(path, &st) ? (unsigned int)st.st_ino : 0;
+}
+
+gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job)
+{
+    unsigned int ipc = namespace_id("/proc/self/ns/ipc");
+    unsigned int pid = namespace_id("/proc/self/ns/pid");
+    unsigned int net = namespace_id("/proc/self/ns/net");
+    char self[24], host[40];
+    ssize_t len = readlink("/proc/self", self, sizeof self - 1);
+
+    /* A /proc of another PID namespace shows other processes under the same numbers. */
+    if (len <= 0 || (self[len] = '\0', strtol(self, NULL, 10) != (long)getpid())) {
+        gba_log(GBA_LOG_ERROR, "sim: needs a /proc that shows the processes of this PID namespace");
+        return GBA_ERR_IO;
+    }
+    snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
+    if (NULL != name)
+        snprintf(id, GBA_SIM_ID_MAX, "n:%s:%.*s", host, GBA_SIM_NAME_MAX, name);
+    else if (NULL != job)
+        snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)gba_dev_job(job));
+    else
+        snprintf(id, GBA_SIM_ID_MAX, "p:%s:%ld", host, (long)getpid());
+    return GBA_OK;
+}
+
+uint32_t gba_sim_clock_id(void)
+{
+    return namespace_id("/proc/self/ns/time");
+}
+
+/* Pass the matching files of one process to `take`. Files and processes come and go meanwhile, so a
+ * failure to open or read one is not an error. */
+static gba_status_t find_in_process(int proc, const char *pid, const char *link,
+                                    gba_status_t (*take)(void *ctx, int file), void *ctx)
+{
+    char path[32], text[GBA_SIM_ID_MAX + 40];
+    gba_status_t status = GBA_INPROGRESS;
+    const struct dirent *entry;
+    struct stat st;
+    DIR *dir;
+    int fds, file;
+    ssize_t len;
+
+    if (0 != fstatat(proc, pid, &st, 0) || st.st_uid != geteuid())
+        return GBA_INPROGRESS;
+    snprintf(path, sizeof path, "%.16s/fd", pid);
+    fds = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fds < 0)
+        return GBA_INPROGRESS;
+    dir = fdopendir(fds);
+    if (NULL == dir) {
+        close(fds);
+        return GBA_INPROGRESS;
+    }
+    while (GBA_INPROGRESS == status && NULL != (entry = readdir(dir))) {
+        len = readlinkat(fds, entry->d_name, text, sizeof text - 1);
+        if (len <= 0)
+            continue;
+        text[len] = '\0';
+        if (0 != strcmp(text, link))
+            continue;
+        file = openat(fds, entry->d_name, O_RDWR | O_CLOEXEC | O_NOCTTY);
+        if (file < 0)
+            continue;
+        status = take(ctx, file);
+        if (GBA_OK != status)
+            close(file);
+    }
+    closedir(dir);
+    return status;
+}
+
+struct process {
+    long distance; /* difference of the process numbers */
+    int pid;
+};
+
+static int compare_distances(const void *left, const void *right)
+{
+    const struct process *a = left, *b = right;
+
+    return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+/*
+ * List the processes in /proc, in the order of the distance of their numbers from that of this
+ * process: the processes of a job start one after the other, so the search ends soon if one of them
+ * has the file. Returns the number of processes, or -1: out of memory (logged).
+ */
+static int processes_list(DIR *proc, struct process **processes)
+{
+    struct process *list = NULL, *more;
+    const long self = (long)getpid();
+    const struct dirent *entry;
+    int count = 0, room = 0;
+
+    while (NULL != (entry = readdir(proc))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        if (count == room) {
+            room = 2 * room + 256;
+            more = realloc(list, (size_t)room * sizeof *list);
+            if (NULL == more) {
+                gba_log(GBA_LOG_ERROR, "sim: no memory for a list of processes");
+                free(list);
+                return -1;
+            }
+            list = more;
+        }
+        list[count].pid = (int)strtol(entry->d_name, NULL, 10);
+        list[count].distance = labs(list[count].pid - self);
+        count++;
+    }
+    if (count > 0)
+        qsort(list, (size_t)count, sizeof *list, compare_distances);
+    *processes = list;
+    return count;
+}
+
+gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
+                          gba_status_t (*take)(void *ctx, int file), void *ctx)
+{
+    char link[GBA_SIM_ID_MAX + 40], name[16];
+    gba_status_t status = GBA_INPROGRESS;
+    DIR *proc = opendir("/proc");
+    struct process *processes = NULL;
+    int count;
+
+    if (NULL == proc) {
+        gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(errno));
+        return GBA_ERR_IO;
+    }
+    count = processes_list(proc, &processes);
+    if (count < 0)
+        status = GBA_ERR_NOMEM;
+    if (GBA_SIM_NEAR == scope && count > NEAR)
+        count = NEAR;
+    snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
+    for (int i = 0; i < count && GBA_INPROGRESS == status; i++) {
+        snprintf(name, sizeof name, "%d", processes[i].pid);
+        status = find_in_process(dirfd(proc), name, link, take, ctx);
+    }
+    free(processes);
+    closedir(proc);
+    return status;
+}
+
+int gba_sim_maker_lock(const char *id)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int len, err, lock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (lock < 0)
+        return -1;
+    /* An abstract name begins with a zero byte. The address length ends it. */
+    len = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, LOCK_PREFIX "%s", id);
+    if (0 == bind(lock, (const struct sockaddr *)&address,
+                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)))
+        return lock;
+    err = errno;
+    close(lock);
+    errno = err;
+    return -1;
+}

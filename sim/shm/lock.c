@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of the simulator. A process may be killed at any instruction, also while it holds a lock.
+ * The locks are robust: the next owner receives EOWNERDEAD and undoes the unfinished change from
+ * the journal. An undone change never happened. It is a lost arrival, which the member's retry
+ * repairs, or a call of a dead process.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "sim/shm/sim.h"
+
+int gba_sim_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    int err = pthread_mutexattr_init(&attr);
+
+    if (0 != err)
+        return err;
+    err = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    if (0 == err)
+        err = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    if (0 == err)
+        err = pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return err;
+}
+
+/* Whether the record has this member. Memory is reserved only for the members of the record, and no
+ * call changes the others. */
+static bool has_membership(const struct gba_driver_record *record, uint32_t member)
+{
+    return member < record->head.members;
+}
+
+/* Make the journal valid: from here on an undo uses the copies. */
+static void journal_open(struct gba_sim_journal *journal, uint32_t what)
+{
+    gba_fence_compiler(); /* the copies are complete before the journal is valid */
+    gba_word_store_relaxed(&journal->what, what);
+    gba_fence_compiler(); /* the journal is valid before the first change */
+}
+
+void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
+                           uint32_t place, uint32_t member)
+{
+    struct gba_sim_journal *journal = &segment->group[group].journal;
+    const struct gba_model_group *model = &segment->model.group[group];
+    const struct gba_driver_record *record = &segment->place[place].record;
+
+    journal->place = place;
+    if (0 != (what & GBA_SIM_JOURNAL_CORE))
+        journal->core = model->core;
+    if (0 != (what & GBA_SIM_JOURNAL_HEAD))
+        journal->head = record->head;
+    if (0 != (what & GBA_SIM_JOURNAL_MEMBERSHIP)) {
+        journal->member = member;
+        if (has_membership(record, member))
+            journal->membership = record->membership[member];
+        journal->address = model->table[member];
+    }
+    journal_open(journal, what);
+}
+
+void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next)
+{
+    struct gba_sim_journal *journal = &segment->group[group].journal;
+
+    journal->place = segment->group[group].place;
+    journal->next = next;
+    journal->reclaims = segment->group[group].reclaims + 1;
+    journal_open(journal, GBA_SIM_JOURNAL_RECLAIM);
+}
+
+void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group)
+{
+    gba_fence_compiler(); /* all changes precede the commit */
+    gba_word_store_relaxed(&segment->group[group].journal.what, 0);
+    gba_fence_compiler(); /* the commit precedes the first release store */
+}
+
+/* Restartable: each step can be repeated. If the process dies here, the next lock owner starts
+ * again. */
+void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group)
+{
+    const struct gba_sim_journal *journal = &segment->group[group].journal;
+    struct gba_sim_place *place = &segment->place[journal->place];
+
+    gba_driver_reclaim(&place->record, &segment->model.group[group]);
+    for (uint32_t member = 0; member < place->record.head.members; member++) {
+        struct gba_sim_slot *slot = &place->slot[member];
+
+        if (GBA_MEMBERSHIP_MAPPED != place->record.membership[member].state)
+            continue;
+        /* Pending stores come first, as the read at the end of a withdrawal pushes them before it
+         * [HOST-6]. After that, only the mark is stored here, and only under the lock. */
+        gba_sim_fault_flush(slot);
+        /* Release: a member that sees the mark also sees that the group is gone. Pairs with
+         * gba_state_reclaimed. */
+        gba_flag_store_release(&slot->flag,
+                               gba_flag_load_relaxed(&slot->flag) | GBA_FLAG_RECLAIMED);
+        /* The half of the flag that the futex compares does not change. A member that is falling
+         * asleep now is therefore missed; its timeout wakes it. */
+        gba_flag_unpark(&slot->flag, &slot->sleeper);
+    }
+    segment->group[group].place = journal->next;
+    segment->group[group].reclaims = journal->reclaims;
+}
+
+/* Complete a RESET that has begun: the journal has no copy of the release table. */
+static void reset_again(struct gba_sim_segment *segment, uint32_t group)
+{
+    const struct gba_model_access reset = {
+        .write = true,
+        .width = 4,
+        .address = GBA_GROUP_REG(group, GBA_REG_CONTROL),
+        .value = GBA_CONTROL_RESET,
+    };
+    struct gba_model_effects effects;
+
+    gba_model_access(&segment->model, &reset, &effects);
+}
+
+/* Restartable: the journal stays valid until the end. If the holder dies here, the next lock owner
+ * repeats the undo. */
+void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
+{
+    struct gba_sim_journal *journal = &segment->group[group].journal;
+    struct gba_model_group *model = &segment->model.group[group];
+    struct gba_driver_record *record = &segment->place[journal->place].record;
+    uint64_t what = gba_word_load_relaxed(&journal->what);
+
+    gba_fence_compiler(); /* pairs with the first fence of journal_open */
+    if (0 != (what & GBA_SIM_JOURNAL_RECLAIM))
+        gba_sim_reclaim(segment, group);
+    if (0 != (what & GBA_SIM_JOURNAL_CORE))
+        model->core = journal->core;
+    if (0 != (what & GBA_SIM_JOURNAL_RESET))
+        reset_again(segment, group);
+    if (0 != (what & GBA_SIM_JOURNAL_HEAD))
+        record->head = journal->head;
+    if (0 != (what & GBA_SIM_JOURNAL_MEMBERSHIP)) {
+        if (has_membership(record, journal->member))
+            record->membership[journal->member] = journal->membership;
+        model->table[journal->member] = journal->address;
+    }
+    /* A reaper takes several memberships in one call, so the counts are repaired from the
+     * memberships. A free record that is not the group's current one needs no repair, and must not
+     * be repaired, because that would reset the group. */
+    if (0 != (what & GBA_SIM_JOURNAL_HEAD) &&
+        (journal->place == segment->group[group].place || GBA_GROUP_FREE != record->head.state))
+        gba_driver_repair(record, model);
+    gba_sim_journal_end(segment, group);
+}
+
+static gba_status_t lock_failed(int err)
+{
+    gba_log(GBA_LOG_ERROR, "sim: cannot lock the simulated device: %s", strerror(err));
+    return GBA_ERR_IO;
+}
+
+/* The attempts before a sleep. A holder keeps the lock for a few hundred ns. pthread_mutex_lock on
+ * a robust mutex sleeps at once, which takes longer. */
+#define LOCK_SPINS 100
+
+static int lock_take(pthread_mutex_t *lock)
+{
+    int err = pthread_mutex_trylock(lock);
+
+    for (int i = 0; EBUSY == err && i < LOCK_SPINS; i++) {
+        gba_cpu_pause();
+        err = pthread_mutex_trylock(lock);
+    }
+    return EBUSY == err ? pthread_mutex_lock(lock) : err;
+}
+
+gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
+{
+    pthread_mutex_t *lock = &segment->group[group].lock;
+    int err = lock_take(lock);
+
+    if (__builtin_expect(0 == err, 1))
+        return GBA_OK;
+    if (EOWNERDEAD != err)
+        return lock_failed(err);
+    gba_log(GBA_LOG_DEBUG, "sim: group %u: the holder of its lock was killed, repaired", group);
+    gba_sim_journal_undo(segment, group);
+    pthread_mutex_consistent(lock);
+    return GBA_OK;
+}
+
+gba_status_t gba_sim_group_lock_alive(struct gba_sim_segment *segment, uint32_t group)
+{
+    gba_status_t status = gba_sim_group_lock(segment, group);
+
+    if (GBA_OK == status && gba_sim_dead(segment)) {
+        gba_sim_group_unlock(segment, group);
+        status = GBA_ERR_DEAD;
+    }
+    return status;
+}
+
+void gba_sim_group_unlock(struct gba_sim_segment *segment, uint32_t group)
+{
+    pthread_mutex_unlock(&segment->group[group].lock);
+}
+
+gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment)
+{
+    int err = pthread_mutex_lock(&segment->lock);
+
+    /* No repair is needed. The lock guards one word of the device page, written in one store, and
+     * places that were taken and not used yet, which gba_sim_reap frees. */
+    if (EOWNERDEAD == err)
+        err = pthread_mutex_consistent(&segment->lock);
+    return 0 == err ? GBA_OK : lock_failed(err);
+}
+
+void gba_sim_device_unlock(struct gba_sim_segment *segment)
+{
+    pthread_mutex_unlock(&segment->lock);
+}

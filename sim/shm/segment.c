@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The segment of a simulated device: makes it, or attaches to an existing one.
+ */
+#define _GNU_SOURCE /* fallocate, seals */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/base/memory_file.h"
+#include "sim/shm/sim.h"
+
+uint64_t gba_sim_slot_address(uint32_t place, uint32_t member)
+{
+    return offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place) +
+           offsetof(struct gba_sim_place, slot) + member * sizeof(struct gba_sim_slot);
+}
+
+/* The longest wait for another process that makes the simulator. Making it takes a millisecond, and
+ * the lock of a dead maker is free at once. So long a wait means that the maker is stopped, or that
+ * an unrelated process holds the name of the lock. */
+#define MAKER_WAIT_NS 10000000000ull
+/* The interval between two attempts: at first a fraction of the time that the maker needs. It
+ * doubles up to the maximum, from which on each attempt reads all of /proc. */
+#define MAKER_POLL_NS     50000l
+#define MAKER_POLL_MAX_NS 50000000l
+
+/* Peers may write to the file, but not truncate it under a process that has it mapped. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+struct attach {
+    struct gba_sim_dev *dev;
+    const struct gba_dev_path *path;
+    const char *id;
+};
+
+static gba_status_t system_failed(const char *what)
+{
+    int err = errno;
+
+    gba_log(GBA_LOG_ERROR, "sim: cannot %s: %s", what, strerror(err));
+    switch (err) {
+    case ENOMEM:
+    case ENOSPC:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+        return GBA_ERR_NOMEM;
+    case EPERM:
+    case EACCES:
+        return GBA_ERR_PERM;
+    default:
+        return GBA_ERR_IO;
+    }
+}
+
+static int reserve(int file, off_t offset, off_t len)
+{
+    int rc;
+
+    do
+        rc = fallocate(file, 0, offset, len);
+    while (0 != rc && EINTR == errno);
+    return rc;
+}
+
+/* Make a file of the right size with its first part in memory. Returns -1 on failure, with *status
+ * set. */
+static int file_create(const char *id, gba_status_t *status)
+{
+    const off_t size = (off_t)sizeof(struct gba_sim_segment);
+    char name[GBA_SIM_ID_MAX + 16];
+    struct rlimit limit;
+    int file;
+
+    /* Beyond this limit ftruncate kills the process with SIGXFSZ. */
+    if (0 == getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)size) {
+        gba_log(GBA_LOG_ERROR, "sim: the file size limit (ulimit -f) is %llu bytes, needed: %lld",
+                (unsigned long long)limit.rlim_cur, (long long)size);
+        *status = GBA_ERR_NOMEM;
+        return -1;
+    }
+    snprintf(name, sizeof name, GBA_SIM_FILE_NAME, id);
+    file = gba_memory_file(name);
+    if (file < 0) {
+        *status = system_failed("make its memory");
+        return -1;
+    }
+    if (0 == ftruncate(file, size) &&
+        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, place)) &&
+        0 == fcntl(file, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
+        return file;
+    *status = system_failed("reserve the memory of the simulated device");
+    close(file);
+    return -1;
+}
+
+static struct gba_sim_segment *segment_map(int file)
+{
+    void *map =
+        mmap(NULL, sizeof(struct gba_sim_segment), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+    return MAP_FAILED == map ? NULL : map;
+}
+
+static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id,
+                                 const struct gba_sim_options *options)
+{
+    uint64_t uuid[2];
+    int err;
+
+    if (sizeof uuid != getrandom(uuid, sizeof uuid, 0))
+        return system_failed("get random numbers");
+    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups, uuid);
+    if (0 != options->version)
+        segment->model.version = options->version;
+    err = gba_sim_lock_init(&segment->lock);
+    for (uint32_t i = 0; 0 == err && i < GBA_GROUPS; i++)
+        err = gba_sim_lock_init(&segment->group[i].lock);
+    if (0 != err) {
+        errno = err;
+        return system_failed("make a lock");
+    }
+    segment->header.layout = GBA_SIM_LAYOUT;
+    segment->header.size = sizeof *segment;
+    segment->header.clock = gba_sim_clock_id();
+    segment->header.options = *options;
+    snprintf(segment->header.id, sizeof segment->header.id, "%s", id);
+    /* Release: pairs with segment_attach. A process that sees the magic sees all stores above. */
+    gba_word_store_release(&segment->header.magic, GBA_SIM_MAGIC);
+    return GBA_OK;
+}
+
+/* Give each group a place at the start, with a free record. */
+static gba_status_t places_init(struct gba_sim_dev *dev)
+{
+    for (uint32_t i = 0; i < GBA_GROUPS; i++) {
+        gba_status_t status = gba_sim_record_reserve(dev, i, 1);
+
+        if (GBA_OK != status)
+            return status;
+        dev->segment->group[i].place = i;
+        gba_word_store_relaxed(&dev->segment->home[i], 1 + i);
+    }
+    return GBA_OK;
+}
+
+static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
+                                   const struct gba_sim_options *options)
+{
+    struct gba_sim_segment *segment;
+    gba_status_t status = GBA_OK;
+    int file = file_create(id, &status);
+
+    if (file < 0)
+        return status;
+    segment = segment_map(file);
+    if (NULL == segment) {
+        status = system_failed("map the simulated device");
+        goto close_file;
+    }
+    dev->segment = segment;
+    dev->file = file;
+    status = places_init(dev);
+    if (GBA_OK == status)
+        status = segment_init(segment, id, options); /* other processes can attach from here on */
+    dev->created = true;
+    if (GBA_OK == status)
+        return GBA_OK;
+    munmap(segment, sizeof *segment);
+close_file:
+    close(file);
+    return status;
+}
+
+/* Check that a file belongs to this user, is safe to map, and has this layout. The header is read
+ * without mapping the file. */
+static gba_status_t file_check(int file, const char *id)
+{
+    struct gba_sim_header header;
+    struct stat st;
+    int seals = fcntl(file, F_GET_SEALS);
+
+    if (0 != fstat(file, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+        0 != (st.st_mode & 077) || seals < 0 || SEALS != (seals & SEALS))
+        return GBA_INPROGRESS;
+    if (sizeof header != pread(file, &header, sizeof header, 0) ||
+        GBA_SIM_MAGIC != gba_word_load_acquire(&header.magic))
+        return GBA_INPROGRESS; /* its maker died while making it */
+    if (GBA_SIM_LAYOUT != header.layout || sizeof(struct gba_sim_segment) != header.size ||
+        (off_t)sizeof(struct gba_sim_segment) != st.st_size) {
+        gba_log(GBA_LOG_ERROR,
+                "sim: the simulator that runs belongs to another build of libgba "
+                "(layout %u, %u bytes; here %u, %zu)",
+                header.layout, header.size, GBA_SIM_LAYOUT, sizeof(struct gba_sim_segment));
+        return GBA_ERR_VERSION;
+    }
+    if (0 != strncmp(header.id, id, sizeof header.id) || gba_sim_clock_id() != header.clock)
+        return GBA_INPROGRESS;
+    return GBA_OK;
+}
+
+/* Check that the requested options are those of the maker. A process may attach to a named
+ * simulator without giving options. */
+static gba_status_t options_check(const struct gba_sim_segment *segment,
+                                  const struct gba_dev_path *path)
+{
+    static const struct gba_sim_options none;
+    const bool named = '\0' != path->name[0];
+    char runs[96], requested[96];
+
+    if (named && !gba_sim_options_differ(&path->sim, &none))
+        return GBA_OK;
+    if (!gba_sim_options_differ(&segment->header.options, &path->sim))
+        return GBA_OK;
+    gba_sim_options_print(&segment->header.options, runs, sizeof runs);
+    gba_sim_options_print(&path->sim, requested, sizeof requested);
+    gba_log(GBA_LOG_ERROR, "sim%s%s: this simulated device runs with %s; requested: %s; %s%s%s",
+            named ? ":" : "", path->name, runs, requested,
+            named ? "give the same options, or sim:"
+                  : "all processes of the job must give the same options",
+            path->name, named ? " alone" : "");
+    return GBA_ERR_BUSY;
+}
+
+static gba_status_t segment_attach(void *ctx, int file)
+{
+    const struct attach *attach = ctx;
+    struct gba_sim_segment *segment;
+    gba_status_t status = file_check(file, attach->id);
+
+    if (GBA_OK != status)
+        return status;
+    segment = segment_map(file);
+    if (NULL == segment)
+        return system_failed("map the simulated device");
+    /* Acquire: pairs with segment_init. */
+    if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic))
+        status = GBA_INPROGRESS;
+    else
+        status = options_check(segment, attach->path);
+    if (GBA_OK != status) {
+        munmap(segment, sizeof *segment);
+        return status;
+    }
+    attach->dev->segment = segment;
+    attach->dev->file = file;
+    return GBA_OK;
+}
+
+gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
+                                  const char *job)
+{
+    struct timespec pause = {.tv_nsec = MAKER_POLL_NS};
+    const char *name = '\0' == path->name[0] ? NULL : path->name;
+    char id[GBA_SIM_ID_MAX];
+    struct attach attach = {.dev = dev, .path = path, .id = id};
+    uint64_t deadline = gba_sim_clock_ns() + MAKER_WAIT_NS;
+    gba_status_t status = gba_sim_id(id, name, job);
+    int lock = -1;
+    bool all;
+
+    if (GBA_OK != status)
+        return status;
+    if (NULL == name && NULL == job)
+        return segment_create(dev, id, &path->sim);
+    do {
+        /* The holder of the lock searches all processes, once: no other process can make the
+         * simulator meanwhile. A process without the lock waits for the maker, which is near in
+         * most cases. The lock may also be held by a stopped process or by an unrelated one. The
+         * simulator may then be anywhere. */
+        lock = gba_sim_maker_lock(id);
+        if (lock < 0 && EADDRINUSE != errno)
+            return system_failed("bind its lock, an abstract socket");
+        all = lock >= 0 || pause.tv_nsec >= MAKER_POLL_MAX_NS;
+        status = gba_sim_find(id, all ? GBA_SIM_ALL : GBA_SIM_NEAR, segment_attach, &attach);
+        if (GBA_INPROGRESS == status && lock >= 0)
+            status = segment_create(dev, id, &path->sim);
+        if (GBA_INPROGRESS != status)
+            break;
+        if (gba_sim_clock_ns() > deadline) {
+            gba_log(GBA_LOG_ERROR,
+                    "sim: another process has held the lock @gba-sim-lock:%s for 10 s", id);
+            return GBA_ERR_BUSY;
+        }
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < MAKER_POLL_MAX_NS)
+            pause.tv_nsec *= 2;
+    } while (true);
+    if (lock >= 0)
+        close(lock);
+    return status;
+}
+
+void gba_sim_segment_close(struct gba_sim_dev *dev)
+{
+    munmap(dev->segment, sizeof *dev->segment);
+    close(dev->file);
+}
+
+static gba_status_t reserve_failed(void)
+{
+    system_failed("reserve the memory of a group");
+    return GBA_ERR_NOMEM;
+}
+
+gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members)
+{
+    uint64_t offset = offsetof(struct gba_sim_segment, place) +
+                      place * sizeof(struct gba_sim_place) + offsetof(struct gba_sim_place, record);
+    size_t size = offsetof(struct gba_driver_record, membership) +
+                  members * sizeof(struct gba_driver_membership);
+
+    if (0 == reserve(dev->file, (off_t)offset, (off_t)size))
+        return GBA_OK;
+    if (dev->lack_reported)
+        return GBA_ERR_NOMEM;
+    dev->lack_reported = true;
+    return reserve_failed();
+}
+
+gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member)
+{
+    if (0 ==
+        reserve(dev->file, (off_t)gba_sim_slot_address(place, member), sizeof(struct gba_sim_slot)))
+        return GBA_OK;
+    return reserve_failed();
+}

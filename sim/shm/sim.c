@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulated device as a backend: each process makes the calls of the driver (gba_ioctl.h)
+ * itself, on the shared segment.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "sim/shm/sim.h"
+#include "gba/spec/gba_ioctl.h"
+
+#define JOURNAL_ALL (GBA_SIM_JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
+
+static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
+{
+    return &dev->segment->model.group[group];
+}
+
+/* The record with which this membership joined; NULL: its place is free or belongs to another
+ * group. Under the group's lock. */
+static struct gba_driver_record *record_of(const struct gba_sim_membership *membership)
+{
+    struct gba_sim_segment *segment = membership->dev->segment;
+
+    if (1 + membership->membership.group !=
+        gba_word_load_relaxed(&segment->home[membership->place]))
+        return NULL;
+    return &segment->place[membership->place].record;
+}
+
+/* Lock a group for a call of the driver, and open its journal. place: of the record;
+ * GBA_SIM_PLACES: the current place of the group. */
+static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what,
+                               uint32_t place, uint32_t member)
+{
+    gba_status_t status;
+
+    gba_sim_fault_call(dev->segment);
+    status = gba_sim_group_lock_alive(dev->segment, group);
+    if (GBA_OK != status)
+        return status;
+    if (GBA_SIM_PLACES == place)
+        place = dev->segment->group[group].place;
+    gba_sim_journal_begin(dev->segment, group, what, place, member);
+    return GBA_OK;
+}
+
+static void call_end(struct gba_sim_dev *dev, uint32_t group)
+{
+    gba_sim_journal_end(dev->segment, group);
+    gba_sim_group_unlock(dev->segment, group);
+}
+
+static void sim_close(struct gba_dev *d)
+{
+    gba_sim_segment_close((struct gba_sim_dev *)d);
+    free(d);
+}
+
+static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
+                             struct gba_dev **out)
+{
+    const struct gba_sim_options *set; /* options of the maker */
+    struct gba_sim_dev *dev = calloc(1, sizeof *dev);
+    gba_status_t status;
+    uint32_t version;
+
+    if (NULL == dev)
+        return GBA_ERR_NOMEM;
+    dev->dev.ops = &gba_dev_sim;
+    dev->self = gba_sim_process_self();
+    dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
+    status = gba_sim_segment_open(dev, path, NULL == attr ? NULL : attr->job);
+    if (GBA_OK != status)
+        goto free_dev;
+    version = dev->segment->model.version;
+    if (GBA_REGS_MAJOR != version >> 16) {
+        gba_log(GBA_LOG_ERROR, "sim: the device has registers of version %u.%u, not %u.x",
+                version >> 16, version & 0xFFFF, GBA_REGS_MAJOR);
+        status = GBA_ERR_VERSION;
+        goto close_segment;
+    }
+    set = &dev->segment->header.options;
+    dev->delayed = 0 != (set->latency | set->jitter | set->repeat_release);
+    dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
+                                        set->die_arrival | set->die_release);
+    gba_sim_reap(dev);
+    *out = &dev->dev;
+    return GBA_OK;
+
+close_segment:
+    gba_sim_segment_close(dev);
+free_dev:
+    free(dev);
+    return status;
+}
+
+static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    const struct gba_model *model = &dev->segment->model;
+    gba_device_info_t i = {.backend = "sim",
+                           .regs_version = model->version,
+                           .groups = model->groups,
+                           .members_max = GBA_MEMBERS_MAX,
+                           .dead = gba_sim_dead(dev->segment),
+                           .created = dev->created};
+    gba_status_t status;
+
+    gba_sim_reap(dev);
+    for (uint32_t group = 0; group < model->groups; group++) {
+        status = gba_sim_group_lock(dev->segment, group);
+        if (GBA_OK != status)
+            return status;
+        i.groups_free += GBA_GROUP_FREE == gba_sim_record(dev->segment, group)->head.state;
+        i.reclaimed += dev->segment->group[group].reclaims;
+        for (uint32_t c = 0; c < GBA_COUNTERS; c++)
+            i.counters[c] += model->group[group].core.counters[c];
+        gba_sim_group_unlock(dev->segment, group);
+    }
+    if (0 != dev->segment->header.options.full)
+        i.groups_free = 0;
+    status = gba_sim_device_lock(dev->segment);
+    if (GBA_OK != status)
+        return status;
+    i.bad_access = model->bad_access;
+    gba_sim_device_unlock(dev->segment);
+    gba_model_uuid(model, i.uuid);
+    memcpy(i.path, info->path, sizeof i.path);
+    *info = i;
+    return GBA_OK;
+}
+
+static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    uint32_t group = handle->group;
+
+    if (group >= dev->segment->model.groups || GBA_OK != gba_sim_group_lock(dev->segment, group))
+        return;
+    gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP,
+                          dev->segment->group[group].place, 0);
+    (void)gba_driver_leave(gba_sim_record(dev->segment, group), model_of(dev, group),
+                           handle->generation, GBA_MEMBER_NONE, gba_sim_caller(dev));
+    call_end(dev, group);
+}
+
+static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle, uint32_t member,
+                             struct gba_membership **out)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    struct gba_sim_membership *membership;
+    gba_status_t status;
+
+    if (handle->group >= dev->segment->model.groups || member >= GBA_MEMBERS_MAX)
+        return GBA_ERR_PARAM; /* used as indexes below */
+    if (dev->segment->header.options.refuse_rank == member + 1)
+        return GBA_ERR_REFUSED;
+    membership = calloc(1, sizeof *membership);
+    if (NULL == membership)
+        return GBA_ERR_NOMEM;
+    status = call_begin(dev, handle->group, JOURNAL_ALL, GBA_SIM_PLACES, member);
+    if (GBA_OK != status)
+        goto free_membership;
+    status = gba_driver_join(gba_sim_record(dev->segment, handle->group), handle->generation,
+                             handle->key, member, gba_sim_caller(dev));
+    membership->place = dev->segment->group[handle->group].place;
+    call_end(dev, handle->group);
+    if (GBA_OK != status)
+        goto free_membership;
+    membership->membership = (struct gba_membership){.dev = d,
+                                                     .group = handle->group,
+                                                     .generation = handle->generation,
+                                                     .member = member,
+                                                     .members = handle->members};
+    membership->dev = dev;
+    *out = &membership->membership;
+    return GBA_OK;
+
+free_membership:
+    free(membership);
+    return status;
+}
+
+static gba_status_t sim_map_flag(struct gba_membership *s)
+{
+    struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
+    struct gba_sim_dev *dev = membership->dev;
+    struct gba_sim_slot *slot = &dev->segment->place[membership->place].slot[s->member];
+    gba_status_t status = gba_sim_slot_reserve(dev, membership->place, s->member);
+    struct gba_driver_record *record;
+
+    if (GBA_OK != status)
+        return status;
+    status = call_begin(dev, s->group, JOURNAL_ALL, membership->place, s->member);
+    if (GBA_OK != status)
+        return status;
+    record = record_of(membership);
+    status = NULL == record
+                 ? GBA_ERR_STALE
+                 : gba_driver_map(record, model_of(dev, s->group), s->generation, s->member,
+                                  gba_sim_slot_address(membership->place, s->member),
+                                  gba_sim_caller(dev));
+    if (GBA_OK == status) { /* clear what a previous user left */
+        gba_flag_store_relaxed(&slot->flag, 0);
+        gba_word_store_relaxed(&slot->pending, 0);
+        gba_word_store_relaxed(&slot->repeated, 0);
+        gba_word_store_relaxed(&slot->awaited, 0);
+        gba_word_store_relaxed(&slot->sleeper, 0); /* a process killed asleep is still counted */
+        s->flag = &slot->flag;
+    }
+    call_end(dev, s->group);
+    return status;
+}
+
+static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
+{
+    struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
+    struct gba_sim_dev *dev = membership->dev;
+    gba_status_t status = call_begin(dev, s->group, GBA_SIM_JOURNAL_GROUP, membership->place, 0);
+    struct gba_driver_record *record;
+
+    if (GBA_OK != status)
+        return status;
+    record = record_of(membership);
+    status = NULL == record
+                 ? GBA_ERR_STALE
+                 : gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
+                                        gba_sim_caller(dev), gba_sim_clock_ns());
+    call_end(dev, s->group);
+    return status;
+}
+
+/* Works on a dead device, too: the records belong to the driver, which is not dead. */
+static void sim_leave(struct gba_membership *s)
+{
+    struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
+    struct gba_sim_segment *segment = membership->dev->segment;
+    struct gba_driver_record *record;
+
+    gba_sim_fault_call(segment);
+    if (GBA_OK == gba_sim_group_lock(segment, s->group)) {
+        record = record_of(membership);
+        if (NULL != record) {
+            gba_sim_journal_begin(segment, s->group, JOURNAL_ALL, membership->place, s->member);
+            /* Refused in a child of fork: its parent holds the membership. */
+            (void)gba_driver_leave(record, model_of(membership->dev, s->group), s->generation,
+                                   s->member, gba_sim_caller(membership->dev));
+            gba_sim_journal_end(segment, s->group);
+            gba_sim_place_put(segment, s->group, membership->place);
+        }
+        gba_sim_group_unlock(segment, s->group);
+    }
+    free(membership);
+}
+
+static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *state)
+{
+    struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
+    struct gba_sim_dev *dev = membership->dev;
+    const struct gba_model_access read_status = {
+        .width = 4, .address = GBA_GROUP_REG(s->group, GBA_REG_STATUS)};
+    const struct gba_model_core *core = &model_of(dev, s->group)->core;
+    const struct gba_driver_record *record;
+    struct gba_model_effects effects;
+    gba_group_state_t look;
+    gba_status_t status = call_begin(dev, s->group, GBA_SIM_JOURNAL_CORE, membership->place, 0);
+
+    if (GBA_OK != status)
+        return status;
+    record = record_of(membership);
+    status = NULL == record ? GBA_ERR_STALE : gba_driver_inspect(record, s->generation);
+    if (GBA_OK == status) {
+        gba_model_access(&dev->segment->model, &read_status, &effects);
+        look = (gba_group_state_t){.sequence = core->sequence,
+                                   .arrived_count = core->arrived_count,
+                                   .status = (uint32_t)effects.value,
+                                   .last_error = core->last_error,
+                                   .members = core->member_count};
+        memcpy(look.arrived_mask, core->arrived_mask, sizeof look.arrived_mask);
+        *state = look;
+    }
+    call_end(dev, s->group);
+    return status;
+}
+
+const struct gba_dev_ops gba_dev_sim = {
+    .name = "sim",
+    .open = sim_open,
+    .close = sim_close,
+    .query = sim_query,
+    .alloc = gba_sim_alloc,
+    .cancel = sim_cancel,
+    .join = sim_join,
+    .map_flag = sim_map_flag,
+    .configure = sim_configure,
+    .leave = sim_leave,
+    .inspect = sim_inspect,
+    .arrive = gba_sim_bus_arrive,
+    .poll = gba_sim_bus_poll,
+    .reg_read = gba_sim_bus_read,
+    .reg_write = gba_sim_bus_write,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Failure notifications that a process has posted are not out while the service still hands them to
+ * the PML. A thread that sees the end of its barrier then must not leave it. For one rank, which
+ * sends to itself: the send of the PML asks in the place of that thread.
+ *
+ * The service is compiled in here, and this is its libgba: a team of three, of which this process
+ * is the last member.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ompi/mca/common/gba/notifications.c" /* NOLINT(bugprone-suspicious-include) */
+
+#define TEAM    7u
+#define MEMBERS 3u
+#define LIMIT   20 /* seconds: a notification does not get out */
+
+static mca_pml_base_module_isend_fn_t isend;
+static unsigned sends, early;
+
+uint64_t gba_team_failed_id(const gba_team_t *team)
+{
+    (void)team;
+    return TEAM;
+}
+
+gba_status_t gba_team_notification(const gba_team_t *team, gba_notification_t *notification)
+{
+    (void)team;
+    *notification = (gba_notification_t){
+        .team = TEAM, .round = 1, .first_bypassed = UINT64_MAX, .member = MEMBERS - 1};
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_take(const gba_notification_t *notification)
+{
+    (void)notification;
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_answer(const gba_notification_t *notification,
+                                     gba_notification_t *answer)
+{
+    *answer = *notification;
+    answer->completed = 1;
+    return GBA_OK;
+}
+
+/* Before the message is with the PML. */
+static int isend_and_ask(const void *buffer, size_t count, struct ompi_datatype_t *type, int to,
+                         int tag, mca_pml_base_send_mode_t mode, struct ompi_communicator_t *comm,
+                         struct ompi_request_t **request)
+{
+    if (tag == GBA_COMMON_TAG_NOTIFICATIONS) {
+        sends++;
+        early += gba_common_notifications_out(NULL);
+    }
+    return isend(buffer, count, type, to, tag, mode, comm, request);
+}
+
+static int peer(const void *ctx, uint32_t member)
+{
+    (void)ctx;
+    (void)member;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
+    uint64_t reported = 0;
+
+    alarm(LIMIT);
+    MPI_Init(&argc, &argv);
+    isend = mca_pml.pml_isend;
+    mca_pml.pml_isend = isend_and_ask;
+    (void)gba_common_notifications_start(&lock, &ompi_mpi_comm_world.comm);
+    gba_common_notifications_tell(NULL, &reported, MEMBERS, peer, NULL);
+    /* By progress and not by the flush, whose own step would be the only one. */
+    while (sends < MEMBERS - 1)
+        (void)opal_progress();
+    gba_common_notifications_flush(NULL);
+    gba_common_notifications_drain();
+    gba_common_notifications_stop();
+    mca_pml.pml_isend = isend;
+    MPI_Finalize();
+    printf("posted: %u of %u sends while notifications seemed to be out\n", early, sends);
+    if (0 == early)
+        puts("posted: right");
+    return 0 != early;
+}

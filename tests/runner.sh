@@ -1,0 +1,173 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What tests/mpi/run and tests/shmem/run share: the cases, as many at a time as there are cores, each in
+# a directory and a process group of its own. Source it with $logs (a directory), $patterns and $list
+# set. A case finds its directory in $work and keeps the output of its last job in $out.
+#
+# Starting a job is mostly waiting: two cases at a time take little more than half the time. Timing of
+# theirs they do not depend on; those that count processes or processor time are test_alone's.
+# shellcheck disable=SC2154,SC2034 # variables of the two, read and set
+
+workers=${GBA_TEST_WORKERS:-$(nproc)}
+strict=true # a pattern without a case is an error
+passed=0
+failed=0
+case_count=0
+case_names=()
+case_begins=()
+declare -A case_numbers=() # of the cases that run, by the process
+declare -A pattern_seen=()
+runner_dir=$(mktemp -d)
+chmod 711 "$runner_dir" # some jobs belong to another user
+work=$runner_dir
+out=$work/out
+
+cleanup() {
+    local pid
+    # A case is the leader of a process group of its own, with all that it has started.
+    for pid in "${!case_numbers[@]}"; do
+        kill -KILL -- "-$pid" 2>/dev/null || true
+    done
+    rm -rf "$runner_dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+# For the cases.
+
+fail() {
+    echo "NOT RIGHT: $*"
+    return 1
+}
+
+# A command that has to fail.
+fails() {
+    if "$@"; then
+        fail "should not have worked: $*"
+    fi
+}
+
+# NUMBER TEXT: so many lines of the output have the extended regular expression.
+lines() {
+    local count
+    count=$(grep -acE "$2" "$out" || true)
+    [ "$count" -eq "$1" ] || fail "$count lines with \"$2\", not $1"
+}
+
+# REASON: the case cannot be run here.
+skip() {
+    echo "$*" >"$work/skipped"
+    exit 0
+}
+
+# SECONDS COMMAND...: run it so long at most. In the foreground: its process group is the case's, so that
+# it ends with the case.
+limited() {
+    echo >>"$work/jobs"
+    timeout --foreground -k 5 "$@"
+}
+
+# NAME FUNCTION [ARGUMENT...]: a case; it fails when one of its commands does.
+test_case() {
+    case_wanted "$1" || return 0
+    while [ "${#case_numbers[@]}" -ge "$workers" ]; do
+        case_ended
+    done
+    case_started "$@"
+}
+
+# The same, while no other case runs.
+test_alone() {
+    case_wanted "$1" || return 0
+    cases_wait
+    case_started "$@"
+    cases_wait
+}
+
+# After the last case: the counts. False if a case failed.
+cases_end() {
+    local pattern
+    cases_wait
+    ! $list || exit 0
+    for pattern in "${patterns[@]}"; do
+        [ -z "${pattern_seen[$pattern]-}" ] || continue
+        ! $strict || { failed=$((failed + 1)) && echo "FAIL there is no case $pattern"; }
+    done
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+}
+
+case_wanted() {
+    local pattern wanted=false
+    for pattern in "${patterns[@]-*}"; do
+        # shellcheck disable=SC2053 # a pattern
+        [[ $1 != $pattern ]] || { wanted=true && pattern_seen[$pattern]=1; }
+    done
+    ! $wanted || ! $list || echo "$1"
+    $wanted && ! $list
+}
+
+case_started() {
+    case_names[++case_count]=$1
+    shift
+    case_begins[case_count]=${EPOCHREALTIME/[.,]/}
+    work=$runner_dir/$case_count
+    out=$work/out
+    mkdir "$work"
+    : >"$work/jobs"
+    # In a group of its own (set -m), so that whatever hangs can be ended with it.
+    set -m
+    (
+        trap 'times >"$work/times"' EXIT
+        set -e
+        "$@"
+    ) >"$work/log" 2>&1 </dev/null &
+    set +m
+    case_numbers[$!]=$case_count
+}
+
+cases_wait() {
+    while [ "${#case_numbers[@]}" -gt 0 ]; do
+        case_ended
+    done
+}
+
+# Wait for the next case to end, and print its line.
+case_ended() {
+    local pid='' status=0 number name directory cost
+    wait -n -p pid "${!case_numbers[@]}" || status=$?
+    kill -KILL -- "-$pid" 2>/dev/null || true
+    number=${case_numbers[$pid]}
+    unset "case_numbers[$pid]"
+    name=${case_names[number]}
+    directory=$runner_dir/$number
+    cost=$(case_cost $(((${EPOCHREALTIME/[.,]/} - case_begins[number]) / 1000)) "$directory")
+    if [ -f "$directory/skipped" ]; then
+        echo "skipped $name: $(cat "$directory/skipped")"
+    elif [ "$status" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok $name ($cost)"
+    else
+        failed=$((failed + 1))
+        cp "$directory/log" "$logs/$name.log"
+        echo "FAIL $name ($cost): $logs/$name.log"
+        grep -ahE '^(NOT RIGHT|FAIL)' "$directory/log" | head -n 3 | sed 's/^/    /' || true
+    fi
+    rm -rf "$directory"
+}
+
+# MS DIRECTORY: how long the case took, on the clock and of the processors, and how many jobs it started.
+case_cost() {
+    local user=0m0.0s system=0m0.0s cpu
+    { read -r && read -r user system; } 2>/dev/null <"$2/times" || true
+    cpu=$(($(milliseconds "$user") + $(milliseconds "$system")))
+    printf '%d.%d s, processor %d.%d s, %d jobs' $(($1 / 1000)) $(($1 % 1000 / 100)) \
+        $((cpu / 1000)) $((cpu % 1000 / 100)) "$(wc -l <"$2/jobs")"
+}
+
+# What `times` prints, such as 1m2.345s.
+milliseconds() {
+    local seconds=${1#*m}
+    seconds=${seconds%s}
+    echo $((${1%m*} * 60000 + 10#${seconds/[.,]/}))
+}

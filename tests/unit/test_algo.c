@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* v1, v2 and v3 against an adversary (algo_harness.h), and mutants that it must catch. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "algo_search.h"
+#include "algo_mutants.h"
+
+/* Just before the sequence wraps, just before its sign changes, and anywhere. */
+static const uint32_t firsts[] = {0xFFFFFFFEu, 0x7FFFFFFEu, 0u, 12345u};
+
+static const struct gba_algorithm *const all[] = {&gba_algo_dissemination, &gba_algo_radix,
+                                                  &gba_algo_central};
+
+static void expect_all(struct rules r, enum verdict expected)
+{
+    uint32_t states = 0;
+    enum verdict got = search_all(&r, &states);
+
+    if (got != expected) {
+        print_message("%s size %u radix %u first %u rounds %u: %d, %u states\n", r.algorithm->name,
+                      r.size, r.radix, r.first, r.rounds, (int)got, states);
+    }
+    assert_int_equal(got, expected);
+}
+
+/* Three rounds: the third uses the words of the first again. */
+static void test_every_order_of_two(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 3; a++) {
+        for (size_t f = 0; f < 4; f++) {
+            struct rules r = {
+                .algorithm = all[a], .size = 2, .radix = 2, .first = firsts[f], .rounds = 5};
+
+            expect_all(r, FINE);
+            r.one_word = r.in_order = true; /* as shared memory */
+            expect_all(r, FINE);
+            r.keeps = true;
+            r.rounds = 3;
+            expect_all(r, FINE);
+            r.one_word = r.in_order = false; /* as messages */
+            expect_all(r, FINE);
+        }
+    }
+}
+
+static void test_every_order_of_three(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 3; a++) {
+        for (uint32_t radix = 2; radix <= (a == 1 ? 3u : 2u); radix++) {
+            struct rules r = {.algorithm = all[a],
+                              .size = 3,
+                              .radix = radix,
+                              .first = firsts[a % 2],
+                              .rounds = 3};
+
+            expect_all(r, FINE);
+            r.one_word = r.in_order = true;
+            expect_all(r, FINE);
+            r.one_word = r.in_order = false;
+            r.keeps = true;
+            r.rounds = 2;
+            expect_all(r, FINE);
+        }
+    }
+}
+
+static void test_every_order_of_four(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 3; a++) {
+        for (uint32_t radix = 2; radix <= (a == 1 ? 4u : 2u); radix++) {
+            struct rules r = {.algorithm = all[a],
+                              .size = 4,
+                              .radix = radix,
+                              .first = firsts[a % 2],
+                              .rounds = a == 1 ? 2 : 3};
+
+            expect_all(r, FINE);
+        }
+    }
+}
+
+/* Six members and radix 3: the smallest world in which lanes that run ahead would be seen. */
+static void test_every_order_of_six(void **state)
+{
+    struct rules r = {.algorithm = &gba_algo_radix, .size = 6, .radix = 3, .rounds = 1};
+
+    (void)state;
+    expect_all(r, FINE);
+}
+
+static void dice_or_fail(struct rules r, uint64_t seed)
+{
+    enum verdict got = search_dice(&r, seed);
+
+    if (got != FINE)
+        print_message("%s size %u radix %u first %u seed %llu: %d\n", r.algorithm->name, r.size,
+                      r.radix, r.first, (unsigned long long)seed, (int)got);
+    assert_int_equal(got, FINE);
+}
+
+static void test_dice_every_size(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 64; size++) {
+        for (size_t a = 0; a < 3; a++) {
+            for (uint32_t run = 0; run < 8; run++) {
+                uint64_t seed = (size * 3 + a) * 8 + run;
+                struct rules r = {.algorithm = all[a],
+                                  .size = size,
+                                  .radix = 2 + (uint32_t)(seed * 7 % 15),
+                                  .first = firsts[run % 4],
+                                  .rounds = 6,
+                                  .stale = run % 2 == 0};
+
+                dice_or_fail(r, seed);
+                r.one_word = r.in_order = true;
+                dice_or_fail(r, seed);
+                r.one_word = r.in_order = false;
+                r.keeps = true;
+                dice_or_fail(r, seed);
+            }
+        }
+    }
+}
+
+/* Small worlds often: here two members a round apart are common. */
+static void test_dice_small_sizes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6000; seed++) {
+        struct rules r = {.algorithm = all[seed % 3],
+                          .size = 2 + (uint32_t)(seed % 8),
+                          .radix = 2 + (uint32_t)(seed / 8 % 7),
+                          .first = firsts[seed % 4],
+                          .rounds = 9,
+                          .stale = seed % 5 == 0,
+                          .keeps = seed % 2 == 0};
+
+        dice_or_fail(r, seed);
+    }
+}
+
+/* After the end test says so again, and a member alone waits for nobody. */
+static void test_done_stays_done(void **state)
+{
+    (void)state;
+    for (size_t a = 0; a < 3; a++) {
+        struct rules r = {.algorithm = all[a], .size = 1, .radix = 8, .rounds = 1};
+        struct fake_transport transport = {.base = {.ops = &fake_ops}};
+
+        harness_open(&r);
+        assert_int_equal(all[a]->test(&harness->members[0].algo, &transport.base), GBA_OK);
+        assert_int_equal(all[a]->start(&harness->members[0].algo, &transport.base, 1), GBA_OK);
+        assert_int_equal(all[a]->test(&harness->members[0].algo, &transport.base), GBA_OK);
+        assert_int_equal(all[a]->test(&harness->members[0].algo, &transport.base), GBA_OK);
+        harness_close();
+    }
+}
+
+static gba_status_t broken_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
+                               uint32_t seq)
+{
+    (void)transport;
+    (void)peer;
+    (void)slot;
+    (void)seq;
+    return GBA_ERR_IO;
+}
+
+/* A transport that fails is reported by start, not swallowed. */
+static void test_broken_transport(void **state)
+{
+    struct gba_transport_ops ops = fake_ops;
+    struct gba_transport transport = {.ops = &ops};
+    struct gba_algo_state algo;
+
+    (void)state;
+    ops.set = broken_set;
+    for (size_t a = 0; a < 3; a++) {
+        gba_algo_init(&algo, 0, 2, 2, 0);
+        assert_int_equal(all[a]->start(&algo, &transport, 1), GBA_ERR_IO);
+    }
+}
+
+/* ---------------------------------------------------------------- the search can find faults ---
+ */
+
+struct mutant {
+    struct rules rules;
+    enum verdict verdict;
+};
+
+static void test_mutants_are_caught(void **state)
+{
+    static const struct mutant mutants[] = {
+        {{.algorithm = &mutant_lanes, .size = 6, .radix = 3, .rounds = 1}, EARLY},
+        {{.algorithm = &mutant_look_first, .size = 2, .rounds = 1}, DEADLOCK},
+        {{.algorithm = &mutant_reset, .size = 2, .rounds = 1, .one_word = true, .in_order = true},
+         DEADLOCK},
+        {{.algorithm = &mutant_skip, .size = 3, .rounds = 1}, EARLY},
+        {{.algorithm = &mutant_short_lane, .size = 3, .radix = 3, .rounds = 1}, EARLY},
+        {{.algorithm = &mutant_eager, .size = 4, .rounds = 1}, EARLY},
+        {{.algorithm = &mutant_round_short, .size = 3, .rounds = 1}, EARLY},
+        {{.algorithm = &mutant_widened, .size = 2, .first = 0xFFFFFFFEu, .rounds = 3}, EARLY},
+        {{.algorithm = &mutant_signed, .size = 2, .first = 0x7FFFFFFEu, .rounds = 3}, EARLY},
+        {{.algorithm = &mutant_equal, .size = 2, .rounds = 3, .one_word = true, .in_order = true},
+         DEADLOCK},
+        {{.algorithm = &mutant_hasty[0], .size = 2, .rounds = 1, .keeps = true}, DEADLOCK},
+        {{.algorithm = &mutant_hasty[1], .size = 3, .radix = 3, .rounds = 1, .keeps = true},
+         DEADLOCK},
+        {{.algorithm = &mutant_hasty[2], .size = 2, .rounds = 1, .keeps = true}, DEADLOCK},
+        /* Right algorithms on a transport that breaks promise 4. */
+        {{.algorithm = &gba_algo_dissemination, .size = 2, .rounds = 3, .one_word = true},
+         DEADLOCK},
+        {{.algorithm = &gba_algo_dissemination, .size = 2, .rounds = 4, .late = true}, DEADLOCK},
+        {{.algorithm = &gba_algo_radix, .size = 3, .radix = 3, .rounds = 3, .one_word = true},
+         DEADLOCK},
+    };
+
+    (void)state;
+    for (size_t m = 0; m < sizeof mutants / sizeof mutants[0]; m++) {
+        struct rules r = mutants[m].rules;
+
+        r.radix = r.radix == 0 ? 2 : r.radix;
+        expect_all(r, mutants[m].verdict);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_order_of_two),  cmocka_unit_test(test_every_order_of_three),
+        cmocka_unit_test(test_every_order_of_four), cmocka_unit_test(test_every_order_of_six),
+        cmocka_unit_test(test_dice_every_size),     cmocka_unit_test(test_dice_small_sizes),
+        cmocka_unit_test(test_done_stays_done),     cmocka_unit_test(test_broken_transport),
+        cmocka_unit_test(test_mutants_are_caught),
+    };
+
+    return cmocka_run_group_tests_name("soft", tests, NULL, NULL);
+}

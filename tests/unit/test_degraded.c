@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Teams that have lost their device and make nonblocking barriers only, or for long: they go on
+ * over messages, without a notice for each member from each. Members are threads (team_harness.h),
+ * and the device is a simulated one that dies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/heard.h"
+#include "tests/unit/notification_harness.h"
+
+#define DEATH 20 /* rounds before it */
+
+static const uint32_t sizes[] = {2, 3, 5, 8};
+#define SIZES (sizeof sizes / sizeof sizes[0])
+
+static struct harness *harness_dying(uint32_t blocks_every)
+{
+    struct harness *w = harness_new();
+
+    alarm(300); /* a member that waits for ever must not be waited for */
+    assert_int_equal(gba_device_init("sim?die_after=20", NULL, &w->device), GBA_OK);
+    w->params.retry_after = 1;
+    w->blocks_every = blocks_every;
+    w->rounds = 400;
+    w->expected = "";
+    return w;
+}
+
+static void harness_end(struct harness *w)
+{
+    gba_device_fini(w->device);
+    free(w);
+    alarm(0);
+}
+
+/* The round of the death and the next one or two: each member asks all others, and is answered. */
+static void few_notifications(uint32_t size)
+{
+    assert_in_range(notifications_sent(), 1, 3 * 2 * size * (size - 1));
+}
+
+static void test_only_nonblocking(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZES; i++) {
+        struct harness *w = harness_dying(UINT32_MAX);
+
+        harness_run(w, sizes[i], GBA_PATH_SIM);
+        few_notifications(sizes[i]);
+        assert_true(gba_word_load_relaxed(&w->sent) >= (w->rounds - DEATH - 3) * sizes[i]);
+        harness_end(w);
+    }
+}
+
+/* At the first one that blocks they agree, and these messages come to an end. */
+static void test_then_blocking(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZES; i++)
+        for (uint32_t every = 2; every <= 150; every += 37) {
+            struct harness *w = harness_dying(every);
+            uint64_t most = (every + DEATH) * sizes[i] * sizes[i];
+
+            harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
+            few_notifications(sizes[i]);
+            assert_true(gba_word_load_relaxed(&w->sent) < most);
+            for (uint32_t r = 0; r < sizes[i]; r++)
+                assert_int_equal(w->stats[r].failovers, 1);
+            harness_end(w);
+        }
+}
+
+/* Who has no memory for such barriers does not take the device, and so nobody does. */
+static void test_cannot_open(void **state)
+{
+    (void)state;
+    for (int leaders = 0; leaders < 2; leaders++) {
+        struct harness *w = harness_dying(UINT32_MAX);
+
+        w->params.hierarchy = leaders ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_AUTO;
+        w->no_open = 2; /* no leader, where there are leaders */
+        w->expected = gba_status_text(GBA_ERR_NOMEM);
+        harness_run(w, 5, GBA_PATH_SOFTWARE);
+        assert_int_equal(notifications_sent(), 0);
+        harness_end(w);
+    }
+}
+
+/* A group is not kept by those who cannot have such barriers either, whoever that is: rank 0, with
+ * nobody who joins it, or a member without the runtime's messages. */
+static void test_nothing_is_kept(void **state)
+{
+    struct harness *w = harness_dying(UINT32_MAX);
+    gba_device_info_t info;
+
+    (void)state;
+    w->no_open = 0;
+    w->no_device = 1;
+    harness_run(w, 2, GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, info.groups);
+    harness_end(w);
+    w = harness_dying(UINT32_MAX);
+    w->no_remote = 2;
+    w->expected = gba_status_text(GBA_ERR_UNSUPPORTED);
+    harness_run(w, 5, GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, info.groups);
+    harness_end(w);
+}
+
+static void late_later(struct harness *w, uint32_t round)
+{
+    if (round > 2 * DEATH)
+        w->late_until = heard_enough;
+}
+
+/* Who waits for the first signal of the one that is late names it, and nobody else speaks. */
+static void test_who_is_missing(void **state)
+{
+    struct harness *w = harness_dying(UINT32_MAX);
+
+    (void)state;
+    w->params.stuck_after = 1;
+    w->before = late_later;
+    hear_begin(1);
+    harness_run(w, 5, GBA_PATH_SIM);
+    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
+    expect_lines(1);
+    expect_line("(sim, lost) has not ended for 1 s: 1 of 5 members have arrived (of 4 it is not "
+                "known here); missing: member ");
+    harness_end(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_nonblocking), cmocka_unit_test(test_then_blocking),
+        cmocka_unit_test(test_cannot_open),      cmocka_unit_test(test_nothing_is_kept),
+        cmocka_unit_test(test_who_is_missing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Islands of nodes, each with a barrier group of its own: which nodes make one, nodes and islands
+ * of every shape, and what gets lost on the way. What cannot be had: test_domains_failures.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gba/team/engine.h"
+#include "gba/algo/domains.h"
+#include "tests/unit/heard.h"
+#include "tests/unit/domains_harness.h"
+#include "tests/unit/log_catch.h"
+
+#define SIZE 9u
+
+/* ------------------------------------------------------------------- which nodes are one --- */
+
+struct place {
+    uint32_t host, device, members_max; /* 0: no device */
+};
+
+static const struct gba_host *host_of(const void *ctx, uint32_t rank)
+{
+    static struct gba_host host;
+
+    host = (struct gba_host){{7, ((const struct place *)ctx)[rank].host, 0, 1}};
+    return &host;
+}
+
+static const struct gba_port *port_of(const void *ctx, uint32_t rank)
+{
+    static struct gba_port ports[2048]; /* they are kept while all are asked for */
+    const struct place *place = (const struct place *)ctx + rank;
+
+    memset(&ports[rank], 0, sizeof ports[rank]);
+    ports[rank].uuid[15] = (uint8_t)(200 - place->device);
+    ports[rank].members_max = place->members_max;
+    return &ports[rank];
+}
+
+/* What each member sees against what follows from the places, and from what rank 0 sees. */
+static void check_domains(const struct place *places, uint32_t size, uint32_t count,
+                          uint32_t switches, uint32_t largest)
+{
+    uint32_t *memberships = calloc(size, sizeof *memberships), taken = 0;
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        struct gba_topology t;
+        struct gba_domains i;
+        const struct place *head;
+
+        assert_int_equal(gba_topology_init(&t, rank, size, host_of, places), GBA_OK);
+        assert_int_equal(gba_domains_init(&i, &t, port_of, places), GBA_OK);
+        assert_int_equal(i.count, count);
+        assert_int_equal(i.switches, switches);
+        assert_int_equal(i.largest, largest);
+        assert_int_equal(i.domain_leaders[0], 0);
+        for (uint32_t n = 1; n < count; n++)
+            assert_true(i.domain_leaders[n - 1] < i.domain_leaders[n]);
+        assert_true(i.domain < count && i.place < i.size && i.size <= largest);
+        assert_int_equal(i.domain_leaders[i.domain], i.leaders[0]);
+        assert_int_equal(i.leaders[i.place], t.locals[0]);
+        head = &places[i.leaders[0]];
+        assert_true(0 == places[t.locals[0]].members_max ||
+                    head->device == places[t.locals[0]].device);
+        assert_true(i.size <= head->members_max);
+        for (uint32_t n = 1; n < i.size; n++)
+            assert_true(i.leaders[n - 1] < i.leaders[n]);
+        if (t.locals[0] == rank) { /* each seat of each island has one leader */
+            assert_true(memberships[i.leaders[0]] < i.size);
+            taken += i.leaders[0] == rank;
+            memberships[i.leaders[0]]++;
+        }
+        gba_domains_fini(&i);
+        gba_topology_fini(&t);
+    }
+    assert_int_equal(taken, count);
+    free(memberships);
+}
+
+static void test_which_nodes_are_an_domain(void **state)
+{
+    static struct place many[1417];
+
+    (void)state;
+    check_domains((const struct place[]){{0, 0, 9}}, 1, 1, 1, 1);
+    check_domains((const struct place[]){{0, 0, 9}, {0, 1, 9}}, 2, 1, 1, 1); /* of the leader */
+    check_domains((const struct place[]){{0, 0, 9}, {1, 1, 9}}, 2, 2, 2, 1);
+    check_domains((const struct place[]){{0, 0, 9}, {1, 1, 9}, {2, 0, 9}, {1, 1, 9}}, 4, 2, 2, 2);
+    check_domains((const struct place[]){{0, 0, 9}, {1, 5, 0}, {2, 2, 9}}, 3, 2, 2, 2);
+    check_domains((const struct place[]){{0, 0, 4}, {1, 0, 4}, {2, 0, 4}, {3, 0, 4}, {4, 0, 4}}, 5,
+                  2, 1, 3);
+    check_domains((const struct place[]){{0, 0, 2}, {1, 1, 2}, {2, 1, 2}, {3, 1, 1}}, 4, 4, 2, 1);
+    for (uint32_t n = 0; n < 1417; n++)
+        many[n] = (struct place){n, 0, 708};
+    check_domains(many, 708, 1, 1, 708);
+    check_domains(many, 709, 2, 1, 355);
+    check_domains(many, 1416, 2, 1, 708);
+    check_domains(many, 1417, 3, 1, 473);
+    for (uint32_t n = 0; n < 1417; n++)
+        many[n] = (struct place){n / 2, n / 2 % 3, 100};
+    check_domains(many, 1417, 9, 3, 79);
+}
+
+/* ------------------------------------------------------------------------------- shapes --- */
+
+/* What is to come of it: by the hosts that there are, and their devices. */
+static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t len)
+{
+    uint32_t nodes = 0, domains = 0, largest = 0, on[DEVICES] = {0}, seen = 0;
+    bool node = GBA_HIERARCHY_NODE == w->params.hierarchy;
+
+    for (uint32_t r = 0; r < size; r++) {
+        if (0 != (seen >> w->host[r] & 1))
+            continue;
+        seen |= 1u << w->host[r];
+        nodes++;
+        for (uint32_t d = 0; d < DEVICES; d++)
+            if (w->devices[r] == devices[d]) {
+                domains += 0 == on[d]++;
+                largest = on[d] > largest ? on[d] : largest;
+            }
+    }
+    w->expected = text;
+    if (1 == domains && node)
+        snprintf(text, len, "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
+                 1 == nodes ? "" : "s", size);
+    else if (1 == domains)
+        snprintf(text, len, "sim: group 0 of 32, %u members", size);
+    else if (1 == largest)
+        snprintf(text, len, "no device: %s (member ", gba_status_text(GBA_ERR_OTHER_DEVICE));
+    else
+        snprintf(text, len,
+                 "sim: groups among the leaders of %u hosts, v1 among the %u islands, %u members",
+                 nodes, domains, size);
+    return domains > 1 && 1 == largest ? GBA_PATH_SOFTWARE : GBA_PATH_SIM;
+}
+
+static void test_any_shape(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31};
+    struct harness *w = harness_plain();
+    char text[128];
+
+    (void)state;
+    w->rounds = 12;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (uint32_t hosts = 1; hosts <= 7 && hosts <= sizes[i]; hosts++)
+            for (uint32_t used = 1; used <= DEVICES; used++)
+                for (int layout = 0; layout < 4; layout++) {
+                    w->params.hierarchy = layout % 2 ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
+                    harness_place(w, sizes[i], hosts, used, layout);
+                    run(w, sizes[i], expect(w, sizes[i], text, sizeof text));
+                }
+    harness_end(w);
+}
+
+/* One switch, and more nodes than its groups can have members. */
+static void test_more_nodes_than_a_group_can_have(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    for (uint32_t most = 2; most <= 4; most++)
+        for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
+            char text[64];
+
+            devices[0]->members_max = most;
+            harness_place(w, 11, hosts, 1, 0);
+            snprintf(text, sizeof text,
+                     "sim: groups among the leaders of %u hosts, v1 among the %u", hosts,
+                     (hosts + most - 1) / most);
+            w->expected = text;
+            run(w, 11, GBA_PATH_SIM);
+        }
+    devices[0]->members_max = 1; /* of no use at all */
+    w->expected = gba_status_text(GBA_ERR_TOO_MANY);
+    run(w, 11, GBA_PATH_SOFTWARE);
+    harness_end(w);
+}
+
+/* The sequences of barriers and of rounds pass 2^32 on the way, and that of v2. */
+static void test_many_rounds(void **state)
+{
+    (void)state;
+    for (int layout = 0; layout < 4; layout++) {
+        struct harness *w = harness_plain();
+
+        w->rounds = 10000;
+        w->params.sw_algorithm = layout % 2 ? GBA_ALGORITHM_V2 : GBA_ALGORITHM_AUTO;
+        w->params.first_sequence = UINT32_MAX - 7000;
+        harness_place(w, 6, 4 + (uint32_t)layout % 2, 2 + (uint32_t)layout / 2, 3);
+        run(w, 6, GBA_PATH_SIM);
+        harness_end(w);
+    }
+}
+
+/* --------------------------------------------------------------------------- the rounds --- */
+
+static void test_lost_and_mended(void **state)
+{
+    static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
+                                        "sim?lose_arrival=5&lose_release=3&latency=100000",
+                                        "sim?repeat_release=3&jitter=50000"};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
+            struct harness *w = harness_on((const char *const[DEVICES]){paths[i]});
+            uint64_t retries = 0;
+
+            w->params.wait = wait;
+            w->rounds = 60;
+            harness_place(w, SIZE, 5, 2, 0);
+            run(w, SIZE, GBA_PATH_SIM);
+            for (uint32_t r = 0; r < SIZE; r++) {
+                uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
+
+                if (r >= 5) /* no leader */
+                    assert_int_equal(mine, 0);
+                retries += mine;
+            }
+            assert_true(3 == i || retries > 0);
+            harness_end(w);
+        }
+}
+
+/* Waits of 6 x 150 ms, of which each member sleeps in five, at least. */
+static void test_sleeping(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    w->params.wait = GBA_WAIT_SLEEP;
+    w->rounds = 6;
+    w->late_ms = 150;
+    harness_place(w, 6, 4, 2, 0);
+    run(w, 6, GBA_PATH_SIM);
+    for (uint32_t r = 0; r < 6; r++)
+        assert_true(w->cpu[r] < 0.09);
+    harness_end(w);
+}
+
+/* --------------------------------------------------------------------- who is missing --- */
+
+/* Rank 1 is late, in a round of 7 members. */
+static void late(const uint32_t host[7], unsigned lines)
+{
+    struct harness *w = harness_plain();
+
+    for (uint32_t r = 0; r < 7; r++) {
+        w->host[r] = host[r];
+        w->devices[r] = devices[host[r] % 2];
+    }
+    w->params.stuck_after = 1;
+    w->late_until = heard_enough;
+    w->rounds = 1;
+    w->expected = "groups among the leaders";
+    hear_begin(lines);
+    run(w, 7, GBA_PATH_SIM);
+    harness_end(w);
+    gba_log_set(NULL, NULL, GBA_LOG_ERROR);
+    expect_lines(lines);
+}
+
+static void test_who_is_missing(void **state)
+{
+    (void)state;
+    /* No leader: its node names it, the other leader of the island its node, the other head its
+     * island. */
+    late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
+    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
+    expect_line("missing: member 0 or another on its host\n");
+    expect_line("missing: member 0 or another on its island\n");
+    /* A head; its node has rank 3 as well. */
+    late((const uint32_t[]){0, 1, 0, 1, 2, 3, 3}, 3);
+    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
+    expect_line("missing: member 1 or another on its host\n");
+    expect_line("missing: member 1 or another on its island\n");
+    /* Alone on its host, and the head of an island of two nodes. */
+    late((const uint32_t[]){0, 1, 0, 2, 3, 2, 3}, 2);
+    expect_line("missing: member 1 or another on its host\n");
+    expect_line("missing: member 1 or another on its island\n");
+    /* Alone on its island. */
+    late((const uint32_t[]){0, 1, 0, 2, 2, 4, 4}, 1);
+    expect_line("missing: member 1 or another on its island\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_which_nodes_are_an_domain),
+        cmocka_unit_test(test_any_shape),
+        cmocka_unit_test(test_more_nodes_than_a_group_can_have),
+        cmocka_unit_test(test_many_rounds),
+        cmocka_unit_test(test_lost_and_mended),
+        cmocka_unit_test(test_sleeping),
+        cmocka_unit_test(test_who_is_missing),
+    };
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Islands of nodes that cannot have their groups, or what else they need: how it ends for all
+ * members, and who is named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/domains_harness.h"
+#include "tests/unit/log_catch.h"
+
+/* 9 members, node k has ranks k and k + 5; the nodes 0, 2 and 4 have one device, 1 and 3 another.
+ */
+#define SIZE 9u
+
+static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32_t culprit)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "%s%s (member %u)",
+             GBA_ERR_NO_DEVICE == reason ? "" : "no device: ", gba_status_text(reason), culprit);
+    w->expected = GBA_PATH_SIM == path ? "groups among the leaders of 5 hosts" : name;
+    harness_place(w, SIZE, 5, 2, 0);
+    run(w, SIZE, path);
+}
+
+static void test_no_group(void **state)
+{
+    struct harness *w = harness_on((const char *const[DEVICES]){"sim", "sim?full=1", "sim"});
+
+    (void)state;
+    ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 1);
+    harness_end(w);
+    w = harness_on((const char *const[DEVICES]){"sim?full=1", "sim"});
+    w->params.hierarchy = GBA_HIERARCHY_NODE; /* else it has no group of all to begin with */
+    ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 0);
+    harness_end(w);
+}
+
+static void test_no_membership(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    for (uint32_t node = 0; node < 5; node++) {
+        no_membership_on = devices[node % 2];
+        no_membership = node / 2;
+        ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, node);
+    }
+    no_membership_on = NULL;
+    for (uint32_t d = 0; d < 2; d++) {
+        no_arming_on = devices[d];
+        ends(w, GBA_PATH_SOFTWARE, GBA_ERR_IO, d);
+    }
+    no_arming_on = NULL;
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    harness_end(w);
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
+        struct harness *w = harness_plain();
+
+        w->params.hierarchy = hierarchy;
+        for (uint32_t member = 0; member < SIZE; member++) {
+            w->no_device = member;
+            ends(w, member < 5 ? GBA_PATH_SOFTWARE : GBA_PATH_SIM, GBA_ERR_NO_DEVICE, member);
+        }
+        harness_end(w);
+    }
+}
+
+/* The heads need messages, and a barrier of software. */
+static void test_no_messages(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    w->no_remote = 1;
+    ends(w, GBA_PATH_FALLBACK, GBA_ERR_UNSUPPORTED, 1);
+    w->no_remote = 2; /* no head */
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    w->no_remote = NOBODY;
+    w->no_open = 0;
+    ends(w, GBA_PATH_FALLBACK, GBA_ERR_NOMEM, 0);
+    w->no_open = 2;
+    ends(w, GBA_PATH_SIM, GBA_OK, 0);
+    w->no_open = NOBODY;
+    w->no_software = 7;
+    ends(w, GBA_PATH_FALLBACK, GBA_ERR_OTHER_DEVICE, 1);
+    w->no_software = NOBODY;
+    harness_end(w);
+}
+
+/* Where it is not wanted, or the death of one device could not be told to the others. */
+static void test_not_wanted(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_FLAT;
+    ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, 1);
+    harness_end(w);
+}
+
+/* Members of one host with different devices. */
+static void test_one_host(void **state)
+{
+    struct harness *w = harness_plain();
+
+    (void)state;
+    for (uint32_t r = 0; r < 4; r++)
+        w->devices[r] = devices[r % 2];
+    w->expected = "through shared memory, 4 members on 1 host; no device: this member and";
+    run(w, 4, GBA_PATH_SOFTWARE);
+    w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's counts */
+    w->expected = "group 0 of 32 among the leaders of 1 host, 4 members";
+    run(w, 4, GBA_PATH_SIM);
+    harness_end(w);
+}
+
+/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
+static int calls_until_none_fails(int hierarchy, uint32_t without)
+{
+    int call = 0;
+    bool failed;
+
+    do {
+        struct harness *w = harness_plain();
+
+        harness_place(w, SIZE, 5, 2, 0);
+        w->params.hierarchy = hierarchy;
+        w->no_device = without;
+        w->rounds = 1;
+        notifications_start(w, SIZE);
+        thread_oob_run(SIZE, ++call, harness_member, w);
+        notifications_stop(w);
+        failed = GBA_ERR_OOB == w->returned[0];
+        for (uint32_t r = 0; r < SIZE; r++)
+            assert_int_equal(w->returned[r], w->returned[0]);
+        assert_int_equal(harness_segments(), 0);
+        harness_end(w);
+    } while (failed);
+    return call;
+}
+
+static void test_an_exchange_fails(void **state)
+{
+    (void)state;
+    /* The list in team.c, and one more, which is the test's own. */
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, NOBODY), 8);
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, 3), 8); /* 1 to 6, then 8 */
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, NOBODY), 9);
+    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, 3), 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_group),          cmocka_unit_test(test_no_membership),
+        cmocka_unit_test(test_no_device),         cmocka_unit_test(test_no_messages),
+        cmocka_unit_test(test_not_wanted),        cmocka_unit_test(test_one_host),
+        cmocka_unit_test(test_an_exchange_fails),
+    };
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Answers to notices from another thread than the one that is in the barriers, for ThreadSanitizer.
+ * "Over n" tells a member elsewhere that all have arrived at n, so whoever gives that answer must
+ * see what they wrote before, though it has not been in the barrier itself. Here one thread writes
+ * a plain word and completes a round; the other asks for the answer, and reads that word.
+ *
+ * Exit status 0 if all is right; the sanitizer has its own (66).
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gba/team/degraded.h"
+#include "gba/team/failover.h"
+
+#define ROUNDS 2000u
+#define ID     77u
+
+static struct {
+    struct gba_team *team;
+    uint64_t written[ROUNDS + 1]; /* by others, before they arrived at that round */
+} harness;
+
+/* What failover.c would call besides. */
+
+bool gba_degraded_ready(const struct gba_team *team)
+{
+    (void)team;
+    return false;
+}
+
+gba_status_t gba_degraded_start(struct gba_team *team)
+{
+    (void)team;
+    return GBA_ERR_IO;
+}
+
+gba_status_t gba_degraded_test(struct gba_team *team)
+{
+    (void)team;
+    return GBA_ERR_IO;
+}
+
+void gba_degraded_close(struct gba_team *team)
+{
+    (void)team;
+}
+
+static void *barriers(void *arg)
+{
+    (void)arg;
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        harness.written[round] = 3 * round;
+        (void)gba_team_complete(harness.team);
+    }
+    return NULL;
+}
+
+/* Returns whether each answer came with what it promises. */
+static bool answers(void)
+{
+    gba_notification_t question = {.team = ID, .first_bypassed = UINT64_MAX, .member = 1}, answer;
+
+    for (question.round = 1; question.round <= ROUNDS; question.round++) {
+        while (GBA_OK != gba_notification_answer(&question, &answer))
+            sched_yield();
+        if (!answer.completed || answer.round != question.round ||
+            harness.written[question.round] != 3 * question.round)
+            return false;
+    }
+    return true;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    bool right;
+
+    harness.team = calloc(1, sizeof *harness.team + gba_failover_bytes(2));
+    if (NULL == harness.team)
+        return 1;
+    harness.team->size = 2;
+    gba_failover_register(harness.team, ID);
+    if (0 != pthread_create(&thread, NULL, barriers, NULL))
+        return 1;
+    right = answers();
+    pthread_join(thread, NULL);
+    gba_failover_close(harness.team);
+    free(harness.team);
+    puts(right ? "each answer brings what it promises" : "FAILED");
+    return right ? 0 : 1;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which processes count as one host: children in namespaces of their own report what they read.
+ * This process itself never asks, since each process reads its identity once.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gba/base/host.h"
+#include "tests/unit/log_catch.h"
+
+#define CALLS 100 /* as many communicators ask in one process */
+
+struct answer {
+    bool refused; /* this system does not permit the child's namespaces */
+    gba_status_t status;
+    struct gba_host host;
+    unsigned lines;
+    char line[256];
+};
+
+static void ask(struct answer *answer)
+{
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    log_forget();
+    for (int i = 0; i < CALLS; i++)
+        answer->status = gba_host_get(&answer->host);
+    answer->lines = log_lines;
+    snprintf(answer->line, sizeof answer->line, "%.255s", log_last);
+}
+
+static void as_it_is(struct answer *answer)
+{
+    ask(answer);
+}
+
+/* The same user ID inside as outside, so nothing but the namespace differs. */
+static bool user_map(uid_t user)
+{
+    FILE *map = fopen("/proc/self/uid_map", "w");
+    bool written;
+
+    if (NULL == map)
+        return false;
+    written = fprintf(map, "%u %u 1\n", (unsigned)user, (unsigned)user) > 0;
+    return 0 == fclose(map) && written;
+}
+
+static void in_user_namespace(struct answer *answer)
+{
+    uid_t user = geteuid();
+
+    answer->refused = 0 != unshare(CLONE_NEWUSER) || !user_map(user);
+    if (!answer->refused)
+        ask(answer);
+}
+
+/* /proc without a readable boot ID, as in some sandboxes. */
+static void without_boot_id(struct answer *answer)
+{
+    answer->refused =
+        0 != unshare(CLONE_NEWUSER | CLONE_NEWNS) ||
+        0 != mount("/dev/null", "/proc/sys/kernel/random/boot_id", NULL, MS_BIND, NULL);
+    if (!answer->refused)
+        ask(answer);
+}
+
+static struct answer child_answer(void (*run)(struct answer *answer));
+
+/* unshare moves the next child only into the new PID namespace. */
+static void with_outer_proc(struct answer *answer)
+{
+    answer->refused = 0 != unshare(CLONE_NEWUSER | CLONE_NEWPID);
+    if (!answer->refused)
+        *answer = child_answer(as_it_is);
+}
+
+static struct answer child_answer(void (*run)(struct answer *answer))
+{
+    struct answer answer;
+    int ends[2], status;
+    pid_t child;
+
+    memset(&answer, 0, sizeof answer);
+    if (0 != pipe(ends))
+        abort();
+    child = fork();
+    if (child < 0)
+        abort();
+    if (0 == child) {
+        run(&answer);
+        _exit(sizeof answer == write(ends[1], &answer, sizeof answer) ? 0 : 1);
+    }
+    if (sizeof answer != read(ends[0], &answer, sizeof answer) ||
+        child != waitpid(child, &status, 0) || 0 != status)
+        abort();
+    close(ends[0]);
+    close(ends[1]);
+    return answer;
+}
+
+static bool same_host(const struct answer *a, const struct answer *b)
+{
+    return 0 == memcmp(&a->host, &b->host, sizeof a->host);
+}
+
+static void processes_of_one_user_are_one_host(void **state)
+{
+    struct answer a = child_answer(as_it_is), b = child_answer(as_it_is);
+
+    (void)state;
+    assert_int_equal(a.status, GBA_OK);
+    assert_int_equal(b.status, GBA_OK);
+    assert_int_equal(a.lines, 0);
+    assert_true(same_host(&a, &b));
+}
+
+static void a_user_namespace_is_another_host(void **state)
+{
+    struct answer outside = child_answer(as_it_is), a = child_answer(in_user_namespace),
+                  b = child_answer(in_user_namespace);
+
+    (void)state;
+    if (a.refused || b.refused)
+        skip();
+    assert_int_equal(a.status, GBA_OK);
+    assert_int_equal(b.status, GBA_OK);
+    assert_false(same_host(&outside, &a));
+    /* The children live one after the other, so b may have got the number of a's namespace. */
+    assert_false(same_host(&outside, &b));
+}
+
+static void a_failure_is_logged_once(void **state)
+{
+    struct answer a = child_answer(without_boot_id);
+
+    (void)state;
+    if (a.refused)
+        skip();
+    assert_int_equal(a.status, GBA_ERR_IO);
+    assert_int_equal(a.lines, 1);
+    assert_non_null(strstr(a.line, "boot_id"));
+}
+
+static void another_pid_namespaces_proc_is_refused(void **state)
+{
+    struct answer a = child_answer(with_outer_proc);
+
+    (void)state;
+    if (a.refused)
+        skip();
+    assert_int_equal(a.status, GBA_ERR_IO);
+    assert_int_equal(a.lines, 1);
+    assert_non_null(strstr(a.line, "another PID namespace"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_of_one_user_are_one_host),
+        cmocka_unit_test(a_user_namespace_is_another_host),
+        cmocka_unit_test(a_failure_is_logged_once),
+        cmocka_unit_test(another_pid_namespaces_proc_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

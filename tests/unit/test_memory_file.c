@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Anonymous files: what they are, on this kernel and on an older one, and what can fail. */
+#define _GNU_SOURCE /* memfd_create */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/base/memory_file.h"
+
+#define NOEXEC_SEAL 0x0008u
+#define SEAL_EXEC   0x0020
+
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+int __real_fchmod(int file, mode_t mode);
+int __wrap_fchmod(int file, mode_t mode);
+
+static bool old_kernel; /* does not know NOEXEC_SEAL */
+static int create_error, chmod_error;
+static unsigned creates;
+
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    creates++;
+    errno = 0 != create_error ? create_error : EINVAL;
+    if (0 != create_error || (old_kernel && 0 != (flags & NOEXEC_SEAL)))
+        return -1;
+    return __real_memfd_create(name, flags);
+}
+
+int __wrap_fchmod(int file, mode_t mode)
+{
+    errno = chmod_error;
+    return 0 != chmod_error ? -1 : __real_fchmod(file, mode);
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    old_kernel = false;
+    create_error = chmod_error = 0;
+    creates = 0;
+    return 0;
+}
+
+/* Private, closed on exec, open for seals. Returns its seals. */
+static int check(int file)
+{
+    struct stat st;
+    int seals = fcntl(file, F_GET_SEALS);
+
+    assert_true(file >= 0);
+    assert_int_equal(fstat(file, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_true(fcntl(file, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    return seals;
+}
+
+static void test_never_executable(void **state)
+{
+    int plain = __real_memfd_create("gba-test", MFD_CLOEXEC | NOEXEC_SEAL);
+    int file = gba_memory_file("gba-test");
+
+    (void)state;
+    if (plain >= 0) { /* this kernel has the seal */
+        assert_true(check(file) & SEAL_EXEC);
+        assert_int_equal(fchmod(file, 0700), -1);
+        close(plain);
+    } else {
+        assert_int_equal(check(file), 0);
+    }
+    close(file);
+}
+
+static void test_older_kernel(void **state)
+{
+    int file;
+
+    (void)state;
+    old_kernel = true;
+    file = gba_memory_file("gba-test");
+    check(file);
+    assert_int_equal(creates, 2);
+    close(file);
+}
+
+static void test_errors(void **state)
+{
+    int before = dup(STDIN_FILENO), after;
+
+    (void)state;
+    close(before);
+    create_error = EMFILE;
+    assert_int_equal(gba_memory_file("gba-test"), -1);
+    assert_int_equal(errno, EMFILE);
+    assert_int_equal(creates, 1);
+    create_error = 0;
+    chmod_error = EPERM;
+    assert_int_equal(gba_memory_file("gba-test"), -1);
+    assert_int_equal(errno, EPERM);
+    after = dup(STDIN_FILENO);
+    assert_int_equal(after, before); /* nothing is left open */
+    close(after);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_never_executable, reset),
+        cmocka_unit_test_setup(test_older_kernel, reset),
+        cmocka_unit_test_setup(test_errors, reset),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Byte order: what the device reads and writes is little endian on every host, and nothing else is.
+ * On a little-endian host most of this is trivial; contrib/check-foreign runs it on big-endian
+ * ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gba/base/park.h"
+#include "gba/spec/gba_regs.h"
+
+#define VALUE UINT64_C(0x0807060504030201)
+
+static const unsigned char little[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+/* What the last futex call was asked to do; the caller does not sleep. */
+static struct {
+    const uint32_t *word;
+    uint32_t seen;
+    unsigned calls;
+} futex;
+
+long __wrap_syscall(long number, ...);
+
+long __wrap_syscall(long number, ...)
+{
+    va_list args;
+
+    (void)number;
+    va_start(args, number);
+    futex.word = (const uint32_t *)va_arg(args, uintptr_t);
+    (void)va_arg(args, int);
+    futex.seen = va_arg(args, uint32_t);
+    va_end(args);
+    futex.calls++;
+    return 0;
+}
+
+/* The device writes bytes; the host reads a value. [REL-3] */
+static void test_REL_3_flags_are_little_endian(void **state)
+{
+    gba_flag_t flag;
+    unsigned char bytes[sizeof flag];
+
+    (void)state;
+    memcpy(&flag, little, sizeof flag);
+    assert_true(gba_flag_load_acquire(&flag) == VALUE);
+    assert_true(gba_flag_load_relaxed(&flag) == VALUE);
+    memset(&flag, 0, sizeof flag);
+    gba_flag_store_relaxed(&flag, VALUE);
+    memcpy(bytes, &flag, sizeof bytes);
+    assert_memory_equal(bytes, little, sizeof bytes);
+    memset(&flag, 0, sizeof flag);
+    gba_flag_store_release(&flag, VALUE);
+    memcpy(bytes, &flag, sizeof bytes);
+    assert_memory_equal(bytes, little, sizeof bytes);
+}
+
+/* One access of each width. */
+static void test_registers_are_little_endian(void **state)
+{
+    _Alignas(8) unsigned char bar[32];
+
+    (void)state;
+    for (unsigned width = 1; width <= 8; width *= 2) {
+        uint64_t value = VALUE & UINT64_MAX >> (64 - 8 * width);
+
+        memset(bar, 0xA5, sizeof bar);
+        gba_mmio_write(bar, 8, width, VALUE);
+        assert_memory_equal(bar + 8, little, width);
+        assert_int_equal(bar[7], 0xA5);
+        assert_int_equal(bar[8 + width], 0xA5);
+        memcpy(bar + 16, little, sizeof little);
+        assert_true(gba_mmio_read(bar, 16, width) == value);
+    }
+    gba_mmio_write64((gba_mmio64_t *)(void *)bar, VALUE);
+    assert_memory_equal(bar, little, sizeof little);
+}
+
+/* A sleeper compares the 32 bits that a new sequence changes, as the kernel reads them. */
+static void test_sleepers_watch_the_low_half(void **state)
+{
+    const uint64_t before = 41, after = 42;
+    gba_word_t word, sleepers;
+    gba_flag_t flag;
+
+    (void)state;
+    gba_word_store_relaxed(&sleepers, 0);
+    gba_flag_store_relaxed(&flag, before);
+    gba_flag_park(&flag, before, 0, &sleepers);
+    assert_int_equal(*futex.word, futex.seen); /* it sleeps */
+    gba_flag_store_relaxed(&flag, after);
+    assert_int_not_equal(*futex.word, futex.seen); /* it does not, or wakes */
+    gba_word_store_relaxed(&word, before);
+    gba_word_park(&word, before, 0, &sleepers);
+    assert_int_equal(*futex.word, futex.seen);
+    gba_word_store_relaxed(&word, after);
+    assert_int_not_equal(*futex.word, futex.seen);
+    assert_int_equal(gba_word_load_relaxed(&sleepers), 0);
+}
+
+/* The store is made where somebody sleeps. */
+static void test_wakers_find_the_sleepers(void **state)
+{
+    gba_word_t word, sleepers;
+    gba_flag_t flag;
+    const uint32_t *slept;
+
+    (void)state;
+    gba_word_store_relaxed(&word, 1);
+    gba_flag_store_relaxed(&flag, 1);
+    gba_word_store_relaxed(&sleepers, 0);
+    gba_flag_park(&flag, 1, 0, &sleepers);
+    slept = futex.word;
+    futex.calls = 0;
+    gba_flag_unpark(&flag, &sleepers);
+    gba_word_unpark(&word, &sleepers);
+    assert_int_equal(futex.calls, 0); /* nobody sleeps: no system call */
+    gba_word_store_relaxed(&sleepers, 1);
+    gba_flag_unpark(&flag, &sleepers);
+    assert_int_equal(futex.calls, 1);
+    assert_ptr_equal(futex.word, slept);
+    gba_word_park(&word, 1, 0, &sleepers);
+    slept = futex.word;
+    gba_word_unpark(&word, &sleepers);
+    assert_ptr_equal(futex.word, slept);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_REL_3_flags_are_little_endian),
+        cmocka_unit_test(test_registers_are_little_endian),
+        cmocka_unit_test(test_sleepers_watch_the_low_half),
+        cmocka_unit_test(test_wakers_find_the_sleepers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A barrier that does not end: one member, and no other, names those that are missing, and says
+ * later that it went on. On a simulated device, also where it cannot be looked at, and on software
+ * barriers of each kind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/team/engine.h"
+#include "tests/unit/heard.h"
+#include "tests/unit/thread_oob.h"
+
+#define MEMBERS 4u
+
+struct scene {
+    const char *path; /* of the device */
+    int algorithm;
+    bool oversubscribed;
+    unsigned late; /* bit of each member that comes late */
+    gba_device_t *device;
+    gba_status_t device_status;
+    gba_path_t taken;
+};
+
+/* What a look at its group gives this member of the device, or all of them. */
+static struct {
+    gba_status_t status;
+    unsigned members; /* bit of each for whom it is so */
+    gba_word_t spins; /* of these */
+} blind;
+
+gba_status_t __real_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
+{
+    if (0 == (blind.members >> group->membership->member & 1))
+        return __real_gba_group_inspect(group, state);
+    gba_word_add_relaxed(&blind.spins, 1);
+    return blind.status;
+}
+
+static void name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "number %u", rank);
+}
+
+static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    struct scene *scene = self->arg;
+    gba_params_t params;
+    gba_team_attr_t attr = {.name = "team",
+                            .id = 1,
+                            .params = &params,
+                            .device = scene->device,
+                            .device_status = scene->device_status,
+                            .name_member = name_member,
+                            .oversubscribed = scene->oversubscribed};
+    gba_team_t *team;
+
+    gba_params_default(&params);
+    params.stuck_after = 1;
+    params.sw_algorithm = scene->algorithm;
+    if (GBA_OK != gba_team_create(&attr, oob, &team))
+        return;
+    scene->taken = gba_team_path(team);
+    gba_barrier_wait(team, NULL, NULL);
+    /* Until it is told of, or for half a minute: the machine may be slow. */
+    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !heard_enough(); i++)
+        usleep(10000);
+    gba_barrier_wait(team, NULL, NULL);
+    gba_barrier_wait(team, NULL, NULL);
+    gba_team_destroy(team);
+}
+
+static void play(struct scene scene, gba_path_t path, const char *expected)
+{
+    scene.device_status = GBA_ERR_NO_DEVICE;
+    if (NULL != scene.path)
+        assert_int_equal(gba_device_init(scene.path, NULL, &scene.device), GBA_OK);
+    hear_begin(1);
+    thread_oob_run(MEMBERS, 0, scene_body, &scene);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    gba_device_fini(scene.device);
+    assert_int_equal(scene.taken, path);
+    if (NULL == expected) {
+        expect_lines(0);
+        return;
+    }
+    expect_lines(1);
+    expect_line(expected);
+    expect_line("team: barrier 2 (");
+}
+
+static void test_the_device_knows_who_is_missing(void **state)
+{
+    (void)state;
+    play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
+         "3 of 4 members have arrived; missing: number 2");
+    play((struct scene){.path = "sim", .late = 1u << 0 | 1u << 3}, GBA_PATH_SIM,
+         "2 of 4 members have arrived; missing: number 0, number 3");
+}
+
+/* Member 0, who would speak for all, cannot look: it tells what it knows, once, and looks again
+ * only for its retries. */
+static void test_who_cannot_look_tells_too(void **state)
+{
+    static const gba_status_t reasons[] = {GBA_ERR_IO, GBA_ERR_STALE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        blind.status = reasons[i];
+        blind.members = 1u << 0;
+        gba_word_store_relaxed(&blind.spins, 0);
+        play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
+             "1 of 4 members have arrived (of 3 it is not known here)\n");
+        blind.members = 0;
+        assert_in_range(gba_word_load_relaxed(&blind.spins), 1, 100);
+    }
+}
+
+static void test_software_knows_who_is_missing(void **state)
+{
+    (void)state;
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
+        play((struct scene){.algorithm = algorithm,
+                            .oversubscribed = true,
+                            .late = 1u << 0 | 1u << 2},
+             GBA_PATH_SOFTWARE, "2 of 4 members have arrived; missing: number 0, number 2");
+}
+
+static void test_nothing_is_said_of_barriers_that_end(void **state)
+{
+    (void)state;
+    play((struct scene){.path = "sim"}, GBA_PATH_SIM, NULL);
+    play((struct scene){.oversubscribed = true}, GBA_PATH_SOFTWARE, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_device_knows_who_is_missing),
+        cmocka_unit_test(test_who_cannot_look_tells_too),
+        cmocka_unit_test(test_software_knows_who_is_missing),
+        cmocka_unit_test(test_nothing_is_said_of_barriers_that_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
