@@ -72,12 +72,20 @@ void gba_barrier_init(struct gba_team *team)
     if (NULL == team->path)
         return;
     team->path->spins = gba_wait_spins(team);
+    gba_failover_attend(team, team->renegotiate_at);
     team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
 }
 
+/* The arguments of gba_barrier_wait that only a long barrier needs. They are passed by address: on
+ * the stack they cost the fast path fewer instructions than in registers, which it would save. */
+struct runtime {
+    void (*progress)(void *);
+    void *arg;
+};
+
 /* The attempt has not completed the round. */
 static gba_status_t __attribute__((noinline))
-barrier_long(struct gba_team *team, gba_status_t status, void (*progress)(void *), void *arg)
+barrier_long(struct gba_team *team, gba_status_t status, const struct runtime *runtime)
 {
     static const struct gba_wait_steps steps = {gba_barrier_test, gba_barrier_progress};
 
@@ -89,28 +97,33 @@ barrier_long(struct gba_team *team, gba_status_t status, void (*progress)(void *
     if (GBA_INPROGRESS != status)
         return status;
     team->under_way = true; /* the attempt has not set it */
-    return gba_wait(team, &steps, progress, arg);
+    return gba_wait(team, &steps, runtime->progress, runtime->arg);
 }
 
 /* The round is complete, and it took long or a further step is due. */
-static gba_status_t __attribute__((noinline)) barrier_over(const struct gba_team *team)
+static gba_status_t __attribute__((noinline)) barrier_over(struct gba_team *team)
 {
-    /* Notifications completed the round before this member had sent one. An agreement may be due as
-     * well. */
-    if (gba_failover_failed(team))
+    /* This member has sent no notification in this round: notifications of others completed it, or
+     * the device did, which may have failed for others only. An answer is due in any case, and an
+     * agreement may be due as well. From the next round on this member bypasses the device. */
+    if (gba_failover_failed(team)) {
+        gba_barrier_init(team);
         return GBA_NOTIFY;
+    }
     return gba_team_rounds(team) >= team->renegotiate_at ? GBA_RENEGOTIATE : GBA_OK;
 }
 
 gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
 {
+    const struct runtime runtime = {progress, arg};
     gba_status_t status = team->attempt(team->path);
 
     if (__builtin_expect(GBA_OK == status, 1)) {
-        if (__builtin_expect(gba_team_complete(team) >= team->renegotiate_at, 0))
+        if (__builtin_expect(gba_team_complete(team) >= gba_word_load_relaxed(&team->attention_at),
+                             0))
             return barrier_over(team);
         return GBA_OK;
     }
-    status = barrier_long(team, status, progress, arg);
+    status = barrier_long(team, status, &runtime);
     return GBA_OK == status ? barrier_over(team) : status;
 }

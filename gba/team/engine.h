@@ -16,6 +16,9 @@ struct gba_team {
     gba_status_t (*attempt)(struct gba_path_base *path);
     struct gba_path_base *path; /* NULL on GBA_PATH_FALLBACK */
     gba_word_t rounds; /* completed; written by this member, read by other threads (failover) */
+    /* Rounds at which the fast path has more to do than to count: renegotiate_at; 0 once the device
+     * has failed, which any thread may store. See gba_failover_attend. */
+    gba_word_t attention_at;
     uint64_t
         renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See alloc.c */
     bool under_way;     /* a round is started and not counted; not set during an attempt */

@@ -134,7 +134,7 @@ struct gba_failover {
     /* Protected by the lock: */
     uint64_t first_bypassed; /* UINT64_MAX: none is known */
     uint64_t completed;      /* the last round that an answer states to be complete */
-    const struct gba_team *team;
+    struct gba_team *team;
     struct gba_failover *next, **link; /* in the list of registered teams */
     uint32_t size;
     uint64_t arrived[]; /* of each member: the last round at which it is known to have arrived */
@@ -152,6 +152,8 @@ static gba_failover_state_t failover_step(struct gba_failover *failover, enum ev
     uint64_t next = transitions[gba_word_load_relaxed(&failover->state)][event];
 
     gba_word_store_relaxed(&failover->state, next);
+    if (FAILURE == event)
+        gba_word_store_relaxed(&failover->team->attention_at, 0);
     return (gba_failover_state_t)next;
 }
 
@@ -217,6 +219,14 @@ void gba_failover_fail(struct gba_team *team)
 {
     pthread_mutex_lock(&lock);
     (void)failover_step(team->failover, FAILURE);
+    pthread_mutex_unlock(&lock);
+}
+
+void gba_failover_attend(struct gba_team *team, uint64_t rounds)
+{
+    /* Under the lock, so that a failure in another thread is either seen here, or overwrites. */
+    pthread_mutex_lock(&lock);
+    gba_word_store_relaxed(&team->attention_at, gba_failover_failed(team) ? 0 : rounds);
     pthread_mutex_unlock(&lock);
 }
 

@@ -34,6 +34,13 @@ void gba_failover_register(struct gba_team *team, uint64_t id);
  * runs the team's barrier; thread-safe on different teams. */
 void gba_failover_close(struct gba_team *team);
 
+/*
+ * Set the bound of the fast path, team->attention_at, to `rounds`, or to 0 if the device has failed
+ * for this team. A failure from then on sets it to 0. Orders nothing. By the thread that runs the
+ * team's barrier; thread-safe on different teams.
+ */
+void gba_failover_attend(struct gba_team *team, uint64_t rounds);
+
 /* The current state. Another thread may change RUNNING to FAILED at any time. Orders nothing. */
 gba_failover_state_t gba_failover_state(const struct gba_team *team);
 

@@ -296,6 +296,8 @@ static void member_begin(struct member *me)
         me->team->attempt = attempt_alive;
     if (status == GBA_OK) {
         me->team->rounds++;
+        if (gba_failover_failed(me->team) && rules->fault != STALE)
+            gba_barrier_init(me->team);
         member_completed(me);
     } else {
         me->team->under_way = true;

@@ -191,6 +191,49 @@ static void test_completed_is_no_error(void **state)
     free(team);
 }
 
+/* The other member's notice comes in, and the device, dead for that member only, releases. */
+static gba_status_t attempt_released(struct gba_path_base *path)
+{
+    (void)path;
+    assert_int_equal(gba_notification_take(&notification_of_1), GBA_OK);
+    return GBA_OK;
+}
+
+static gba_status_t attempt_at_once(struct gba_path_base *path)
+{
+    (void)path;
+    return GBA_OK;
+}
+
+/*
+ * A device may be dead for one member and alive for this one, whose barriers then complete at once.
+ * The caller still learns that an answer is due, and this member leaves the device, too.
+ */
+static void test_release_with_notice_due(void **state)
+{
+    struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
+
+    (void)state;
+    assert_non_null(team);
+    team->size = 2;
+    team->path = &some_path;
+    team->renegotiate_at = UINT64_MAX;
+    gba_failover_register(team, notification_of_1.team);
+    gba_barrier_init(team);
+    team->attempt = attempt_released;
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_NOTIFY);
+    assert_int_equal(team->rounds, 1);
+    assert_ptr_not_equal(team->attempt, attempt_released);
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
+    assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
+    /* On its next path the team is not slowed down. */
+    gba_failover_close(team);
+    gba_barrier_init(team);
+    team->attempt = attempt_at_once;
+    assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_OK);
+    free(team);
+}
+
 static gba_status_t set_nowhere(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                                 uint32_t seq)
 {
@@ -247,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_who_hears_first_stays_away),
         cmocka_unit_test(test_completed_is_no_error),
+        cmocka_unit_test(test_release_with_notice_due),
         cmocka_unit_test(test_states),
     };
 
