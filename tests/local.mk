@@ -135,6 +135,9 @@ tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failove
 
 # Built from its sources, all of them with the sanitizer.
 GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan
+if BUILD_OMPI
+GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
+endif
 if HAVE_TSAN
 check_PROGRAMS += $(GBA_TSAN_TESTS)
 TESTS += $(GBA_TSAN_TESTS)
@@ -145,6 +148,14 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
+	ompi/mca/common/gba/notifications.c
+tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+# -Wno-tsan (clang does not know it): the sanitizer does not model the fence behind a sent message, and
+# none is sent here.
+tests_unit_test_notifications_tsan_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fsanitize=thread \
+	-Wno-unknown-warning-option -Wno-tsan
+tests_unit_test_notifications_tsan_LDADD = $(MPI_LIBS) $(OMPI_LIBS) -lpthread
 $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
 # The fuzzer builds itself, with clang, and says that it was skipped where there is none; gba_info is

@@ -75,6 +75,17 @@ static bool service_runs(void)
     return 0 != gba_word_load_acquire(&service.registered);
 }
 
+/* Take `stepping`. Returns false if another caller has it, or the service has stopped. */
+static bool stepping_try(void)
+{
+    if (0 != opal_mutex_trylock(&service.stepping))
+        return false;
+    if (service_runs())
+        return true;
+    opal_mutex_unlock(&service.stepping);
+    return false;
+}
+
 static void queue_init(struct queue *queue)
 {
     queue->first = NULL;
@@ -287,7 +298,7 @@ static int notifications_progress(void)
     int any = 0;
 
     /* Not exact among threads; exactness is not needed. */
-    if (0 != ++service.calls % CALLS || 0 != opal_mutex_trylock(&service.stepping))
+    if (0 != ++service.calls % CALLS || !stepping_try())
         return 0;
     now = gba_clock_ns();
     if (0 != gba_word_load_relaxed(&service.posted))
@@ -348,11 +359,17 @@ void gba_common_notifications_stop(void)
     if (!service_runs())
         return;
     (void)opal_progress_unregister(notifications_progress);
+    /* Another thread may be in a step, or come to one: it sees under the lock that the service has
+     * stopped. */
+    opal_mutex_lock(&service.stepping);
     gba_word_store_release(&service.registered, 0);
+    opal_mutex_lock(&service.posting);
     queue_free(&service.outbox);
+    opal_mutex_unlock(&service.posting);
     queue_free(&service.questions);
     sent_free();
     /* The PML may still read or write the messages in transit, so they are not freed. */
+    opal_mutex_unlock(&service.stepping);
 }
 
 /* Whether a message of that team is still here that its receiver may be waiting for. */
@@ -377,7 +394,7 @@ bool gba_common_notifications_out(const gba_team_t *team)
     /* Another thread has the lock; or this thread has it, because the progress of a step has
      * completed the barrier. That step may have passed its answers already, so the next call
      * answers. */
-    if (0 != opal_mutex_trylock(&service.stepping))
+    if (!stepping_try())
         return false;
     (void)notifications_step();
     opal_mutex_lock(&service.posting);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The failure notifications of the components (ompi/mca/common/gba/notifications.c) start in one
+ * thread, and stop in one, while another thread is in them: for ThreadSanitizer. The PML here sends
+ * and receives nothing.
+ *
+ * Exit status 0 if all is right; the sanitizer has its own (66).
+ */
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/pml/pml.h"
+
+/* Steps of the other thread before the service stops. */
+#define STEPS 2000u
+
+static struct {
+    opal_mutex_t lock;
+    struct ompi_communicator_t comm;
+    opal_progress_callback_t progress; /* what the service has registered */
+    atomic_uint steps;
+    atomic_bool stopped;
+} harness = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/* What the service would call besides. */
+
+int opal_progress_register(opal_progress_callback_t callback)
+{
+    harness.progress = callback;
+    return OMPI_SUCCESS;
+}
+
+int opal_progress_unregister(opal_progress_callback_t callback)
+{
+    return callback == harness.progress ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+static int none_arrived(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                        ompi_status_public_t *status)
+{
+    (void)source, (void)tag, (void)comm, (void)status;
+    *matched = 0;
+    return OMPI_SUCCESS;
+}
+
+static int none_sent(const void *data, size_t count, struct ompi_datatype_t *type, int peer,
+                     int tag, mca_pml_base_send_mode_t mode, struct ompi_communicator_t *comm,
+                     ompi_request_t **request)
+{
+    (void)data, (void)count, (void)type, (void)peer, (void)tag, (void)mode, (void)comm;
+    (void)request;
+    return OMPI_ERROR;
+}
+
+uint64_t gba_team_failed_id(const gba_team_t *team)
+{
+    (void)team;
+    return 77;
+}
+
+gba_status_t gba_team_notification(const gba_team_t *team, gba_notification_t *notification)
+{
+    (void)team;
+    *notification = (gba_notification_t){.team = 77, .round = 1, .first_bypassed = UINT64_MAX};
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_take(const gba_notification_t *notification)
+{
+    (void)notification;
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_answer(const gba_notification_t *question, gba_notification_t *answer)
+{
+    *answer = *question;
+    return GBA_OK;
+}
+
+static int peer_of(const void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return (int)member;
+}
+
+/* Another thread of the process, in a barrier of a failed team. */
+static void *other_thread(void *arg)
+{
+    (void)arg;
+    while (!atomic_load_explicit(&harness.stopped, memory_order_relaxed)) {
+        (void)gba_common_notifications_out(NULL);
+        atomic_fetch_add_explicit(&harness.steps, 1, memory_order_relaxed);
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void await_steps(unsigned steps)
+{
+    while (atomic_load_explicit(&harness.steps, memory_order_relaxed) < steps)
+        sched_yield();
+}
+
+int main(void)
+{
+    uint64_t reported = 0;
+    pthread_t thread;
+
+    mca_pml.pml_iprobe = none_arrived;
+    mca_pml.pml_isend = none_sent;
+    if (0 != pthread_create(&thread, NULL, other_thread, NULL))
+        return 1;
+    if (OMPI_SUCCESS != gba_common_notifications_start(&harness.lock, &harness.comm))
+        return 1;
+    gba_common_notifications_tell(NULL, &reported, 2, peer_of, NULL);
+    await_steps(STEPS);
+    gba_common_notifications_stop();
+    await_steps(atomic_load_explicit(&harness.steps, memory_order_relaxed) + 2);
+    atomic_store_explicit(&harness.stopped, true, memory_order_relaxed);
+    pthread_join(thread, NULL);
+    puts("the notifications start and stop beside another thread");
+    return 0;
+}
