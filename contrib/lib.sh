@@ -13,6 +13,20 @@ die() {
     exit 1
 }
 
+# WHAT COMMAND...: run a command that takes long. contrib/demo replaces this function to show progress.
+run_phase() {
+    shift
+    "$@" >"$log_dir/packages.log" 2>&1
+}
+
+# SUDO PACKAGE...: SUDO is "sudo" or "".
+install_packages() {
+    install_sudo=$1
+    shift
+    $install_sudo apt-get -q update &&
+        $install_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@"
+}
+
 # SET: install those Debian packages of contrib/packages that SET (demo or check) needs and that
 # are missing. On another system say what is needed and go on: configure finds out.
 need_packages() {
@@ -47,10 +61,8 @@ need_packages() {
         die "sudo was refused. Ask an administrator to run: apt-get install$need_missing"
     fi
     say "Installing Debian packages:$need_missing"
-    # shellcheck disable=SC2086 # two lists of words
-    if ! { $need_sudo apt-get -q update &&
-        $need_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
-            install $need_missing; } >"$log_dir/packages.log" 2>&1; then
+    # shellcheck disable=SC2086 # a list of words
+    if ! run_phase "Packages" install_packages "$need_sudo" $need_missing; then
         tail -n 20 "$log_dir/packages.log" >&2
         die "the packages could not be installed:$need_missing; see $log_dir/packages.log"
     fi
