@@ -47,7 +47,7 @@ typedef enum gba_status {
     GBA_ERR_BUSY = -10,     /* in use, or in the wrong state for this call */
     GBA_ERR_REFUSED = -11,  /* the device's administrator (or an injected fault) refused */
     GBA_ERR_OTHER_DEVICE = -12, /* a different device (host, switch or simulator) than the leader */
-    GBA_ERR_DEAD = -13,         /* the device no longer answers */
+    GBA_ERR_DEAD = -13,         /* the device stopped answering */
     GBA_ERR_IO = -14,           /* the driver or the system failed in another way */
     GBA_ERR_OOB = -15,          /* the exchange between the members failed */
     GBA_ERR_NO_PLUGIN = -16,    /* a member lacks the plugin or has it disabled */
@@ -55,7 +55,7 @@ typedef enum gba_status {
     GBA_ERR_UNSUPPORTED = -18,  /* not supported for this kind of team or device */
     GBA_ERR_TIMEOUT = -19,      /* a bounded wait timed out */
     GBA_ERR_LIMIT = -20,        /* the job holds as many groups as `max_groups` allows */
-    GBA_ERR_RECLAIMED = -21,    /* the group was taken back for a team that uses it more */
+    GBA_ERR_RECLAIMED = -21,    /* the group was taken back for a busier team */
     GBA_ERR_DEFERRED = -22,     /* the team has made fewer barriers than `offload_after` */
     GBA_ERR_DISABLED = -23,     /* a member has `sw_enable` 0: no software barrier of libgba */
     GBA_ERR_NO_TRANSPORT = -24, /* no transport between the members' hosts */

@@ -28,7 +28,7 @@ struct gba_algo_state {
 };
 
 struct gba_algorithm {
-    const char *name; /* "v1", "v2", "v3" */
+    const char *name; /* "dissemination (v1)" */
     bool pulls;       /* needs gba_transport_ops.peek */
 
     /* The number of slots that each member needs, the same for all members. Thread-safe. */

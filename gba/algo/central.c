@@ -15,7 +15,7 @@ static gba_status_t test(struct gba_algo_state *algo, struct gba_transport *tran
 }
 
 const struct gba_algorithm gba_algo_central = {
-    .name = "v3",
+    .name = "central (v3)",
     .pulls = true,
     .slots = gba_central_slots,
     .start = start,

@@ -15,7 +15,7 @@ static gba_status_t test(struct gba_algo_state *algo, struct gba_transport *tran
 }
 
 const struct gba_algorithm gba_algo_dissemination = {
-    .name = "v1",
+    .name = "dissemination (v1)",
     .pulls = false,
     .slots = gba_dissemination_slots,
     .start = start,

@@ -15,7 +15,7 @@ static gba_status_t test(struct gba_algo_state *algo, struct gba_transport *tran
 }
 
 const struct gba_algorithm gba_algo_radix = {
-    .name = "v2",
+    .name = "radix (v2)",
     .pulls = false,
     .slots = gba_sched_slots,
     .start = start,

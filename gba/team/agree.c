@@ -85,10 +85,10 @@ static void describe_loss(const struct talk *t, const char *member)
 {
     struct gba_team *team = t->team;
 
-    snprintf(team->why, sizeof team->why,
-             "%s: %s, from barrier %llu on; %s since barrier %llu (%s)", gba_path_name(team->kind),
-             team->instead, (unsigned long long)gba_team_rounds(team) + 1,
-             gba_status_text(t->no.reason), (unsigned long long)t->round, member);
+    snprintf(team->why, sizeof team->why, "%s: %s, from barrier %llu on; %s in barrier %llu (%s)",
+             gba_path_name(team->kind), team->instead,
+             (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(t->no.reason),
+             (unsigned long long)t->round, member);
 }
 
 /* The team continues without a group. */

@@ -149,7 +149,7 @@ static void groups_describe(const struct agreement *a, char *why, size_t len)
 
     if (a->plan.domains.count > 1)
         snprintf(why, len,
-                 "groups among the leaders of %u hosts, %s among the %u islands, %u members%s",
+                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
                  topology->nodes, a->plan.upper->name, a->plan.domains.count, topology->size,
                  a->plan.upper_replaced ? GBA_PLAN_REPLACED : "");
     else
@@ -341,10 +341,11 @@ static void replaced_report(const struct agreement *a)
         return;
     reported = true;
     if (0 == a->oob->rank)
-        gba_log(GBA_LOG_TEAM,
-                "%s: sw_algorithm is v3, but the members reach each other by messages, which v3 "
-                "cannot use; it uses v1",
-                a->attr->name);
+        gba_log(
+            GBA_LOG_TEAM,
+            "%s: sw_algorithm is central (v3), which needs to read remote flags; messages cannot "
+            "do that; dissemination (v1) is used",
+            a->attr->name);
 }
 
 gba_status_t gba_agree_nodes(const gba_team_attr_t *attr, const gba_oob_t *oob,

@@ -43,7 +43,7 @@ struct gba_member_info {
 };
 
 /* The end of the description of a plan that replaces the requested algorithm. */
-#define GBA_PLAN_REPLACED " (sw_algorithm v3 is not possible over messages)"
+#define GBA_PLAN_REPLACED ", because central (v3) needs to read remote flags"
 
 /* The plan that all members derive from the members' information. */
 struct gba_plan {

@@ -136,13 +136,14 @@ static void stalled_tell(struct gba_team *team, const gba_group_state_t *group, 
     if (!team->watchdog.reported)
         return;
     if (picture.unknown > 0)
-        snprintf(unknown, sizeof unknown, " (of %u it is not known here)", picture.unknown);
+        snprintf(unknown, sizeof unknown, " (%u not visible to this process)", picture.unknown);
     gba_log(GBA_LOG_TEAM,
-            "%s: barrier %llu (%s%s) has not ended for %llu s: %u of %u members have "
+            "%s: barrier %llu (%s%s) stalled for %llu s: %u of %u members have "
             "arrived%s%s%s",
             team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
-            gba_failover_failed(team) ? ", lost" : "", (unsigned long long)seconds, picture.arrived,
-            team->size, unknown, '\0' == picture.names[0] ? "" : "; missing: ", picture.names);
+            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
+            picture.arrived, team->size, unknown,
+            '\0' == picture.names[0] ? "" : "; missing: ", picture.names);
 }
 
 /* Report the end of a barrier whose stall was reported. */
@@ -197,7 +198,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
         return status;
     /* No reason to give up the round: the device may still release it. */
     if (!team->watchdog.inspect_failed)
-        gba_log(GBA_LOG_ERROR, "%s: cannot look at the registers of its group: %s", team->name,
+        gba_log(GBA_LOG_ERROR, "%s: cannot read the registers of its group: %s", team->name,
                 gba_status_text(status));
     team->watchdog.inspect_failed = true;
     return GBA_INPROGRESS;

@@ -47,7 +47,7 @@ static void show(const gba_device_info_t *info)
         printf("%02x", info->uuid[i]);
     printf("\n%-22s %" PRIu32 ".%" PRIu32 "\n", "register version", info->regs_version >> 16,
            info->regs_version & 0xFFFFu);
-    printf("%-22s %s\n", "state", info->dead ? "dead: it no longer answers" : "up");
+    printf("%-22s %s\n", "state", info->dead ? "dead: the device does not answer" : "up");
     printf("%-22s %" PRIu32 " of %" PRIu32 "\n", "groups free", info->groups_free, info->groups);
     printf("%-22s %" PRIu32 "\n", "members of a group", info->members_max);
     for (unsigned int i = 0; i < GBA_COUNTERS; i++)

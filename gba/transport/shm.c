@@ -74,9 +74,9 @@ const struct gba_transport_ops gba_shm_ops = {
                                                   .test = steps##_test,                            \
                                                   .attempt = steps##_attempt}
 
-GBA_SHM_ALGORITHM(dissemination, "v1", false, gba_dissemination_slots);
-GBA_SHM_ALGORITHM(radix, "v2", false, gba_sched_slots);
-GBA_SHM_ALGORITHM(central, "v3", true, gba_central_slots);
+GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", false, gba_dissemination_slots);
+GBA_SHM_ALGORITHM(radix, "radix (v2)", false, gba_sched_slots);
+GBA_SHM_ALGORITHM(central, "central (v3)", true, gba_central_slots);
 
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_algo_state *algo)

@@ -119,7 +119,7 @@ struct gba_sim_place {
  */
 struct gba_sim_segment {
     struct gba_sim_header header;
-    gba_word_t dead;     /* 1: the device no longer answers */
+    gba_word_t dead;     /* 1: the device stopped answering */
     gba_word_t arrivals; /* counts of the "every nth" faults and of the death, up to `calls` */
     gba_word_t stores;
     gba_word_t rounds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of the rounds of a device that dies, as in death.pml, with two islands
+ * The end of the rounds of a device that dies, as in death.pml, with two switch domains
  * (gba/team/path_hybrid.c): members 0 and 1 have the group of a device that may die, and member 2 is
  * alone. Members 0 and 2 are the heads; round n of this is rounds 2n - 1 and 2n of the group, and
  * between them the heads tell each other, once each.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Islands of nodes (gba/team/path_hybrid.c): each has a group of a device of its own, whose rounds
- * 2n - 1 and 2n make barrier n, and between them the heads of the islands go through v1. Members 0
- * and 1 are on island 0, 2 and 3 on island 1, 4 alone on island 2; the head of an island is its
+ * Switch domains of nodes (gba/team/path_hybrid.c): each has a group of a device of its own, whose rounds
+ * 2n - 1 and 2n make barrier n, and between them the domain leaders go through v1. Members 0
+ * and 1 are in domain 0, 2 and 3 in domain 1, 4 alone in domain 2; the leader of a domain is its
  * first. N is 3 (2 is alone then), 4 or 5. Each node has one member: what happens in a node is in
  * hybrid.pml.
  *
@@ -11,7 +11,7 @@
  *
  * ONCE (a fault): one round is a barrier: the head turns to the other heads after its release, when
  * the device has let the others go. UNGATHERED (a fault): one round is a barrier: the head turns to
- * the other heads before it arrives, and does not know whether its island has arrived. EARLY (a
+ * the other heads before it arrives, and does not know whether its domain has arrived. EARLY (a
  * fault): the head arrives at the second round before it has heard of the other heads.
  */
 #if N == 3

@@ -7,49 +7,49 @@
 
 # HOSTS RANKS "DEVICE..." PROGRAM [ARGUMENT...]: DEVICE is the options of a device, or "-" for none: "-
 # ?die_after=3".
-on_islands() {
+on_domains() {
     local hosts=$1 ranks=$2 devices='' device
     limit 120
     for device in $3; do
         # Named after this run, because a simulated device serves all jobs of the user that name it.
-        devices="$devices${devices:+ }sim:islands-$BASHPID-${#devices}${device#-}"
+        devices="$devices${devices:+ }sim:domains-$BASHPID-${#devices}${device#-}"
     done
     shift 3
     path_options sim
     job "${path[@]}" -x GBA_TEST_HOSTS="$hosts" -x GBA_TEST_DEVICES="$devices" \
-        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" "${islands_options[@]}" -np "$ranks" -- "$@"
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" "${domains_options[@]}" -np "$ranks" -- "$@"
     lines 0 '^FAIL'
-    grep -qE "coll gba_barrier: .*sim: groups among the leaders of $hosts hosts, v1 among the [23] islands" \
-        "$out" || fail 'no groups for islands'
+    grep -qE "coll gba_barrier: .*sim: groups among the leaders of $hosts hosts, dissemination \(v1\) among [23] switch domains" \
+        "$out" || fail 'no groups for domains'
 }
-islands_options=()
+domains_options=()
 
-islands_right() {
-    on_islands "$@"
+domains_right() {
+    on_domains "$@"
     took sim
     total_is errors -eq 0
     [ "$4" = kinds ] || total_is software -eq 0
 }
 
-islands_sequence() { # HOSTS RANKS SEQUENCE
-    islands_options=(--mca coll_gba_barrier_first_sequence "$3")
-    islands_right "$1" "$2" '- -' many 5000
+domains_sequence() { # HOSTS RANKS SEQUENCE
+    domains_options=(--mca coll_gba_barrier_first_sequence "$3")
+    domains_right "$1" "$2" '- -' many 5000
 }
 
-islands_mended() {
-    on_islands "$1" "$2" '?lose_arrival=5 ?lose_release=7' early_exit 30
+domains_mended() {
+    on_domains "$1" "$2" '?lose_arrival=5 ?lose_release=7' early_exit 30
     took sim
 }
 
 # MODE DEVICES: one device dies in the sixth barrier, and all ranks continue, also those of the other
 # domain. A rank that has left that barrier joins no collective call.
-islands_death() {
-    islands_options=(--mca coll_gba_barrier_retry_after 5)
-    on_islands 4 7 "$2" death "$1" 5
+domains_death() {
+    domains_options=(--mca coll_gba_barrier_retry_after 5)
+    on_domains 4 7 "$2" death "$1" 5
     # All barriers are counted: those of the devices, and the fatal one.
     case $1 in
     2)
-        lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+        lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
         total_is sim -eq 7
         total_is software -eq 19
         ;;
@@ -58,7 +58,7 @@ islands_death() {
 }
 
 # RANKS JOBS SEED: JOBS deaths of one of two devices at random points.
-islands_deaths() {
+domains_deaths() {
     local ranks=$1 jobs=$2 option mode devices i
     limit 60
     RANDOM=$3
@@ -78,67 +78,67 @@ islands_deaths() {
         devices="$option -"
         [ $((RANDOM % 2)) -eq 0 ] || devices="- $option"
         # The program gets the seed as well, so that a failed job can be repeated.
-        islands_options=(--mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM")
+        domains_options=(--mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM")
         # shellcheck disable=SC2086 # two words
-        on_islands 4 "$ranks" "$devices" death $mode
-        grep -q 'no longer answers' "$out" || fail 'the device did not die'
+        on_domains 4 "$ranks" "$devices" death $mode
+        grep -q 'stopped answering' "$out" || fail 'the device did not die'
     done
 }
 
 # RANKS SEED: a job that once made only nonblocking barriers on each communicator, so nothing was agreed
 # on.
-islands_death_seed() {
-    islands_options=(--mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$2")
-    on_islands 4 "$1" '?die_after=6 -' death 6 6
-    grep -q 'no longer answers' "$out" || fail 'the device did not die'
+domains_death_seed() {
+    domains_options=(--mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$2")
+    on_domains 4 "$1" '?die_after=6 -' death 6 6
+    grep -q 'stopped answering' "$out" || fail 'the device did not die'
 }
 
 # Two domains would be one host each, so a device has nothing to do.
-islands_of_one() {
+domains_of_one() {
     limit 60
     path_options sim
     job "${path[@]}" -x GBA_TEST_HOSTS=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so" \
-        -x GBA_TEST_DEVICES="sim:islands-$BASHPID-0 sim:islands-$BASHPID-1" -np 5 -- early_exit 60
+        -x GBA_TEST_DEVICES="sim:domains-$BASHPID-0 sim:domains-$BASHPID-1" -np 5 -- early_exit 60
     took none
-    lines 1 'MPI_COMM_WORLD .*software: v1 among the leaders of 2 hosts.*no device: .* different devices'
+    lines 1 'MPI_COMM_WORLD .*software: dissemination \(v1\) among the leaders of 2 hosts.*no device: .* different devices'
 }
 
-all_islands() {
+all_domains() {
     local ranks program mode
     for ranks in 4 7 16; do
         for program in 'early_exit 100' 'many 5000' kinds ibarrier threads outstanding; do
             # shellcheck disable=SC2086 # a program with its argument
-            test_case "islands-${program%% *}-$ranks" islands_right 4 "$ranks" '- -' $program
+            test_case "domains-${program%% *}-$ranks" domains_right 4 "$ranks" '- -' $program
         done
-        test_case "islands-sequence-32-$ranks" islands_sequence 4 "$ranks" $((0xffffff00))
+        test_case "domains-sequence-32-$ranks" domains_sequence 4 "$ranks" $((0xffffff00))
     done
-    test_case islands-three islands_right 5 9 '- - -' early_exit 100
-    test_case islands-mended islands_mended 4 7
+    test_case domains-three domains_right 5 9 '- - -' early_exit 100
+    test_case domains-mended domains_mended 4 7
     # Two rounds make a barrier. The device dies in the second round of the sixth barrier, when one rank
     # has its release; in its first round, when one rank has its release; and when no rank has.
     for mode in 2 3 4; do
-        test_case "islands-death-released-$mode" islands_death "$mode" '?die_after=11&die_release=1 -'
-        test_case "islands-death-gathered-$mode" islands_death "$mode" '- ?die_after=10&die_release=1'
-        test_case "islands-death-gathering-$mode" islands_death "$mode" '?die_after=10 -'
+        test_case "domains-death-released-$mode" domains_death "$mode" '?die_after=11&die_release=1 -'
+        test_case "domains-death-gathered-$mode" domains_death "$mode" '- ?die_after=10&die_release=1'
+        test_case "domains-death-gathering-$mode" domains_death "$mode" '?die_after=10 -'
     done
     for ranks in 4 7; do
-        test_case "islands-death-random-$ranks" islands_deaths "$ranks" "$(soak 8 100)" \
+        test_case "domains-death-random-$ranks" domains_deaths "$ranks" "$(soak 8 100)" \
             "${GBA_TEST_SEED:-1}"
     done
-    test_case islands-death-seed-109 islands_death_seed 7 109
-    test_case islands-death-seed-522 islands_death_seed 4 522
-    test_case islands-of-one islands_of_one
+    test_case domains-death-seed-109 domains_death_seed 7 109
+    test_case domains-death-seed-522 domains_death_seed 4 522
+    test_case domains-of-one domains_of_one
 }
 
 # For tests/mpi/hosts: emulated hosts with a simulated device each; the ranks of each pretend to be two
 # hosts.
-spans_islands() {
+spans_domains() {
     ranks_on 2
     limit 120
     job --mca coll_gba_barrier_device_path sim --map-by slot -x GBA_TEST_HOSTS="$ranks" \
         -x LD_PRELOAD="$programs/.libs/hosts_preload.so" "$@"
     lines 0 '^FAIL'
-    lines 1 "MPI_COMM_WORLD .*sim: groups among the leaders of $ranks hosts, v1 among the ${#host_names[@]} islands"
+    lines 1 "MPI_COMM_WORLD .*sim: groups among the leaders of $ranks hosts, dissemination \(v1\) among ${#host_names[@]} switch domains"
     total_is sim -gt 0
     total_is errors -eq 0
 }

@@ -49,7 +49,7 @@ few_groups() {
 death() {
     limit 60
     job --mca coll_gba_barrier_device_path "sim?die_after=$1" -np "$2" -- early_exit
-    one_line 'no longer answers|died'
+    one_line 'stopped answering|died'
     path_options "sim?die_after=$1"
     job "${path[@]}" -np "$2" -- early_exit
     total_is failovers -gt 0
@@ -80,7 +80,7 @@ death_left() {
     # All its rounds are counted: those of the device, and the fatal one.
     case $1 in
     2)
-        lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+        lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
         total_is sim -eq 7
         total_is software -eq 19
         ;;
@@ -95,7 +95,7 @@ death_last() {
     path_options "sim?die_arrival=$((5 * $2 + 1))"
     job "${path[@]}" -np "$2" -- death "$1" 5
     lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
 }
 
 # MODE RANKS: rank 0 leaves the fatal round only when its notifications are out.
@@ -104,7 +104,7 @@ death_queued() {
     path_options 'sim?die_after=5'
     job "${path[@]}" --mca btl tcp,self --mca coll_gba_barrier_retry_after 1 -np "$2" -- death "$1" 5
     lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+    lines 1 'MPI_COMM_WORLD .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
 }
 
 # Notifications are not out while the service hands them to the PML.
@@ -131,7 +131,7 @@ death_nonblocking() {
     path_options 'sim?die_after=20'
     job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- death 9 5000
     lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device no longer answers since barrier [0-9]+ \(rank [0-9]+ on '
+    lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
     total_is failovers -eq 1
 }
 
@@ -181,7 +181,7 @@ deaths() {
         job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" \
             "${among[@]}" -np "$ranks" -- death $mode
         lines 0 '^FAIL'
-        ! grep -q 'no longer answers' "$out" || died=$((died + 1))
+        ! grep -q 'stopped answering' "$out" || died=$((died + 1))
     done
     echo "$died deaths in $jobs jobs"
 }
@@ -447,7 +447,7 @@ one_stopped() {
 }
 
 told_stuck() {
-    grep -q 'barrier 6 .*has not ended' "$out"
+    grep -q 'barrier 6 .*stalled for' "$out"
 }
 
 # Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
@@ -471,8 +471,8 @@ stuck_stopped() {
     path_options "$1"
     shift 2
     stopped_job "$@" -np 3 -- stuck 1
-    lines 1 'barrier 6 .*has not ended'
-    lines 1 "MPI_COMM_WORLD .*barrier 6 \($name\) has not ended for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
+    lines 1 'barrier 6 .*stalled for'
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \($name\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
     lines 1 'barrier 6 has ended after [0-9]+ s$'
 }
 
@@ -488,8 +488,8 @@ stuck_dead() {
     start_victim 3 stuck 2
     until_true told_stuck
     kill_victim job
-    lines 1 "MPI_COMM_WORLD .*barrier 6 \($2\) has not ended for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
-    lines 1 'barrier 6 .*has not ended'
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \($2\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
+    lines 1 'barrier 6 .*stalled for'
     [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
 }
 

@@ -25,10 +25,10 @@ ranks_on() {
 kind_options() {
     case $1 in
     auto) path=() kind_text='' ;;
-    flat-v1) kind_text='v1 through messages' ;;
-    flat-v2) kind_text='v2 through messages' ;;
-    node-v1) kind_text='v1 among the leaders' ;;
-    node-v2) kind_text='v2 among the leaders' ;;
+    flat-v1) kind_text='dissemination \(v1\) through messages' ;;
+    flat-v2) kind_text='radix \(v2\) through messages' ;;
+    node-v1) kind_text='dissemination \(v1\) among the leaders' ;;
+    node-v2) kind_text='radix \(v2\) among the leaders' ;;
     esac
     # A radix that leaves the last round of v2 incomplete with most sizes.
     [ "$1" = auto ] || path=(--mca coll_gba_barrier_hierarchy "${1%-*}"
@@ -156,9 +156,9 @@ spans_stopped() {
     ranks_on 2
     kind_options auto
     stopped_job --map-by slot -- stuck 1
-    lines 1 "MPI_COMM_WORLD .*barrier 6 \\(software\\) has not ended .*missing: rank $((ranks - 1)) on $last\$"
-    [ "$(grep -c 'barrier 6 .*has not ended' "$out")" -le 2 ] || fail 'told more than once a host'
-    lines 0 "barrier 6 .*has not ended .* on (${host_names[0]})"
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \\(software\\) stalled for .*missing: rank $((ranks - 1)) on $last\$"
+    [ "$(grep -c 'barrier 6 .*stalled for' "$out")" -le 2 ] || fail 'told more than once a host'
+    lines 0 "barrier 6 .*stalled for .* on (${host_names[0]})"
     grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
 }
 
@@ -197,8 +197,8 @@ all_hosts() {
         test_case "hosts$hosts-$kind-queued" spans_queued 1 "$kind"
         test_case "hosts$hosts-$kind-queued-nonblocking" spans_queued 2 "$kind"
     done
-    test_case "hosts$hosts-islands" spans_islands -- early_exit 60
-    test_case "hosts$hosts-islands-many" spans_islands -- many 500
+    test_case "hosts$hosts-domains" spans_domains -- early_exit 60
+    test_case "hosts$hosts-domains-many" spans_domains -- many 500
     test_case "hosts$hosts-lacks-plugin" lacks_plugin
     test_case "hosts$hosts-lacks-memory" lacks_memory
     if [ "$hosts" -eq 2 ]; then

@@ -94,12 +94,12 @@ queued() {
 queued_software() { # HOSTS RANKS MODE KIND
     local algorithm=v1
     [ "$4" != flat-v2 ] || algorithm=v2
-    queued "$1" "$2" "$3" "software: $algorithm" --mca coll_gba_barrier_device_path none \
+    queued "$1" "$2" "$3" "software: [a-z]* ($algorithm)" --mca coll_gba_barrier_device_path none \
         --mca coll_gba_barrier_hierarchy "${4%-*}" --mca coll_gba_barrier_sw_algorithm "$algorithm"
 }
 
-queued_islands() { # MODE
-    queued 4 4 "$1" 'sim: groups among the leaders of 4 hosts, v1 among the 2 islands' \
+queued_domains() { # MODE
+    queued 4 4 "$1" 'sim: groups among the leaders of 4 hosts, dissemination (v1) among 2 switch domains' \
         --mca coll_gba_barrier_device_path sim \
         -x GBA_TEST_DEVICES="sim:queued-$BASHPID-0 sim:queued-$BASHPID-1"
 }
@@ -108,7 +108,7 @@ queued_islands() { # MODE
 queued_degraded() {
     queued 1 2 3 'sim: group' --mca coll_gba_barrier_device_path 'sim?die_after=5' \
         --mca coll_gba_barrier_retry_after 1
-    lines 0 'no device: the device no longer answers'
+    lines 0 'no device: the device stopped answering'
 }
 
 all_software() {
@@ -117,7 +117,7 @@ all_software() {
         test_case "software-queued-flat-v1-$mode" queued_software 2 2 "$mode" flat-v1
         test_case "software-queued-flat-v2-$mode" queued_software 3 3 "$mode" flat-v2
         test_case "software-queued-node-$mode" queued_software 2 4 "$mode" node-v1
-        test_case "software-queued-islands-$mode" queued_islands "$mode"
+        test_case "software-queued-domains-$mode" queued_domains "$mode"
     done
     test_case software-queued-degraded queued_degraded
     test_case software-finalize-async finalize_async

@@ -78,7 +78,7 @@ struct member {
     uint8_t phase;
     uint8_t reported; /* the last round of which it notified the other members */
     uint8_t taken;    /* its last arrival that the device has counted */
-    bool dead;        /* the device no longer answers this member */
+    bool dead;        /* the device does not answer this member */
 };
 
 static struct rules rules_now;

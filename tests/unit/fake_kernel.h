@@ -31,7 +31,7 @@ struct fake_kernel {
     bool no_device;                          /* open: ENOENT */
     bool plain_file;                         /* fstat: no character device */
     bool no_rawio;                           /* the process lacks CAP_SYS_RAWIO */
-    bool dead;                               /* the device no longer answers */
+    bool dead;                               /* the device stopped answering */
     uint32_t uid;                            /* of who calls */
     uint64_t now;                            /* of the caller */
     /* The record of events. */

@@ -135,8 +135,8 @@ static void test_who_is_missing(void **state)
     harness_run(w, 5, GBA_PATH_SIM);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(1);
-    expect_line("(sim, lost) has not ended for 1 s: 1 of 5 members have arrived (of 4 it is not "
-                "known here); missing: member ");
+    expect_line("(sim, failed) stalled for 1 s: 1 of 5 members have arrived (4 not visible to "
+                "this process); missing: member ");
     harness_end(w);
 }
 

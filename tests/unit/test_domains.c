@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Islands of nodes, each with a barrier group of its own: which nodes make one, nodes and islands
- * of every shape, and what gets lost on the way. What cannot be had: test_domains_failures.c.
+ * Switch domains of nodes, each with a barrier group of its own: which nodes make one, nodes and
+ * domains of every shape, and what gets lost on the way. What cannot be had:
+ * test_domains_failures.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -138,7 +139,8 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
         snprintf(text, len, "no device: %s (member ", gba_status_text(GBA_ERR_OTHER_DEVICE));
     else
         snprintf(text, len,
-                 "sim: groups among the leaders of %u hosts, v1 among the %u islands, %u members",
+                 "sim: groups among the leaders of %u hosts, dissemination (v1) among %u switch "
+                 "domains, %u members",
                  nodes, domains, size);
     return domains > 1 && 1 == largest ? GBA_PATH_SOFTWARE : GBA_PATH_SIM;
 }
@@ -170,13 +172,13 @@ static void test_more_nodes_than_a_group_can_have(void **state)
     (void)state;
     for (uint32_t most = 2; most <= 4; most++)
         for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
-            char text[64];
+            char text[96];
 
             devices[0]->members_max = most;
             harness_place(w, 11, hosts, 1, 0);
             snprintf(text, sizeof text,
-                     "sim: groups among the leaders of %u hosts, v1 among the %u", hosts,
-                     (hosts + most - 1) / most);
+                     "sim: groups among the leaders of %u hosts, dissemination (v1) among %u",
+                     hosts, (hosts + most - 1) / most);
             w->expected = text;
             run(w, 11, GBA_PATH_SIM);
         }
@@ -276,21 +278,21 @@ static void test_who_is_missing(void **state)
     /* No leader: its node names it, the other leader of the island its node, the other head its
      * island. */
     late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
-    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
-    expect_line("missing: member 0 or another on its host\n");
-    expect_line("missing: member 0 or another on its island\n");
+    expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
+    expect_line("missing: member 0 or another process on its host\n");
+    expect_line("missing: member 0 or another process in its switch domain\n");
     /* A head; its node has rank 3 as well. */
     late((const uint32_t[]){0, 1, 0, 1, 2, 3, 3}, 3);
-    expect_line("1 of 7 members have arrived (of 5 it is not known here); missing: member 1\n");
-    expect_line("missing: member 1 or another on its host\n");
-    expect_line("missing: member 1 or another on its island\n");
+    expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
+    expect_line("missing: member 1 or another process on its host\n");
+    expect_line("missing: member 1 or another process in its switch domain\n");
     /* Alone on its host, and the head of an island of two nodes. */
     late((const uint32_t[]){0, 1, 0, 2, 3, 2, 3}, 2);
-    expect_line("missing: member 1 or another on its host\n");
-    expect_line("missing: member 1 or another on its island\n");
+    expect_line("missing: member 1 or another process on its host\n");
+    expect_line("missing: member 1 or another process in its switch domain\n");
     /* Alone on its island. */
     late((const uint32_t[]){0, 1, 0, 2, 2, 4, 4}, 1);
-    expect_line("missing: member 1 or another on its island\n");
+    expect_line("missing: member 1 or another process in its switch domain\n");
 }
 
 int main(void)

@@ -111,9 +111,9 @@ static void *kill_devices(void *arg)
 }
 
 /*
- * One device or several, at any moment: while nodes gather, while islands do, while the heads are
- * among themselves, between releases, and in the agreement. All go on in software, with the same
- * count of rounds, and without a message that is left over (harness_run, unread).
+ * One device or several, at any moment: while nodes gather, while domains do, while the domain
+ * leaders are among themselves, between releases, and in the agreement. All go on in software, with
+ * the same count of rounds, and without a message that is left over (harness_run, unread).
  */
 static void test_devices_die_at_any_moment(void **state)
 {

@@ -297,15 +297,15 @@ static void test_who_is_missing(void **state)
     (void)state;
     /* No leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
     late((const uint32_t[]){0, 0, 1, 1, 2}, 2);
-    expect_line("1 of 5 members have arrived (of 3 it is not known here); missing: member 1\n");
-    expect_line("missing: member 0 or another on its host\n");
+    expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
+    expect_line("missing: member 0 or another process on its host\n");
     /* A leader. */
     late((const uint32_t[]){0, 1, 0, 1, 2}, 2);
-    expect_line("1 of 5 members have arrived (of 3 it is not known here); missing: member 1\n");
-    expect_line("missing: member 1 or another on its host\n");
+    expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
+    expect_line("missing: member 1 or another process on its host\n");
     /* Alone on its host. */
     late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
-    expect_line("4 of 5 members have arrived; missing: member 1 or another on its host\n");
+    expect_line("4 of 5 members have arrived; missing: member 1 or another process on its host\n");
     /* All on one host. */
     late((const uint32_t[]){0, 0, 0, 0, 0}, 1);
     expect_line("4 of 5 members have arrived; missing: member 1\n");
@@ -313,7 +313,7 @@ static void test_who_is_missing(void **state)
     blind = true;
     late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
     blind = false;
-    expect_line("4 of 5 members have arrived (of 1 it is not known here)\n");
+    expect_line("4 of 5 members have arrived (1 not visible to this process)\n");
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 
 static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
 {
-    static const char *const names[] = {"", "v1", "v2", "v3"};
+    static const char *const names[] = {"", "dissemination (v1) ", "radix (v2) ", "central (v3) "};
 
     w->params.sw_algorithm = algorithm;
     w->params.hierarchy = hierarchy;
@@ -73,7 +73,7 @@ static gba_word_t replaced_lines;
 static void count_replaced(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
-    if (GBA_LOG_TEAM == level && NULL != strstr(line, "sw_algorithm is v3"))
+    if (GBA_LOG_TEAM == level && NULL != strstr(line, "sw_algorithm is central (v3)"))
         (void)gba_word_add_relaxed(&replaced_lines, 1);
 }
 
@@ -96,13 +96,13 @@ static void several_hosts(void **state)
                 assert_non_null(strstr(w->why[0], "through messages"));
             }
             assert_true(gba_word_load_relaxed(&w->sent) > 0);
-            /* v3 must read at a distance, which these messages cannot. */
+            /* central (v3) needs to read remote flags, which these messages cannot. */
             choose(w, GBA_ALGORITHM_V3, GBA_HIERARCHY_AUTO, 3);
-            w->expected = "software: v1 ";
+            w->expected = "software: dissemination (v1) ";
             gba_word_store_relaxed(&replaced_lines, 0);
             harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
             assert_int_equal(gba_word_load_relaxed(&replaced_lines), 1); /* of all members */
-            assert_non_null(strstr(w->why[0], "(sw_algorithm v3 is not possible over messages)"));
+            assert_non_null(strstr(w->why[0], ", because central (v3) needs to read remote flags"));
             free(w);
         }
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
@@ -158,7 +158,7 @@ static void failures(void **state)
     fails_on(&w->no_open, w, 1, GBA_ERR_NOMEM);
     fails_on(&w->no_attach, w, 3, GBA_ERR_PERM);
     /* Nobody is hurt by what did not work: the next team is a right one. */
-    w->expected = "v1 among the leaders of 3 hosts";
+    w->expected = "dissemination (v1) among the leaders of 3 hosts";
     harness_run(w, 6, GBA_PATH_SOFTWARE);
     free(w);
 }
@@ -240,7 +240,7 @@ static void device_dies(void **state)
             w->rounds = 200;
             w->host[2] = 2 == hosts;
             snprintf(since, sizeof since,
-                     " on; the device no longer answers since barrier %d (member ", after + 1);
+                     " on; the device stopped answering in barrier %d (member ", after + 1);
             w->expected = since;
             harness_run(w, 5, GBA_PATH_SOFTWARE);
             for (uint32_t r = 0; r < 5; r++)

@@ -120,7 +120,7 @@ static void test_who_cannot_look_tells_too(void **state)
         blind.members = 1u << 0;
         gba_word_store_relaxed(&blind.spins, 0);
         play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
-             "1 of 4 members have arrived (of 3 it is not known here)\n");
+             "1 of 4 members have arrived (3 not visible to this process)\n");
         blind.members = 0;
         assert_in_range(gba_word_load_relaxed(&blind.spins), 1, 100);
     }
