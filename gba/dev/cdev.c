@@ -100,7 +100,8 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
     if (GBA_OK != status)
         return status;
     if (alloc.group >= dev->groups) {
-        gba_log(GBA_LOG_ERROR, "the GBA driver allocated group %u of %u", alloc.group, dev->groups);
+        gba_log(GBA_LOG_ERROR, "the GBA driver allocated group %u, but the device has %u groups",
+                alloc.group, dev->groups);
         return GBA_ERR_IO;
     }
     memset(handle, 0, sizeof *handle);

@@ -44,7 +44,7 @@ static struct gba_cdev_chunk *chunk_new(void)
     memory = gba_cdev_sys->mmap(GBA_CDEV_CHUNK_SIZE, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (MAP_FAILED == memory) {
-        gba_log(GBA_LOG_ERROR, "no memory for release flags: %s", strerror(errno));
+        gba_log(GBA_LOG_ERROR, "cannot allocate memory for release flags: %s", strerror(errno));
         goto free_chunk;
     }
     /*
@@ -53,7 +53,7 @@ static struct gba_cdev_chunk *chunk_new(void)
      * The child therefore does not get this page.
      */
     if (0 != gba_cdev_sys->madvise(memory, GBA_CDEV_CHUNK_SIZE, MADV_DONTFORK)) {
-        gba_log(GBA_LOG_ERROR, "cannot keep release flags from children of fork: %s",
+        gba_log(GBA_LOG_ERROR, "cannot exclude release flags from children of fork: %s",
                 strerror(errno));
         goto unmap;
     }

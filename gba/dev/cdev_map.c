@@ -52,7 +52,7 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
     /* Without one store of 64 bits the device refuses every arrival, and the barrier never ends.
      * [HOST-2] */
     if (!GBA_MMIO_64) {
-        gba_log(GBA_LOG_ERROR, "a GBA takes stores of 64 bits, which this %s cannot make",
+        gba_log(GBA_LOG_ERROR, "a GBA needs 64-bit stores, which this %s does not have",
                 GBA_MMIO ? "32-bit process" : "architecture");
         return GBA_ERR_UNSUPPORTED;
     }
@@ -63,7 +63,7 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
         offset > INT64_MAX - join->doorbell_size ||
         (offset + join->doorbell_size > GBA_MMAP_BAR && offset < GBA_MMAP_BAR + GBA_BAR_SIZE)) {
         gba_log(GBA_LOG_ERROR,
-                "the GBA driver gives a doorbell of %llu bytes at %#llx, which cannot be",
+                "driver returned an invalid doorbell mapping: %llu bytes at offset %#llx",
                 (unsigned long long)join->doorbell_size, (unsigned long long)offset);
         return GBA_ERR_IO;
     }
@@ -103,7 +103,7 @@ static gba_status_t bar_map(struct gba_cdev *dev)
         status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
         if (!expected)
             gba_log(GBA_LOG_ERROR, "cannot map the registers of the GBA: %s%s", strerror(error),
-                    GBA_ERR_PERM == status ? "; it takes the capability CAP_SYS_RAWIO" : "");
+                    GBA_ERR_PERM == status ? "; the capability CAP_SYS_RAWIO is required" : "");
     }
     pthread_mutex_unlock(&dev->bar_lock);
     return status;

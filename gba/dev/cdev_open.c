@@ -31,12 +31,12 @@ static gba_status_t file_open(const char *path, int *out)
         return status;
     }
     if (0 != gba_cdev_sys->fstat(file, &stat)) {
-        gba_log(GBA_LOG_ERROR, "cannot look at %s: %s", path, strerror(errno));
+        gba_log(GBA_LOG_ERROR, "cannot stat %s: %s", path, strerror(errno));
         status = GBA_ERR_IO;
         goto close_file;
     }
     if (!S_ISCHR(stat.st_mode)) {
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA: it is no character device", path);
+        gba_log(GBA_LOG_ERROR, "%s is not a GBA: it is not a character device", path);
         status = GBA_ERR_NOT_GBA;
         goto close_file;
     }
@@ -62,8 +62,9 @@ static gba_status_t query_check(const char *path, const struct gba_ioc_query *qu
     /* Both values index arrays. */
     if (query->groups < 1 || query->groups > GBA_GROUPS || query->members_max < 1 ||
         query->members_max > GBA_MEMBERS_MAX) {
-        gba_log(GBA_LOG_ERROR, "%s has %u groups of %u members; allowed: 1 to %u of 1 to %u", path,
-                query->groups, query->members_max, GBA_GROUPS, GBA_MEMBERS_MAX);
+        gba_log(GBA_LOG_ERROR,
+                "%s reports %u groups of %u members; allowed: 1 to %u groups of 1 to %u members",
+                path, query->groups, query->members_max, GBA_GROUPS, GBA_MEMBERS_MAX);
         return GBA_ERR_IO;
     }
     return GBA_OK;
@@ -88,7 +89,7 @@ static gba_status_t file_identify(const char *path, int file, struct gba_ioc_que
     /* The errors of drivers for an unknown call. EINVAL is the error of /dev/random, for
      * example. */
     if (ENOTTY == error || EINVAL == error || ENOSYS == error || EOPNOTSUPP == error) {
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA: it does not know the driver's calls", path);
+        gba_log(GBA_LOG_ERROR, "%s is not a GBA: another driver serves this file", path);
         return GBA_ERR_NOT_GBA;
     }
     status = gba_cdev_status(GBA_CDEV_IOCTL, error, &expected);

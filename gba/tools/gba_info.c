@@ -7,7 +7,7 @@
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
 
-/* Exit statuses: a script can tell "no device here" from "asked in the wrong way". */
+/* Exit statuses: a script can tell "no device here" from "wrong usage". */
 enum { EXIT_SHOWN = 0, EXIT_NO_DEVICE = 1, EXIT_USAGE = 2 };
 
 _Static_assert(GBA_COUNTERS == GBA_COUNTERS_SIZE, "device.h and gba_regs.h count alike");
@@ -25,13 +25,13 @@ static const char *const counter_names[GBA_COUNTERS] = {
     [GBA_COUNTER_ERR_CONFIG] = "configuration errors",
 };
 
-/* A new device has counted nothing: whoever looks for a job's device is looking at another one. */
+/* A new device has counted nothing, so it is not the device of the job that the user looks for. */
 static void show_created(const char *path)
 {
     if (0 == strcmp(path, "sim") || 0 == strncmp(path, "sim?", 4))
         printf("%-22s %s\n", "note",
-               "new device: \"sim\" is another device for each job; start the job with sim:NAME "
-               "and show that");
+               "new device: each job has its own \"sim\"; start the job with sim:NAME and give "
+               "that name here");
     else
         printf("%-22s new device: no other process has %.*s open\n", "note",
                (int)strcspn(path, "?"), path);
@@ -53,7 +53,7 @@ static void show(const gba_device_info_t *info)
     for (unsigned int i = 0; i < GBA_COUNTERS; i++)
         printf("%-22s %" PRIu64 "\n", counter_names[i], info->counters[i]);
     printf("%-22s %" PRIu64 "\n", "accesses to no group", info->bad_access);
-    if (0 == strcmp(info->backend, "sim")) /* a driver does not tell */
+    if (0 == strcmp(info->backend, "sim")) /* a driver does not report them */
         printf("%-22s %" PRIu64 "\n", "groups taken back", info->reclaimed);
 }
 
@@ -65,7 +65,7 @@ static int show_device(const char *path)
     gba_status_t status = gba_device_init(path, NULL, &device);
 
     if (GBA_OK != status) {
-        /* The library has told of everything but this. */
+        /* The library has reported every other failure. */
         if (GBA_ERR_NO_DEVICE == status)
             fprintf(stderr, "gba_info: there is no device at %s\n", path);
         gba_device_advice(path, status, advice, sizeof advice);
@@ -105,8 +105,8 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (0 == strcmp(path, "none")) {
-        fprintf(stderr, "gba_info: none: is the choice of no device; name a device, /dev/gbaN or "
-                        "sim:NAME\n");
+        fprintf(stderr,
+                "gba_info: \"none\" selects no device; give a device: /dev/gbaN or sim:NAME\n");
         return EXIT_USAGE;
     }
     return show_device(path);

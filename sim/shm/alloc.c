@@ -46,8 +46,8 @@ void gba_sim_reap(struct gba_sim_dev *dev)
         uint32_t taken = 0 == home ? 0 : reap_place(dev->segment, home - 1, place);
 
         if (0 != taken)
-            gba_log(GBA_LOG_DEBUG, "sim: group %u: took back %u seats of dead processes", home - 1,
-                    taken);
+            gba_log(GBA_LOG_DEBUG, "sim: group %u: took back %u memberships of dead processes",
+                    home - 1, taken);
     }
 }
 
@@ -95,8 +95,10 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
     }
     gba_sim_group_unlock(segment, group);
     if (taken)
-        gba_log(GBA_LOG_DEBUG, "sim: group %u: taken back at %u rounds a second for a team of %u",
-                group, rate, request->barrier_rate);
+        gba_log(
+            GBA_LOG_DEBUG,
+            "sim: group %u: taken back; its team made %u rounds a second, the requesting team %u",
+            group, rate, request->barrier_rate);
     return status;
 }
 

@@ -57,7 +57,9 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
 
     /* A /proc of another PID namespace shows other processes under the same numbers. */
     if (len <= 0 || (self[len] = '\0', strtol(self, NULL, 10) != (long)getpid())) {
-        gba_log(GBA_LOG_ERROR, "sim: needs a /proc that shows the processes of this PID namespace");
+        gba_log(GBA_LOG_ERROR,
+                "sim: /proc does not show the processes of this PID namespace. Mount /proc in the "
+                "container");
         return GBA_ERR_IO;
     }
     snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
@@ -148,7 +150,7 @@ static int processes_list(DIR *proc, struct process **processes)
             room = 2 * room + 256;
             more = realloc(list, (size_t)room * sizeof *list);
             if (NULL == more) {
-                gba_log(GBA_LOG_ERROR, "sim: no memory for a list of processes");
+                gba_log(GBA_LOG_ERROR, "sim: out of memory for the list of processes");
                 free(list);
                 return -1;
             }

@@ -184,7 +184,8 @@ gba_status_t gba_sim_group_lock(struct gba_sim_segment *segment, uint32_t group)
         return GBA_OK;
     if (EOWNERDEAD != err)
         return lock_failed(err);
-    gba_log(GBA_LOG_DEBUG, "sim: group %u: the holder of its lock was killed, repaired", group);
+    gba_log(GBA_LOG_DEBUG,
+            "sim: group %u: the holder of the lock was killed; the group was repaired", group);
     gba_sim_journal_undo(segment, group);
     pthread_mutex_consistent(lock);
     return GBA_OK;

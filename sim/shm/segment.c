@@ -92,7 +92,7 @@ static int file_create(const char *id, gba_status_t *status)
     snprintf(name, sizeof name, GBA_SIM_FILE_NAME, id);
     file = gba_memory_file(name);
     if (file < 0) {
-        *status = system_failed("make its memory");
+        *status = system_failed("create the memory of the simulated device");
         return -1;
     }
     if (0 == ftruncate(file, size) &&
@@ -128,7 +128,7 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
         err = gba_sim_lock_init(&segment->group[i].lock);
     if (0 != err) {
         errno = err;
-        return system_failed("make a lock");
+        return system_failed("create a lock of the simulated device");
     }
     segment->header.layout = GBA_SIM_LAYOUT;
     segment->header.size = sizeof *segment;
@@ -199,7 +199,7 @@ static gba_status_t file_check(int file, const char *id)
     if (GBA_SIM_LAYOUT != header.layout || sizeof(struct gba_sim_segment) != header.size ||
         (off_t)sizeof(struct gba_sim_segment) != st.st_size) {
         gba_log(GBA_LOG_ERROR,
-                "sim: the simulator that runs belongs to another build of libgba "
+                "sim: the running simulated device belongs to another build of libgba "
                 "(layout %u, %u bytes; here %u, %zu)",
                 header.layout, header.size, GBA_SIM_LAYOUT, sizeof(struct gba_sim_segment));
         return GBA_ERR_VERSION;
@@ -280,7 +280,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
          * simulator may then be anywhere. */
         lock = gba_sim_maker_lock(id);
         if (lock < 0 && EADDRINUSE != errno)
-            return system_failed("bind its lock, an abstract socket");
+            return system_failed("bind the lock of the simulated device, an abstract socket");
         all = lock >= 0 || pause.tv_nsec >= MAKER_POLL_MAX_NS;
         status = gba_sim_find(id, all ? GBA_SIM_ALL : GBA_SIM_NEAR, segment_attach, &attach);
         if (GBA_INPROGRESS == status && lock >= 0)

@@ -50,7 +50,7 @@ info_beside() {
     lines 0 '^note'
     "$info" sim | tee "$out"
     lines 1 '^groups free +32 of 32$'
-    lines 1 '^note +new device: "sim" is another device for each job; start the job with sim:NAME'
+    lines 1 '^note +new device: each job has its own "sim"; start the job with sim:NAME'
     let_go
     "$info" "sim:$name" | tee "$out"
     lines 1 "^note +new device: no other process has sim:$name open\$"

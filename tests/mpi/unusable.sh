@@ -71,13 +71,13 @@ unusable_group() {
 
 unusable_file() {
     with_dev 'echo something >gba0'
-    unusable '/dev/gba0 is not a GBA: it is no character device' \
+    unusable '/dev/gba0 is not a GBA: it is not a character device' \
         'Set device_path to the file of a GBA, or to "none"$'
 }
 
 unusable_device() {
     with_dev ': >gba0 && mount --bind /dev/null gba0'
-    unusable "/dev/gba0 is not a GBA: it does not know the driver's calls" \
+    unusable "/dev/gba0 is not a GBA: another driver serves this file" \
         'Set device_path to the file of a GBA, or to "none"$'
 }
 

@@ -17,7 +17,7 @@ static void no_memory_for_flags(void **state)
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     fake_kernel_fail(FAKE_MMAP_MEM, ENOMEM, 1);
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
-    assert_logged("no memory for release flags");
+    assert_logged("cannot allocate memory for release flags");
     log_forget();
     fake_kernel_fail(FAKE_MADVISE, EINVAL, 1);
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
