@@ -47,7 +47,7 @@ static const gba_param_t table[] = {
      .help = "Members of the smallest communicator or active set that the component serves, 2 or "
              "more; smaller ones use the barrier that they would have without it"},
     {FIELD(verbose), .type = GBA_PARAM_INT, .min = 0, .max = 3, .value_default = 0, .level = 2,
-     .help = "Messages: 0 failures, and requests that cannot be met; 1 also the path of each "
+     .help = "Messages: 0 failures, and settings that cannot take effect; 1 also the path of each "
              "communicator or active set, with the reason, and totals at the end; 2 also losses "
              "that were recovered, of every process; 3 also each step of devices and groups"},
     {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 1, .max = 3600000, .value_default = 100,
@@ -73,8 +73,8 @@ static const gba_param_t table[] = {
              "where they reach each other by messages only); auto chooses by members and cores. "
              "Rank 0's value is used"},
     {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 2, .max = 64, .value_default = 8, .level = 6,
-     .help = "Radix of v2, 2 to 64: in a round each process signals at most this number less one; "
-             "rank 0's value is used"},
+     .help = "Radix of the algorithm radix (v2), 2 to 64: in a round each process signals at most "
+             "this number less one; rank 0's value is used"},
     {FIELD(hierarchy), .type = GBA_PARAM_ENUM, .values = hierarchies,
      .value_default = GBA_HIERARCHY_AUTO, .level = 5,
      .help = "Barriers of several hosts: node (gather on each host, barrier of one leader of each "

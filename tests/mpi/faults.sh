@@ -446,7 +446,7 @@ one_stopped() {
     [ "$(stopped | wc -l)" -eq 1 ]
 }
 
-told_stuck() {
+stall_reported() {
     grep -q 'barrier 6 .*stalled for' "$out"
 }
 
@@ -457,7 +457,7 @@ stopped_job() {
     job "${path[@]}" --mca coll_gba_barrier_stuck_after 3 "$@" >/dev/null &
     job_pid=$!
     until_true one_stopped
-    until_true told_stuck
+    until_true stall_reported
     kill -CONT "$(stopped)"
     wait "$job_pid"
     cat "$out"
@@ -466,7 +466,7 @@ stopped_job() {
 }
 
 # PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does.
-stuck_stopped() {
+stalled_stopped() {
     local name=$2
     path_options "$1"
     shift 2
@@ -477,7 +477,7 @@ stuck_stopped() {
 }
 
 # PATH NAME: the same for a dead rank, in a job that does not end with it.
-stuck_dead() {
+stalled_dead() {
     local before holders='' apart job_pid
     limit 60
     before=$(shm_files)
@@ -486,7 +486,7 @@ stuck_dead() {
     path+=(--mca coll_gba_barrier_stuck_after 3 --mca orte_enable_recovery 1)
     : >"$out"
     start_victim 3 stuck 2
-    until_true told_stuck
+    until_true stall_reported
     kill_victim job
     lines 1 "MPI_COMM_WORLD .*barrier 6 \($2\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
     lines 1 'barrier 6 .*stalled for'
@@ -499,28 +499,28 @@ soak() {
     echo "${GBA_TEST_DEATHS:-$1}"
 }
 
-all_stuck() {
-    test_alone stuck-stopped-sim stuck_stopped sim sim
-    test_alone stuck-stopped-none stuck_stopped none software
-    test_alone stuck-stopped-node stuck_stopped sim sim --mca coll_gba_barrier_hierarchy node
+all_stalled() {
+    test_alone stalled-stopped-sim stalled_stopped sim sim
+    test_alone stalled-stopped-none stalled_stopped none software
+    test_alone stalled-stopped-node stalled_stopped sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.
-    test_alone stuck-stopped-lost stuck_stopped 'sim?die_after=4' 'sim, lost'
-    test_alone stuck-stopped-dying stuck_stopped 'sim?die_after=5' 'sim(, lost)?'
-    test_alone stuck-dead-sim stuck_dead sim sim
-    test_alone stuck-dead-none stuck_dead none software
-    test_alone stuck-dead-lost stuck_dead 'sim?die_after=4' 'sim, lost'
+    test_alone stalled-stopped-lost stalled_stopped 'sim?die_after=4' 'sim, failed'
+    test_alone stalled-stopped-dying stalled_stopped 'sim?die_after=5' 'sim(, failed)?'
+    test_alone stalled-dead-sim stalled_dead sim sim
+    test_alone stalled-dead-none stalled_dead none software
+    test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'
 }
 
 all_faults() {
     local rounds ranks mode
-    test_case fault-lose-arrival mended lose_arrival=7 again
-    test_case fault-lose-release mended lose_release=7 'lost and'
-    test_case fault-lose-both mended 'lose_arrival=11&lose_release=13' again 'lost and'
+    test_case fault-lose-arrival mended lose_arrival=7 'lost arrivals'
+    test_case fault-lose-release mended lose_release=7 'lost releases'
+    test_case fault-lose-both mended 'lose_arrival=11&lose_release=13' 'lost arrivals' 'lost releases'
     test_case fault-repeat-release mended repeat_release=5
     test_case fault-latency mended latency=20us
     test_case fault-jitter mended 'latency=5us&jitter=50us&seed=3'
-    test_case fault-all mended 'latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5' again
+    test_case fault-all mended 'latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5' 'lost arrivals'
     test_case fault-full refused full=1 'no barrier group is free'
     test_case fault-version refused version=0x20000 'version'
     test_case fault-refuse-rank refused_rank
@@ -596,5 +596,5 @@ all_faults() {
     test_case silent silent
     test_alone killed-rank killed rank
     test_alone killed-job killed job
-    all_stuck
+    all_stalled
 }

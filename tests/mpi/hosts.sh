@@ -157,7 +157,7 @@ spans_stopped() {
     kind_options auto
     stopped_job --map-by slot -- stuck 1
     lines 1 "MPI_COMM_WORLD .*barrier 6 \\(software\\) stalled for .*missing: rank $((ranks - 1)) on $last\$"
-    [ "$(grep -c 'barrier 6 .*stalled for' "$out")" -le 2 ] || fail 'told more than once a host'
+    [ "$(grep -c 'barrier 6 .*stalled for' "$out")" -le 2 ] || fail 'reported more than once a host'
     lines 0 "barrier 6 .*stalled for .* on (${host_names[0]})"
     grep -q 'barrier 6 has ended after' "$out" || fail 'no word that it went on'
 }
@@ -190,7 +190,7 @@ all_hosts() {
             test_case "hosts$hosts-$kind-$program" spans_with '2 1' "$kind" node "$program"
         done
     done
-    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-stuck-stopped" spans_stopped
+    [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-stalled-stopped" spans_stopped
     [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-idle" spans_with 2 auto slot idle
     for kind in flat-v1 flat-v2 node-v1; do
         [ "$hosts" -eq 2 ] || continue

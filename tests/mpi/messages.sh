@@ -27,11 +27,11 @@ disable_reported() {
     limit 60
     path_options default
     job "${path[@]}" --mca coll_gba_barrier_disable 1 -np 3 -- early_exit 20
-    lines 1 'coll gba_barrier: disable is 1 \(rank 0\); the component takes no part'
+    lines 1 'coll gba_barrier: disable is 1 \(rank 0\); the component is disabled'
     lines 1 'coll gba_barrier:'
     only_rank 2 OMPI_MCA_coll_gba_barrier_disable=1
     job "${path[@]}" -np 3 -- early_exit 20
-    lines 1 'coll gba_barrier: disable is 1 \(rank 2\); the component takes no part'
+    lines 1 'coll gba_barrier: disable is 1 \(rank 2\); the component is disabled'
     lines 1 'MPI_COMM_WORLD .*fallback: .*rank 2'
     wrapper=()
     job --mca coll_gba_barrier_disable 1 -np 3 -- early_exit 20

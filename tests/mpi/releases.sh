@@ -52,7 +52,7 @@ sessions_right() {
     skip_if_told
     lines 1 '^sessions: right$'
     case $3 in
-    sim*) grep -aq 'software: .*the communicator is that of a session' "$out" || fail 'no reason' ;;
+    sim*) grep -aq 'software: .*the communicator belongs to a session' "$out" || fail 'no reason' ;;
     esac
 }
 
@@ -104,7 +104,7 @@ fault_tolerant() {
 }
 
 # The component leaves such a job to Open MPI, and reports this to a user who requested a device.
-ft_told() {
+ft_reported() {
     fault_tolerant
     limit 60
     path_options sim
@@ -141,6 +141,6 @@ all_releases() {
     test_case release-abi abi_differs
     test_case release-modex-background modex_background
     test_case release-modex-unfinished modex_unfinished
-    test_case release-ft-told ft_told
+    test_case release-ft-reported ft_reported
     test_case release-ft ft_right
 }

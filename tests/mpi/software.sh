@@ -62,7 +62,7 @@ stray_message() {
     path_options none
     fails job "${path[@]}" -x GBA_TEST_HOSTS=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so" \
         -np 2 -- stray
-    lines 1 'a message that is no signal of this barrier, from rank 0'
+    lines 1 'unexpected message from rank 0'
 }
 
 # MPI_Finalize does not wait for all ranks, and the last signals leave the process all the same. (With

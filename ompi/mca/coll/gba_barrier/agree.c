@@ -71,11 +71,11 @@ static gba_device_t *agree_device(const ompi_communicator_t *comm, gba_status_t 
 
     *status = GBA_ERR_UNSUPPORTED;
     if (comm_for_set(comm))
-        *text = "Open MPI made this communicator for OpenSHMEM, see scoll_gba_device_path";
+        *text = "Open MPI created this communicator for OpenSHMEM; see scoll_gba_device_path";
     else if (ompi_async_mpi_finalize)
         *text = "async_mpi_finalize is set";
     else if (!gba_compat_comm_of_world(comm))
-        *text = "the communicator is that of a session, and not of MPI_Init";
+        *text = "the communicator belongs to a session, not to MPI_Init";
     if (NULL != *text)
         return NULL;
     device = gba_coll_device(status);

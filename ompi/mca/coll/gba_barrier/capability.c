@@ -46,14 +46,14 @@ void gba_coll_capability_publish(void)
         if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
             gba_coll_report_once("modex", GBA_COMPAT_MODEX_SETTING
                                  ", so MPI_Init ends before all processes have published whether "
-                                 "they have this component; it takes no part");
+                                 "they have this component; the component is disabled");
         gba_coll->enabled = false;
     }
     /* If publishing fails, other processes see a process without the component, so this one must be
      * one. */
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
-        gba_coll_report_once("modex", "the exchange of MPI_Init refused what this "
-                                      "component publishes; it takes no part");
+        gba_coll_report_once("modex", "cannot publish this component in the modex of "
+                                      "MPI_Init; the component is disabled");
         gba_coll->enabled = false;
     }
 }

@@ -88,9 +88,9 @@ static void report_fault_tolerant(void)
         0 != gba_word_add_relaxed(&reported, 1))
         return;
     gba_coll_report_once("ft",
-                         "the job runs with fault tolerance (--with-ft, mpi_ft_enable), in which a "
-                         "process may fail and the others go on; barriers use Open MPI's own "
-                         "components, without a device");
+                         "the job runs with fault tolerance (--with-ft, mpi_ft_enable), where a "
+                         "process may fail and the other processes continue; the component is "
+                         "disabled");
 }
 
 /*

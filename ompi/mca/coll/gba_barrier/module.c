@@ -167,10 +167,11 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     if (!HAS(comm, barrier) || !HAS(comm, bcast) || !HAS(comm, allreduce) ||
         !HAS(comm, allgather)) {
         if (0 == ompi_comm_rank(comm))
-            opal_output_verbose(1, gba_coll->output,
-                                "coll gba_barrier: %s (id %u): not used, no component below this "
-                                "one has all of barrier, bcast, allreduce and allgather",
-                                gba_compat_comm_name(comm), GBA_COMM_ID(comm));
+            opal_output_verbose(
+                1, gba_coll->output,
+                "coll gba_barrier: %s (id %u): not used, because no component below this "
+                "one has all of barrier, bcast, allreduce and allgather",
+                gba_compat_comm_name(comm), GBA_COMM_ID(comm));
         return OMPI_ERR_NOT_AVAILABLE;
     }
     module->world = comm == &ompi_mpi_comm_world.comm;

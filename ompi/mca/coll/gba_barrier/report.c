@@ -57,11 +57,11 @@ void gba_coll_report_parameter(void)
     if (!due)
         return;
     if (bad) {
-        snprintf(line, sizeof line, "%s; the component takes no part", gba_coll->bad_parameter);
+        snprintf(line, sizeof line, "%s; the component is disabled", gba_coll->bad_parameter);
         gba_coll_report_once("parameter", line);
     } else {
         opal_output(gba_coll->output,
-                    "coll gba_barrier: disable is 1 (rank %u); the component takes no part",
+                    "coll gba_barrier: disable is 1 (rank %u); the component is disabled",
                     (unsigned)OMPI_PROC_MY_NAME->vpid);
     }
 }

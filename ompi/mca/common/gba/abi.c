@@ -14,7 +14,7 @@ bool gba_common_abi_check(const struct gba_common_class *classes, char *message,
         if (classes->size != classes->cls->cls_sizeof) {
             snprintf(message, len,
                      "built for another release of Open MPI: %s has %zu bytes here, and had %zu; "
-                     "the component takes no part. Build it again with this Open MPI",
+                     "the component is disabled. Build it again with this Open MPI",
                      classes->name, classes->cls->cls_sizeof, classes->size);
             return false;
         }

@@ -149,8 +149,8 @@ void gba_common_totals(int output, const char *who, const struct gba_common_coun
                  (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors_sum(&info));
     opal_output(output,
                 "%s: totals of %s: barriers device %llu, sim %llu, software %llu, "
-                "fallback %llu; sent again %llu arrivals lost and %llu releases lost; failovers "
-                "%llu; groups taken back %llu, meetings %llu; device: %s",
+                "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "
+                "taken back %llu, renegotiations %llu; device: %s",
                 log_label, who, sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
                 sum->barriers[GBA_PATH_SOFTWARE], sum->barriers[GBA_PATH_FALLBACK],
                 sum->retries_arrival, sum->retries_release, sum->failovers, sum->reclaims,

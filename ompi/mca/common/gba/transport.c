@@ -162,8 +162,7 @@ static void lane_take(struct pml_transport *s, struct lane *lane)
     if (OMPI_SUCCESS != rc)
         (void)transport_fail(s, "cannot receive from", lane->source, rc);
     else if (1 != bytes || ahead < -1 || ahead > 1) /* an empty one leaves the previous byte */
-        (void)transport_fail(s, "a message that is no signal of this barrier, from", lane->source,
-                             lane->byte);
+        (void)transport_fail(s, "unexpected message from", lane->source, lane->byte);
 }
 
 /* Acquire. Called only for the current barrier, so the parity adds nothing. */

@@ -206,8 +206,9 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
         return GBA_OK;
     /* Other members agree without this one by now. An error that all see is better than a barrier
      * that does not end. */
-    gba_common_alert("an invitation to barrier %llu came in barrier %llu",
-                     (unsigned long long)module->agree_at, (unsigned long long)module->barriers);
+    gba_common_alert(
+        "the activation for barrier %llu arrived in barrier %llu, too late to agree on a path",
+        (unsigned long long)module->agree_at, (unsigned long long)module->barriers);
     return GBA_ERR_OOB;
 }
 

@@ -38,10 +38,10 @@ static int component_open(void)
     gba_scoll_pin_ucx();
     /* One process of a host reports the parameters, because most often all have the same. */
     if ('\0' != gba_scoll->bad_parameter[0] && (reports || gba_scoll->variables.verbose > 0))
-        gba_common_alert("%s; the component takes no part", gba_scoll->bad_parameter);
+        gba_common_alert("%s; the component is disabled", gba_scoll->bad_parameter);
     else if (gba_scoll->params.disable && reports)
         opal_output_verbose(1, gba_scoll->output,
-                            GBA_SCOLL_LABEL ": disable is 1 (PE %u); the component takes no part",
+                            GBA_SCOLL_LABEL ": disable is 1 (PE %u); the component is disabled",
                             (unsigned)OMPI_PROC_MY_NAME->vpid);
     /* Even if disabled, because the user needs the other collectives in any case. */
     gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed, gba_scoll->companions);

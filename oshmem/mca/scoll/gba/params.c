@@ -42,7 +42,7 @@ static void transport_register(const mca_base_component_t *component)
         return;
     (void)mca_base_component_var_register(
         component, "signals",
-        "What carries the signals of software barriers between hosts: \"spml\": atomics on "
+        "Carrier of the signals of software barriers between hosts: \"spml\": atomics on "
         "symmetric memory (with UCX); \"pml\": messages; \"auto\": spml if all hosts have an "
         "RDMA device",
         MCA_BASE_VAR_TYPE_INT, enumerator, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,

@@ -37,7 +37,7 @@ void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason
     gba_common_device_describe(&gba_scoll->device, reason, gba_scoll->params.device_path,
                                due && asked, more, sizeof more);
     if (reserved)
-        snprintf(more, sizeof more, ", but for the %u of group_reserve", gba_scoll->group_reserve);
+        snprintf(more, sizeof more, ", except the %u of group_reserve", gba_scoll->group_reserve);
     if (transport_due(module) || due)
         gba_common_alert("%s: %s%s%s", set, why, transport, more);
     else
@@ -64,7 +64,7 @@ void gba_scoll_report_missing(gba_scoll_module_t *module)
     gba_scoll_name_member(module->set, rank, member, sizeof member);
     snprintf(line, sizeof line, "%s: %s: %s (%s)", set, gba_path_name(GBA_PATH_FALLBACK),
              0 == module->rank ? gba_status_text(GBA_ERR_NO_PLUGIN)
-                               : "the leader or another member takes no part",
+                               : "the leader or another member lacks the plugin or has it disabled",
              member);
     if (gba_scoll->device_asked && 0 == module->rank)
         gba_common_alert("%s", line);

@@ -240,7 +240,7 @@ void gba_scoll_row_close(gba_scoll_module_t *module);
 /* The words of a set's slab, two for each slot. row: its bit is not 0. */
 uint64_t *gba_scoll_row_words(const struct gba_scoll_row *row);
 
-/* Text for the user: "; signals: spml, row 0 of 64", or "" if there are no signals between hosts.
+/* Text for the user: "; signals: spml, slab 0 of 64", or "" if there are no signals between hosts.
  */
 void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t len);
 

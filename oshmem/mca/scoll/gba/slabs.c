@@ -37,16 +37,16 @@
 /* Why there is no slab. The numbers travel between members. */
 static const char *const why_texts[] = {
     [GBA_SCOLL_WHY_NONE] = "",
-    [GBA_SCOLL_WHY_ASKED] = "the parameter \"signals\" says so",
+    [GBA_SCOLL_WHY_ASKED] = "signals is \"pml\"",
     [GBA_SCOLL_WHY_NETWORK] = "there is no RDMA device",
     [GBA_SCOLL_WHY_ATOMIC] = "the atomic component is not ucx",
     [GBA_SCOLL_WHY_KEYS] = "memheap_base_key_exchange is 0",
-    [GBA_SCOLL_WHY_MEMORY] = "no private symmetric memory",
-    [GBA_SCOLL_WHY_ADDRESS] = "the private symmetric memory is not symmetric",
+    [GBA_SCOLL_WHY_MEMORY] = "no private symmetric memory is free",
+    [GBA_SCOLL_WHY_ADDRESS] = "the private symmetric memory has different addresses",
     [GBA_SCOLL_WHY_EARLY] = "the set of all PEs has not agreed on a path yet",
-    [GBA_SCOLL_WHY_ROWS] = "no row of symmetric memory is free on all members",
-    [GBA_SCOLL_WHY_SLOTS] = "more signals than a row of symmetric memory has slots",
-    [GBA_SCOLL_WHY_RENEGOTIATION] = "the row of symmetric memory was in use when the members met",
+    [GBA_SCOLL_WHY_ROWS] = "no signal slab is free on all members",
+    [GBA_SCOLL_WHY_SLOTS] = "more signals than a signal slab has slots",
+    [GBA_SCOLL_WHY_RENEGOTIATION] = "the signal slab was in use during the renegotiation",
 };
 
 /* The proposal of a member, or the intersection of all. Travels as bytes between processes of one
@@ -294,7 +294,7 @@ void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t 
 
     text[0] = '\0';
     if (GBA_SCOLL_CARRIER_SPML == row->carrier)
-        snprintf(text, len, "; signals: spml, row %d of %d", __builtin_ctzll(row->bit),
+        snprintf(text, len, "; signals: spml, slab %d of %d", __builtin_ctzll(row->bit),
                  GBA_SCOLL_ROWS);
     if (GBA_SCOLL_CARRIER_PML != row->carrier)
         return;
