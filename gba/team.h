@@ -80,7 +80,7 @@ GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
  * dissemination (v1) among 3 switch domains, 7200 members", "fallback: no software barrier:
  * sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0 on hosta)" or,
  * after the loss of a group, "software: counter in shared memory, 4 members on one host, from
- * barrier 8 on; the device no longer answers since barrier 6 (rank 2 on hosta)". Never NULL. The
+ * barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Never NULL. The
  * pointer is valid while the team lives; the text changes with the path. Not collective.
  */
 GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
