@@ -42,13 +42,13 @@ GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c \
 	tests/unit/fake_driver.h tests/unit/fake_driver.c
 GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
-	tests/unit/notification_harness.c tests/unit/notification_harness.h $(GBA_THREAD_OOB)
-GBA_TEAM_WRAP = -Wl,--wrap=gba_host_get,--wrap=gba_shm_segment_attach,--wrap=gba_failover_register
-GBA_GROUP_HARNESS = tests/unit/group_harness.c tests/unit/group_harness.h $(GBA_TEAM_HARNESS)
-GBA_GROUP_WRAP = $(GBA_TEAM_WRAP) -Wl,--wrap=gba_group_take,--wrap=gba_configure_group
-GBA_DOMAINS_HARNESS = tests/unit/domains_harness.c tests/unit/domains_harness.h \
-	tests/unit/log_catch.h $(GBA_GROUP_HARNESS)
-GBA_DOMAINS_WRAP = $(GBA_GROUP_WRAP)
+	tests/unit/harness_device.c tests/unit/harness_net.c \
+	tests/unit/notification_harness.c tests/unit/notification_harness.h \
+	tests/unit/heard.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
+GBA_TEAM_TESTS = tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
+	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
+	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded
+$(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
@@ -99,37 +99,23 @@ tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
 tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_THREAD_OOB)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/heard.h $(GBA_THREAD_OOB)
-tests_unit_test_watchdog_LDFLAGS = -Wl,--wrap=gba_group_inspect
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
-tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=gba_host_get
+tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier; with a group among the leaders of nodes; with a group for each domain
-# of nodes: what they are and do, what cannot be had.
-tests_unit_test_software_SOURCES = tests/unit/test_software.c tests/unit/log_catch.h $(GBA_TEAM_HARNESS)
-tests_unit_test_software_LDFLAGS = $(GBA_TEAM_WRAP)
-tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c tests/unit/hierarchy_harness.h \
-	tests/unit/heard.h tests/unit/log_catch.h $(GBA_GROUP_HARNESS)
-tests_unit_test_hierarchy_LDFLAGS = $(GBA_GROUP_WRAP) -Wl,--wrap=gba_group_inspect
-tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c \
-	tests/unit/hierarchy_harness.h tests/unit/log_catch.h $(GBA_GROUP_HARNESS)
-tests_unit_test_hierarchy_failures_LDFLAGS = $(GBA_GROUP_WRAP)
-tests_unit_test_domains_SOURCES = tests/unit/test_domains.c tests/unit/heard.h $(GBA_DOMAINS_HARNESS)
-tests_unit_test_domains_LDFLAGS = $(GBA_DOMAINS_WRAP)
-tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_DOMAINS_HARNESS)
-tests_unit_test_domains_failures_LDFLAGS = $(GBA_DOMAINS_WRAP)
-
-# Teams without a group that ask for one again; whose group is taken back; that have lost their
-# device, before they can agree on another path; the end of a dead device's rounds, where the test
-# takes in failover.c, and the rest of the library.
+# of nodes: what they are and do, what cannot be had. Teams without a group that ask for one again;
+# whose group is taken back; that have lost their device, before they can agree on another path.
+tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
+tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
+tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
+tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
+tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
-tests_unit_test_renegotiate_LDFLAGS = $(GBA_TEAM_WRAP)
 tests_unit_test_lost_group_SOURCES = tests/unit/test_lost_group.c $(GBA_TEAM_HARNESS)
-tests_unit_test_lost_group_LDFLAGS = $(GBA_TEAM_WRAP) \
-	-Wl,--wrap=gba_group_take,--wrap=gba_group_inspect,--wrap=gba_request_group
-tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c tests/unit/heard.h $(GBA_TEAM_HARNESS)
-tests_unit_test_degraded_LDFLAGS = $(GBA_TEAM_WRAP)
-tests_unit_test_domains_loss_SOURCES = tests/unit/test_domains_loss.c $(GBA_DOMAINS_HARNESS)
-tests_unit_test_domains_loss_LDFLAGS = $(GBA_DOMAINS_WRAP)
+tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
+tests_unit_test_domains_loss_SOURCES = tests/unit/test_domains_loss.c $(GBA_TEAM_HARNESS)
+
+# The end of a dead device's rounds, where the test takes in failover.c, and the rest of the library.
 tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_harness.h \
 	tests/unit/failover_search.h tests/unit/search.h
 

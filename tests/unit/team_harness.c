@@ -3,144 +3,10 @@
 #include "tests/unit/team_harness.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "gba/base/host.h"
-#include "gba/transport/segment.h"
 #include "gba/transport/transport.h"
 #include "tests/unit/notification_harness.h"
-
-static _Thread_local struct harness *my_harness;
-static _Thread_local uint32_t my_rank;
-
-gba_status_t __wrap_gba_host_get(struct gba_host *host);
-gba_status_t __real_gba_shm_segment_attach(const struct gba_segment_handle *handle,
-                                           struct gba_segment *segment);
-gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_handle *handle,
-                                           struct gba_segment *segment);
-
-gba_status_t __wrap_gba_host_get(struct gba_host *host)
-{
-    if (my_rank == my_harness->no_host)
-        return GBA_ERR_IO;
-    memset(host, 0, sizeof *host);
-    /* Descending, so that the order of hosts differs from that of their leaders. */
-    host->word[0] = 1000 - my_harness->host[my_rank];
-    return GBA_OK;
-}
-
-gba_status_t __wrap_gba_shm_segment_attach(const struct gba_segment_handle *handle,
-                                           struct gba_segment *segment)
-{
-    if (my_rank == my_harness->no_attach)
-        return GBA_ERR_PERM;
-    return __real_gba_shm_segment_attach(handle, segment);
-}
-
-/* ------------------------------------------------------------------- messages in memory --- */
-
-struct net {
-    struct gba_transport base;
-    struct harness *harness;
-    uint32_t rank[HARNESS_MEMBERS]; /* of the team, by number in the group */
-    uint32_t mine;
-    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members, of its channel */
-    uint32_t calls, kept; /* calls of progress and sent since the last set; sets not sent yet */
-    struct {
-        gba_word_t *word;
-        uint32_t seq;
-    } set[HARNESS_SLOTS];
-};
-
-static gba_status_t net_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
-                            uint32_t seq)
-{
-    struct net *net = (struct net *)transport;
-
-    gba_word_add_relaxed(&net->harness->sent, 1);
-    gba_word_add_relaxed(&net->harness->owed[net->mine], 1);
-    gba_word_add_relaxed(&net->harness->owed[net->rank[peer]], UINT64_MAX);
-    net->set[net->kept].word = &net->word[net->rank[peer]][slot][gba_slot_parity(seq)];
-    net->set[net->kept++].seq = seq;
-    net->harness->kept[net->mine]++;
-    net->calls = 0;
-    return GBA_OK;
-}
-
-/* Sets leave this member after a few of its calls, and without a call never. */
-static gba_status_t net_sent(struct gba_transport *transport)
-{
-    struct net *net = (struct net *)transport;
-
-    if (net->kept > 0 && ++net->calls < net->harness->keeps)
-        return GBA_INPROGRESS;
-    net->harness->kept[net->mine] -= net->kept;
-    while (net->kept > 0) {
-        net->kept--;
-        gba_word_store_release(net->set[net->kept].word, net->set[net->kept].seq);
-    }
-    return GBA_OK;
-}
-
-static gba_status_t net_progress(struct gba_transport *transport)
-{
-    (void)net_sent(transport);
-    return GBA_OK;
-}
-
-static uint32_t net_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
-{
-    struct net *net = (struct net *)transport;
-
-    return (uint32_t)gba_word_load_acquire(&net->word[net->mine][slot][parity]);
-}
-
-/* In dissemination and radix a member sends as many messages in a barrier as it receives. */
-static void net_destroy(struct gba_transport *transport)
-{
-    struct net *net = (struct net *)transport;
-
-    if (net->harness->accounts && 0 != gba_word_load_relaxed(&net->harness->owed[net->mine]))
-        gba_word_add_relaxed(&net->harness->unread, 1);
-    free(transport);
-}
-
-static const struct gba_transport_ops net_ops = {.name = "net",
-                                                 .set = net_set,
-                                                 .mine = net_mine,
-                                                 .sent = net_sent,
-                                                 .progress = net_progress,
-                                                 .destroy = net_destroy};
-
-static gba_status_t net_open(void *ctx, const gba_remote_group_t *group,
-                             struct gba_transport **transport)
-{
-    struct net *net;
-
-    if (my_rank == my_harness->no_open)
-        return GBA_ERR_NOMEM;
-    net = calloc(1, sizeof *net);
-    net->base.ops = &net_ops;
-    net->harness = ctx;
-    for (uint32_t i = 0; i < group->size; i++)
-        net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
-    net->mine = net->rank[group->rank];
-    net->word = net->harness->word[group->channel];
-    for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)
-        for (uint32_t parity = 0; parity < 2; parity++)
-            gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);
-    *transport = &net->base;
-    return GBA_OK;
-}
 
 /* --------------------------------------------------------------------------- one member --- */
 
@@ -245,8 +111,8 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
                         !w->late_until();
              i++)
             usleep(10000);
-        if (0 == oob->rank && NULL != w->before)
-            w->before(w, round);
+        if (0 == oob->rank)
+            harness_before_round(w, round);
         gba_word_store_relaxed(&w->entered[oob->rank], round);
         w->returned[oob->rank] = barrier(w, team, attr, oob, round, &last);
         if (GBA_OK != w->returned[oob->rank])
@@ -266,7 +132,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
 void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct harness *w = self->arg;
-    gba_remote_t remote = {.ctx = w, .open = net_open};
+    gba_remote_t remote = {.ctx = w, .open = harness_net_open};
     gba_params_t params = w->params;
     gba_team_attr_t attr = {.name = "test",
                             .params = &params,
@@ -277,8 +143,9 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
                             .nonblocking = 0 != w->blocks_every};
     gba_team_t *team;
 
-    my_harness = w;
-    my_rank = oob->rank;
+    self->host = 1000 - w->host[oob->rank]; /* so that the order differs from that of the leaders */
+    self->no_host = oob->rank == w->no_host;
+    self->no_attach = oob->rank == w->no_attach;
     params.sw_enable = oob->rank != w->no_software;
     if (oob->rank != w->no_device)
         attr.device = NULL != w->devices[oob->rank] ? w->devices[oob->rank] : w->device;
@@ -295,20 +162,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_destroy(team);
 }
 
-/* ------------------------------------------------------------------------------- worlds --- */
-
-struct harness *harness_new(void)
-{
-    struct harness *w = calloc(1, sizeof *w);
-
-    gba_params_default(&w->params);
-    w->params.wait = GBA_WAIT_YIELD; /* more threads than cores, and yet not only the counter */
-    w->rounds = 60;
-    w->keeps = 3;
-    w->no_software = w->no_host = w->no_attach = w->no_remote = w->no_open = NOBODY;
-    w->no_device = NOBODY;
-    return w;
-}
+/* --------------------------------------------------------------------------- all members --- */
 
 int harness_segments(void)
 {
@@ -322,25 +176,85 @@ int harness_segments(void)
     return found;
 }
 
+static void all_the_same(const struct harness *w, uint32_t size)
+{
+    for (uint32_t r = 0; r < size; r++) {
+        assert_int_equal(w->returned[r], GBA_OK);
+        assert_int_equal(w->path[r], w->path[0]);
+        assert_string_equal(w->why[r], w->why[0]);
+        assert_int_equal(w->moved[r], w->moved[0]);
+        assert_int_equal(w->stats[r].rounds + w->elsewhere[r],
+                         w->stats[0].rounds + w->elsewhere[0]);
+        assert_int_equal(w->stats[r].renegotiations, w->stats[0].renegotiations);
+        assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
+        assert_int_equal(w->stats[r].reclaims, w->stats[0].reclaims);
+    }
+}
+
 void harness_run(struct harness *w, uint32_t size, gba_path_t path)
 {
     for (uint32_t r = 0; r < size; r++)
         gba_word_store_relaxed(&w->entered[r], 0);
     notifications_start(w, size);
+    killer_start(w);
     thread_oob_run(size, 0, harness_member, w);
+    killer_join(w);
     notifications_stop(w);
-    for (uint32_t r = 0; r < size; r++) {
-        assert_int_equal(w->returned[r], GBA_OK);
-        assert_int_equal(w->path[r], path);
-        assert_string_equal(w->why[r], w->why[0]);
-        if (GBA_PATH_FALLBACK != path)
-            assert_int_equal(w->stats[r].rounds + w->elsewhere[r], w->rounds);
-        assert_int_equal(w->moved[r], w->moved[0]);
-        assert_int_equal(w->stats[r].renegotiations, w->stats[0].renegotiations);
-    }
+    all_the_same(w, size);
+    assert_int_equal(w->path[0], path);
+    if (GBA_PATH_FALLBACK != path && !w->until_death)
+        assert_int_equal(w->stats[0].rounds + w->elsewhere[0], w->rounds);
     assert_int_equal(gba_word_load_relaxed(&w->early), 0);
     assert_int_equal(gba_word_load_relaxed(&w->unread), 0);
     if (NULL == strstr(w->why[0], w->expected))
         fail_msg("\"%s\" is not in \"%s\"", w->expected, w->why[0]);
     assert_int_equal(harness_segments(), 0);
+}
+
+void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations)
+{
+    harness_run(w, size, GBA_PATH_SIM);
+    assert_int_equal(w->moved[0], round);
+    assert_int_equal(w->stats[0].renegotiations, renegotiations);
+}
+
+void harness_lost(const struct harness *w, uint64_t times)
+{
+    assert_int_equal(w->stats[0].reclaims, times);
+    assert_int_equal(w->stats[0].failovers, 0);
+    assert_int_equal(w->reclaim.count, times);
+}
+
+int harness_fail_calls(struct harness *(*make)(int way), int way, uint32_t size)
+{
+    int call = 0;
+    bool failed;
+
+    do {
+        struct harness *w = make(way);
+
+        notifications_start(w, size);
+        thread_oob_run(size, ++call, harness_member, w);
+        notifications_stop(w);
+        failed = GBA_ERR_OOB == w->returned[0];
+        for (uint32_t r = 0; r < size; r++)
+            assert_int_equal(w->returned[r], w->returned[0]);
+        assert_int_equal(harness_segments(), 0);
+        harness_end(w);
+    } while (failed);
+    return call;
+}
+
+uint64_t harness_retries(const struct harness *w, uint32_t size, uint32_t leaders)
+{
+    uint64_t retries = 0;
+
+    for (uint32_t r = 0; r < size; r++) {
+        uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
+
+        if (r >= leaders)
+            assert_int_equal(mine, 0);
+        retries += mine;
+    }
+    return retries;
 }

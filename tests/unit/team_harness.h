@@ -1,27 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams with software barriers, through the interface that runtimes use: members as threads, and
- * the messages between hosts in memory. Functions that the linker substitutes (-Wl,--wrap)
- * determine the host of a thread, and the members that cannot attach to shared memory.
+ * Teams, through the interface that runtimes use: members as threads (thread_oob.h), the messages
+ * between hosts in memory (harness_net.c), and simulated devices that fail on demand
+ * (harness_device.c). Only the ids of the teams need the linker (notification_harness.h).
  */
 #ifndef GBA_TESTS_TEAM_HARNESS_H
 #define GBA_TESTS_TEAM_HARNESS_H
 
-#include "gba/base/park.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/base/order.h"
 #include "gba/gba.h"
-#include "gba/spec/gba_regs.h"
 #include "tests/unit/thread_oob.h"
 
-#define HARNESS_MEMBERS 32u
-#define HARNESS_SLOTS   64u
-#define HARNESS_IDS     64u /* ids that a team may use at each registration */
-#define NOBODY          UINT32_MAX
+#define HARNESS_DEVICES  3u
+#define HARNESS_MEMBERS  32u
+#define HARNESS_SLOTS    64u
+#define HARNESS_IDS      64u /* ids that a team may use at each registration */
+#define HARNESS_REQUESTS 64u
+#define NOBODY           UINT32_MAX
 
 /* The state that all members of one test share. */
 struct harness {
     gba_params_t params;
-    gba_device_t *device;
-    gba_device_t *devices[HARNESS_MEMBERS]; /* the member with another device, else NULL */
+    gba_device_t *switches[HARNESS_DEVICES];
+    gba_device_t *device;                   /* the first of them */
+    gba_device_t *devices[HARNESS_MEMBERS]; /* of a member that uses another one, else NULL */
     bool oversubscribed;
     uint32_t host[HARNESS_MEMBERS]; /* the host of a member */
     uint32_t rounds, late_ms;
@@ -40,7 +53,31 @@ struct harness {
     const char *expected;           /* in `why` */
     /* The members on which something fails, or NOBODY: */
     uint32_t no_software, no_host, no_attach, no_remote, no_open, no_device;
+    /* The membership that fails, and the device whose groups cannot be armed; NULL: none. */
+    gba_device_t *no_membership_on, *no_arming_on;
+    uint32_t no_membership;
+    bool blind;          /* nobody can read the registers of a group */
+    gba_status_t answer; /* to requests of a group, unless GBA_OK */
+    struct {             /* other users of the groups, and the rounds before which they act */
+        gba_device_t *device;
+        gba_group_handle_t handle[32];
+        uint32_t held, free_before, take_before;
+    } others;
+    struct { /* the driver takes the group back before that round, and again after `every` rounds */
+        gba_device_t *device;
+        uint32_t before, every;
+        bool silent;     /* it tells members that ask, and does not mark their flags */
+        gba_word_t lost; /* the last one */
+        unsigned count;  /* of groups taken back */
+    } reclaim;
+    struct { /* the devices that die, a bit each, and when */
+        unsigned which, after_us;
+        pthread_t thread;
+    } kill;
+    struct harness_dev_ops *dev_ops;
     /* The outcome: */
+    gba_word_t requests; /* of groups */
+    gba_group_request_t request[HARNESS_REQUESTS];
     gba_status_t returned[HARNESS_MEMBERS];
     gba_path_t path[HARNESS_MEMBERS];
     gba_team_stats_t stats[HARNESS_MEMBERS];
@@ -57,24 +94,58 @@ struct harness {
     gba_word_t word[2][HARNESS_MEMBERS][HARNESS_SLOTS][2]; /* by channel, receiver, slot, parity */
 };
 
-/* A harness without faults, all members on one host. The caller frees it. */
-struct harness *harness_new(void);
+/*
+ * Open simulated devices: one, or NULL: none; one, for a group among the leaders of the nodes also
+ * where a group of all would do; three, for switch domains. No faults, and all members on one host
+ * and the first device. harness_end checks that no member has kept a group, and frees the harness.
+ * The members must finish within five minutes.
+ */
+struct harness *harness_on(const char *path);
+struct harness *harness_of_leaders(const char *path);
+struct harness *harness_of_domains(const char *first, const char *second, const char *third);
+void harness_end(struct harness *w);
+
+/* The distribution of members over hosts: dealt out in turn, in blocks, unequal, all but some
+ * together. harness_place: the first `used` devices are dealt out to the hosts in turn. */
+void harness_hosts(struct harness *w, uint32_t size, uint32_t hosts, int layout);
+void harness_place(struct harness *w, uint32_t size, uint32_t hosts, uint32_t used, int layout);
 
 /* The run of one member: for thread_oob_run, or called by harness_run. */
 void harness_member(struct thread_oob_member *self, const gba_oob_t *oob);
 
-/* Run the members. All must end on that path, for one reason that contains w->expected, without an
- * early exit, and leave nothing behind. */
+/* Run the members, with failure notifications. All must end on that path, for one reason that
+ * contains w->expected, without an early exit, and leave nothing behind. */
 void harness_run(struct harness *w, uint32_t size, gba_path_t path);
 
-/* Mark a release flag as the driver does when it takes the group back. The member may be awake. */
-static inline void harness_flag_reclaim(gba_flag_t *flag)
-{
-    gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
-    gba_flag_unpark(flag, &(flag + 1)->device_order);
-}
+/* harness_run to a group of the device. The last move to another path ended that round. */
+void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations);
+
+/* Checks, after harness_run, that the team lost so many groups to the driver, and no device. */
+void harness_lost(const struct harness *w, uint64_t times);
+
+/* Let the first collective call of a run fail, in the next run the second one, and so on until none
+ * fails. All members must return the same, and leave nothing behind. Returns the number of runs. */
+int harness_fail_calls(struct harness *(*make)(int way), int way, uint32_t size);
+
+/* The arrivals and releases that members sent again. Only the first `leaders` may have done so. */
+uint64_t harness_retries(const struct harness *w, uint32_t size, uint32_t leaders);
+
+/* Let others allocate all groups of the device, and free them. */
+void others_take(struct harness *w, gba_device_t *device);
+void others_free(struct harness *w);
+
+/* Let the device die, or come back. */
+void harness_device_dead(gba_device_t *device, bool dead);
 
 /* The mappings of teams' memory in this process. */
 int harness_segments(void);
+
+/* Between the files of the harness: the transport's open (gba_remote_t), the events that are
+ * planned before a round, and the thread that kills devices. */
+gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
+                              struct gba_transport **transport);
+void harness_before_round(struct harness *w, uint32_t round);
+void killer_start(struct harness *w);
+void killer_join(struct harness *w);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "gba/base/host.h"
 #include "gba/transport/transport.h"
 #include "gba/algo/sched.h"
 #include "tests/unit/log_catch.h"
@@ -28,7 +27,6 @@
 /* The allocation of this thread that fails, counted down; 0: none. */
 static _Thread_local int fail_in;
 static _Thread_local bool failed;
-static _Thread_local uint32_t my_rank;
 
 static uint32_t hosts; /* ranks are dealt to them in turn */
 
@@ -36,7 +34,6 @@ void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
-gba_status_t __wrap_gba_host_get(struct gba_host *host);
 
 static bool fails(void)
 {
@@ -54,13 +51,6 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
-
-gba_status_t __wrap_gba_host_get(struct gba_host *host)
-{
-    memset(host, 0, sizeof *host);
-    host->word[0] = 1 + my_rank % hosts;
-    return GBA_OK;
 }
 
 /* Messages that nobody sends: only the agreement is tested. */
@@ -129,7 +119,7 @@ static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
 
     gba_params_default(&params);
     params.hierarchy = NULL == plan->device ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
-    my_rank = rank;
+    self->host = 1 + rank % hosts;
     failed = false;
     /* Without its team a member cannot even say that it has none: the first one succeeds. */
     fail_in = rank == plan->victim ? plan->fail + 1 : 0;

@@ -108,8 +108,7 @@ static void something_else(void **state)
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         fake_kernel_fail(GBA_IOC_QUERY, errors[i], 1);
         refused(GBA_ERR_NOT_GBA);
-        assert_logged(
-            "/dev/gba0 is not a GBA: another driver serves this file");
+        assert_logged("/dev/gba0 is not a GBA: another driver serves this file");
     }
 }
 

@@ -4,20 +4,11 @@
  * domains of every shape, and what gets lost on the way. What cannot be had:
  * test_domains_failures.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "gba/team/engine.h"
 #include "gba/algo/domains.h"
 #include "tests/unit/heard.h"
-#include "tests/unit/domains_harness.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/team_harness.h"
 
 #define SIZE 9u
 
@@ -115,7 +106,7 @@ static void test_which_nodes_are_an_domain(void **state)
 /* What is to come of it: by the hosts that there are, and their devices. */
 static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t len)
 {
-    uint32_t nodes = 0, domains = 0, largest = 0, on[DEVICES] = {0}, seen = 0;
+    uint32_t nodes = 0, domains = 0, largest = 0, on[HARNESS_DEVICES] = {0}, seen = 0;
     bool node = GBA_HIERARCHY_NODE == w->params.hierarchy;
 
     for (uint32_t r = 0; r < size; r++) {
@@ -123,8 +114,8 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
             continue;
         seen |= 1u << w->host[r];
         nodes++;
-        for (uint32_t d = 0; d < DEVICES; d++)
-            if (w->devices[r] == devices[d]) {
+        for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+            if (w->devices[r] == w->switches[d]) {
                 domains += 0 == on[d]++;
                 largest = on[d] > largest ? on[d] : largest;
             }
@@ -148,18 +139,18 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
 static void test_any_shape(void **state)
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31};
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
     char text[128];
 
     (void)state;
     w->rounds = 12;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (uint32_t hosts = 1; hosts <= 7 && hosts <= sizes[i]; hosts++)
-            for (uint32_t used = 1; used <= DEVICES; used++)
+            for (uint32_t used = 1; used <= HARNESS_DEVICES; used++)
                 for (int layout = 0; layout < 4; layout++) {
                     w->params.hierarchy = layout % 2 ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
                     harness_place(w, sizes[i], hosts, used, layout);
-                    run(w, sizes[i], expect(w, sizes[i], text, sizeof text));
+                    harness_run(w, sizes[i], expect(w, sizes[i], text, sizeof text));
                 }
     harness_end(w);
 }
@@ -167,24 +158,24 @@ static void test_any_shape(void **state)
 /* One switch, and more nodes than its groups can have members. */
 static void test_more_nodes_than_a_group_can_have(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     for (uint32_t most = 2; most <= 4; most++)
         for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
             char text[96];
 
-            devices[0]->members_max = most;
+            w->switches[0]->members_max = most;
             harness_place(w, 11, hosts, 1, 0);
             snprintf(text, sizeof text,
                      "sim: groups among the leaders of %u hosts, dissemination (v1) among %u",
                      hosts, (hosts + most - 1) / most);
             w->expected = text;
-            run(w, 11, GBA_PATH_SIM);
+            harness_run(w, 11, GBA_PATH_SIM);
         }
-    devices[0]->members_max = 1; /* of no use at all */
+    w->switches[0]->members_max = 1; /* of no use at all */
     w->expected = gba_status_text(GBA_ERR_TOO_MANY);
-    run(w, 11, GBA_PATH_SOFTWARE);
+    harness_run(w, 11, GBA_PATH_SOFTWARE);
     harness_end(w);
 }
 
@@ -193,13 +184,13 @@ static void test_many_rounds(void **state)
 {
     (void)state;
     for (int layout = 0; layout < 4; layout++) {
-        struct harness *w = harness_plain();
+        struct harness *w = harness_of_domains("sim", "sim", "sim");
 
         w->rounds = 10000;
         w->params.sw_algorithm = layout % 2 ? GBA_ALGORITHM_V2 : GBA_ALGORITHM_AUTO;
         w->params.first_sequence = UINT32_MAX - 7000;
         harness_place(w, 6, 4 + (uint32_t)layout % 2, 2 + (uint32_t)layout / 2, 3);
-        run(w, 6, GBA_PATH_SIM);
+        harness_run(w, 6, GBA_PATH_SIM);
         harness_end(w);
     }
 }
@@ -215,20 +206,14 @@ static void test_lost_and_mended(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
-            struct harness *w = harness_on((const char *const[DEVICES]){paths[i]});
-            uint64_t retries = 0;
+            struct harness *w = harness_of_domains(paths[i], paths[i], paths[i]);
+            uint64_t retries;
 
             w->params.wait = wait;
             w->rounds = 60;
             harness_place(w, SIZE, 5, 2, 0);
-            run(w, SIZE, GBA_PATH_SIM);
-            for (uint32_t r = 0; r < SIZE; r++) {
-                uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
-
-                if (r >= 5) /* no leader */
-                    assert_int_equal(mine, 0);
-                retries += mine;
-            }
+            harness_run(w, SIZE, GBA_PATH_SIM);
+            retries = harness_retries(w, SIZE, 5);
             assert_true(3 == i || retries > 0);
             harness_end(w);
         }
@@ -237,14 +222,14 @@ static void test_lost_and_mended(void **state)
 /* Waits of 6 x 150 ms, of which each member sleeps in five, at least. */
 static void test_sleeping(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     w->params.wait = GBA_WAIT_SLEEP;
     w->rounds = 6;
     w->late_ms = 150;
     harness_place(w, 6, 4, 2, 0);
-    run(w, 6, GBA_PATH_SIM);
+    harness_run(w, 6, GBA_PATH_SIM);
     for (uint32_t r = 0; r < 6; r++)
         assert_true(w->cpu[r] < 0.09);
     harness_end(w);
@@ -255,18 +240,18 @@ static void test_sleeping(void **state)
 /* Rank 1 is late, in a round of 7 members. */
 static void late(const uint32_t host[7], unsigned lines)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     for (uint32_t r = 0; r < 7; r++) {
         w->host[r] = host[r];
-        w->devices[r] = devices[host[r] % 2];
+        w->devices[r] = w->switches[host[r] % 2];
     }
     w->params.stuck_after = 1;
     w->late_until = heard_enough;
     w->rounds = 1;
     w->expected = "groups among the leaders";
     hear_begin(lines);
-    run(w, 7, GBA_PATH_SIM);
+    harness_run(w, 7, GBA_PATH_SIM);
     harness_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(lines);

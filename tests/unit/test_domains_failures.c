@@ -3,15 +3,8 @@
  * Islands of nodes that cannot have their groups, or what else they need: how it ends for all
  * members, and who is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-#include "tests/unit/domains_harness.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/team_harness.h"
 
 /* 9 members, node k has ranks k and k + 5; the nodes 0, 2 and 4 have one device, 1 and 3 another.
  */
@@ -25,17 +18,17 @@ static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32
              GBA_ERR_NO_DEVICE == reason ? "" : "no device: ", gba_status_text(reason), culprit);
     w->expected = GBA_PATH_SIM == path ? "groups among the leaders of 5 hosts" : name;
     harness_place(w, SIZE, 5, 2, 0);
-    run(w, SIZE, path);
+    harness_run(w, SIZE, path);
 }
 
 static void test_no_group(void **state)
 {
-    struct harness *w = harness_on((const char *const[DEVICES]){"sim", "sim?full=1", "sim"});
+    struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
 
     (void)state;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 1);
     harness_end(w);
-    w = harness_on((const char *const[DEVICES]){"sim?full=1", "sim"});
+    w = harness_of_domains("sim?full=1", "sim", "sim?full=1");
     w->params.hierarchy = GBA_HIERARCHY_NODE; /* else it has no group of all to begin with */
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 0);
     harness_end(w);
@@ -43,21 +36,21 @@ static void test_no_group(void **state)
 
 static void test_no_membership(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     for (uint32_t node = 0; node < 5; node++) {
-        no_membership_on = devices[node % 2];
-        no_membership = node / 2;
+        w->no_membership_on = w->switches[node % 2];
+        w->no_membership = node / 2;
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, node);
     }
-    no_membership_on = NULL;
+    w->no_membership_on = NULL;
     for (uint32_t d = 0; d < 2; d++) {
-        no_arming_on = devices[d];
+        w->no_arming_on = w->switches[d];
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_IO, d);
     }
-    no_arming_on = NULL;
+    w->no_arming_on = NULL;
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     harness_end(w);
 }
@@ -66,7 +59,7 @@ static void test_no_device(void **state)
 {
     (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
-        struct harness *w = harness_plain();
+        struct harness *w = harness_of_domains("sim", "sim", "sim");
 
         w->params.hierarchy = hierarchy;
         for (uint32_t member = 0; member < SIZE; member++) {
@@ -80,7 +73,7 @@ static void test_no_device(void **state)
 /* The heads need messages, and a barrier of software. */
 static void test_no_messages(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     w->no_remote = 1;
@@ -102,7 +95,7 @@ static void test_no_messages(void **state)
 /* Where it is not wanted, or the death of one device could not be told to the others. */
 static void test_not_wanted(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
@@ -113,52 +106,48 @@ static void test_not_wanted(void **state)
 /* Members of one host with different devices. */
 static void test_one_host(void **state)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     (void)state;
     for (uint32_t r = 0; r < 4; r++)
-        w->devices[r] = devices[r % 2];
+        w->devices[r] = w->switches[r % 2];
     w->expected = "through shared memory, 4 members on 1 host; no device: this member and";
-    run(w, 4, GBA_PATH_SOFTWARE);
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
     w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's counts */
     w->expected = "group 0 of 32 among the leaders of 1 host, 4 members";
-    run(w, 4, GBA_PATH_SIM);
+    harness_run(w, 4, GBA_PATH_SIM);
     harness_end(w);
 }
 
-/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
-static int calls_until_none_fails(int hierarchy, uint32_t without)
+/* What the members ask for, and the member without a device. */
+static const struct way {
+    int hierarchy;
+    uint32_t no_device;
+} ways[] = {{GBA_HIERARCHY_NODE, NOBODY},
+            {GBA_HIERARCHY_NODE, 3},
+            {GBA_HIERARCHY_AUTO, NOBODY},
+            {GBA_HIERARCHY_AUTO, 3}};
+
+static struct harness *harness_for(int way)
 {
-    int call = 0;
-    bool failed;
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    do {
-        struct harness *w = harness_plain();
-
-        harness_place(w, SIZE, 5, 2, 0);
-        w->params.hierarchy = hierarchy;
-        w->no_device = without;
-        w->rounds = 1;
-        notifications_start(w, SIZE);
-        thread_oob_run(SIZE, ++call, harness_member, w);
-        notifications_stop(w);
-        failed = GBA_ERR_OOB == w->returned[0];
-        for (uint32_t r = 0; r < SIZE; r++)
-            assert_int_equal(w->returned[r], w->returned[0]);
-        assert_int_equal(harness_segments(), 0);
-        harness_end(w);
-    } while (failed);
-    return call;
+    harness_place(w, SIZE, 5, 2, 0);
+    w->params.hierarchy = ways[way].hierarchy;
+    w->no_device = ways[way].no_device;
+    w->rounds = 1;
+    return w;
 }
 
+/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;
-    /* The list in team.c, and one more, which is the test's own. */
-    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, NOBODY), 8);
-    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_NODE, 3), 8); /* 1 to 6, then 8 */
-    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, NOBODY), 9);
-    assert_int_equal(calls_until_none_fails(GBA_HIERARCHY_AUTO, 3), 9);
+    /* The list in agree.c, and one more, which is the test's own. */
+    assert_int_equal(harness_fail_calls(harness_for, 0, SIZE), 8);
+    assert_int_equal(harness_fail_calls(harness_for, 1, SIZE), 8); /* 1 to 6, then 8 */
+    assert_int_equal(harness_fail_calls(harness_for, 2, SIZE), 9);
+    assert_int_equal(harness_fail_calls(harness_for, 3, SIZE), 9);
 }
 
 int main(void)

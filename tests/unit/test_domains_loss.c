@@ -3,22 +3,9 @@
  * Islands of nodes that lose a group: devices die, at any moment, or a group is taken back; and
  * teams that ask for their groups again.
  */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "gba/base/park.h"
-#include "sim/shm/sim.h"
-#include "gba/team/engine.h"
-#include "tests/unit/domains_harness.h"
+#include "gba/dev/member.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/team_harness.h"
 
 #define SIZE 9u
 
@@ -29,19 +16,16 @@ static void test_a_device_dies_as_a_round_ends(void **state)
     for (uint32_t d = 0; d < 2; d++)
         for (int after = 1; after <= 8; after++)
             for (int layout = 0; layout < 2; layout++) {
-                const char *paths[DEVICES] = {"sim", "sim", "sim"};
                 char path[48];
                 struct harness *w;
 
                 snprintf(path, sizeof path, "sim?die_after=%d", after);
-                paths[d] = path;
-                w = harness_on(paths);
+                w = harness_of_domains(0 == d ? path : "sim", 1 == d ? path : "sim", "sim");
                 w->rounds = 30;
                 w->expected = gba_status_text(GBA_ERR_DEAD);
                 harness_place(w, SIZE, 5, 2, layout);
-                run(w, SIZE, GBA_PATH_SOFTWARE);
-                for (uint32_t r = 0; r < SIZE; r++)
-                    assert_int_equal(w->stats[r].failovers, 1);
+                harness_run(w, SIZE, GBA_PATH_SOFTWARE);
+                assert_int_equal(w->stats[0].failovers, 1);
                 harness_end(w);
             }
 }
@@ -56,13 +40,13 @@ static void test_nonblocking_barriers(void **state)
             struct harness *w;
 
             snprintf(path, sizeof path, "sim?die_after=%d", after);
-            w = harness_on((const char *const[DEVICES]){path, "sim", "sim"});
+            w = harness_of_domains(path, "sim", "sim");
             w->blocks_every = blocks ? 50 : UINT32_MAX;
             w->rounds = 120;
             w->params.first_sequence = 0xFFFFFFF8u;
             w->expected = blocks ? gba_status_text(GBA_ERR_DEAD) : "groups among the leaders";
             harness_place(w, SIZE, 5, 2, after % 2);
-            run(w, SIZE, blocks ? GBA_PATH_SOFTWARE : GBA_PATH_SIM);
+            harness_run(w, SIZE, blocks ? GBA_PATH_SOFTWARE : GBA_PATH_SIM);
             harness_end(w);
         }
 }
@@ -77,37 +61,18 @@ static void test_a_device_dies_within_a_round(void **state)
     for (uint32_t d = 0; d < 2; d++)
         for (size_t i = 0; i < 3; i++)
             for (int n = 1; n <= 6; n++) {
-                const char *paths[DEVICES] = {"sim", "sim", "sim"};
                 char path[64];
                 struct harness *w;
 
                 snprintf(path, sizeof path, "sim?%s=%d%s", options[i][0], n, options[i][1]);
-                paths[d] = path;
-                w = harness_on(paths);
+                w = harness_of_domains(0 == d ? path : "sim", 1 == d ? path : "sim", "sim");
                 w->rounds = 12;
                 w->expected = gba_status_text(GBA_ERR_DEAD);
                 harness_place(w, SIZE, 5, 2, n % 2);
-                run(w, SIZE, GBA_PATH_SOFTWARE);
-                for (uint32_t r = 0; r < SIZE; r++)
-                    assert_int_equal(w->stats[r].failovers, 1);
+                harness_run(w, SIZE, GBA_PATH_SOFTWARE);
+                assert_int_equal(w->stats[0].failovers, 1);
                 harness_end(w);
             }
-}
-
-struct killer {
-    unsigned after; /* us */
-    unsigned which; /* bit d: device d */
-};
-
-static void *kill_devices(void *arg)
-{
-    struct killer *killer = arg;
-
-    usleep(killer->after);
-    for (uint32_t d = 0; d < DEVICES; d++)
-        if (killer->which >> d & 1)
-            gba_word_store_relaxed(&((struct gba_sim_dev *)devices[d]->dev)->segment->dead, 1);
-    return NULL;
 }
 
 /*
@@ -123,35 +88,18 @@ static void test_devices_die_at_any_moment(void **state)
     srand(1);
     for (int i = 0; i < 200; i++) {
         const char *slow = "sim?latency=200000&jitter=3000000";
-        struct harness *w = harness_on(
-            (const char *const[DEVICES]){i % 2 ? slow : "sim", i % 3 ? slow : "sim", "sim"});
+        struct harness *w = harness_of_domains(i % 2 ? slow : "sim", i % 3 ? slow : "sim", "sim");
         uint32_t used = 2 + (uint32_t)i % 2, hosts = used + 1 + (uint32_t)i % 4;
-        /* Where it has one node the death of a device is not noticed: then the first one dies. */
-        struct killer killer = {(unsigned)rand() % 15000u,
-                                hosts < 2 * used ? 1u
-                                                 : 1u + (unsigned)rand() % ((1u << used) - 1u)};
-        pthread_t thread;
 
         w->rounds = 5;
         w->until_death = true;
         w->late_ms = i % 3 == 0;
         harness_place(w, SIZE, hosts, used, i % 2);
-        notifications_start(w, SIZE);
-        assert_int_equal(pthread_create(&thread, NULL, kill_devices, &killer), 0);
-        thread_oob_run(SIZE, 0, harness_member, w);
-        pthread_join(thread, NULL);
-        notifications_stop(w);
+        /* Where it has one node the death of a device is not noticed: then the first one dies. */
+        w->kill.after_us = (unsigned)rand() % 15000u;
+        w->kill.which = hosts < 2 * used ? 1u : 1u + (unsigned)rand() % ((1u << used) - 1u);
+        harness_run(w, SIZE, GBA_PATH_SOFTWARE);
         survived += w->stats[0].failovers > 0;
-        for (uint32_t r = 0; r < SIZE; r++) {
-            assert_int_equal(w->returned[r], GBA_OK);
-            assert_int_equal(w->path[r], GBA_PATH_SOFTWARE);
-            assert_string_equal(w->why[r], w->why[0]);
-            assert_int_equal(w->stats[r].rounds, w->stats[0].rounds);
-            assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
-        }
-        assert_int_equal(gba_word_load_relaxed(&w->early), 0);
-        assert_int_equal(gba_word_load_relaxed(&w->unread), 0);
-        assert_int_equal(harness_segments(), 0);
         harness_end(w);
     }
     assert_true(survived > 50); /* the others died in the agreement */
@@ -159,47 +107,16 @@ static void test_devices_die_at_any_moment(void **state)
 
 /* ------------------------------------------------------------------------- asking again --- */
 
-/* The other holders of a device's groups, and the round before which they give them back. */
-static struct {
-    gba_device_t *device;
-    gba_group_handle_t handle[32];
-    uint32_t held, free_before;
-} others;
-
-static void others_take(gba_device_t *device)
-{
-    others.device = device;
-    while (GBA_OK == gba_allocate_group(device, 2, &others.handle[others.held]))
-        others.held++;
-}
-
-static void others_free(struct harness *w, uint32_t round)
-{
-    (void)w;
-    while (round == others.free_before && others.held > 0)
-        gba_free_handle(others.device, &others.handle[--others.held]);
-}
-
 static struct harness *harness_that_asks(int hierarchy)
 {
-    struct harness *w = harness_plain();
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     w->params.hierarchy = hierarchy;
     w->accounts = false; /* some close the old transport when others send on the new one */
     w->past = true;
-    w->before = others_free;
     w->rounds = 300;
     w->expected = "sim: groups among the leaders of";
     return w;
-}
-
-static void moves_after(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations)
-{
-    run(w, size, GBA_PATH_SIM);
-    for (uint32_t r = 0; r < size; r++) {
-        assert_int_equal(w->moved[r], round);
-        assert_int_equal(w->stats[r].renegotiations, renegotiations);
-    }
 }
 
 /* After so many barriers, and when there is a group for each island: the first or the second has to
@@ -213,14 +130,14 @@ static void test_they_ask_again(void **state)
 
             harness_place(w, SIZE, 5, 2, (int)full);
             w->params.offload_after = 30;
-            moves_after(w, SIZE, 30, 1);
+            harness_run_moving(w, SIZE, 30, 1);
             w->params.offload_after = 0;
-            others_take(devices[full]);
-            others.free_before = 70;
-            moves_after(w, SIZE, 192, 2);
-            others_take(devices[full]);
+            others_take(w, w->switches[full]);
+            w->others.free_before = 70;
+            harness_run_moving(w, SIZE, 192, 2);
+            others_take(w, w->switches[full]);
             w->params.offload_after = 20;
-            moves_after(w, SIZE, 20 + 64, 2);
+            harness_run_moving(w, SIZE, 20 + 64, 2);
             harness_end(w);
         }
 }
@@ -232,35 +149,15 @@ static void test_too_many_ask_again(void **state)
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
         struct harness *w = harness_that_asks(hierarchy);
 
-        devices[0]->members_max = 3;
+        w->switches[0]->members_max = 3;
         harness_place(w, SIZE, 5, 1, 0);
         w->params.offload_after = 30;
-        moves_after(w, SIZE, 30, 1);
+        harness_run_moving(w, SIZE, 30, 1);
         w->params.offload_after = 0;
-        others_take(devices[0]);
-        others.free_before = 64;
-        moves_after(w, SIZE, 64, 1);
+        others_take(w, w->switches[0]);
+        w->others.free_before = 64;
+        harness_run_moving(w, SIZE, 64, 1);
         harness_end(w);
-    }
-}
-
-/* The group of one island is reset and its members are told, as a driver does; see
- * test_lost_group.c. */
-static uint32_t take_from, take_before;
-
-static void take_back(struct harness *w, uint32_t round)
-{
-    gba_device_t *device = devices[take_from];
-    struct gba_sim_segment *segment = ((struct gba_sim_dev *)device->dev)->segment;
-
-    (void)w;
-    if (round != take_before)
-        return;
-    take_before += 70;
-    assert_int_equal(gba_reg_write(device, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET),
-                     GBA_OK);
-    for (uint32_t member = 0; member < 3; member++) {
-        harness_flag_reclaim(&segment->place[segment->group[0].place].slot[member].flag);
     }
 }
 
@@ -268,19 +165,17 @@ static void test_a_group_is_taken_back(void **state)
 {
     (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
-        for (take_from = 0; take_from < 2; take_from++) {
+        for (uint32_t d = 0; d < 2; d++) {
             struct harness *w = harness_that_asks(hierarchy);
 
-            harness_place(w, SIZE, 5, 2, (int)take_from);
-            w->before = take_back;
-            take_before = 7;
+            harness_place(w, SIZE, 5, 2, (int)d);
+            w->reclaim.device = w->switches[d];
+            w->reclaim.before = 7;
+            w->reclaim.every = 70;
             w->rounds = 355; /* taken in 7, 77, ..., 287: lost in two, and 64 without it */
-            run(w, SIZE, GBA_PATH_SIM);
-            for (uint32_t r = 0; r < SIZE; r++) {
-                assert_int_equal(w->stats[r].reclaims, 5);
-                assert_int_equal(w->stats[r].failovers, 0);
-                assert_int_equal(w->stats[r].renegotiations, 5);
-            }
+            harness_run(w, SIZE, GBA_PATH_SIM);
+            harness_lost(w, 5);
+            assert_int_equal(w->stats[0].renegotiations, 5);
             harness_end(w);
         }
 }

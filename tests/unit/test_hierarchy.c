@@ -3,23 +3,11 @@
  * A barrier group among the leaders of nodes: nodes of every shape, what gets lost, and a device
  * that dies. What cannot be had: test_hierarchy_failures.c.
  */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "sim/shm/sim.h"
+#include "gba/dev/member.h"
 #include "gba/team/path_hybrid.h"
 #include "tests/unit/heard.h"
-#include "tests/unit/hierarchy_harness.h"
 #include "tests/unit/log_catch.h"
-#include "tests/unit/notification_harness.h"
+#include "tests/unit/team_harness.h"
 
 static uint32_t hosts_of(const struct harness *w, uint32_t size)
 {
@@ -37,7 +25,7 @@ static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
 
 static void test_any_shape(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
     char text[96];
 
     (void)state;
@@ -62,7 +50,7 @@ static void test_any_shape(void **state)
 /* Without being asked for: where a group of all would have too many members. */
 static void test_more_members_than_a_group_can_have(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_AUTO;
@@ -94,7 +82,7 @@ static void test_many_rounds(void **state)
 {
     (void)state;
     for (uint32_t hosts = 1; hosts <= 3; hosts++) {
-        struct harness *w = harness_on("sim");
+        struct harness *w = harness_of_leaders("sim");
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
@@ -153,20 +141,14 @@ static void test_lost_and_mended(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
-            struct harness *w = harness_on(paths[i]);
-            uint64_t retries = 0;
+            struct harness *w = harness_of_leaders(paths[i]);
+            uint64_t retries;
 
             w->params.wait = wait;
             w->rounds = 100;
             harness_hosts(w, 7, 3, 0);
             harness_run(w, 7, GBA_PATH_SIM);
-            for (uint32_t r = 0; r < 7; r++) {
-                uint64_t mine = w->stats[r].retries_arrival + w->stats[r].retries_release;
-
-                if (r >= 3) /* no leader */
-                    assert_int_equal(mine, 0);
-                retries += mine;
-            }
+            retries = harness_retries(w, 7, 3);
             assert_true(3 == i || retries > 0);
             harness_end(w);
         }
@@ -182,29 +164,14 @@ static void test_the_device_dies_as_a_round_ends(void **state)
             struct harness *w;
 
             snprintf(path, sizeof path, "sim?die_after=%d", after);
-            w = harness_on(path);
+            w = harness_of_leaders(path);
             w->rounds = 100;
             w->expected = gba_status_text(GBA_ERR_DEAD);
             harness_hosts(w, 9, hosts, after % 3);
             harness_run(w, 9, GBA_PATH_SOFTWARE);
-            for (uint32_t r = 0; r < 9; r++)
-                assert_int_equal(w->stats[r].failovers, 1);
+            assert_int_equal(w->stats[0].failovers, 1);
             harness_end(w);
         }
-}
-
-struct killer {
-    gba_word_t *dead;
-    unsigned after; /* us */
-};
-
-static void *kill_device(void *arg)
-{
-    struct killer *killer = arg;
-
-    usleep(killer->after);
-    gba_word_store_relaxed(killer->dead, 1);
-    return NULL;
 }
 
 /*
@@ -218,30 +185,16 @@ static void test_the_device_dies_at_any_moment(void **state)
     (void)state;
     srand(1);
     for (int i = 0; i < 150; i++) {
-        struct harness *w = harness_on(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
-        struct killer killer = {&((struct gba_sim_dev *)w->device->dev)->segment->dead,
-                                (unsigned)rand() % 12000u};
-        pthread_t thread;
+        struct harness *w = harness_of_leaders(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
 
         w->rounds = 5;
         w->until_death = true;
         w->late_ms = i % 3 == 0;
         harness_hosts(w, 7, 1 + (uint32_t)i % 4, i % 4);
-        assert_int_equal(pthread_create(&thread, NULL, kill_device, &killer), 0);
-        notifications_start(w, 7);
-        thread_oob_run(7, 0, harness_member, w);
-        notifications_stop(w);
-        pthread_join(thread, NULL);
+        w->kill.which = 1;
+        w->kill.after_us = (unsigned)rand() % 12000u;
+        harness_run(w, 7, GBA_PATH_SOFTWARE);
         survived += w->stats[0].failovers > 0;
-        for (uint32_t r = 0; r < 7; r++) {
-            assert_int_equal(w->returned[r], GBA_OK);
-            assert_int_equal(w->path[r], GBA_PATH_SOFTWARE);
-            assert_string_equal(w->why[r], w->why[0]);
-            assert_int_equal(w->stats[r].rounds, w->stats[0].rounds);
-            assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
-        }
-        assert_int_equal(gba_word_load_relaxed(&w->early), 0);
-        assert_int_equal(harness_segments(), 0);
         harness_end(w);
     }
     assert_true(survived > 20); /* the others died in the agreement */
@@ -250,7 +203,7 @@ static void test_the_device_dies_at_any_moment(void **state)
 /* Waits of 4 x 150 ms, of which each member sleeps in three, at least. */
 static void test_sleeping(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     w->params.wait = GBA_WAIT_SLEEP;
@@ -265,25 +218,15 @@ static void test_sleeping(void **state)
 
 /* --------------------------------------------------------------------- who is missing --- */
 
-gba_status_t __real_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
-gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
-
-/* No leader can look at the group's registers. */
-static bool blind;
-
-gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
-{
-    return blind ? GBA_ERR_IO : __real_gba_group_inspect(group, state);
-}
-
 /* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
-static void late(const uint32_t host[5], unsigned lines)
+static void late(const uint32_t host[5], unsigned lines, bool blind)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     memcpy(w->host, host, 5 * sizeof host[0]);
     w->params.stuck_after = 1;
     w->late_until = heard_enough;
+    w->blind = blind;
     w->rounds = 1;
     hear_begin(lines);
     harness_run(w, 5, GBA_PATH_SIM);
@@ -296,23 +239,21 @@ static void test_who_is_missing(void **state)
 {
     (void)state;
     /* No leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
-    late((const uint32_t[]){0, 0, 1, 1, 2}, 2);
+    late((const uint32_t[]){0, 0, 1, 1, 2}, 2, false);
     expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
     expect_line("missing: member 0 or another process on its host\n");
     /* A leader. */
-    late((const uint32_t[]){0, 1, 0, 1, 2}, 2);
+    late((const uint32_t[]){0, 1, 0, 1, 2}, 2, false);
     expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
     expect_line("missing: member 1 or another process on its host\n");
     /* Alone on its host. */
-    late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
+    late((const uint32_t[]){0, 1, 0, 0, 0}, 1, false);
     expect_line("4 of 5 members have arrived; missing: member 1 or another process on its host\n");
     /* All on one host. */
-    late((const uint32_t[]){0, 0, 0, 0, 0}, 1);
+    late((const uint32_t[]){0, 0, 0, 0, 0}, 1, false);
     expect_line("4 of 5 members have arrived; missing: member 1\n");
     /* A leader that sees its own node alone. */
-    blind = true;
-    late((const uint32_t[]){0, 1, 0, 0, 0}, 1);
-    blind = false;
+    late((const uint32_t[]){0, 1, 0, 0, 0}, 1, true);
     expect_line("4 of 5 members have arrived (1 not visible to this process)\n");
 }
 

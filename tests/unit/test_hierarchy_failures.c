@@ -3,16 +3,8 @@
  * A barrier group among the leaders of nodes that cannot be had: how it ends for all members, and
  * who is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tests/unit/hierarchy_harness.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/team_harness.h"
 
 /* 7 members, node k has ranks k, k + 3, ...: what fails, how it ends, and who is named. */
 static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32_t culprit)
@@ -28,7 +20,7 @@ static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32
 
 static void test_no_group(void **state)
 {
-    struct harness *w = harness_on("sim?full=1");
+    struct harness *w = harness_of_leaders("sim?full=1");
 
     (void)state;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 0);
@@ -37,25 +29,25 @@ static void test_no_group(void **state)
 
 static void test_no_membership(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     for (uint32_t node = 0; node < 3; node++) {
         char path[32];
         struct harness *refusing;
 
-        no_membership_on = w->device;
-        no_membership = node;
+        w->no_membership_on = w->device;
+        w->no_membership = node;
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, node);
-        no_membership_on = NULL;
+        w->no_membership_on = NULL;
         snprintf(path, sizeof path, "sim?refuse_rank=%u", node);
-        refusing = harness_on(path);
+        refusing = harness_of_leaders(path);
         ends(refusing, GBA_PATH_SOFTWARE, GBA_ERR_REFUSED, node);
         harness_end(refusing);
     }
-    no_arming_on = w->device;
+    w->no_arming_on = w->device;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_IO, 0);
-    no_arming_on = NULL;
+    w->no_arming_on = NULL;
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     harness_end(w);
 }
@@ -63,7 +55,7 @@ static void test_no_membership(void **state)
 /* Only leaders need a device. */
 static void test_a_member_without_device(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     for (uint32_t member = 0; member < 7; member++) {
@@ -76,14 +68,14 @@ static void test_a_member_without_device(void **state)
 /* What concerns the software barrier alone does not matter as long as there is a group. */
 static void test_no_software(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     for (int refused = 0; refused < 2; refused++) {
         gba_path_t path = refused ? GBA_PATH_FALLBACK : GBA_PATH_SIM;
 
-        no_membership_on = refused ? w->device : NULL;
-        no_membership = 1;
+        w->no_membership_on = refused ? w->device : NULL;
+        w->no_membership = 1;
         w->no_remote = 4;
         ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
         w->no_remote = NOBODY;
@@ -96,55 +88,44 @@ static void test_no_software(void **state)
             assert_non_null(strstr(w->why[0], "no software barrier: out of memory"));
         w->no_open = NOBODY;
     }
-    no_membership_on = NULL;
+    w->no_membership_on = NULL;
     harness_end(w);
 }
 
 /* Without the memory of its node nobody has either. */
 static void test_no_node(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_of_leaders("sim");
 
     (void)state;
     w->no_host = 6;
     ends(w, GBA_PATH_FALLBACK, GBA_ERR_IO, 6);
     w->no_host = NOBODY;
     w->no_attach = 5;
-    ends(w, GBA_PATH_FALLBACK, GBA_ERR_PERM, 5);
+    ends(w, GBA_PATH_FALLBACK, GBA_ERR_STALE, 5);
     w->no_attach = NOBODY;
     harness_end(w);
 }
 
-/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
-static int calls_until_none_fails(uint32_t unseated)
+static struct harness *harness_refusing(int member)
 {
-    int call = 0;
-    bool failed;
+    struct harness *w = harness_of_leaders("sim");
 
-    no_membership = unseated;
-    do {
-        struct harness *w = harness_on("sim");
-
-        no_membership_on = w->device;
-        harness_hosts(w, 7, 3, 0);
-        w->rounds = 1;
-        thread_oob_run(7, ++call, harness_member, w);
-        failed = GBA_ERR_OOB == w->returned[0];
-        for (uint32_t r = 0; r < 7; r++)
-            assert_int_equal(w->returned[r], w->returned[0]);
-        assert_int_equal(harness_segments(), 0);
-        harness_end(w);
-    } while (failed);
-    no_membership_on = NULL;
-    return call;
+    w->no_membership_on = w->device;
+    w->no_membership = (uint32_t)member;
+    harness_hosts(w, 7, 3, 0);
+    w->rounds = 1;
+    return w;
 }
 
+/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;
-    assert_int_equal(calls_until_none_fails(NOBODY), 8); /* the list in team.c, and one more */
-    assert_int_equal(calls_until_none_fails(0), 7);      /* 1 to 5, then 8 */
-    assert_int_equal(calls_until_none_fails(2), 8);      /* 1 to 6, then 8 */
+    assert_int_equal(harness_fail_calls(harness_refusing, -1, 7),
+                     8); /* the list in agree.c, and one more */
+    assert_int_equal(harness_fail_calls(harness_refusing, 0, 7), 7); /* 1 to 5, then 8 */
+    assert_int_equal(harness_fail_calls(harness_refusing, 2, 7), 8); /* 1 to 6, then 8 */
 }
 
 int main(void)

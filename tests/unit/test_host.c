@@ -13,17 +13,19 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gba/base/host.h"
+#include "gba/team/plan.h"
 #include "tests/unit/log_catch.h"
 
 #define CALLS 100 /* as many communicators ask in one process */
 
 struct answer {
-    bool refused; /* this system does not permit the child's namespaces */
-    gba_status_t status;
+    bool refused;              /* this system does not permit the child's namespaces */
+    gba_status_t status, sent; /* sent: to the other members of a team */
     struct gba_host host;
     unsigned lines;
     char line[256];
@@ -31,10 +33,17 @@ struct answer {
 
 static void ask(struct answer *answer)
 {
+    gba_params_t params;
+    const gba_team_attr_t attr = {.params = &params};
+    struct gba_member_info info;
+
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     log_forget();
+    gba_params_default(&params);
     for (int i = 0; i < CALLS; i++)
         answer->status = gba_host_get(&answer->host);
+    gba_member_info_fill(&info, &attr, false);
+    answer->sent = (gba_status_t)info.status;
     answer->lines = log_lines;
     snprintf(answer->line, sizeof answer->line, "%.255s", log_last);
 }
@@ -73,6 +82,16 @@ static void without_boot_id(struct answer *answer)
         0 != mount("/dev/null", "/proc/sys/kernel/random/boot_id", NULL, MS_BIND, NULL);
     if (!answer->refused)
         ask(answer);
+}
+
+/* The process may open no more files. */
+static void without_files(struct answer *answer)
+{
+    const struct rlimit none = {0, 0};
+
+    if (0 != setrlimit(RLIMIT_NOFILE, &none))
+        abort();
+    ask(answer);
 }
 
 static struct answer child_answer(void (*run)(struct answer *answer));
@@ -140,6 +159,19 @@ static void a_user_namespace_is_another_host(void **state)
     assert_false(same_host(&outside, &b));
 }
 
+/* A member without a host sends the reason, and so all members have it. */
+static void a_failure_is_sent_to_the_other_members(void **state)
+{
+    struct answer a = child_answer(without_files);
+
+    (void)state;
+    assert_int_equal(a.status, GBA_ERR_IO);
+    assert_int_equal(a.sent, GBA_ERR_IO);
+    assert_int_equal(a.lines, 1);
+    a = child_answer(as_it_is);
+    assert_int_equal(a.sent, GBA_OK);
+}
+
 static void a_failure_is_logged_once(void **state)
 {
     struct answer a = child_answer(without_boot_id);
@@ -169,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_of_one_user_are_one_host),
         cmocka_unit_test(a_user_namespace_is_another_host),
+        cmocka_unit_test(a_failure_is_sent_to_the_other_members),
         cmocka_unit_test(a_failure_is_logged_once),
         cmocka_unit_test(another_pid_namespaces_proc_is_refused),
     };

@@ -1,83 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams that got no group meet again: when, what comes of it, and what fails. Members are threads
- * (team_harness.h), the device is simulated.
+ * Teams that got no group meet again: when, what comes of it, and what fails.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "gba/team/alloc.h"
 #include "tests/unit/team_harness.h"
 
-/* The other holders of groups; when they give them back (before a round), and when they come. */
-static struct {
-    gba_device_t *device;
-    gba_group_handle_t handle[32];
-    uint32_t held, free_before, take_before;
-} others;
-
-static void others_take(void)
+static struct harness *harness_that_asks(const char *path)
 {
-    while (GBA_OK == gba_allocate_group(others.device, 2, &others.handle[others.held]))
-        others.held++;
-}
+    struct harness *w = harness_on(path);
 
-static void others_free(void)
-{
-    while (others.held > 0)
-        gba_free_handle(others.device, &others.handle[--others.held]);
-}
-
-static void others_act(struct harness *w, uint32_t round)
-{
-    (void)w;
-    if (round == others.take_before)
-        others_take();
-    if (round == others.free_before)
-        others_free();
-}
-
-static struct harness *harness_on(const char *path)
-{
-    struct harness *w = harness_new();
-
-    alarm(300); /* a member that waits for ever must not be waited for */
-    assert_int_equal(gba_device_init(path, NULL, &w->device), GBA_OK);
-    memset(&others, 0, sizeof others);
-    others.device = w->device;
-    w->before = others_act;
     w->past = true;
-    w->expected = "";
     return w;
-}
-
-static void harness_end(struct harness *w)
-{
-    gba_device_info_t info;
-
-    others_free();
-    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
-    assert_int_equal(info.groups_free, info.groups);
-    gba_device_fini(w->device);
-    free(w);
-    alarm(0);
-}
-
-/* All end with a group, and the last barrier without one was that. */
-static void moves_after(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations)
-{
-    harness_run(w, size, GBA_PATH_SIM);
-    for (uint32_t r = 0; r < size; r++) {
-        assert_int_equal(w->moved[r], round);
-        assert_int_equal(w->stats[r].renegotiations, renegotiations);
-    }
 }
 
 static const uint32_t sizes[] = {1, 2, 3, 7, 12};
@@ -87,7 +19,7 @@ static const uint32_t sizes[] = {1, 2, 3, 7, 12};
 static void test_offload_after_so_many_barriers(void **state)
 {
     static const int after[] = {1, 2, 10, 59};
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_that_asks("sim");
 
     (void)state;
     for (size_t i = 0; i < SIZES; i++)
@@ -95,7 +27,7 @@ static void test_offload_after_so_many_barriers(void **state)
             for (int software = 0; software < 2; software++) {
                 w->params.offload_after = after[j];
                 w->no_software = software ? NOBODY : 0;
-                moves_after(w, sizes[i], (uint32_t)after[j], 1);
+                harness_run_moving(w, sizes[i], (uint32_t)after[j], 1);
                 assert_int_equal(w->elsewhere[0], software ? 0 : after[j]);
             }
     w->no_software = NOBODY;
@@ -108,16 +40,16 @@ static void test_offload_after_so_many_barriers(void **state)
 /* Nonblocking barriers count, but the members meet at the end of a blocking one. */
 static void test_nonblocking_barriers_count(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_that_asks("sim");
 
     (void)state;
     for (int software = 0; software < 2; software++) {
         w->no_software = software ? NOBODY : 1;
         w->steps_every = 3;
         w->params.offload_after = 11;
-        moves_after(w, 3, 11, 1);
+        harness_run_moving(w, 3, 11, 1);
         w->params.offload_after = 12;
-        moves_after(w, 3, 13, 1);
+        harness_run_moving(w, 3, 13, 1);
     }
     harness_end(w);
 }
@@ -125,7 +57,7 @@ static void test_nonblocking_barriers_count(void **state)
 /* Nobody asks a device that is not there, for whatever reason, and nobody who was refused asks. */
 static void test_some_reasons_do_not_pass(void **state)
 {
-    struct harness *w = harness_on("sim");
+    struct harness *w = harness_that_asks("sim");
 
     (void)state;
     w->rounds = 200;
@@ -141,7 +73,7 @@ static void test_some_reasons_do_not_pass(void **state)
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 0);
     harness_end(w);
-    w = harness_on("sim?refuse_rank=1");
+    w = harness_that_asks("sim?refuse_rank=1");
     w->rounds = 200;
     w->params.offload_after = 5;
     w->expected = gba_status_text(GBA_ERR_REFUSED);
@@ -157,17 +89,17 @@ static void test_pauses(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof met / sizeof met[0]; i++) {
-        struct harness *w = harness_on("sim?groups=2");
+        struct harness *w = harness_that_asks("sim?groups=2");
 
-        others_take();
-        others.free_before = met[i]; /* just in time */
+        others_take(w, w->device);
+        w->others.free_before = met[i]; /* just in time */
         w->rounds = met[i] + 1;
-        moves_after(w, 1, met[i], i + 1);
+        harness_run_moving(w, 1, met[i], i + 1);
         if (met[i] < 1000) { /* a round too late, or after it */
-            others_take();
-            others.free_before = met[i] + 1;
+            others_take(w, w->device);
+            w->others.free_before = met[i] + 1;
             w->rounds = met[i + 1] + 5;
-            moves_after(w, 3, met[i + 1], i + 2);
+            harness_run_moving(w, 3, met[i + 1], i + 2);
         }
         harness_end(w);
     }
@@ -175,16 +107,16 @@ static void test_pauses(void **state)
 
 static void test_offload_after_and_then_none_is_free(void **state)
 {
-    struct harness *w = harness_on("sim?groups=3");
+    struct harness *w = harness_that_asks("sim?groups=3");
 
     (void)state;
-    others_take();
-    others.free_before = 100;
+    others_take(w, w->device);
+    w->others.free_before = 100;
     w->params.offload_after = 20;
     w->rounds = 500;
-    moves_after(w, 4, 20 + 64 + 128, 3);
-    others_take();
-    others.free_before = UINT32_MAX;
+    harness_run_moving(w, 4, 20 + 64 + 128, 3);
+    others_take(w, w->device);
+    w->others.free_before = UINT32_MAX;
     w->expected = gba_status_text(GBA_ERR_NO_GROUP);
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 4);
@@ -194,7 +126,7 @@ static void test_offload_after_and_then_none_is_free(void **state)
 /* The leaders of nodes: with nodes that rank 0 knows of by then, and (no software) does not. */
 static void test_leaders_of_nodes(void **state)
 {
-    struct harness *w = harness_on("sim?groups=1");
+    struct harness *w = harness_that_asks("sim?groups=1");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
@@ -203,21 +135,20 @@ static void test_leaders_of_nodes(void **state)
         for (int software = 0; software < 2; software++) {
             char text[64];
 
-            for (uint32_t r = 0; r < 9; r++)
-                w->host[r] = r % hosts;
+            harness_hosts(w, 9, hosts, 0);
             w->no_software = software ? NOBODY : 4;
             snprintf(text, sizeof text, "sim: group 0 of 1 among the leaders of %u host", hosts);
             w->expected = text;
             w->params.offload_after = 0;
-            others_take();
-            others.free_before = 65;
-            moves_after(w, 9, 192, 2);
+            others_take(w, w->device);
+            w->others.free_before = 65;
+            harness_run_moving(w, 9, 192, 2);
             w->params.offload_after = 30;
-            others_take();
-            moves_after(w, 9, 30 + 64, 2);
-            others_take();
-            others.free_before = 20;
-            moves_after(w, 9, 30, 1);
+            others_take(w, w->device);
+            harness_run_moving(w, 9, 30 + 64, 2);
+            others_take(w, w->device);
+            w->others.free_before = 20;
+            harness_run_moving(w, 9, 30, 1);
         }
     harness_end(w);
 }
@@ -227,10 +158,9 @@ static void test_a_leader_is_refused(void **state)
 {
     (void)state;
     for (uint32_t hosts = 2; hosts <= 4; hosts++) {
-        struct harness *w = harness_on("sim?refuse_rank=1");
+        struct harness *w = harness_that_asks("sim?refuse_rank=1");
 
-        for (uint32_t r = 0; r < 9; r++)
-            w->host[r] = r % hosts;
+        harness_hosts(w, 9, hosts, 0);
         w->params.hierarchy = GBA_HIERARCHY_NODE;
         w->params.offload_after = 11;
         w->rounds = 100;
@@ -242,32 +172,24 @@ static void test_a_leader_is_refused(void **state)
     }
 }
 
-/* At the meeting: the offer, the seats, the arming. All know it, and nobody keeps a thing. */
+static struct harness *harness_for(int hierarchy)
+{
+    struct harness *w = harness_that_asks("sim");
+
+    harness_hosts(w, 5, 2, 0);
+    w->params.hierarchy = hierarchy;
+    w->params.offload_after = 4;
+    w->rounds = 9;
+    return w;
+}
+
+/* At the meeting: the offer, the seats, the arming. All know it, and nobody keeps a thing. The list
+ * in agree.c twice, and the run in which none fails. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;
-    for (int nodes = 0; nodes < 2; nodes++) {
-        int call = 0;
-        bool failed;
-
-        do {
-            struct harness *w = harness_on("sim");
-
-            for (uint32_t r = 0; r < 5; r++)
-                w->host[r] = r % 2;
-            w->params.hierarchy = nodes ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_FLAT;
-            w->params.offload_after = 4;
-            w->rounds = 9;
-            thread_oob_run(5, ++call, harness_member, w);
-            failed = GBA_ERR_OOB == w->returned[0];
-            for (uint32_t r = 0; r < 5; r++)
-                assert_int_equal(w->returned[r], w->returned[0]);
-            assert_int_equal(harness_segments(), 0);
-            harness_end(w);
-        } while (failed);
-        /* The list in team.c twice, the world's own barrier at the end not counted. */
-        assert_int_equal(call, nodes ? 5 + 7 + 1 : 5 + 3 + 1);
-    }
+    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_FLAT, 5), 5 + 3 + 1);
+    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_NODE, 5), 5 + 7 + 1);
 }
 
 int main(void)

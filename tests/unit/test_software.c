@@ -3,15 +3,7 @@
  * Software barriers of teams: every kind, on one host and on several; what fails; how they wait;
  * and how they take over from a device that died.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
@@ -33,7 +25,7 @@ static void one_host(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SIZES; i++) {
-        struct harness *w = harness_new();
+        struct harness *w = harness_on(NULL);
 
         w->expected = "counter in shared memory";
         w->oversubscribed = true;
@@ -46,7 +38,7 @@ static void one_host(void **state)
         choose(w, GBA_ALGORITHM_V2, GBA_HIERARCHY_AUTO, 8);
         harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
-        free(w);
+        harness_end(w);
     }
 }
 
@@ -83,7 +75,7 @@ static void several_hosts(void **state)
     gba_log_set(count_replaced, NULL, GBA_LOG_WARN);
     for (size_t i = 1; i < SIZES; i++)
         for (int layout = 0; layout < 5; layout++) {
-            struct harness *w = harness_new();
+            struct harness *w = harness_on(NULL);
 
             for (uint32_t r = 0; r < sizes[i]; r++)
                 w->host[r] = host_of(layout, r, sizes[i]);
@@ -103,7 +95,7 @@ static void several_hosts(void **state)
             harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
             assert_int_equal(gba_word_load_relaxed(&replaced_lines), 1); /* of all members */
             assert_non_null(strstr(w->why[0], ", because central (v3) needs to read remote flags"));
-            free(w);
+            harness_end(w);
         }
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
@@ -113,11 +105,10 @@ static void many_rounds(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 6; kind++) {
-        struct harness *w = harness_new();
+        struct harness *w = harness_on(NULL);
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
-        w->expected = "";
         if (kind < 3)
             choose(w, GBA_ALGORITHM_V1 + kind, GBA_HIERARCHY_FLAT, 3);
         else
@@ -125,7 +116,7 @@ static void many_rounds(void **state)
         w->host[1] = w->host[4] = kind > 3;
         w->oversubscribed = 3 == kind;
         harness_run(w, 5, GBA_PATH_SOFTWARE);
-        free(w);
+        harness_end(w);
     }
 }
 
@@ -146,27 +137,27 @@ static void fails_on(uint32_t *member, struct harness *w, uint32_t who, gba_stat
 
 static void failures(void **state)
 {
-    struct harness *w = harness_new();
+    struct harness *w = harness_on(NULL);
 
     (void)state;
     fails_on(&w->no_software, w, 3, GBA_ERR_DISABLED);
     fails_on(&w->no_host, w, 5, GBA_ERR_IO);
-    fails_on(&w->no_attach, w, 4, GBA_ERR_PERM);
+    fails_on(&w->no_attach, w, 4, GBA_ERR_STALE);
     for (uint32_t r = 0; r < 6; r++)
         w->host[r] = r % 3;
     fails_on(&w->no_remote, w, 2, GBA_ERR_NO_TRANSPORT);
     fails_on(&w->no_open, w, 1, GBA_ERR_NOMEM);
-    fails_on(&w->no_attach, w, 3, GBA_ERR_PERM);
+    fails_on(&w->no_attach, w, 3, GBA_ERR_STALE);
     /* Nobody is hurt by what did not work: the next team is a right one. */
     w->expected = "dissemination (v1) among the leaders of 3 hosts";
     harness_run(w, 6, GBA_PATH_SOFTWARE);
-    free(w);
+    harness_end(w);
 }
 
 static void no_memory(void **state)
 {
     struct rlimit before, none;
-    struct harness *w = harness_new();
+    struct harness *w = harness_on(NULL);
 
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -180,29 +171,25 @@ static void no_memory(void **state)
         assert_int_equal(w->path[r], GBA_PATH_FALLBACK);
         assert_non_null(strstr(w->why[r], w->expected));
     }
-    free(w);
+    harness_end(w);
+}
+
+static struct harness *harness_on_two_hosts(int way)
+{
+    struct harness *w = harness_on(NULL);
+
+    (void)way;
+    w->host[2] = 1;
+    w->rounds = 1;
+    return w;
 }
 
 /* Whichever exchange fails, all learn it, and nothing is left. */
 static void exchange_fails(void **state)
 {
-    int call = 0;
-    bool failed;
-
     (void)state;
-    do {
-        struct harness *w = harness_new();
-
-        w->host[2] = 1;
-        w->rounds = 1;
-        thread_oob_run(4, ++call, harness_member, w);
-        failed = GBA_ERR_OOB == w->returned[0];
-        for (uint32_t r = 0; r < 4; r++)
-            assert_int_equal(w->returned[r], w->returned[0]);
-        assert_int_equal(harness_segments(), 0);
-        free(w);
-    } while (failed);
-    assert_true(call > 4); /* the offer, the cards, the memory, the vote */
+    /* the offer, the cards, the memory, the vote */
+    assert_true(harness_fail_calls(harness_on_two_hosts, 0, 4) > 4);
 }
 
 /* ----------------------------------------------------------------- waiting, recovering --- */
@@ -212,17 +199,16 @@ static void sleeping(void **state)
 {
     (void)state;
     for (int hosts = 1; hosts <= 2; hosts++) {
-        struct harness *w = harness_new();
+        struct harness *w = harness_on(NULL);
 
         w->params.wait = GBA_WAIT_SLEEP;
         w->rounds = 4;
         w->late_ms = 150;
         w->host[3] = 2 == hosts;
-        w->expected = "";
         harness_run(w, 4, GBA_PATH_SOFTWARE);
         for (uint32_t r = 0; r < 4; r++)
             assert_true(w->cpu[r] < 0.045);
-        free(w);
+        harness_end(w);
     }
 }
 
@@ -231,22 +217,19 @@ static void device_dies(void **state)
     (void)state;
     for (int hosts = 1; hosts <= 2; hosts++)
         for (int after = 1; after <= 64; after *= 8) {
-            struct harness *w = harness_new();
             char path[64], since[96];
+            struct harness *w;
 
             snprintf(path, sizeof path, "sim?die_after=%d", after);
-            assert_int_equal(gba_device_init(path, NULL, &w->device), GBA_OK);
-            w->params.retry_after = 1;
+            w = harness_on(path);
             w->rounds = 200;
             w->host[2] = 2 == hosts;
             snprintf(since, sizeof since,
                      " on; the device stopped answering in barrier %d (member ", after + 1);
             w->expected = since;
             harness_run(w, 5, GBA_PATH_SOFTWARE);
-            for (uint32_t r = 0; r < 5; r++)
-                assert_int_equal(w->stats[r].failovers, 1);
-            gba_device_fini(w->device);
-            free(w);
+            assert_int_equal(w->stats[0].failovers, 1);
+            harness_end(w);
         }
 }
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/host.h"
+#include "gba/team/agree_nodes.h"
+#include "gba/team/plan.h"
+
 /* All members make the same calls in the same order, so they fail together. */
 static bool call_fails(struct thread_oob_member *self)
 {
@@ -25,6 +29,30 @@ static gba_status_t oob_barrier(void *ctx)
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 
+/* Member information begins with the host of this process; nothing else that is exchanged does. */
+static void sent_change(const struct thread_oob_member *self, unsigned char *bytes, size_t len)
+{
+    struct gba_member_info *info = (struct gba_member_info *)(void *)bytes;
+    struct gba_host real;
+
+    if (sizeof *info != len || GBA_OK != gba_host_get(&real) ||
+        0 != memcmp(&info->host, &real, sizeof real) || (0 == self->host && !self->no_host))
+        return;
+    info->host = (struct gba_host){{self->host}};
+    if (self->no_host)
+        info->status = GBA_ERR_IO;
+}
+
+static void received_change(const struct thread_oob_member *self, void *all, size_t len)
+{
+    struct gba_node_info *info = all;
+
+    if (sizeof *info != len || !self->no_attach)
+        return;
+    for (uint32_t r = 0; r < self->shared->size; r++)
+        info[r].handle.cookie[0] += 0 != info[r].handle.cookie[0]; /* no node leader: no memory */
+}
+
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
 {
     struct thread_oob_member *self = ctx;
@@ -32,9 +60,11 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
     assert(bytes <= THREAD_OOB_BYTES);
     memcpy(board_of(shared, self->rank), in, bytes);
+    sent_change(self, board_of(shared, self->rank), bytes);
     pthread_barrier_wait(&shared->barrier);
     for (uint32_t r = 0; r < shared->size; r++)
         memcpy((unsigned char *)out + r * bytes, board_of(shared, r), bytes);
+    received_change(self, out, bytes);
     pthread_barrier_wait(&shared->barrier); /* no write during another's read */
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
@@ -100,7 +130,8 @@ void thread_oob_run(uint32_t size, int fail_call,
     shared.board = calloc(size, THREAD_OOB_BYTES);
     pthread_barrier_init(&shared.barrier, NULL, size);
     for (uint32_t r = 0; r < size; r++) {
-        member[r] = (struct thread_oob_member){&shared, r, arg, body};
+        member[r] =
+            (struct thread_oob_member){.shared = &shared, .rank = r, .arg = arg, .body = body};
         if (0 != pthread_create(&thread[r], NULL, thread_main, &member[r]))
             abort();
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Members of a team as threads of one process, and the exchange between them, for tests of
- * collective calls.
+ * collective calls. The exchange can move a member to another host.
  */
 #ifndef GBA_TESTS_THREAD_OOB_H
 #define GBA_TESTS_THREAD_OOB_H
@@ -27,6 +27,10 @@ struct thread_oob_member {
     uint32_t rank;
     void *arg;
     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
+    /* The body may set these. They change what the member sends and receives in an agreement. */
+    uint64_t host;  /* its host is this one; 0: the real one */
+    bool no_host;   /* it could not read its host: GBA_ERR_IO */
+    bool no_attach; /* the shared memory of its node cannot be found: GBA_ERR_STALE */
 };
 
 /* Run body in `size` threads, with ranks 0 to size - 1, and wait for all of them. */

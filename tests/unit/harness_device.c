@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The devices of team_harness.h: simulated ones that fail on demand, and their other users. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gba/dev/member.h"
+#include "sim/shm/sim.h"
+#include "tests/unit/team_harness.h"
+
+/* The harness whose devices these operations belong to. */
+struct harness_dev_ops {
+    struct gba_dev_ops base;
+    struct harness *harness;
+};
+
+static struct harness *harness_of(const struct gba_dev *dev)
+{
+    return ((const struct harness_dev_ops *)dev->ops)->harness;
+}
+
+static gba_status_t alloc(struct gba_dev *dev, const gba_group_request_t *request,
+                          gba_group_handle_t *handle)
+{
+    struct harness *w = harness_of(dev);
+
+    w->request[gba_word_add_relaxed(&w->requests, 1) % HARNESS_REQUESTS] = *request;
+    return GBA_OK == w->answer ? gba_dev_sim.alloc(dev, request, handle) : w->answer;
+}
+
+static gba_status_t join(struct gba_dev *dev, const gba_group_handle_t *handle, uint32_t member,
+                         struct gba_membership **membership)
+{
+    const struct harness *w = harness_of(dev);
+
+    if (NULL != w->no_membership_on && w->no_membership_on->dev == dev &&
+        member == w->no_membership)
+        return GBA_ERR_OTHER_DEVICE;
+    return gba_dev_sim.join(dev, handle, member, membership);
+}
+
+static gba_status_t configure(struct gba_membership *membership, uint32_t sequence)
+{
+    const struct harness *w = harness_of(membership->dev);
+
+    if (NULL != w->no_arming_on && w->no_arming_on->dev == membership->dev)
+        return GBA_ERR_IO;
+    return gba_dev_sim.configure(membership, sequence);
+}
+
+/* One life of a group. Not 0. */
+static uint64_t life(uint32_t group, uint32_t generation)
+{
+    return (uint64_t)(1 + group) << 32 | generation;
+}
+
+static gba_status_t inspect(struct gba_membership *membership, gba_group_state_t *state)
+{
+    struct harness *w = harness_of(membership->dev);
+
+    if (w->blind)
+        return GBA_ERR_IO;
+    if (NULL != w->reclaim.device && w->reclaim.device->dev == membership->dev &&
+        gba_word_load_acquire(&w->reclaim.lost) == life(membership->group, membership->generation))
+        return GBA_ERR_RECLAIMED;
+    return gba_dev_sim.inspect(membership, state);
+}
+
+/* ------------------------------------------------------------------------- the harnesses --- */
+
+static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
+{
+    struct harness *w = calloc(1, sizeof *w);
+
+    alarm(300); /* the test must not wait for a member that waits for ever */
+    gba_params_default(&w->params);
+    w->params.wait = GBA_WAIT_YIELD; /* more threads than cores, and yet not only the counter */
+    w->params.retry_after = 1;
+    w->rounds = 60;
+    w->keeps = 3;
+    w->no_software = w->no_host = w->no_attach = w->no_remote = w->no_open = NOBODY;
+    w->no_device = NOBODY;
+    w->expected = "";
+    w->dev_ops = calloc(1, sizeof *w->dev_ops);
+    w->dev_ops->base = gba_dev_sim;
+    w->dev_ops->harness = w;
+    w->dev_ops->base.alloc = alloc;
+    w->dev_ops->base.join = join;
+    w->dev_ops->base.configure = configure;
+    w->dev_ops->base.inspect = inspect;
+    for (uint32_t d = 0; d < HARNESS_DEVICES && NULL != paths[d]; d++) {
+        assert_int_equal(gba_device_init(paths[d], NULL, &w->switches[d]), GBA_OK);
+        w->switches[d]->dev->ops = &w->dev_ops->base;
+    }
+    w->device = w->switches[0];
+    return w;
+}
+
+struct harness *harness_on(const char *path)
+{
+    return harness_new((const char *const[HARNESS_DEVICES]){path});
+}
+
+struct harness *harness_of_leaders(const char *path)
+{
+    struct harness *w = harness_on(path);
+
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    return w;
+}
+
+struct harness *harness_of_domains(const char *first, const char *second, const char *third)
+{
+    struct harness *w = harness_new((const char *const[HARNESS_DEVICES]){first, second, third});
+
+    w->accounts = true;
+    return w;
+}
+
+static void device_end(gba_device_t *device)
+{
+    gba_device_info_t info;
+
+    assert_int_equal(gba_device_query(device, &info), GBA_OK);
+    assert_int_equal(info.groups_free, NULL == strstr(device->path, "full") ? info.groups : 0);
+    gba_device_fini(device);
+}
+
+void harness_end(struct harness *w)
+{
+    others_free(w);
+    for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+        if (NULL != w->switches[d])
+            device_end(w->switches[d]);
+    free(w->dev_ops);
+    free(w);
+    alarm(0);
+}
+
+void harness_place(struct harness *w, uint32_t size, uint32_t hosts, uint32_t used, int layout)
+{
+    for (uint32_t r = 0; r < size; r++) {
+        const uint32_t host[] = {r % hosts, r * hosts / size, r * r % hosts,
+                                 r < hosts ? r : hosts - 1};
+
+        w->host[r] = host[layout];
+        w->devices[r] = w->switches[w->host[r] % used];
+    }
+}
+
+void harness_hosts(struct harness *w, uint32_t size, uint32_t hosts, int layout)
+{
+    harness_place(w, size, hosts, 1, layout);
+}
+
+/* --------------------------------------------------------------- what happens to a device --- */
+
+void others_take(struct harness *w, gba_device_t *device)
+{
+    w->others.device = device;
+    while (GBA_OK == gba_allocate_group(device, 2, &w->others.handle[w->others.held]))
+        w->others.held++;
+}
+
+void others_free(struct harness *w)
+{
+    while (w->others.held > 0)
+        gba_free_handle(w->others.device, &w->others.handle[--w->others.held]);
+}
+
+void harness_device_dead(gba_device_t *device, bool dead)
+{
+    gba_word_store_relaxed(&((struct gba_sim_dev *)device->dev)->segment->dead, dead);
+}
+
+static void *killer_main(void *arg)
+{
+    struct harness *w = arg;
+
+    usleep(w->kill.after_us);
+    for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+        if (w->kill.which >> d & 1)
+            harness_device_dead(w->switches[d], true);
+    return NULL;
+}
+
+void killer_start(struct harness *w)
+{
+    if (0 != w->kill.which)
+        assert_int_equal(pthread_create(&w->kill.thread, NULL, killer_main, w), 0);
+}
+
+void killer_join(struct harness *w)
+{
+    if (0 != w->kill.which)
+        pthread_join(w->kill.thread, NULL);
+}
+
+/* The state of the group as the driver has it. */
+static const struct gba_driver_head *head_of(const struct gba_sim_segment *segment, uint32_t group)
+{
+    return &segment->place[segment->group[group].place].record.head;
+}
+
+static void flags_mark(struct gba_sim_place *place)
+{
+    for (uint32_t member = 0; member < place->record.head.members; member++) {
+        gba_flag_t *flag = &place->slot[member].flag;
+
+        gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
+        gba_flag_unpark(flag, &place->slot[member].sleeper); /* the member may be awake */
+    }
+}
+
+/* As a driver does, whatever the members are doing. The device has one armed group. */
+static void take_back(struct harness *w)
+{
+    gba_device_t *device = w->reclaim.device;
+    struct gba_sim_segment *segment = ((struct gba_sim_dev *)device->dev)->segment;
+    uint32_t group = 0;
+
+    while (GBA_GROUP_ARMED != head_of(segment, group)->state)
+        assert_true(++group < GBA_GROUPS);
+    assert_int_equal(
+        gba_reg_write(device, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET), GBA_OK);
+    gba_word_store_release(&w->reclaim.lost, life(group, head_of(segment, group)->generation));
+    if (!w->reclaim.silent)
+        flags_mark(&segment->place[segment->group[group].place]);
+    w->reclaim.count++;
+}
+
+void harness_before_round(struct harness *w, uint32_t round)
+{
+    if (round == w->others.take_before)
+        others_take(w, w->others.device);
+    if (round == w->others.free_before)
+        others_free(w);
+    if (round == w->reclaim.before) {
+        w->reclaim.before += w->reclaim.every;
+        take_back(w);
+    }
+    if (NULL != w->before)
+        w->before(w, round);
+}

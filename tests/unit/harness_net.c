@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The messages between the hosts of team_harness.h: a transport in memory. */
+#include <stdlib.h>
+
+#include "gba/transport/transport.h"
+#include "tests/unit/team_harness.h"
+
+struct net {
+    struct gba_transport base;
+    struct harness *harness;
+    uint32_t rank[HARNESS_MEMBERS]; /* of the team, by number in the group */
+    uint32_t mine;
+    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members, of its channel */
+    uint32_t calls, kept; /* calls of progress and sent since the last set; sets not sent yet */
+    struct {
+        gba_word_t *word;
+        uint32_t seq;
+    } set[HARNESS_SLOTS];
+};
+
+static gba_status_t net_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
+                            uint32_t seq)
+{
+    struct net *net = (struct net *)transport;
+
+    gba_word_add_relaxed(&net->harness->sent, 1);
+    gba_word_add_relaxed(&net->harness->owed[net->mine], 1);
+    gba_word_add_relaxed(&net->harness->owed[net->rank[peer]], UINT64_MAX);
+    net->set[net->kept].word = &net->word[net->rank[peer]][slot][gba_slot_parity(seq)];
+    net->set[net->kept++].seq = seq;
+    net->harness->kept[net->mine]++;
+    net->calls = 0;
+    return GBA_OK;
+}
+
+/* Sets leave this member after a few of its calls, and without a call never. */
+static gba_status_t net_sent(struct gba_transport *transport)
+{
+    struct net *net = (struct net *)transport;
+
+    if (net->kept > 0 && ++net->calls < net->harness->keeps)
+        return GBA_INPROGRESS;
+    net->harness->kept[net->mine] -= net->kept;
+    while (net->kept > 0) {
+        net->kept--;
+        gba_word_store_release(net->set[net->kept].word, net->set[net->kept].seq);
+    }
+    return GBA_OK;
+}
+
+static gba_status_t net_progress(struct gba_transport *transport)
+{
+    (void)net_sent(transport);
+    return GBA_OK;
+}
+
+static uint32_t net_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+{
+    struct net *net = (struct net *)transport;
+
+    return (uint32_t)gba_word_load_acquire(&net->word[net->mine][slot][parity]);
+}
+
+/* In dissemination and radix a member sends as many messages in a barrier as it receives. */
+static void net_destroy(struct gba_transport *transport)
+{
+    struct net *net = (struct net *)transport;
+
+    if (net->harness->accounts && 0 != gba_word_load_relaxed(&net->harness->owed[net->mine]))
+        gba_word_add_relaxed(&net->harness->unread, 1);
+    free(transport);
+}
+
+static const struct gba_transport_ops net_ops = {.name = "net",
+                                                 .set = net_set,
+                                                 .mine = net_mine,
+                                                 .sent = net_sent,
+                                                 .progress = net_progress,
+                                                 .destroy = net_destroy};
+
+gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
+                              struct gba_transport **transport)
+{
+    struct harness *w = ctx;
+    uint32_t rank = NULL == group->ranks ? group->rank : group->ranks[group->rank];
+    struct net *net = rank == w->no_open ? NULL : calloc(1, sizeof *net);
+
+    if (NULL == net)
+        return GBA_ERR_NOMEM;
+    net->base.ops = &net_ops;
+    net->harness = w;
+    for (uint32_t i = 0; i < group->size; i++)
+        net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
+    net->mine = rank;
+    net->word = w->word[group->channel];
+    for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)
+        for (uint32_t parity = 0; parity < 2; parity++)
+            gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);
+    *transport = &net->base;
+    return GBA_OK;
+}
