@@ -1,52 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Barrier. agree.c chooses its path. */
+/* MPI_Barrier. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include "gba/base/clock.h"
-#include "opal/runtime/opal_progress.h"
-
-static void barrier_progress(void *arg)
-{
-    (void)arg;
-    (void)opal_progress();
-}
-
-int gba_coll_barrier_after(ompi_communicator_t *comm, gba_coll_module_t *module)
-{
-    gba_common_notifications_flush(module->team);
-    if (OPAL_UNLIKELY(gba_team_recover_due(module->team)))
-        return gba_coll_recover(comm, module);
-    if (OPAL_UNLIKELY(gba_team_renegotiate_due(module->team)))
-        return gba_coll_renegotiate(comm, module);
-    return OMPI_SUCCESS;
-}
-
-/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
- * be in it without knowledge of the failure. So this member notifies all of them, and waits for
- * their notifications and answers. */
-static int barrier_lost(gba_coll_module_t *module, ompi_communicator_t *comm)
-{
-    gba_status_t status;
-
-    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
-    while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
-           GBA_INPROGRESS == status) {
-        gba_coll_notifications_tell(module, comm);
-        (void)opal_progress();
-    }
-    return GBA_OK == status ? gba_coll_barrier_after(comm, module) : gba_coll_error(status);
-}
 
 /* gba_barrier_wait did not return GBA_OK. Not inlined, like barrier_other, because the fast path
  * would save registers for them. */
-static int __attribute__((noinline))
-barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t status)
+static int __attribute__((noinline)) barrier_fail(gba_coll_module_t *module, gba_status_t status)
 {
-    if (GBA_RENEGOTIATE == status)
-        return gba_coll_renegotiate(comm, module);
-    if (GBA_NOTIFY == status)
-        return gba_coll_barrier_after(comm, module);
-    return GBA_ERR_DEAD == status ? barrier_lost(module, comm) : gba_coll_error(status);
+    return gba_coll_error(gba_common_barrier_end(&module->base, status));
 }
 
 /*
@@ -55,16 +17,16 @@ barrier_fail(gba_coll_module_t *module, ompi_communicator_t *comm, gba_status_t 
  */
 static gba_status_t barrier_sampled(gba_coll_module_t *module)
 {
-    struct gba_coll_waits *waits = &module->waits;
+    struct gba_common_waits *waits = &module->base.waits;
     unsigned long long ns;
     gba_status_t status;
     uint64_t began;
 
     if (++module->unsampled < gba_coll->sample)
-        return gba_barrier_wait(module->team, barrier_progress, NULL);
+        return gba_barrier_wait(module->base.team, gba_common_progress, NULL);
     module->unsampled = 0;
     began = gba_clock_ns();
-    status = gba_barrier_wait(module->team, barrier_progress, NULL);
+    status = gba_barrier_wait(module->base.team, gba_common_progress, NULL);
     ns = gba_clock_ns() - began;
     if (status >= GBA_OK) {
         waits->sampled++;
@@ -76,44 +38,44 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
 }
 
 /* The fallback: the barrier that was selected before ours. */
-static int barrier_fallback(gba_coll_module_t *module, ompi_communicator_t *comm)
+static int barrier_fallback(gba_coll_module_t *module)
 {
-    int rc = gba_coll_fallback_barrier(comm, &module->fallback);
+    int rc = gba_coll_fallback_barrier(module);
 
-    module->fallbacks++;
-    if (OMPI_SUCCESS == rc && GBA_RENEGOTIATE == gba_team_count(module->team))
-        return gba_coll_renegotiate(comm, module);
-    return rc;
+    module->base.fallbacks++;
+    return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
 }
 
 /* There is no path yet, the path is the fallback, or the queue or "sample" needs the slow path. */
-static int __attribute__((noinline))
-barrier_other(gba_coll_module_t *module, ompi_communicator_t *comm)
+static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
 {
-    gba_status_t status;
+    gba_status_t status = GBA_OK;
 
-    if (!module->agreed) {
-        status = gba_coll_agree(comm, module);
-        return GBA_OK == status ? gba_coll_barrier(comm, &module->super) : gba_coll_error(status);
+    if (!module->base.agreed) {
+        if (!gba_coll_agree_declines(module))
+            status = gba_common_agree(&module->base);
+        return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)
+                                : gba_coll_error(status);
     }
-    if (GBA_PATH_FALLBACK == module->path)
-        return barrier_fallback(module, comm);
+    if (GBA_PATH_FALLBACK == module->base.path)
+        return barrier_fallback(module);
     /* A queued barrier is not measured, because its time would include the barriers before it. */
     if (0 == gba_coll->sample || !gba_coll_ibarrier_idle(module))
-        return gba_coll_ibarrier_wait(comm, module);
+        return gba_coll_ibarrier_wait(module);
     status = barrier_sampled(module);
-    return GBA_OK == status ? OMPI_SUCCESS : barrier_fail(module, comm, status);
+    return GBA_OK == status ? OMPI_SUCCESS : barrier_fail(module, status);
 }
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
-    /* Acquire: pairs with gba_coll_module_activate. */
-    gba_team_t *team = gba_pointer_load_acquire(&module->active);
+    /* Acquire: pairs with gba_coll_agree_apply. */
+    gba_team_t *team = gba_pointer_load_acquire(&module->base.active);
     gba_status_t status;
 
+    (void)comm; /* the module's */
     if (OPAL_UNLIKELY(NULL == team))
-        return barrier_other(module, comm);
-    status = gba_barrier_wait(team, barrier_progress, NULL);
-    return OPAL_LIKELY(GBA_OK == status) ? OMPI_SUCCESS : barrier_fail(module, comm, status);
+        return barrier_other(module);
+    status = gba_barrier_wait(team, gba_common_progress, NULL);
+    return OPAL_LIKELY(GBA_OK == status) ? OMPI_SUCCESS : barrier_fail(module, status);
 }

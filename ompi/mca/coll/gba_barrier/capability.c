@@ -32,30 +32,32 @@ static char modex_key[] = "gba.coll.barrier";
 
 static uint64_t capability_mine(void)
 {
-    if (!gba_coll->enabled)
-        return '\0' == gba_coll->bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
-    return gba_common_capability(PROTOCOL, &gba_coll->params) |
-           (gba_coll->device_asked ? ASKED : 0);
+    if (!gba_common.enabled)
+        return '\0' == gba_common.bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
+    return gba_common_capability(PROTOCOL) | (gba_common.device_asked ? ASKED : 0);
 }
 
-void gba_coll_capability_publish(void)
+const char *gba_coll_capability_publish(void)
 {
+    const char *fault = NULL;
+
     /* With an incomplete modex the result would depend on the caller and the time of the call. The
      * user's setting is the same for all processes. */
     if (!gba_compat_modex_complete()) {
-        if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
-            gba_coll_report_once("modex", GBA_COMPAT_MODEX_SETTING
-                                 ", so MPI_Init ends before all processes have published whether "
-                                 "they have this component; the component is disabled");
-        gba_coll->enabled = false;
+        if (gba_common.enabled && 0 == OMPI_PROC_MY_NAME->vpid)
+            fault = GBA_COMPAT_MODEX_SETTING
+                ", so MPI_Init ends before all processes have published whether "
+                "they have this component; the component is disabled";
+        gba_common.enabled = false;
     }
     /* If publishing fails, other processes see a process without the component, so this one must be
      * one. */
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
-        gba_coll_report_once("modex", "cannot publish this component in the modex of "
-                                      "MPI_Init; the component is disabled");
-        gba_coll->enabled = false;
+        fault = "cannot publish this component in the modex of "
+                "MPI_Init; the component is disabled";
+        gba_common.enabled = false;
     }
+    return fault;
 }
 
 /* The word that a process of this job has published. Under the lock. */
@@ -118,7 +120,7 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
     if (!one_job(comm, rank))
         return GBA_ERR_UNSUPPORTED;
 
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     first = capability_of(comm, 0);
     for (int i = 0; i < size && GBA_OK == status; i++) {
         word = capability_of(comm, i);
@@ -134,7 +136,7 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
             *speaker = (uint32_t)i;
             break;
         }
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     return status;
 }
 
@@ -152,10 +154,10 @@ void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason
         snprintf(text, len, "its members belong to several jobs (%s, %s)", first, member);
         return;
     }
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     words[0] = capability_of(comm, 0);
     words[1] = capability_of(comm, (int)rank);
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     if (GBA_ERR_MISMATCH == reason) {
         gba_common_capability_differ(words, names, text, len);
         return;
@@ -176,11 +178,11 @@ uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
 
     if (!one_job(comm, &ignored))
         return UINT32_MAX;
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     while (rank < size && (!capability_takes_part(capability_of(comm, rank)) ||
                            0 == (capability_of(comm, rank) & ASKED)))
         rank++;
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     return rank < size ? (uint32_t)rank : UINT32_MAX;
 }
 
@@ -188,9 +190,9 @@ bool gba_coll_capability_asks(ompi_communicator_t *comm, uint32_t rank)
 {
     bool asks;
 
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     asks = 0 != (capability_of(comm, (int)rank) & ASKED);
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     return asks;
 }
 
@@ -200,9 +202,9 @@ bool gba_coll_capability_same(uint32_t vpid)
     bool same;
 
     name.vpid = vpid;
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     same = capability_mine() == capability_get(&name);
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     return same;
 }
 

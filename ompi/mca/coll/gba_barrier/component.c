@@ -2,8 +2,6 @@
 /* The component: open and close, and the communicators that it serves. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
-#include <string.h>
-
 /* Whether the structures are those that the component was compiled with. If not, the component is
  * disabled. */
 static bool abi_is_ours(void)
@@ -19,7 +17,7 @@ static bool abi_is_ours(void)
 
     if (gba_common_abi_check(classes, message, sizeof message))
         return true;
-    gba_coll->enabled = false;
+    gba_common.enabled = false;
     if (0 == opal_process_info.my_local_rank)
         gba_coll_report_once("abi", message);
     return false;
@@ -29,26 +27,22 @@ static int component_open(void)
 {
     /* These two provide all collectives, blocking and nonblocking, on any communicator. */
     static const char *const needed[] = {"basic", "libnbc", NULL};
+    const char *modex_fault;
     char missing[512];
 
-    memset(&gba_coll->device, 0, sizeof gba_coll->device);
-    gba_coll->modules = NULL;
     gba_coll->capabilities = NULL;
-    memset(&gba_coll->retired, 0, sizeof gba_coll->retired);
-    memset(&gba_coll->retired_waits, 0, sizeof gba_coll->retired_waits);
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
     gba_coll->parameter_reported = false;
+    gba_common_open();
     gba_coll_report_init();
-    /* Not in register, because ompi_info calls register, too. */
-    gba_coll_params_check();
     gba_coll->abi_differs = !abi_is_ours();
-    gba_coll_capability_publish();
+    modex_fault = gba_coll_capability_publish();
+    if (NULL != modex_fault)
+        gba_coll_report_once("modex", modex_fault);
     /* Even if disabled, because the user needs the other collectives in any case. */
-    gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed,
-                               gba_coll->companions);
-    gba_common_companions_check(&ompi_coll_base_framework, "gba_barrier", needed,
-                                gba_coll->companions, missing, sizeof missing);
+    gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed, missing,
+                               sizeof missing);
     if ('\0' != missing[0] && 0 == opal_process_info.my_local_rank)
         gba_coll_report_once("companions", missing);
     return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
@@ -59,14 +53,12 @@ static int component_close(void)
 {
     gba_coll_ibarrier_close();
     gba_common_notifications_stop();
-    gba_coll_modules_close();
+    gba_common_modules_close();
     if (!gba_coll->abi_differs)
         gba_coll_requests_close();
-    if (gba_coll->enabled && 0 == OMPI_PROC_MY_NAME->vpid)
-        gba_coll_report_totals();
-    gba_common_device_put(&gba_coll->device);
+    gba_common_close("rank 0");
     gba_coll_capability_fini();
-    gba_coll_report_fini();
+    gba_common_log_close();
     return OMPI_SUCCESS;
 }
 
@@ -83,8 +75,8 @@ static void report_fault_tolerant(void)
 {
     static gba_word_t reported;
 
-    if (!gba_coll->enabled || 0 != OMPI_PROC_MY_NAME->vpid ||
-        (!gba_coll->device_asked && gba_coll->params.verbose < 1) ||
+    if (!gba_common.enabled || 0 != OMPI_PROC_MY_NAME->vpid ||
+        (!gba_common.device_asked && gba_common.params.verbose < 1) ||
         0 != gba_word_add_relaxed(&reported, 1))
         return;
     gba_coll_report_once("ft",
@@ -106,17 +98,28 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
     gba_coll_report_parameter();
     if (gba_compat_fault_tolerant())
         report_fault_tolerant();
-    if (!gba_coll->enabled || OMPI_COMM_IS_INTER(comm) || size < 2 || gba_compat_fault_tolerant())
+    if (!gba_common.enabled || OMPI_COMM_IS_INTER(comm) || size < 2 || gba_compat_fault_tolerant())
         return NULL;
-    *priority = gba_coll->params.priority;
+    *priority = gba_common.params.priority;
     return gba_coll_module_create();
 }
 
-gba_device_t *gba_coll_device(gba_status_t *status)
+static ompi_communicator_t *notifications_world(void)
 {
-    return gba_common_device_get(&gba_coll->device, &gba_coll->lock, gba_coll->params.device_path,
-                                 gba_coll->device_asked, status);
+    return &ompi_mpi_comm_world.comm;
 }
+
+const struct gba_common_framework gba_common_framework = {
+    .label = "coll gba_barrier",
+    .ids = GBA_COMMON_IDS_COLL,
+    .oob = &gba_coll_oob,
+    .world = notifications_world,
+    .peer = gba_coll_oob_peer,
+    .prepare = gba_coll_agree_prepare,
+    .apply = gba_coll_agree_apply,
+    .report = gba_coll_agree_report,
+    .close = gba_coll_module_close,
+};
 
 __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier_component = {
     .super =
@@ -135,9 +138,5 @@ __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier
             .collm_init_query = component_init_query,
             .collm_comm_query = component_comm_query,
         },
-    /* Not initialised in open, because a tool may read the counters before open, and a module may
-     * end after close. */
-    .lock = OPAL_MUTEX_STATIC_INIT,
-    .queue_lock = OPAL_MUTEX_STATIC_INIT,
-    .output = -1,
+    .queue_lock = OPAL_MUTEX_STATIC_INIT, /* as gba_common.lock */
 };

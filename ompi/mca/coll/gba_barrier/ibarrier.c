@@ -8,8 +8,8 @@
  * hold the same barriers. The queue of a member is shorter only by the barriers that it has seen
  * complete.
  *
- * While the queue is not empty, module->active is NULL, which routes the blocking barrier here. The
- * blocking barrier pays nothing for the queue otherwise.
+ * While the queue is not empty, module->base.active is NULL, which routes the blocking barrier
+ * here. The blocking barrier pays nothing for the queue otherwise.
  *
  * The lock. gba_coll->queue_lock protects the queues, the list of busy modules, and their teams. It
  * is a real lock in a program of one thread as well, because progress can re-enter this file from
@@ -98,7 +98,7 @@ static void queue_finish(gba_coll_module_t *module, int error, struct done *done
 static void module_rest(gba_coll_module_t *module)
 {
     busy_remove(module);
-    gba_coll_module_activate(module);
+    gba_coll_agree_apply(module);
 }
 
 /* The path has failed: complete all queued barriers with an error. */
@@ -115,24 +115,24 @@ static void module_step(gba_coll_module_t *module, struct done *done)
     gba_status_t status;
 
     while (NULL != module->queue) {
-        status = 0 == ++module->spins % SPINS ? gba_barrier_progress(module->team)
-                                              : gba_barrier_test(module->team);
+        status = 0 == ++module->spins % SPINS ? gba_barrier_progress(module->base.team)
+                                              : gba_barrier_test(module->base.team);
         if (GBA_ERR_DEAD == status) {
             /* The device has failed, whether it still answers or not: notifications of other
              * members complete the barrier. */
-            gba_coll_notifications_tell(module, module->queue->super.req_mpi_object.comm);
+            gba_common_notify(&module->base);
             return;
         }
         if (GBA_INPROGRESS == status)
             return;
         /* A barrier of a failed device completes here when this member's notifications have left
          * the process. Until then the test returns GBA_OK again. */
-        if (GBA_OK == status && !gba_common_notifications_out(module->team))
+        if (GBA_OK == status && !gba_common_notifications_out(module->base.team))
             return;
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, done);
             if (NULL != module->queue)
-                status = gba_barrier_start(module->team);
+                status = gba_barrier_start(module->base.team);
         }
         if (GBA_OK != status) {
             queue_fail(module, done);
@@ -145,7 +145,7 @@ static void module_step(gba_coll_module_t *module, struct done *done)
 /* Start the first barrier of the queue. */
 static void module_start(gba_coll_module_t *module, struct done *done)
 {
-    gba_status_t status = gba_barrier_start(module->team);
+    gba_status_t status = gba_barrier_start(module->base.team);
 
     busy_insert(module);
     if (GBA_OK == status)
@@ -198,7 +198,7 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
     if (OMPI_SUCCESS == rc) {
         queue_append(module, request);
         if (module->queue == request) {
-            gba_pointer_store_release(&module->active, NULL);
+            gba_pointer_store_release(&module->base.active, NULL);
             module_start(module, &done);
         }
     }
@@ -209,10 +209,9 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
 }
 
 /* Start a nonblocking barrier on our own path. */
-static int ibarrier_start(ompi_communicator_t *comm, ompi_request_t **request,
-                          gba_coll_module_t *module)
+static int ibarrier_start(gba_coll_module_t *module, ompi_request_t **request)
 {
-    gba_coll_request_t *r = gba_coll_request_create(module, comm);
+    gba_coll_request_t *r = gba_coll_request_create(module, module->comm);
     int rc;
 
     if (NULL == r)
@@ -234,19 +233,19 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
 
     /* An agreement would block. All members have called the same barriers before this one, so
      * either all have agreed or none. */
-    if (module->agreed && GBA_PATH_FALLBACK != module->path)
-        return ibarrier_start(comm, request, module);
-    if (!module->agreed && 0 == module->fallbacks)
+    if (module->base.agreed && GBA_PATH_FALLBACK != module->base.path)
+        return ibarrier_start(module, request);
+    if (!module->base.agreed && 0 == module->base.fallbacks)
         gba_coll_report_unagreed_begin(module, comm);
-    module->fallbacks++;
-    (void)gba_team_count(module->team); /* a renegotiation waits for a blocking barrier */
+    module->base.fallbacks++;
+    (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
     return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);
 }
 
-int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
+int gba_coll_ibarrier_wait(gba_coll_module_t *module)
 {
     ompi_request_t *request;
-    int rc = ibarrier_start(comm, &request, module);
+    int rc = ibarrier_start(module, &request);
 
     if (OMPI_SUCCESS != rc)
         return rc;
@@ -258,7 +257,7 @@ int gba_coll_ibarrier_wait(ompi_communicator_t *comm, gba_coll_module_t *module)
     (void)ompi_request_free(&request);
     /* The request was the last of the queue, because its caller is still in this call. So no
      * barrier is in progress now. */
-    return MPI_SUCCESS == rc ? gba_coll_barrier_after(comm, module) : rc;
+    return MPI_SUCCESS == rc ? gba_coll_error(gba_common_barrier_after(&module->base)) : rc;
 }
 
 bool gba_coll_ibarrier_idle(gba_coll_module_t *module)

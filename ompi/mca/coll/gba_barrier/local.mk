@@ -20,7 +20,6 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/ibarrier.c \
 	ompi/mca/coll/gba_barrier/request.c \
 	ompi/mca/coll/gba_barrier/persistent.c \
-	ompi/mca/coll/gba_barrier/notifications.c \
 	ompi/mca/coll/gba_barrier/report.c
 # GBA_HELP_DIR: where the texts below are at run time; Open MPI 4.1 and 5.0 read them there.
 mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'

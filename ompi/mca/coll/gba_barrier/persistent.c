@@ -45,7 +45,7 @@ static int comm_create(ompi_communicator_t *comm, ompi_communicator_t **own)
         gba_coll_module_t *module = (gba_coll_module_t *)(*own)->c_coll->coll_barrier_init_module;
 
         rc = PMPI_Barrier(*own); /* the members agree on the path */
-        if (MPI_SUCCESS == rc && GBA_PATH_FALLBACK != module->path)
+        if (MPI_SUCCESS == rc && GBA_PATH_FALLBACK != module->base.path)
             return MPI_SUCCESS;
     }
     (void)PMPI_Comm_free(own);
@@ -83,11 +83,11 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
 
     /* All members have called the same barriers before this one, so either all have agreed or none.
      */
-    if (module->agreed && GBA_PATH_FALLBACK == module->path)
+    if (module->base.agreed && GBA_PATH_FALLBACK == module->base.path)
         return init_fallback(comm, info, request, module);
     /* A member without this component is in the fallback's function now, and takes part in no
      * collective call of ours. */
-    if (!module->agreed && gba_coll_agree_declines(comm, module))
+    if (!module->base.agreed && gba_coll_agree_declines(module))
         return init_fallback(comm, info, request, module);
     rc = comm_create(comm, &own);
     if (MPI_SUCCESS != rc)

@@ -55,23 +55,34 @@ static struct variable {
      MCA_BASE_PVAR_CLASS_LEVEL, PATH, false, true},
 };
 
-static void waits_take(const struct gba_coll_waits *waits, unsigned long long *values)
+static unsigned long long value_of(const struct gba_common_counts *counts, gba_path_t path,
+                                   int value)
 {
-    values[SAMPLED] = waits->sampled;
-    values[WAIT_NS] = waits->ns;
-    values[WAIT_MAX_NS] = waits->max_ns;
+    unsigned long long values[VALUES] = {
+        [FALLBACKS] = counts->barriers[GBA_PATH_FALLBACK],
+        [RETRIES] = counts->retries_arrival + counts->retries_release,
+        [FAILOVERS] = counts->failovers,
+        [RECLAIMS] = counts->reclaims,
+        [RENEGOTIATIONS] = counts->renegotiations,
+        [SAMPLED] = counts->waits.sampled,
+        [WAIT_NS] = counts->waits.ns,
+        [WAIT_MAX_NS] = counts->waits.max_ns,
+        [PATH] = path,
+    };
+
+    for (int i = 0; i < GBA_PATH_FALLBACK; i++)
+        values[BARRIERS] += counts->barriers[i];
+    return values[value];
 }
 
 static int process_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     const struct variable *variable = pvar->ctx;
-    unsigned long long values[VALUES] = {0};
-    struct gba_coll_waits waits;
+    struct gba_common_counts counts;
 
     (void)object;
-    gba_coll_waits_sum(&waits);
-    waits_take(&waits, values);
-    *(unsigned long long *)value = values[variable->value];
+    gba_common_counts_sum(&counts);
+    *(unsigned long long *)value = value_of(&counts, GBA_PATH_FALLBACK, variable->value);
     return OPAL_SUCCESS;
 }
 
@@ -79,23 +90,20 @@ static int process_read(const struct mca_base_pvar_t *pvar, void *value, void *o
 static int communicator_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     const struct variable *variable = pvar->ctx;
-    unsigned long long values[VALUES] = {[PATH] = GBA_PATH_FALLBACK};
-    struct gba_common_counts counts;
-    struct gba_coll_waits waits;
-    gba_path_t path;
+    struct gba_common_counts counts = {.failovers = 0};
+    gba_path_t path = GBA_PATH_FALLBACK;
 
-    if (gba_coll_counts_of(object, &counts, &waits, &path)) {
-        for (int i = 0; i < GBA_PATH_FALLBACK; i++)
-            values[BARRIERS] += counts.barriers[i];
-        values[FALLBACKS] = counts.barriers[GBA_PATH_FALLBACK];
-        values[RETRIES] = counts.retries_arrival + counts.retries_release;
-        values[FAILOVERS] = counts.failovers;
-        values[RECLAIMS] = counts.reclaims;
-        values[RENEGOTIATIONS] = counts.renegotiations;
-        values[PATH] = path;
-        waits_take(&waits, values);
+    opal_mutex_lock(&gba_common.lock);
+    for (const struct gba_common_module *m = gba_common.modules; NULL != m; m = m->next) {
+        const gba_coll_module_t *module = m->owner;
+
+        if (module->comm == object) {
+            gba_common_counts_add(&counts, m);
+            path = m->path;
+        }
     }
-    *(unsigned long long *)value = values[variable->value];
+    opal_mutex_unlock(&gba_common.lock);
+    *(unsigned long long *)value = value_of(&counts, path, variable->value);
     return OPAL_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output for the user: one line for each unexpected fallback, and the totals. */
+/* The output for the user: one line for each unexpected fallback. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
 #include <unistd.h>
@@ -18,15 +18,7 @@ static bool help_find(void)
 
 void gba_coll_report_init(void)
 {
-    gba_coll->output = gba_common_log_open("coll gba_barrier", gba_coll->variables.verbose);
     help_found = help_find();
-}
-
-void gba_coll_report_fini(void)
-{
-    gba_common_log_close();
-    gba_common_first_close();
-    gba_coll->output = -1;
 }
 
 void gba_coll_report_once(const char *topic, const char *line)
@@ -39,17 +31,17 @@ void gba_coll_report_once(const char *topic, const char *line)
 
 void gba_coll_report_parameter(void)
 {
-    char line[sizeof gba_coll->bad_parameter + 64];
-    bool bad = '\0' != gba_coll->bad_parameter[0], due;
+    char line[sizeof gba_common.bad_parameter + 64];
+    bool bad = '\0' != gba_common.bad_parameter[0], due;
 
     /* The parameters do not change after open, so most programs need no lock here at each
      * communicator. */
-    if (!bad && (!gba_coll->params.disable || gba_coll->params.verbose < 1))
+    if (!bad && (!gba_common.params.disable || gba_common.params.verbose < 1))
         return;
-    opal_mutex_lock(&gba_coll->lock);
+    opal_mutex_lock(&gba_common.lock);
     due = !gba_coll->parameter_reported;
     gba_coll->parameter_reported = true;
-    opal_mutex_unlock(&gba_coll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     /* The lowest process with the same word reports for all, because most often all have the same
      * parameters. */
     for (uint32_t vpid = 0; due && vpid < OMPI_PROC_MY_NAME->vpid; vpid++)
@@ -57,12 +49,11 @@ void gba_coll_report_parameter(void)
     if (!due)
         return;
     if (bad) {
-        snprintf(line, sizeof line, "%s; the component is disabled", gba_coll->bad_parameter);
+        snprintf(line, sizeof line, "%s; the component is disabled", gba_common.bad_parameter);
         gba_coll_report_once("parameter", line);
     } else {
-        opal_output(gba_coll->output,
-                    "coll gba_barrier: disable is 1 (rank %u); the component is disabled",
-                    (unsigned)OMPI_PROC_MY_NAME->vpid);
+        gba_common_print(false, "disable is 1 (rank %u); the component is disabled",
+                         (unsigned)OMPI_PROC_MY_NAME->vpid);
     }
 }
 
@@ -82,28 +73,26 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_statu
     bool asked = UINT32_MAX != asker;
     char line[1400], more[700];
     /* Every member records that the reason is reported. */
-    bool due = gba_common_reason_due(&gba_coll->device, &gba_coll->lock, reason, asked);
+    bool due = gba_common_reason_due(reason, asked);
 
     if (due && asked)
         speaker = reporter(comm, asker, reason, culprit);
     if (speaker != (uint32_t)ompi_comm_rank(comm))
         return;
     snprintf(line, sizeof line, "coll %s", gba_status_name(reason));
-    due = due && !gba_common_device_usable(&gba_coll->device, reason) &&
-          gba_common_first_on_host(line);
-    gba_common_device_describe(&gba_coll->device, reason, gba_coll->params.device_path,
-                               due && asked, more, sizeof more);
+    due = due && !gba_common_device_usable(reason) && gba_common_first_on_host(line);
+    gba_common_device_describe(reason, due && asked, more, sizeof more);
     snprintf(line, sizeof line, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
              GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);
     if (due)
         gba_coll_report_once(gba_status_name(reason), line);
     else
-        opal_output_verbose(1, gba_coll->output, "coll gba_barrier: %s", line);
+        gba_common_print(false, "%s", line);
 }
 
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
-    if (gba_coll->params.verbose < 1 || 0 != ompi_comm_rank(comm) || NULL != module->label)
+    if (gba_common.params.verbose < 1 || 0 != ompi_comm_rank(comm) || NULL != module->label)
         return;
     if (asprintf(&module->label, "%s (id %u, %d ranks)", gba_compat_comm_name(comm),
                  GBA_COMM_ID(comm), ompi_comm_size(comm)) < 0)
@@ -112,21 +101,11 @@ void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator
 
 void gba_coll_report_unagreed_end(gba_coll_module_t *module)
 {
-    if (NULL != module->label && !module->agreed)
-        opal_output(gba_coll->output,
-                    "coll gba_barrier: %s: fallback: no blocking barrier, in which the ranks agree "
-                    "on a path; nonblocking barriers on Open MPI's own: %llu",
-                    module->label, module->fallbacks);
+    if (NULL != module->label && !module->base.agreed)
+        gba_common_print(false,
+                         "%s: fallback: no blocking barrier, in which the ranks agree "
+                         "on a path; nonblocking barriers on Open MPI's own: %llu",
+                         module->label, module->base.fallbacks);
     free(module->label);
     module->label = NULL;
-}
-
-void gba_coll_report_totals(void)
-{
-    struct gba_common_counts sum;
-
-    if (gba_coll->params.verbose < 1)
-        return;
-    gba_coll_counts_sum(&sum);
-    gba_common_totals(gba_coll->output, "rank 0", &sum, &gba_coll->device);
 }

@@ -4,7 +4,7 @@
  * components provide a barrier and nothing else, and initialisation fails when no component
  * provides the other collectives. So we load other components, which then serve below us.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/module.h"
 
 #include <string.h>
 
@@ -82,9 +82,14 @@ static bool framework_has(mca_base_framework_t *framework, const char *name)
 }
 #pragma GCC diagnostic pop
 
-void gba_common_companions_check(mca_base_framework_t *framework, const char *self,
-                                 const char *const *needed, const char *wanted, char *message,
-                                 size_t len)
+/*
+ * Check whether the user's selection names `self` and a component of `needed` is still not loaded.
+ * Open MPI then aborts, because no component provides some collective, and its message does not
+ * name the parameter "companions".
+ */
+static void companions_check(mca_base_framework_t *framework, const char *self,
+                             const char *const *needed, const char *wanted, char *message,
+                             size_t len)
 {
     const char *selection = framework->framework_selection;
     char **selected, *missing = NULL, **names = NULL, *all;
@@ -113,8 +118,8 @@ void gba_common_companions_check(mca_base_framework_t *framework, const char *se
     opal_argv_free(selected);
 }
 
-void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
-                                const char *const *needed, const char *wanted)
+static void companions_load(mca_base_framework_t *framework, const char *self,
+                            const char *const *needed, const char *wanted)
 {
     opal_list_t *components = &framework->framework_components;
     size_t before = opal_list_get_size(components);
@@ -144,4 +149,11 @@ void gba_common_companions_load(mca_base_framework_t *framework, const char *sel
             OBJ_RELEASE(item);
         }
     }
+}
+
+void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
+                                const char *const *needed, char *message, size_t len)
+{
+    companions_load(framework, self, needed, gba_common.companions);
+    companions_check(framework, self, needed, gba_common.companions, message, len);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The device of a component, and the reports about a device that cannot be used. */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/module.h"
 
 /*
  * Report a device file that cannot be used. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
  * has the same content.
  */
-static void device_report(const struct gba_common_device *device, const char *path)
+static void device_report(void)
 {
+    const struct gba_common_device *device = &gba_common.device;
+    const char *path = gba_common.params.device_path;
     char topic[300], advice[160];
 
     if ('\0' == device->detail[0])
@@ -21,34 +23,35 @@ static void device_report(const struct gba_common_device *device, const char *pa
                      advice);
 }
 
-gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
-                                    const char *path, bool asked, gba_status_t *status)
+gba_device_t *gba_common_device_get(gba_status_t *status)
 {
+    struct gba_common_device *device = &gba_common.device;
     char job[256];
     gba_device_attr_t attr = {.job = job};
     bool tried;
 
-    opal_mutex_lock(lock);
+    opal_mutex_lock(&gba_common.lock);
     tried = device->tried;
     if (!tried) {
         gba_compat_job_name(job, sizeof job);
         gba_common_log_keep(device->detail, sizeof device->detail);
-        device->status = gba_global_device_get(path, &attr, &device->device);
+        device->status =
+            gba_global_device_get(gba_common.params.device_path, &attr, &device->device);
         gba_common_log_keep(NULL, 0);
         device->tried = true;
     }
     *status = device->status;
-    opal_mutex_unlock(lock);
-    if (!tried && !asked && GBA_OK != *status)
-        device_report(device, path);
+    opal_mutex_unlock(&gba_common.lock);
+    if (!tried && !gba_common.device_asked && GBA_OK != *status)
+        device_report();
     return GBA_OK == *status ? device->device : NULL;
 }
 
-void gba_common_device_put(struct gba_common_device *device)
+void gba_common_device_put(void)
 {
-    gba_global_device_put(device->device);
-    device->device = NULL;
-    device->tried = false;
+    gba_global_device_put(gba_common.device.device);
+    gba_common.device.device = NULL;
+    gba_common.device.tried = false;
 }
 
 bool gba_common_reason_own(gba_status_t reason)
@@ -57,15 +60,16 @@ bool gba_common_reason_own(gba_status_t reason)
            GBA_ERR_BUSY == reason || GBA_ERR_NOMEM == reason || GBA_ERR_IO == reason;
 }
 
-bool gba_common_device_usable(const struct gba_common_device *device, gba_status_t reason)
+bool gba_common_device_usable(gba_status_t reason)
 {
-    return GBA_ERR_NO_GROUP == reason && NULL != device->device &&
-           gba_device_usable(device->device);
+    return GBA_ERR_NO_GROUP == reason && NULL != gba_common.device.device &&
+           gba_device_usable(gba_common.device.device);
 }
 
-void gba_common_device_describe(const struct gba_common_device *device, gba_status_t reason,
-                                const char *path, bool due, char *text, size_t len)
+void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_t len)
 {
+    const struct gba_common_device *device = &gba_common.device;
+    const char *path = gba_common.params.device_path;
     bool detailed = '\0' != device->detail[0] && reason == device->status;
     char advice[160] = "";
 

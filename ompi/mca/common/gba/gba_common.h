@@ -28,11 +28,17 @@
 #define GBA_COMMON_PATHS   (GBA_PATH_FALLBACK + 1)
 #define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
 
+/* The measurements of every n-th blocking barrier; n is the parameter "sample" of coll. */
+struct gba_common_waits {
+    unsigned long long sampled, ns, max_ns; /* max_ns: of the longest wait */
+};
+
 /* The counts of one module, or of all modules. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
     unsigned long long retries_arrival, retries_release, failovers, reclaims, renegotiations;
     unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
+    struct gba_common_waits waits;
 };
 
 /* The counts of one team that libgba does not keep. */
@@ -75,54 +81,27 @@ bool gba_common_abi_check(const struct gba_common_class *classes, char *message,
 /* companions.c */
 
 /*
- * Load the other components that an exclusive selection of `self` needs. To be called in the
- * component's open only.
+ * Load the other components that an exclusive selection of `self` needs, as the parameter
+ * "companions" says. To be called in the component's open only.
  * needed: the components that together provide all collectives, ending with NULL; loaded when the
  * user's list names `self` and lacks them.
- * wanted: the parameter "companions".
+ * message: receives one line that names the parameter if one of them is still missing, or "".
  */
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
-                                const char *const *needed, const char *wanted);
-
-/*
- * After gba_common_companions_load: check whether the user's selection names `self` and a component
- * of `needed` is still not loaded. Open MPI then aborts, because no component provides some
- * collective, and its message does not name the parameter "companions".
- * message: receives one line that names the parameter, or "".
- */
-void gba_common_companions_check(mca_base_framework_t *framework, const char *self,
-                                 const char *const *needed, const char *wanted, char *message,
-                                 size_t len);
+                                const char *const *needed, char *message, size_t len);
 
 /* params.c */
 
 /*
- * Register libgba's parameters for a component. May run several times, and in ompi_info.
- * variables: the storage of the parameters; receives the defaults.
+ * Register libgba's parameters, "companions" and a performance variable for each count. May run
+ * several times, and in ompi_info.
  * offload_after: the default of that parameter.
- * Returns the index of device_path, for gba_common_param_set.
  */
-int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables,
-                               int offload_after);
+void gba_common_params_register(const mca_base_component_t *component, int offload_after,
+                                const char *companions_help);
 
-/* Register the parameter "companions", with the default "all". */
-void gba_common_companions_register(const mca_base_component_t *component, const char *help,
-                                    char **companions);
-
-/* Register a performance variable for each count. sum: computes the counts; called at each read. */
-void gba_common_counts_register(const mca_base_component_t *component,
-                                void (*sum)(struct gba_common_counts *sum));
-
-/*
- * Copy the user's values and check them.
- * message: receives the error in a parameter, or "".
- * Returns whether the component is enabled: all values are valid, and `disable` is 0.
- */
-bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params, char *message,
-                             size_t len);
-
-/* Whether the user has set this variable. Its value may equal the default. */
-bool gba_common_param_set(int index);
+/* Copy the user's values and check them: set params, enabled, device_asked and bad_parameter. */
+void gba_common_params_check(void);
 
 /*
  * The word that a process publishes or sends, from which members conclude whether all of them take
@@ -132,7 +111,7 @@ bool gba_common_param_set(int index);
  * it decides whether our barrier or another component's is on top.
  */
 #define GBA_COMMON_PROTOCOL_SHIFT 56
-uint64_t gba_common_capability(uint64_t protocol, const gba_params_t *params);
+uint64_t gba_common_capability(uint64_t protocol);
 
 /*
  * Describe the differences between the words of two members for the user: "priority differs: 100
@@ -141,13 +120,6 @@ uint64_t gba_common_capability(uint64_t protocol, const gba_params_t *params);
  */
 void gba_common_capability_differ(const uint64_t words[2], const char *const members[2], char *text,
                                   size_t len);
-
-/* Add the counts of a team whose path is `path`. team: NULL is allowed. */
-void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
-                           const struct gba_common_tally *tally);
-
-/* Record that a team has agreed on a path. path: its path before the agreement. */
-void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *team, gba_path_t path);
 
 /*
  * The prefix of the names of communicators that scoll/mpi makes, one for each active set that
@@ -254,17 +226,14 @@ void gba_common_first_close(void);
 
 /*
  * The device of the process, opened at the first call; later calls return the outcome of the first.
- * All components of a process get the same device for the same path.
- * asked: the user set the path. If not, a file that exists and cannot be used is reported at once,
- * in one line per job and host.
- * Returns the device, or NULL with the reason in *status. Thread-safe by the lock, which must not
- * be held.
+ * All components of a process get the same device for the same path. If the user did not set the
+ * path, a file that exists and cannot be used is reported at once, in one line per job and host.
+ * Returns the device, or NULL with the reason in *status. Thread-safe.
  */
-gba_device_t *gba_common_device_get(struct gba_common_device *device, opal_mutex_t *lock,
-                                    const char *path, bool asked, gba_status_t *status);
+gba_device_t *gba_common_device_get(gba_status_t *status);
 
 /* Release the device. */
-void gba_common_device_put(struct gba_common_device *device);
+void gba_common_device_put(void);
 
 /*
  * Whether only the member that has this reason knows its cause, namely why its device cannot be
@@ -276,23 +245,19 @@ bool gba_common_reason_own(gba_status_t reason);
  * Whether a team got no group although the device serves the job: other teams of the job have the
  * groups. Queries the device. Thread-safe.
  */
-bool gba_common_device_usable(const struct gba_common_device *device, gba_status_t reason);
+bool gba_common_device_usable(gba_status_t reason);
 
 /*
  * The end of a line about a team without a group: the requested path, the fault of the device, and
  * what to do; or "". due: the line is for a user who requested the device. text: at most len bytes,
  * terminated.
  */
-void gba_common_device_describe(const struct gba_common_device *device, gba_status_t reason,
-                                const char *path, bool due, char *text, size_t len);
+void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_t len);
 
 /* report.c */
 
-/*
- * Open the log of a component and send libgba's lines there. label: the prefix of its lines; a
- * constant. Returns the output stream.
- */
-int gba_common_log_open(const char *label, int verbose);
+/* Open the log of the component and send libgba's lines there. */
+void gba_common_log_open(void);
 
 /* Close the log; libgba's lines go to stderr again. */
 void gba_common_log_close(void);
@@ -304,6 +269,9 @@ void gba_common_log_close(void);
  */
 void gba_common_alert(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Print a line for the user: at every verbosity like gba_common_alert, or at verbose 1. */
+void gba_common_print(bool always, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Store libgba's errors of this thread in text, and do not print them. NULL: print them again. */
 void gba_common_log_keep(char *text, size_t len);
 
@@ -313,11 +281,9 @@ void gba_common_log_keep(char *text, size_t len);
  * whether the device serves teams. Takes the lock.
  * asked: the user requested a device.
  */
-bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
-                           gba_status_t reason, bool asked);
+bool gba_common_reason_due(gba_status_t reason, bool asked);
 
 /* Print the totals of this process and of the device. who: "rank 0". */
-void gba_common_totals(int output, const char *who, const struct gba_common_counts *sum,
-                       const struct gba_common_device *device);
+void gba_common_totals(const char *who, const struct gba_common_counts *sum);
 
 #endif

@@ -6,8 +6,13 @@ endif
 ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/compat.h \
 	ompi/mca/common/gba/gba_common.h \
+	ompi/mca/common/gba/module.h \
 	ompi/mca/common/gba/abi.c \
 	ompi/mca/common/gba/companions.c \
+	ompi/mca/common/gba/component.c \
+	ompi/mca/common/gba/module.c \
+	ompi/mca/common/gba/agree.c \
+	ompi/mca/common/gba/barrier.c \
 	ompi/mca/common/gba/params.c \
 	ompi/mca/common/gba/transport.c \
 	ompi/mca/common/gba/notifications.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registration of parameters and performance variables with Open MPI. */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/module.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -29,8 +29,7 @@ static mca_base_var_enum_t *enum_create(const gba_param_t *param)
 }
 
 /* Returns the index of the variable, negative on error. */
-static int param_register(const mca_base_component_t *component, gba_params_t *variables,
-                          const gba_param_t *param)
+static int param_register(const mca_base_component_t *component, const gba_param_t *param)
 {
     mca_base_var_type_t type = MCA_BASE_VAR_TYPE_INT;
     mca_base_var_enum_t *enumerator = NULL;
@@ -50,7 +49,7 @@ static int param_register(const mca_base_component_t *component, gba_params_t *v
         param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
-        (char *)variables + param->offset);
+        (char *)&gba_common.variables + param->offset);
     if (GBA_PARAM_ENUM == param->type && NULL != enumerator)
         OBJ_RELEASE(enumerator); /* the variable holds a reference */
     return index;
@@ -88,8 +87,6 @@ static struct count_variable {
 
 static struct count_variable refused_variables[GBA_COMMON_REASONS];
 
-static void (*counts_sum)(struct gba_common_counts *sum);
-
 /* Computed at each read, because counting in one place would slow down the barrier. */
 static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -97,7 +94,7 @@ static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *obj
     struct gba_common_counts sum;
 
     (void)object;
-    counts_sum(&sum);
+    gba_common_counts_sum(&sum);
     memcpy(value, (const char *)&sum + variable->offset, sizeof(unsigned long long));
     return OPAL_SUCCESS;
 }
@@ -130,46 +127,39 @@ static void refused_register(const mca_base_component_t *component, int reason)
     variable->name = variable->help = NULL;
 }
 
-void gba_common_counts_register(const mca_base_component_t *component,
-                                void (*sum)(struct gba_common_counts *sum))
+static void companions_register(const mca_base_component_t *component, const char *help)
 {
-    counts_sum = sum;
+    static char companions_default[] = "all";
+
+    gba_common.companions = companions_default;
+    (void)mca_base_component_var_register(component, "companions", help, MCA_BASE_VAR_TYPE_STRING,
+                                          NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+                                          MCA_BASE_VAR_SCOPE_READONLY, &gba_common.companions);
+}
+
+void gba_common_params_register(const mca_base_component_t *component, int offload_after,
+                                const char *companions_help)
+{
+    /* At each registration, because a variable takes its default from its storage. */
+    gba_params_default(&gba_common.variables);
+    gba_common.variables.offload_after = offload_after;
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        int index = param_register(component, param);
+
+        if (0 == strcmp(param->name, "device_path"))
+            gba_common.device_path_index = index;
+    }
+    companions_register(component, companions_help);
     for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
         count_register(component, &count_variables[i]);
     for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
         refused_register(component, reason);
 }
 
-int gba_common_params_register(const mca_base_component_t *component, gba_params_t *variables,
-                               int offload_after)
+uint64_t gba_common_capability(uint64_t protocol)
 {
-    int device_path = -1;
+    const gba_params_t *params = &gba_common.params;
 
-    /* At each registration, because a variable takes its default from its storage. */
-    gba_params_default(variables);
-    variables->offload_after = offload_after;
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
-        int index = param_register(component, variables, param);
-
-        if (0 == strcmp(param->name, "device_path"))
-            device_path = index;
-    }
-    return device_path;
-}
-
-void gba_common_companions_register(const mca_base_component_t *component, const char *help,
-                                    char **companions)
-{
-    static char companions_default[] = "all";
-
-    *companions = companions_default;
-    (void)mca_base_component_var_register(component, "companions", help, MCA_BASE_VAR_TYPE_STRING,
-                                          NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
-                                          MCA_BASE_VAR_SCOPE_READONLY, companions);
-}
-
-uint64_t gba_common_capability(uint64_t protocol, const gba_params_t *params)
-{
     return protocol << GBA_COMMON_PROTOCOL_SHIFT | (uint64_t)(uint16_t)gba_wire_version() << 40 |
            (uint64_t)(uint8_t)params->priority << 32 | (uint32_t)params->min_comm_size;
 }
@@ -202,56 +192,27 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
     }
 }
 
-bool gba_common_param_set(int index)
+/* Whether the user has set device_path. Its value may equal the default. */
+static bool device_path_set(void)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
 
-    return OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
+    return OPAL_SUCCESS ==
+               mca_base_var_get_value(gba_common.device_path_index, NULL, &source, NULL) &&
            MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }
 
-bool gba_common_params_check(const gba_params_t *variables, gba_params_t *params, char *message,
-                             size_t len)
+void gba_common_params_check(void)
 {
     static char empty[] = "";
+    gba_params_t *params = &gba_common.params;
 
-    *params = *variables;
+    *params = gba_common.variables;
     if (NULL == params->device_path)
         params->device_path = empty; /* Open MPI stores an empty string as NULL */
-    message[0] = '\0';
-    return GBA_OK == gba_params_check(params, message, len) && !params->disable;
-}
-
-void gba_common_counts_add(struct gba_common_counts *sum, const gba_team_t *team, gba_path_t path,
-                           const struct gba_common_tally *tally)
-{
-    gba_team_stats_t stats;
-
-    if (NULL == team)
-        return;
-    gba_team_stats(team, &stats);
-    for (int i = 0; i < GBA_COMMON_PATHS; i++) {
-        sum->barriers[i] += tally->rounds[i];
-        stats.rounds -= tally->rounds[i];
-    }
-    sum->barriers[path] += stats.rounds;
-    sum->retries_arrival += stats.retries_arrival;
-    sum->retries_release += stats.retries_release;
-    sum->failovers += stats.failovers;
-    sum->reclaims += stats.reclaims;
-    sum->renegotiations += stats.renegotiations;
-    for (int i = 0; i < GBA_COMMON_REASONS; i++)
-        sum->refused[i] += tally->refused[i];
-}
-
-void gba_common_tally_note(struct gba_common_tally *tally, const gba_team_t *team, gba_path_t path)
-{
-    gba_team_stats_t stats;
-
-    gba_team_stats(team, &stats);
-    for (int i = 0; i < GBA_COMMON_PATHS; i++)
-        stats.rounds -= tally->rounds[i];
-    tally->rounds[path] += stats.rounds;
-    if (GBA_OK != gba_team_reason(team))
-        tally->refused[-gba_team_reason(team)]++;
+    gba_common.bad_parameter[0] = '\0';
+    gba_common.enabled = GBA_OK == gba_params_check(params, gba_common.bad_parameter,
+                                                    sizeof gba_common.bad_parameter) &&
+                         !params->disable;
+    gba_common.device_asked = device_path_set() && 0 != strcmp(params->device_path, "none");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output that all components share: libgba's log, lines for the user, and the totals. */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/module.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -8,8 +8,6 @@
 #include "gba/spec/gba_regs.h"
 #include "opal/util/output.h"
 
-static const char *log_label = "gba";
-static int log_output = -1;
 static int alert_output = -1;
 static bool log_all; /* log all processes, not one per host */
 
@@ -32,7 +30,21 @@ void gba_common_alert(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    opal_output(alert_output, "%s: %s", log_label, line);
+    opal_output(alert_output, "%s: %s", gba_common_framework.label, line);
+}
+
+void gba_common_print(bool always, const char *format, ...)
+{
+    char line[1536];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (always)
+        gba_common_alert("%s", line);
+    else
+        opal_output_verbose(1, gba_common.output, "%s: %s", gba_common_framework.label, line);
 }
 
 /*
@@ -50,7 +62,7 @@ static void log_line(void *ctx, gba_log_level_t level, const char *line)
     }
     if (level > GBA_LOG_WARN) {
         if (0 == opal_process_info.my_local_rank || log_all)
-            opal_output(log_output, "%s: %s", log_label, line);
+            opal_output(gba_common.output, "%s: %s", gba_common_framework.label, line);
     } else if (GBA_LOG_TEAM == level || log_all || gba_common_first_on_host(line)) {
         gba_common_alert("%s", line);
     }
@@ -76,36 +88,35 @@ static int alert_open(void)
     return output;
 }
 
-int gba_common_log_open(const char *label, int verbose)
+void gba_common_log_open(void)
 {
     /* At 1 the user sees paths and totals, which a component reports once per team, not the steps
      * of every member. */
     static const gba_log_level_t levels[] = {GBA_LOG_WARN, GBA_LOG_WARN, GBA_LOG_INFO,
                                              GBA_LOG_DEBUG};
+    int verbose = gba_common.variables.verbose; /* not checked yet: may be any number */
 
-    verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose; /* not checked yet: may be any number */
-    log_label = label;
+    verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose;
     log_all = verbose > 1;
-    log_output = opal_output_open(NULL);
-    opal_output_set_verbosity(log_output, verbose);
+    gba_common.output = opal_output_open(NULL);
+    opal_output_set_verbosity(gba_common.output, verbose);
     alert_output = alert_open();
     gba_log_set(log_line, NULL, levels[verbose]);
-    return log_output;
 }
 
 void gba_common_log_close(void)
 {
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    opal_output_close(log_output);
+    opal_output_close(gba_common.output);
     opal_output_close(alert_output);
-    log_output = alert_output = -1;
+    gba_common.output = alert_output = -1;
 }
 
 _Static_assert(-GBA_STATUS_LAST < 32, "there is a bit for each status");
 
-bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
-                           gba_status_t reason, bool asked)
+bool gba_common_reason_due(gba_status_t reason, bool asked)
 {
+    struct gba_common_device *device = &gba_common.device;
     uint32_t bit;
     bool due;
 
@@ -114,7 +125,7 @@ bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
         GBA_ERR_TOO_FEW == reason)
         return false;
     bit = UINT32_C(1) << (-reason & 31);
-    opal_mutex_lock(lock);
+    opal_mutex_lock(&gba_common.lock);
     device->used = device->used || GBA_OK == reason;
     /* A missing device is reported only if it was requested; a device that fails is always
      * reported. It is no fault if a device that serves other communicators has no group for this
@@ -122,7 +133,7 @@ bool gba_common_reason_due(struct gba_common_device *device, opal_mutex_t *lock,
     due = GBA_OK != reason && (asked || GBA_ERR_DEAD == reason) &&
           !(GBA_ERR_NO_GROUP == reason && device->used) && 0 == (device->reasons_reported & bit);
     device->reasons_reported |= bit;
-    opal_mutex_unlock(lock);
+    opal_mutex_unlock(&gba_common.lock);
     return due;
 }
 
@@ -135,24 +146,24 @@ static unsigned long long errors_sum(const gba_device_info_t *info)
     return sum;
 }
 
-void gba_common_totals(int output, const char *who, const struct gba_common_counts *sum,
-                       const struct gba_common_device *device)
+void gba_common_totals(const char *who, const struct gba_common_counts *sum)
 {
+    gba_device_t *device = gba_common.device.device;
     gba_device_info_t info;
     char text[192] = "none";
 
-    if (NULL != device->device && GBA_OK == gba_device_query(device->device, &info))
+    if (NULL != device && GBA_OK == gba_device_query(device, &info))
         snprintf(text, sizeof text,
                  "%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", info.path,
                  (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
                  (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
                  (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors_sum(&info));
-    opal_output(output,
+    opal_output(gba_common.output,
                 "%s: totals of %s: barriers device %llu, sim %llu, software %llu, "
                 "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "
                 "taken back %llu, renegotiations %llu; device: %s",
-                log_label, who, sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
-                sum->barriers[GBA_PATH_SOFTWARE], sum->barriers[GBA_PATH_FALLBACK],
-                sum->retries_arrival, sum->retries_release, sum->failovers, sum->reclaims,
-                sum->renegotiations, text);
+                gba_common_framework.label, who, sum->barriers[GBA_PATH_DEVICE],
+                sum->barriers[GBA_PATH_SIM], sum->barriers[GBA_PATH_SOFTWARE],
+                sum->barriers[GBA_PATH_FALLBACK], sum->retries_arrival, sum->retries_release,
+                sum->failovers, sum->reclaims, sum->renegotiations, text);
 }

@@ -47,12 +47,12 @@ _Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_note),
 /* As in coll: the values that decide whether a member takes part. */
 static uint64_t capability_mine(void)
 {
-    return gba_common_capability(PROTOCOL, &gba_scoll->params);
+    return gba_common_capability(PROTOCOL);
 }
 
 static bool set_too_small(const gba_scoll_module_t *module)
 {
-    return module->set->proc_count < gba_scoll->params.min_comm_size;
+    return module->set->proc_count < gba_common.params.min_comm_size;
 }
 
 /* Members, in the first barrier: send the hello. If the set is below min_comm_size there is no
@@ -62,7 +62,7 @@ static gba_status_t note_send(gba_scoll_module_t *module)
     struct gba_scoll_note note = {.capability = capability_mine()};
 
     if (set_too_small(module)) {
-        module->agreed = true;
+        module->base.agreed = true;
     } else if (OMPI_SUCCESS != MCA_PML_CALL(irecv(&module->invitation, sizeof module->invitation,
                                                   MPI_BYTE, oshmem_proc_pe_vpid(module->set, 0),
                                                   gba_scoll_tag(module->set, GBA_SCOLL_DOWN),
@@ -93,12 +93,7 @@ static gba_status_t note_take(const gba_scoll_module_t *module, uint32_t rank,
  * reason. */
 static void decline(gba_scoll_module_t *module, gba_status_t reason, const char *text)
 {
-    char why[512];
-
-    module->agreed = true;
-    module->declined = reason;
-    snprintf(why, sizeof why, "%s: %s", gba_path_name(GBA_PATH_FALLBACK), text);
-    gba_scoll_report_path(module, reason, 0, why);
+    gba_common_decline(&module->base, reason, 0, text);
 }
 
 /* The word of the member seen last differs from the leader's. */
@@ -121,7 +116,7 @@ static gba_status_t notes_take(gba_scoll_module_t *module)
     struct gba_scoll_note note;
     gba_status_t status;
 
-    while (module->heard + 1 < module->size) {
+    while (module->heard + 1 < module->base.size) {
         status = note_take(module, module->heard + 1, &note);
         if (GBA_OK != status)
             return status;
@@ -144,7 +139,7 @@ static void notes_drop(const gba_scoll_module_t *module)
     struct gba_scoll_note note;
     int calls = 0;
 
-    for (uint32_t rank = module->heard + 1; rank < module->size; rank++)
+    for (uint32_t rank = module->heard + 1; rank < module->base.size; rank++)
         while (GBA_INPROGRESS == note_take(module, rank, &note) && calls++ < DROP_CALLS)
             (void)opal_progress();
 }
@@ -154,7 +149,7 @@ static gba_status_t invitations_send(gba_scoll_module_t *module)
     struct gba_scoll_note note = {.capability = capability_mine(), .barrier = module->barriers + 1};
     gba_status_t status = GBA_OK;
 
-    for (uint32_t rank = 1; rank < module->size && GBA_OK == status; rank++)
+    for (uint32_t rank = 1; rank < module->base.size && GBA_OK == status; rank++)
         status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS, &note,
                                 sizeof note);
     module->agree_at = note.barrier;
@@ -166,7 +161,7 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
     gba_status_t status;
 
     module->barriers++;
-    if (0 != module->rank)
+    if (0 != module->base.rank)
         return 1 == module->barriers ? note_send(module) : GBA_OK;
     if (PATIENCE == module->barriers)
         gba_scoll_report_missing(module);
@@ -177,13 +172,13 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
         char text[96];
 
         snprintf(text, sizeof text, "fewer PEs than min_comm_size, which is %d",
-                 gba_scoll->params.min_comm_size);
+                 gba_common.params.min_comm_size);
         decline(module, GBA_ERR_TOO_FEW, text);
         return GBA_OK;
     }
     /* Only the leader counts, so the members' values of this parameter may differ. */
     if (GBA_OK != status || (module->set != oshmem_group_all &&
-                             module->barriers < (uint64_t)gba_scoll->params.offload_after))
+                             module->barriers < (uint64_t)gba_common.params.offload_after))
         return status;
     return invitations_send(module);
 }
@@ -214,7 +209,7 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
 
 void gba_scoll_activation_close(gba_scoll_module_t *module)
 {
-    if (0 == module->rank && module->barriers > 0)
+    if (0 == module->base.rank && module->barriers > 0)
         notes_drop(module);
     if (NULL == module->activated)
         return;

@@ -10,45 +10,6 @@
  */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
-#include "opal/runtime/opal_progress.h"
-
-static void barrier_progress(void *arg)
-{
-    (void)arg;
-    (void)opal_progress();
-}
-
-static int barrier_peer(const void *set, uint32_t rank)
-{
-    return (int)((const oshmem_group_t *)set)->proc_vpids[rank];
-}
-
-/* The barrier is complete, and the device has failed. */
-static gba_status_t barrier_after(gba_scoll_module_t *module)
-{
-    gba_common_notifications_flush(module->team);
-    if (gba_team_recover_due(module->team))
-        return gba_scoll_recover(module);
-    return gba_team_renegotiate_due(module->team) ? gba_scoll_renegotiate(module) : GBA_OK;
-}
-
-/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
- * be in it without knowledge of the failure. So this member notifies all of them, and waits for
- * their notifications and answers. */
-static gba_status_t barrier_lost(gba_scoll_module_t *module)
-{
-    gba_status_t status;
-
-    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
-    while (GBA_ERR_DEAD == (status = gba_barrier_progress(module->team)) ||
-           GBA_INPROGRESS == status) {
-        gba_common_notifications_tell(module->team, &module->round_reported, module->size,
-                                      barrier_peer, module->set);
-        (void)opal_progress();
-    }
-    return GBA_OK == status ? barrier_after(module) : status;
-}
-
 /* End the job, because OpenSHMEM's calls return nothing, and Open MPI would let this PE leave a
  * barrier that is not complete. */
 static int barrier_error(gba_status_t status)
@@ -65,10 +26,10 @@ static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, lon
     gba_status_t status = GBA_OK;
     int rc;
 
-    module->fallbacks++;
+    module->base.fallbacks++;
     PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
-    if (OSHMEM_SUCCESS == rc && GBA_RENEGOTIATE == gba_team_count(module->team))
-        status = gba_scoll_renegotiate(module);
+    if (OSHMEM_SUCCESS == rc)
+        status = gba_common_fallback_end(&module->base);
     return GBA_OK == status ? rc : barrier_error(status);
 }
 
@@ -79,7 +40,7 @@ static int barrier_first(gba_scoll_module_t *module, oshmem_group_t *set, long *
     int rc;
 
     if (module->agree_at == module->barriers + 1) {
-        status = gba_scoll_agree(module);
+        status = gba_common_agree(&module->base);
         return GBA_OK == status ? gba_scoll_barrier(set, pSync, alg) : barrier_error(status);
     }
     status = gba_scoll_activation_before(module);
@@ -92,24 +53,31 @@ static int barrier_first(gba_scoll_module_t *module, oshmem_group_t *set, long *
     return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }
 
+/* Not inlined, because the fast path would save registers for them. */
+static int __attribute__((noinline))
+barrier_other(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+{
+    return module->base.agreed ? barrier_previous(module, set, pSync, alg)
+                               : barrier_first(module, set, pSync, alg);
+}
+
+static int __attribute__((noinline)) barrier_fail(gba_scoll_module_t *module, gba_status_t status)
+{
+    status = gba_common_barrier_end(&module->base, status);
+    return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
+}
+
 int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
 {
     gba_scoll_module_t *module = (gba_scoll_module_t *)set->g_scoll.scoll_barrier_module;
+    gba_team_t *team;
     gba_status_t status;
 
     if (OPAL_UNLIKELY(gba_scoll->quiet))
         MCA_SPML_CALL(quiet(oshmem_ctx_default));
-    if (OPAL_UNLIKELY(NULL == module->active))
-        return module->agreed ? barrier_previous(module, set, pSync, alg)
-                              : barrier_first(module, set, pSync, alg);
-    status = gba_barrier_wait(module->active, barrier_progress, NULL);
-    if (OPAL_LIKELY(GBA_OK == status))
-        return OSHMEM_SUCCESS;
-    if (GBA_ERR_DEAD == status)
-        status = barrier_lost(module);
-    else if (GBA_RENEGOTIATE == status)
-        status = gba_scoll_renegotiate(module);
-    else if (GBA_NOTIFY == status)
-        status = barrier_after(module);
-    return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
+    team = gba_pointer_load_acquire(&module->base.active);
+    if (OPAL_UNLIKELY(NULL == team))
+        return barrier_other(module, set, pSync, alg);
+    status = gba_barrier_wait(team, gba_common_progress, NULL);
+    return OPAL_LIKELY(GBA_OK == status) ? OSHMEM_SUCCESS : barrier_fail(module, status);
 }

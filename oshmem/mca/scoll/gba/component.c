@@ -16,37 +16,30 @@ static void abi_check(bool reports)
 
     if (gba_common_abi_check(classes, message, sizeof message))
         return;
-    gba_scoll->enabled = false;
+    gba_common.enabled = false;
     if (reports)
-        opal_output(gba_scoll->output, GBA_SCOLL_LABEL ": %s", message);
+        opal_output(gba_common.output, "%s: %s", gba_common_framework.label, message);
 }
 
 static int component_open(void)
 {
     static const char *const needed[] = {"basic", NULL}; /* provides all collectives */
-    bool reports = 0 == opal_process_info.my_local_rank || gba_scoll->variables.verbose > 1;
+    bool reports = 0 == opal_process_info.my_local_rank || gba_common.variables.verbose > 1;
     char missing[512];
 
-    memset(&gba_scoll->device, 0, sizeof gba_scoll->device);
-    gba_scoll->modules = NULL;
-    memset(&gba_scoll->retired, 0, sizeof gba_scoll->retired);
     memset(&gba_scoll->pool, 0, sizeof gba_scoll->pool);
-    gba_scoll->output = gba_common_log_open(GBA_SCOLL_LABEL, gba_scoll->variables.verbose);
-    /* Not in register, because oshmem_info calls register, too. */
-    gba_scoll_params_check();
+    gba_common_open();
     abi_check(reports);
     gba_scoll_pin_ucx();
     /* One process of a host reports the parameters, because most often all have the same. */
-    if ('\0' != gba_scoll->bad_parameter[0] && (reports || gba_scoll->variables.verbose > 0))
-        gba_common_alert("%s; the component is disabled", gba_scoll->bad_parameter);
-    else if (gba_scoll->params.disable && reports)
-        opal_output_verbose(1, gba_scoll->output,
-                            GBA_SCOLL_LABEL ": disable is 1 (PE %u); the component is disabled",
-                            (unsigned)OMPI_PROC_MY_NAME->vpid);
+    if ('\0' != gba_common.bad_parameter[0] && (reports || gba_common.variables.verbose > 0))
+        gba_common_alert("%s; the component is disabled", gba_common.bad_parameter);
+    else if (gba_common.params.disable && reports)
+        gba_common_print(false, "disable is 1 (PE %u); the component is disabled",
+                         (unsigned)OMPI_PROC_MY_NAME->vpid);
     /* Even if disabled, because the user needs the other collectives in any case. */
-    gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed, gba_scoll->companions);
-    gba_common_companions_check(&oshmem_scoll_base_framework, "gba", needed, gba_scoll->companions,
-                                missing, sizeof missing);
+    gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed, missing,
+                               sizeof missing);
     if ('\0' != missing[0] && reports)
         gba_common_alert("%s", missing);
     return OSHMEM_SUCCESS;
@@ -58,18 +51,11 @@ static int component_open(void)
  */
 static int component_close(void)
 {
-    struct gba_common_counts sum;
-
-    gba_scoll_modules_close();
+    gba_common_modules_close();
     gba_common_notifications_drain();
     gba_common_notifications_stop();
     gba_scoll_pool_close();
-    if (gba_scoll->enabled && gba_scoll->params.verbose > 0 && 0 == OMPI_PROC_MY_NAME->vpid) {
-        gba_scoll_counts_sum(&sum);
-        gba_common_totals(gba_scoll->output, "PE 0", &sum, &gba_scoll->device);
-    }
-    gba_common_device_put(&gba_scoll->device);
-    gba_common_first_close();
+    gba_common_close("PE 0");
     return OSHMEM_SUCCESS;
 }
 
@@ -85,11 +71,28 @@ static int component_init(bool progress_threads, bool threads)
 static mca_scoll_base_module_t *component_query(oshmem_group_t *set, int *priority)
 {
     *priority = -1;
-    if (!gba_scoll->enabled || set->proc_count < 2 || gba_scoll_tag(set, GBA_SCOLL_UP) < 0)
+    if (!gba_common.enabled || set->proc_count < 2 || gba_scoll_tag(set, GBA_SCOLL_UP) < 0)
         return NULL;
-    *priority = gba_scoll->params.priority;
+    *priority = gba_common.params.priority;
     return gba_scoll_module_create(set);
 }
+
+static struct ompi_communicator_t *notifications_world(void)
+{
+    return oshmem_comm_world;
+}
+
+const struct gba_common_framework gba_common_framework = {
+    .label = "scoll gba",
+    .ids = GBA_COMMON_IDS_SCOLL,
+    .oob = &gba_scoll_oob,
+    .world = notifications_world,
+    .peer = gba_scoll_oob_peer,
+    .prepare = gba_scoll_agree_prepare,
+    .apply = gba_scoll_agree_apply,
+    .report = gba_scoll_report_path,
+    .close = gba_scoll_module_close,
+};
 
 __attribute__((visibility("default"))) gba_scoll_component_t mca_scoll_gba_component = {
     .super =
@@ -108,8 +111,4 @@ __attribute__((visibility("default"))) gba_scoll_component_t mca_scoll_gba_compo
             .scoll_init = component_init,
             .scoll_query = component_query,
         },
-    /* Not initialised in open, because a tool may read the counters before open, and a module may
-     * end after close. */
-    .lock = OPAL_MUTEX_STATIC_INIT,
-    .output = -1,
 };

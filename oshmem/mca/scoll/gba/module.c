@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One module per active set: the fallback, and the counts. */
+/* One module per active set, and the fallback. */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
 #include <string.h>
-
-static void counts_add(struct gba_common_counts *sum, const gba_scoll_module_t *module)
-{
-    sum->barriers[GBA_PATH_FALLBACK] += module->fallbacks;
-    if (GBA_OK != module->declined)
-        sum->refused[-module->declined]++;
-    gba_common_counts_add(sum, module->team, module->path, &module->tally);
-}
-
-void gba_scoll_counts_sum(struct gba_common_counts *sum)
-{
-    opal_mutex_lock(&gba_scoll->lock);
-    *sum = gba_scoll->retired;
-    for (const gba_scoll_module_t *module = gba_scoll->modules; NULL != module;
-         module = module->next)
-        counts_add(sum, module);
-    opal_mutex_unlock(&gba_scoll->lock);
-}
 
 /*
  * The very last barrier is that of shmem_finalize, and Open MPI closes the component right after
@@ -30,53 +12,35 @@ void gba_scoll_counts_sum(struct gba_common_counts *sum)
  */
 static void module_part(gba_scoll_module_t *module)
 {
-    gba_oob_t oob;
-
-    if (module->set != oshmem_group_all || NULL == module->team || module->path > GBA_PATH_SIM)
+    if (module->set != oshmem_group_all || NULL == module->base.team ||
+        module->base.path > GBA_PATH_SIM)
         return;
-    gba_scoll_oob_init(&oob, module);
-    (void)oob.barrier(oob.ctx); /* fails with the connection to a PE, which then needs no answer */
+    (void)gba_scoll_oob.barrier(
+        module); /* fails with the connection to a PE, which then needs no answer */
 }
 
-/* Leave the team and the list. */
-static void module_close(gba_scoll_module_t *module)
+void gba_scoll_module_close(void *owner)
 {
+    gba_scoll_module_t *module = owner;
+
     module_part(module);
-    opal_mutex_lock(&gba_scoll->lock);
-    if (NULL != module->link) {
-        counts_add(&gba_scoll->retired, module);
-        *module->link = module->next;
-        if (NULL != module->next)
-            module->next->link = module->link;
-        module->link = NULL;
-    }
-    opal_mutex_unlock(&gba_scoll->lock);
     gba_scoll_report_missing(module);
     gba_scoll_activation_close(module);
-    gba_team_destroy(module->team);
+    gba_common_module_close(&module->base);
     gba_scoll_row_close(module);
-    module->team = NULL;
-    module->active = NULL;
-    module->agreed = true; /* later calls use the fallback barrier */
-}
-
-void gba_scoll_modules_close(void)
-{
-    while (NULL != gba_scoll->modules)
-        module_close(gba_scoll->modules);
 }
 
 static void module_construct(gba_scoll_module_t *module)
 {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
-    module->path = GBA_PATH_FALLBACK;
+    gba_common_module_init(&module->base, module);
 }
 
 static void module_destruct(gba_scoll_module_t *module)
 {
     if (module->set == oshmem_group_all)
         gba_scoll_transport_drain(module);
-    module_close(module);
+    gba_scoll_module_close(module);
     if (NULL != module->previous_barrier_module)
         OBJ_RELEASE(module->previous_barrier_module);
 }
@@ -114,13 +78,7 @@ static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
     }
     OBJ_RETAIN(module->previous_barrier_module);
     set_name_comm(set);
-    opal_mutex_lock(&gba_scoll->lock);
-    module->next = gba_scoll->modules;
-    module->link = &gba_scoll->modules;
-    if (NULL != module->next)
-        module->next->link = &module->next;
-    gba_scoll->modules = module;
-    opal_mutex_unlock(&gba_scoll->lock);
+    gba_common_module_open(&module->base);
     return OSHMEM_SUCCESS;
 }
 
@@ -131,8 +89,8 @@ mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set)
     if (NULL == module)
         return NULL;
     module->set = set;
-    module->size = (uint32_t)set->proc_count;
-    module->rank = (uint32_t)oshmem_proc_group_find_id(set, set->my_pe);
+    module->base.size = (uint32_t)set->proc_count;
+    module->base.rank = (uint32_t)oshmem_proc_group_find_id(set, set->my_pe);
     module->super.scoll_module_enable = module_enable;
     module->super.scoll_barrier = gba_scoll_barrier;
     return &module->super;

@@ -62,9 +62,9 @@ static gba_status_t share(const gba_scoll_module_t *module, void *data, size_t b
 {
     gba_status_t status = GBA_OK;
 
-    if (0 != module->rank)
+    if (0 != module->base.rank)
         return gba_scoll_receive(module, 0, GBA_SCOLL_DOWN, data, bytes);
-    for (uint32_t rank = 1; rank < module->size && GBA_OK == status; rank++)
+    for (uint32_t rank = 1; rank < module->base.size && GBA_OK == status; rank++)
         status =
             gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_STANDARD, data, bytes);
     return status;
@@ -75,9 +75,9 @@ static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t ro
     const gba_scoll_module_t *module = ctx;
     gba_status_t status = GBA_OK;
 
-    if (0 != root && module->rank == root)
+    if (0 != root && module->base.rank == root)
         status = send_up(module, buffer, bytes);
-    else if (0 != root && 0 == module->rank)
+    else if (0 != root && 0 == module->base.rank)
         status = gba_scoll_receive(module, root, GBA_SCOLL_UP, buffer, bytes);
     return GBA_OK == status ? share(module, buffer, bytes) : status;
 }
@@ -88,9 +88,10 @@ static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
     gba_status_t status = GBA_OK;
     int64_t result = mine, other;
 
-    if (0 != module->rank)
+    if (0 != module->base.rank)
         status = send_up(module, &mine, sizeof mine);
-    for (uint32_t rank = 1; 0 == module->rank && rank < module->size && GBA_OK == status; rank++) {
+    for (uint32_t rank = 1; 0 == module->base.rank && rank < module->base.size && GBA_OK == status;
+         rank++) {
         status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
         if (GBA_OK == status && other < result)
             result = other;
@@ -107,13 +108,14 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     const gba_scoll_module_t *module = ctx;
     gba_status_t status = GBA_OK;
 
-    if (0 != module->rank)
+    if (0 != module->base.rank)
         status = send_up(module, in, bytes);
     else
         memcpy(out, in, bytes);
-    for (uint32_t rank = 1; 0 == module->rank && rank < module->size && GBA_OK == status; rank++)
+    for (uint32_t rank = 1; 0 == module->base.rank && rank < module->base.size && GBA_OK == status;
+         rank++)
         status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, (char *)out + rank * bytes, bytes);
-    return GBA_OK == status ? share(module, out, module->size * bytes) : status;
+    return GBA_OK == status ? share(module, out, module->base.size * bytes) : status;
 }
 
 static gba_status_t oob_barrier(void *ctx)
@@ -152,21 +154,22 @@ void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text,
     snprintf(text, len, "PE %u on %s", (unsigned)name.vpid, host);
 }
 
-void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len)
+static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
 {
     const gba_scoll_module_t *module = ctx;
 
     gba_scoll_name_member(module->set, rank, text, len);
 }
 
-void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module)
+const gba_oob_t gba_scoll_oob = {.bcast = oob_bcast,
+                                 .allreduce_min = oob_allreduce_min,
+                                 .allgather = oob_allgather,
+                                 .barrier = oob_barrier,
+                                 .name_member = oob_name_member};
+
+int gba_scoll_oob_peer(const void *owner, uint32_t member)
 {
-    oob->ctx = module;
-    oob->rank = module->rank;
-    oob->size = module->size;
-    oob->bcast = oob_bcast;
-    oob->allreduce_min = oob_allreduce_min;
-    oob->allgather = oob_allgather;
-    oob->barrier = oob_barrier;
-    oob->name_member = gba_scoll_name_by_module;
+    const gba_scoll_module_t *module = owner;
+
+    return (int)module->set->proc_vpids[member];
 }

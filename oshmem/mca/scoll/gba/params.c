@@ -2,8 +2,6 @@
 /* Parameters and performance variables of this component. */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 
-#include <string.h>
-
 /* The default of offload_after here: the agreement of an active set costs a few barriers. */
 #define OFFLOAD_AFTER 4
 
@@ -60,15 +58,12 @@ int gba_scoll_params_register(void)
 {
     const mca_base_component_t *component = &gba_scoll->super.scoll_version;
 
-    gba_scoll->device_path_index =
-        gba_common_params_register(component, &gba_scoll->variables, OFFLOAD_AFTER);
-    gba_common_companions_register(
-        component,
+    gba_common_params_register(
+        component, OFFLOAD_AFTER,
         "Other scoll components to load when the user selected only this one (--mca scoll gba): "
         "\"all\", \"none\", or a list separated by commas. With \"all\", a list that names this "
         "component but not basic gets basic as well. With \"none\" shmem_init fails "
-        "unless the selection names components for all other collectives",
-        &gba_scoll->companions);
+        "unless the selection names components for all other collectives");
     bool_register("pin_ucx", &gba_scoll->pin_ucx, true,
                   "Keep libmca_common_ucx loaded until the process ends. Open MPI before 4.1.6 "
                   "crashes in finalize otherwise, whatever scoll component is in use");
@@ -80,15 +75,5 @@ int gba_scoll_params_register(void)
                    "Barrier groups of the device that active sets leave free, for the set of all "
                    "PEs and for others. A set that gets none takes a software barrier");
     transport_register(component);
-    gba_common_counts_register(component, gba_scoll_counts_sum);
     return OSHMEM_SUCCESS;
-}
-
-void gba_scoll_params_check(void)
-{
-    gba_scoll->enabled =
-        gba_common_params_check(&gba_scoll->variables, &gba_scoll->params, gba_scoll->bad_parameter,
-                                sizeof gba_scoll->bad_parameter);
-    gba_scoll->device_asked = gba_common_param_set(gba_scoll->device_path_index) &&
-                              0 != strcmp(gba_scoll->params.device_path, "none");
 }

@@ -2,24 +2,26 @@
 /*
  * The component of Open MPI's scoll framework: the barriers of OpenSHMEM through libgba.
  *
- * component.c   open, close, and the active sets that the component serves
- * params.c      parameters beyond those of libgba
+ * Lowest first; no file calls one behind it:
+ *
  * pin.c         prevents a crash of older releases in finalize
- * module.c      one object per active set: the fallback, and the counts
- * activation.c  how the members of an active set learn that all of them have this component
  * oob.c         the exchange for the agreement
  * slabs.c       symmetric memory for signals, and its division among sets
  * transport.c   the signals of software barriers between hosts, through that memory
- * agree.c       the choice of the path
- * barrier.c     the barrier
  * report.c      the output for the user
+ * activation.c  how the members of an active set learn that all of them have this component
+ * agree.c       what the choice of the path depends on
+ * barrier.c     the barrier
+ * module.c      one object per active set, and the fallback
+ * params.c      parameters beyond those of libgba
+ * component.c   open, close, and the active sets that the component serves
  *
- * ompi/mca/common/gba has the part that the coll component shares.
+ * ompi/mca/common/gba/module.h has the part that the coll component shares.
  *
  * Words. Open MPI calls an active set a group; here a group is a barrier group of a device. A "set"
  * is an active set, or the set of all PEs. Its members have ranks from 0, and rank 0 is the leader.
  *
- * Locks. component.lock protects the device and the list of modules. A module needs no lock,
+ * Locks. gba_common.lock protects the division of symmetric memory, too. A module needs no lock,
  * because OpenSHMEM forbids two concurrent collective calls on one active set.
  */
 #ifndef GBA_SCOLL_GBA_H
@@ -27,7 +29,7 @@
 
 #include "oshmem_config.h"
 
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/module.h"
 
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
@@ -36,8 +38,6 @@
 #include "oshmem/mca/spml/spml.h"
 #include "oshmem/proc/proc.h"
 #include "oshmem/runtime/runtime.h"
-
-#define GBA_SCOLL_LABEL "scoll gba"
 
 /* The hello of a member to the leader, and the activation from the leader to all members, see
  * activation.c. */
@@ -105,53 +105,43 @@ struct gba_scoll_row {
     struct gba_transport *transport; /* of transport.c; NULL: none */
 };
 
+/* The carrier of a set's signals, for gba_team_create, and its state. */
+struct gba_scoll_remote {
+    gba_remote_t super;
+    bool row;   /* the module's slab can be used */
+    bool apart; /* messages can be separated from those of other sets */
+    gba_remote_t pml;
+    struct gba_common_messages messages;
+};
+
 typedef struct gba_scoll_module {
     mca_scoll_base_module_t super;
-    gba_team_t *active; /* the team while its path is one of ours; the only field that the fast path
-                           reads */
+    struct gba_common_module base;
     mca_scoll_base_module_barrier_fn_t previous_barrier; /* named as PREVIOUS_SCOLL_FN requires */
     mca_scoll_base_module_t *previous_barrier_module;
     oshmem_group_t *set;
-    uint32_t rank, size;
     uint64_t barriers; /* barriers begun before the agreement, the current one included */
     uint64_t agree_at; /* the barrier that begins with the agreement; 0: not known yet */
     uint32_t heard;    /* leader: the hellos of ranks 1 to `heard` have arrived */
     ompi_request_t *activated;
     struct gba_scoll_note invitation; /* receive buffer of the activation */
-    bool agreed;
-    gba_status_t declined; /* leader: not GBA_OK: why there is no team */
-    bool reserved;         /* leader: no group because of group_reserve */
-    bool reported;         /* missing members have been reported */
+    bool reserved;                    /* leader: no group because of group_reserve */
+    bool reported;                    /* missing members have been reported */
+    uint32_t channels;                /* GBA_SCOLL_CHANNEL_*: those that all members can use */
     struct gba_scoll_row row;
-    uint32_t channels; /* GBA_SCOLL_CHANNEL_*: those that all members can use */
-    gba_team_t *team;  /* NULL until the agreement, and if capabilities forbid a team */
-    gba_path_t path;   /* the agreed path, that of the team's rounds that are not in the tally */
-    struct gba_common_tally tally;
-    uint64_t round_reported;               /* the last round whose notifications are posted */
-    unsigned long long fallbacks;          /* barriers on the fallback */
-    struct gba_scoll_module *next, **link; /* in component.modules; link NULL: not in the list */
+    struct gba_scoll_remote remote;
 } gba_scoll_module_t;
 OBJ_CLASS_DECLARATION(gba_scoll_module_t);
 
 typedef struct gba_scoll_component {
     mca_scoll_base_component_t super;
-    gba_params_t variables; /* storage of the MCA parameters, which owns the strings */
-    char *companions;       /* parameters, like all below up to device_path_index */
+    /* parameters */
     bool pin_ucx;
     bool quiet;
     unsigned int group_reserve;
     int transport;            /* enum gba_scoll_transport */
     unsigned int signal_rows; /* number of slabs that may be used */
-    int device_path_index;
-    gba_params_t params;     /* checked copy, from open on */
-    bool enabled;            /* not disabled, and all parameters are valid */
-    bool device_asked;       /* the user set device_path, to another value than "none" */
-    char bad_parameter[512]; /* the error in a parameter, or "" */
-    int output;
-    opal_mutex_t lock;
-    struct gba_common_device device;
-    gba_scoll_module_t *modules;
-    struct gba_common_counts retired; /* of destroyed modules */
+
     bool transport_reported; /* the carrier is not the requested one, and that is reported */
     struct gba_scoll_pool pool;
 } gba_scoll_component_t;
@@ -159,41 +149,10 @@ typedef struct gba_scoll_component {
 extern gba_scoll_component_t mca_scoll_gba_component;
 #define gba_scoll (&mca_scoll_gba_component)
 
-/* params.c */
-
-/* Register all parameters and variables. May run in oshmem_info. Returns OSHMEM_SUCCESS. */
-int gba_scoll_params_register(void);
-
-/* Set params, enabled, device_asked and bad_parameter. */
-void gba_scoll_params_check(void);
-
 /* pin.c */
 
 /* Keep the library that would crash in finalize loaded, if this release has that defect. */
 void gba_scoll_pin_ucx(void);
-
-/* module.c */
-
-/* A module for an active set of which this PE is a member. NULL: out of memory. */
-mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set);
-
-/* The sum over all modules, destroyed ones included. Thread-safe; may lag behind other threads. */
-void gba_scoll_counts_sum(struct gba_common_counts *sum);
-
-/* Free the resources of leaked active sets. */
-void gba_scoll_modules_close(void);
-
-/* activation.c */
-
-/*
- * To be called before and after a fallback barrier, while there is no agreement. `before` may block
- * until all members have entered this barrier. Returns GBA_OK or GBA_ERR_OOB.
- */
-gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module);
-gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module);
-
-/* Stop waiting for an activation. */
-void gba_scoll_activation_close(gba_scoll_module_t *module);
 
 /* oob.c */
 
@@ -212,7 +171,10 @@ gba_status_t gba_scoll_receive(const gba_scoll_module_t *module, uint32_t rank,
                                enum gba_scoll_message kind, void *data, size_t bytes);
 
 /* The exchange for libgba among the members. */
-void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module);
+extern const gba_oob_t gba_scoll_oob;
+
+/* For gba_common_framework. */
+int gba_scoll_oob_peer(const void *owner, uint32_t member);
 
 /*
  * The name of a set or a member for the user: "all 4 PEs", "2 PEs (0 and 4)", "4 PEs (0 to 3)", "4
@@ -220,7 +182,6 @@ void gba_scoll_oob_init(gba_oob_t *oob, gba_scoll_module_t *module);
  */
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len);
 void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text, size_t len);
-void gba_scoll_name_by_module(void *ctx, uint32_t rank, char *text, size_t len);
 
 /* slabs.c */
 
@@ -249,23 +210,12 @@ void gba_scoll_pool_close(void);
 
 /* transport.c */
 
-/* The carrier of a set's signals, for gba_team_create, and its state. */
-struct gba_scoll_remote {
-    gba_remote_t super;
-    gba_scoll_module_t *module;
-    bool row;   /* the module's slab can be used */
-    bool apart; /* messages can be separated from those of other sets */
-    gba_remote_t pml;
-    struct gba_common_messages messages;
-};
-
 /*
  * To be called after gba_scoll_row_agree. renegotiation: the slab is in use by the team that
- * renegotiates. Returns the value for the attributes of the team, valid during the call that takes
- * them; NULL: the set can have no signals.
+ * renegotiates. Returns the value for the attributes of the team; NULL: the set can have no
+ * signals.
  */
-const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
-                                          gba_scoll_module_t *module, bool renegotiation);
+const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool renegotiation);
 
 /*
  * The set of all PEs, in finalize: wait until no member reads the slab of this PE any more, because
@@ -273,31 +223,49 @@ const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
  */
 void gba_scoll_transport_drain(gba_scoll_module_t *module);
 
+/* report.c */
+
+/* For gba_common_framework: report the path of a set. The member reports whose device cannot be
+ * used, or else the speaker. */
+void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+                           const char *why);
+
+/* Report the missing members of a set that has not agreed for long, once. */
+void gba_scoll_report_missing(gba_scoll_module_t *module);
+
+/* activation.c */
+
 /*
- * agree.c: collective, blocks. The path is stored in the module. agree: the first agreement.
- * recover: at the end of a barrier after gba_team_recover_due; the group has failed. renegotiate:
- * at the end of a barrier after gba_team_renegotiate_due; a group may be free now. Return GBA_OK;
- * GBA_ERR_OOB: an exchange failed; or GBA_ERR_NOMEM.
+ * To be called before and after a fallback barrier, while there is no agreement. `before` may block
+ * until all members have entered this barrier. Returns GBA_OK or GBA_ERR_OOB.
  */
-gba_status_t gba_scoll_agree(gba_scoll_module_t *module);
-gba_status_t gba_scoll_recover(gba_scoll_module_t *module);
-gba_status_t gba_scoll_renegotiate(gba_scoll_module_t *module);
+gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module);
+gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module);
+
+/* Stop waiting for an activation. */
+void gba_scoll_activation_close(gba_scoll_module_t *module);
+
+/* agree.c, for gba_common_framework */
+
+gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a,
+                                     bool renegotiation);
+void gba_scoll_agree_apply(void *owner);
 
 /* barrier.c */
 
 int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg);
 
-/* report.c */
+/* module.c */
 
-/*
- * Report the path of a set, and its reason. Called by its members; the leader reports, or the
- * member whose device cannot be used. reason, culprit: why there is no group, or GBA_OK, and the
- * member that caused it.
- */
-void gba_scoll_report_path(const gba_scoll_module_t *module, gba_status_t reason, uint32_t culprit,
-                           const char *why);
+/* A module for an active set of which this PE is a member. NULL: out of memory. */
+mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set);
 
-/* Report the missing members of a set that has not agreed for long, once. */
-void gba_scoll_report_missing(gba_scoll_module_t *module);
+/* For gba_common_framework. */
+void gba_scoll_module_close(void *owner);
+
+/* params.c */
+
+/* Register all parameters and variables. May run in oshmem_info. Returns OSHMEM_SUCCESS. */
+int gba_scoll_params_register(void);
 
 #endif

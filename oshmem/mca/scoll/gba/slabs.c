@@ -143,20 +143,20 @@ static gba_status_t proposals_exchange(const gba_scoll_module_t *module, struct 
     gba_status_t status;
     struct proposal other;
 
-    if (0 != module->rank) {
+    if (0 != module->base.rank) {
         status = gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, proposal,
                                 sizeof *proposal);
         if (GBA_OK != status)
             return status;
         return gba_scoll_receive(module, 0, GBA_SCOLL_DOWN, proposal, sizeof *proposal);
     }
-    for (uint32_t rank = 1; rank < module->size; rank++) {
+    for (uint32_t rank = 1; rank < module->base.size; rank++) {
         status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
         if (GBA_OK != status)
             return status;
         proposal_join(proposal, &other);
     }
-    for (uint32_t rank = 1; rank < module->size; rank++) {
+    for (uint32_t rank = 1; rank < module->base.size; rank++) {
         status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_STANDARD, proposal,
                                 sizeof *proposal);
         if (GBA_OK != status)
@@ -203,18 +203,18 @@ static uint64_t rows_take(void)
                        : (UINT64_C(1) << gba_scoll->signal_rows) - 1;
     uint64_t rows;
 
-    opal_mutex_lock(&gba_scoll->lock);
+    opal_mutex_lock(&gba_common.lock);
     rows = NULL == pool->words ? 0 : all & ~pool->taken;
     pool->taken |= rows;
-    opal_mutex_unlock(&gba_scoll->lock);
+    opal_mutex_unlock(&gba_common.lock);
     return rows;
 }
 
 static void rows_give(uint64_t rows)
 {
-    opal_mutex_lock(&gba_scoll->lock);
+    opal_mutex_lock(&gba_common.lock);
     gba_scoll->pool.taken &= ~rows;
-    opal_mutex_unlock(&gba_scoll->lock);
+    opal_mutex_unlock(&gba_common.lock);
 }
 
 gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module)

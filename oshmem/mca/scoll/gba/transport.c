@@ -215,11 +215,12 @@ static uint32_t slots_needed(const gba_remote_group_t *group)
 static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
                                 struct gba_transport **transport)
 {
-    struct gba_scoll_remote *remote = ctx;
-    struct gba_scoll_row *row = &remote->module->row;
+    gba_scoll_module_t *module = ctx;
+    struct gba_scoll_remote *remote = &module->remote;
+    struct gba_scoll_row *row = &module->row;
 
     if (remote->row && slots_needed(group) < SLOTS)
-        return spml_open(remote->module, group, transport);
+        return spml_open(module, group, transport);
     if (!remote->apart)
         return GBA_ERR_UNSUPPORTED;
     if (0 != row->bit)
@@ -229,10 +230,10 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
     return remote->pml.open(remote->pml.ctx, group, transport);
 }
 
-const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
-                                          gba_scoll_module_t *module, bool renegotiation)
+const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool renegotiation)
 {
-    remote->module = module;
+    struct gba_scoll_remote *remote = &module->remote;
+
     remote->row = 0 != module->row.bit && !renegotiation;
     remote->apart = 0 != module->channels;
     remote->messages =
@@ -244,7 +245,7 @@ const gba_remote_t *gba_scoll_remote_init(struct gba_scoll_remote *remote,
         remote->messages.ranks = NULL; /* ranks are equal in both */
     }
     gba_common_remote_init(&remote->pml, &remote->messages);
-    remote->super = (gba_remote_t){.ctx = remote,
+    remote->super = (gba_remote_t){.ctx = module,
                                    .pulls = remote->row,
                                    .name = remote->row ? "symmetric memory" : remote->pml.name,
                                    .open = remote_open};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Barriers outside the fast path: a failed device, the end of a barrier, the fallback. */
+#include "ompi/mca/common/gba/module.h"
+
+void gba_common_progress(void *unused)
+{
+    (void)unused;
+    (void)opal_progress();
+}
+
+void gba_common_notify(struct gba_common_module *m)
+{
+    gba_common_notifications_tell(m->team, &m->round_reported, m->size, gba_common_framework.peer,
+                                  m->owner);
+}
+
+gba_status_t gba_common_barrier_after(struct gba_common_module *m)
+{
+    gba_common_notifications_flush(m->team);
+    if (gba_team_recover_due(m->team))
+        return gba_common_recover(m);
+    return gba_team_renegotiate_due(m->team) ? gba_common_renegotiate(m) : GBA_OK;
+}
+
+/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
+ * be in it without knowledge of the failure. So this member notifies all of them, and waits for
+ * their notifications and answers. */
+static gba_status_t barrier_lost(struct gba_common_module *m)
+{
+    gba_status_t status;
+
+    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
+    while (GBA_ERR_DEAD == (status = gba_barrier_progress(m->team)) || GBA_INPROGRESS == status) {
+        gba_common_notify(m);
+        (void)opal_progress();
+    }
+    return GBA_OK == status ? gba_common_barrier_after(m) : status;
+}
+
+gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status)
+{
+    if (GBA_RENEGOTIATE == status)
+        return gba_common_renegotiate(m);
+    if (GBA_NOTIFY == status)
+        return gba_common_barrier_after(m);
+    return GBA_ERR_DEAD == status ? barrier_lost(m) : status;
+}
+
+gba_status_t gba_common_fallback_end(struct gba_common_module *m)
+{
+    m->fallbacks++;
+    return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_renegotiate(m) : GBA_OK;
+}

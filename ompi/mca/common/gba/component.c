@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a component, its open and close. */
+#include "ompi/mca/common/gba/module.h"
+
+#include <string.h>
+
+/* Not initialised in open, because a tool may read the counters before open, and a module may end
+ * after close. */
+struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT, .output = -1};
+
+void gba_common_open(void)
+{
+    memset(&gba_common.device, 0, sizeof gba_common.device);
+    gba_common.modules = NULL;
+    memset(&gba_common.retired, 0, sizeof gba_common.retired);
+    gba_common_log_open();
+    /* Not in register, because ompi_info calls register, too. */
+    gba_common_params_check();
+}
+
+void gba_common_close(const char *who)
+{
+    struct gba_common_counts sum;
+
+    if (gba_common.enabled && gba_common.params.verbose > 0 && 0 == OPAL_PROC_MY_NAME.vpid) {
+        gba_common_counts_sum(&sum);
+        gba_common_totals(who, &sum);
+    }
+    gba_common_device_put();
+    gba_common_first_close();
+}

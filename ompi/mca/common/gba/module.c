@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of a component's modules, and their counts. */
+#include "ompi/mca/common/gba/module.h"
+
+void gba_common_module_init(struct gba_common_module *m, void *owner)
+{
+    m->owner = owner;
+    m->path = GBA_PATH_FALLBACK;
+}
+
+void gba_common_module_open(struct gba_common_module *m)
+{
+    opal_mutex_lock(&gba_common.lock);
+    m->next = gba_common.modules;
+    m->link = &gba_common.modules;
+    if (NULL != m->next)
+        m->next->link = &m->next;
+    gba_common.modules = m;
+    opal_mutex_unlock(&gba_common.lock);
+}
+
+void gba_common_module_close(struct gba_common_module *m)
+{
+    opal_mutex_lock(&gba_common.lock);
+    if (NULL != m->link) {
+        gba_common_counts_add(&gba_common.retired, m);
+        *m->link = m->next;
+        if (NULL != m->next)
+            m->next->link = m->link;
+        m->link = NULL;
+    }
+    opal_mutex_unlock(&gba_common.lock);
+    gba_team_destroy(m->team);
+    m->team = NULL;
+    m->path = GBA_PATH_FALLBACK;
+    gba_pointer_store_release(&m->active, NULL);
+    m->agreed = true; /* later calls use the fallback barrier */
+}
+
+void gba_common_modules_close(void)
+{
+    while (NULL != gba_common.modules)
+        gba_common_framework.close(gba_common.modules->owner);
+}
+
+static void waits_add(struct gba_common_waits *sum, const struct gba_common_waits *waits)
+{
+    sum->sampled += waits->sampled;
+    sum->ns += waits->ns;
+    if (sum->max_ns < waits->max_ns)
+        sum->max_ns = waits->max_ns;
+}
+
+void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_common_module *m)
+{
+    gba_team_stats_t stats;
+
+    sum->barriers[GBA_PATH_FALLBACK] += m->fallbacks;
+    if (GBA_OK != m->declined)
+        sum->refused[-m->declined]++;
+    waits_add(&sum->waits, &m->waits);
+    if (NULL == m->team)
+        return;
+    gba_team_stats(m->team, &stats);
+    for (int i = 0; i < GBA_COMMON_PATHS; i++) {
+        sum->barriers[i] += m->tally.rounds[i];
+        stats.rounds -= m->tally.rounds[i];
+    }
+    sum->barriers[m->path] += stats.rounds;
+    sum->retries_arrival += stats.retries_arrival;
+    sum->retries_release += stats.retries_release;
+    sum->failovers += stats.failovers;
+    sum->reclaims += stats.reclaims;
+    sum->renegotiations += stats.renegotiations;
+    for (int i = 0; i < GBA_COMMON_REASONS; i++)
+        sum->refused[i] += m->tally.refused[i];
+}
+
+void gba_common_counts_sum(struct gba_common_counts *sum)
+{
+    opal_mutex_lock(&gba_common.lock);
+    *sum = gba_common.retired;
+    for (const struct gba_common_module *m = gba_common.modules; NULL != m; m = m->next)
+        gba_common_counts_add(sum, m);
+    opal_mutex_unlock(&gba_common.lock);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the coll and scoll components do alike with their modules: a module is one communicator or
+ * active set, whose barriers have a team of libgba or the fallback, which is the barrier that was
+ * selected before ours.
+ *
+ * component.c  the state of a component; open and close
+ * module.c     the list of modules, and their counts
+ * agree.c      the choice of the path, at the first barrier and later
+ * barrier.c    the end of a barrier, and a barrier whose device has failed
+ *
+ * gba_common_framework is what a component supplies. The functions of it that get an owner get the
+ * component's own module, see gba_common_module_init.
+ */
+#ifndef GBA_COMMON_MODULE_H
+#define GBA_COMMON_MODULE_H
+
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include "gba/base/order.h"
+
+/* The part of a module that both components have. */
+struct gba_common_module {
+    /* The team, while a barrier needs only gba_barrier_wait; the only field that the fast path
+     * reads. NULL: the component's slow path. */
+    gba_pointer_t active;
+    void *owner;      /* the component's module, which this is a part of */
+    gba_team_t *team; /* NULL until the agreement, and if there is no team */
+    gba_path_t path;  /* the agreed path, that of the team's rounds that are not in the tally */
+    uint32_t rank, size;
+    bool agreed;
+    gba_status_t declined;        /* not GBA_OK: why there is no team */
+    uint64_t round_reported;      /* the last round whose notifications are posted */
+    unsigned long long fallbacks; /* barriers on the fallback */
+    struct gba_common_tally tally;
+    struct gba_common_waits waits;
+    struct gba_common_module *next, **link; /* in gba_common.modules; link NULL: not in the list */
+};
+
+/* The state of this component. */
+struct gba_common {
+    gba_params_t variables; /* storage of the MCA parameters, which owns the strings */
+    char *companions;       /* one more parameter */
+    int device_path_index;
+    gba_params_t params;     /* checked copy, from open on */
+    bool enabled;            /* not disabled, and all parameters are valid */
+    bool device_asked;       /* the user set device_path, to another value than "none" */
+    char bad_parameter[512]; /* the error in a parameter, or "" */
+    int output;              /* the log; -1: closed */
+    /* Protects the device, the list of modules, and the teams, paths and tallies of all modules
+     * against readers in other threads. */
+    opal_mutex_t lock;
+    struct gba_common_device device;
+    struct gba_common_module *modules;
+    struct gba_common_counts retired; /* of destroyed modules */
+};
+
+extern struct gba_common gba_common;
+
+/* The attributes of a team, and the objects that they point to. */
+struct gba_common_agreement {
+    gba_params_t params;
+    char name[64];
+    struct gba_common_messages messages;
+    gba_remote_t remote;
+    gba_team_attr_t attr;
+    gba_oob_t oob;
+};
+
+/* What its framework dictates to a component. Each component defines gba_common_framework. */
+struct gba_common_framework {
+    const char *label;    /* the prefix of the component's lines */
+    uint64_t ids;         /* GBA_COMMON_IDS_* */
+    const gba_oob_t *oob; /* the exchange, without ctx, rank and size; its ctx is the owner */
+    /* A communicator of the whole job, see gba_common_notifications_start. */
+    struct ompi_communicator_t *(*world)(void);
+    /* The rank of a member in it. */
+    int (*peer)(const void *owner, uint32_t member);
+    /*
+     * Complete the attributes: name, remote, and what else differs from the defaults. A
+     * device_status that is not GBA_OK is the reason why the members get no device. renegotiation:
+     * the team goes on with what it has unless it gets a group. Returns GBA_OK or GBA_ERR_OOB. May
+     * be collective.
+     */
+    gba_status_t (*prepare)(void *owner, struct gba_common_agreement *a, bool renegotiation);
+    /* The members have agreed on `path`, or an agreement has failed: enable or disable the fast
+     * path. */
+    void (*apply)(void *owner);
+    /* Report the path. speaker: the member that reports if no member knows more than the others.
+     * reason, culprit: why there is no group, or GBA_OK, and the member that caused it. */
+    void (*report)(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+                   const char *why);
+    /* Free the resources of a module, which then has the fallback. */
+    void (*close)(void *owner);
+};
+
+extern const struct gba_common_framework gba_common_framework;
+
+/* component.c */
+
+/* Begin the component's open: reset the state, open the log, and check the parameters. */
+void gba_common_open(void);
+
+/* End the component's close: print the totals at verbose 1, if this is rank 0 of the job, and
+ * release the device. who: "rank 0". */
+void gba_common_close(const char *who);
+
+/* module.c */
+
+/* In the constructor of a module, whose memory is all zero. */
+void gba_common_module_init(struct gba_common_module *m, void *owner);
+
+/* Insert it into the list. */
+void gba_common_module_open(struct gba_common_module *m);
+
+/* Leave the list and the team. Sends nothing. Later barriers take the fallback. */
+void gba_common_module_close(struct gba_common_module *m);
+
+/* Close all modules that are still in the list: those of leaked communicators or sets. */
+void gba_common_modules_close(void);
+
+/* Add the counts of one module. With the lock held. */
+void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_common_module *m);
+
+/* The sum over all modules, destroyed ones included. Thread-safe; may lag behind other threads. */
+void gba_common_counts_sum(struct gba_common_counts *sum);
+
+/* agree.c: collective, blocks. The path is stored in the module. */
+
+/* Record and report that there is no team. Sends nothing. text: the reason in words. */
+void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t speaker,
+                        const char *text);
+
+/*
+ * agree: the first agreement. recover: at the end of a barrier after gba_team_recover_due; the
+ * group has failed. renegotiate: at the end of a barrier after gba_team_renegotiate_due; a group
+ * may be free now. Return GBA_OK; GBA_ERR_OOB: an exchange failed; or GBA_ERR_NOMEM.
+ */
+gba_status_t gba_common_agree(struct gba_common_module *m);
+gba_status_t gba_common_recover(struct gba_common_module *m);
+gba_status_t gba_common_renegotiate(struct gba_common_module *m);
+
+/* barrier.c */
+
+/* Calls opal_progress, for gba_barrier_wait. */
+void gba_common_progress(void *unused);
+
+/* Post the failure notifications of the current round, see gba_common_notifications_tell. */
+void gba_common_notify(struct gba_common_module *m);
+
+/*
+ * The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on a new
+ * path if gba_team_recover_due or gba_team_renegotiate_due requires it. Returns as agree.c's
+ * functions. Collective, blocks.
+ */
+gba_status_t gba_common_barrier_after(struct gba_common_module *m);
+
+/* gba_barrier_wait has not returned GBA_OK but `status`: complete the barrier if that is possible.
+ * Returns GBA_OK or an error. Collective, blocks. */
+gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status);
+
+/* Count a barrier that the fallback has completed, and renegotiate if that is due. Returns as
+ * agree.c's functions. Collective, blocks. */
+gba_status_t gba_common_fallback_end(struct gba_common_module *m);
+
+#endif
