@@ -126,6 +126,17 @@ unusable_on_hosts() {
     lines 1 "^\\[${host_names[1]}:.*/dev/gba0 is not a GBA: .*; barriers use software"
 }
 
+# No group is free on any host, and no communicator spans the hosts: one line for the job.
+no_group_on_hosts() {
+    ranks_on 2
+    limit 60
+    job --map-by slot --mca coll_gba_barrier_device_path 'sim?full=1' -- alerts pairs
+    total_is sim -eq 0
+    total_is software -gt 0
+    lines "${#host_names[@]}" 'software: .*no barrier group is free'
+    lines 1 'no barrier group is free .*although device_path is'
+}
+
 # Without exclusive selection the plugin takes part by its priority; disabled on all it does not.
 disabled() {
     ranks_on 1
@@ -204,6 +215,7 @@ all_hosts() {
     if [ "$hosts" -eq 2 ]; then
         test_case hosts2-unusable-1 unusable_on_hosts 1
         test_case hosts2-unusable-2 unusable_on_hosts 2
+        test_case hosts2-no-group no_group_on_hosts
     fi
     test_case "hosts$hosts-disabled" disabled
     test_case "hosts$hosts-above-han" above_han

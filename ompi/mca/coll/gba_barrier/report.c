@@ -57,11 +57,15 @@ void gba_coll_report_parameter(void)
     }
 }
 
-/* The member that reports to a user who requested the device: the one that knows the cause, or else
- * one that knows the requested path. */
+/* The member that reports to a user who requested the device: rank 0 of the job, for a reason of
+ * the whole job; the one that knows the cause; or else one that knows the requested path. */
 static uint32_t reporter(ompi_communicator_t *comm, uint32_t asker, gba_status_t reason,
                          uint32_t culprit)
 {
+    if (gba_common_reason_of_job(reason))
+        for (int i = 0; i < ompi_comm_size(comm); i++)
+            if (0 == ompi_group_get_proc_name(comm->c_local_group, i).vpid)
+                return (uint32_t)i;
     return gba_common_reason_own(reason) && gba_coll_capability_asks(comm, culprit) ? culprit
                                                                                     : asker;
 }
@@ -75,12 +79,13 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_statu
     /* Every member records that the reason is reported. */
     bool due = gba_common_reason_due(reason, asked);
 
-    if (due && asked)
+    /* `due` may differ between members. For a reason of the job they choose the same one, because
+     * the job may have other such communicators. */
+    if (asked && (due || gba_common_reason_of_job(reason)))
         speaker = reporter(comm, asker, reason, culprit);
     if (speaker != (uint32_t)ompi_comm_rank(comm))
         return;
-    snprintf(line, sizeof line, "coll %s", gba_status_name(reason));
-    due = due && !gba_common_device_usable(reason) && gba_common_first_on_host(line);
+    due = due && gba_common_reason_first("coll", reason);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
     snprintf(line, sizeof line, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
              GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);

@@ -60,10 +60,25 @@ bool gba_common_reason_own(gba_status_t reason)
            GBA_ERR_BUSY == reason || GBA_ERR_NOMEM == reason || GBA_ERR_IO == reason;
 }
 
-bool gba_common_device_usable(gba_status_t reason)
+bool gba_common_reason_of_job(gba_status_t reason)
 {
-    return GBA_ERR_NO_GROUP == reason && NULL != gba_common.device.device &&
-           gba_device_usable(gba_common.device.device);
+    return GBA_ERR_NO_GROUP == reason;
+}
+
+bool gba_common_reason_first(const char *component, gba_status_t reason)
+{
+    gba_device_t *device = gba_common.device.device;
+    char topic[300];
+
+    if (!gba_common_reason_of_job(reason)) {
+        snprintf(topic, sizeof topic, "%s %s", component, gba_status_name(reason));
+        return gba_common_first_on_host(topic);
+    }
+    if (0 != OPAL_PROC_MY_NAME.vpid || (NULL != device && gba_device_usable(device)))
+        return false;
+    /* Both components may use the device of that path. */
+    snprintf(topic, sizeof topic, "no group %.255s", gba_common.params.device_path);
+    return gba_common_first_on_host(topic);
 }
 
 void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_t len)

@@ -242,10 +242,20 @@ void gba_common_device_put(void);
 bool gba_common_reason_own(gba_status_t reason);
 
 /*
- * Whether a team got no group although the device serves the job: other teams of the job have the
- * groups. Queries the device. Thread-safe.
+ * Whether a reason concerns the whole job, and not one host: the device has no free group. Rank 0
+ * of the job alone reports it, of the teams of which it is a member, so that the job prints one
+ * line. Nothing else elects one process of all hosts: Open MPI 4.1 loses messages that it
+ * aggregates, and the data server of mpirun stores several values of one name.
  */
-bool gba_common_device_usable(gba_status_t reason);
+bool gba_common_reason_of_job(gba_status_t reason);
+
+/*
+ * Whether this process prints a line about a reason that is due (gba_common_reason_due). One
+ * process of each host does. Of the reasons of gba_common_reason_of_job, rank 0 of the job does,
+ * unless other teams of the job have groups of the device. component: "coll" or "scoll". Queries
+ * the device. Thread-safe.
+ */
+bool gba_common_reason_first(const char *component, gba_status_t reason);
 
 /*
  * The end of a line about a team without a group: the requested path, the fault of the device, and

@@ -29,8 +29,7 @@ void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, u
     /* The member that knows the cause. */
     if (module->base.rank != (due && asked && gba_common_reason_own(reason) ? culprit : speaker))
         return;
-    snprintf(more, sizeof more, "scoll %s", gba_status_name(reason));
-    due = due && !gba_common_device_usable(reason) && gba_common_first_on_host(more);
+    due = due && gba_common_reason_first("scoll", reason);
     gba_scoll_name_set(module->set, set, sizeof set);
     gba_scoll_row_describe(&module->row, transport, sizeof transport);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
