@@ -61,6 +61,18 @@ static gba_status_t lanes_test(struct gba_algo_state *b, struct gba_transport *s
     return done ? GBA_OK : GBA_INPROGRESS;
 }
 
+/* Central (v3) that sets its flag, once more or late, when it has read all others. */
+static gba_status_t central_then_set(struct gba_algo_state *b, struct gba_transport *s,
+                                     uint32_t value)
+{
+    if (b->seen > b->size)
+        return GBA_OK;
+    if (gba_central_test_on(s->ops, b, s) != GBA_OK)
+        return GBA_INPROGRESS;
+    b->seen++;
+    return s->ops->set(s, b->rank, 0, value);
+}
+
 /* Central (v3) that reads the other flags before it sets its own. */
 static gba_status_t look_first_start(struct gba_algo_state *b, struct gba_transport *s,
                                      uint32_t seq)
@@ -73,23 +85,13 @@ static gba_status_t look_first_start(struct gba_algo_state *b, struct gba_transp
 
 static gba_status_t look_first_test(struct gba_algo_state *b, struct gba_transport *s)
 {
-    if (b->seen > b->size)
-        return GBA_OK;
-    if (gba_central_test_on(s->ops, b, s) != GBA_OK)
-        return GBA_INPROGRESS;
-    b->seen++;
-    return s->ops->set(s, b->rank, 0, b->seq);
+    return central_then_set(b, s, b->seq);
 }
 
 /* Central (v3) that resets its flag to the round before when it leaves. */
 static gba_status_t reset_test(struct gba_algo_state *b, struct gba_transport *s)
 {
-    if (b->seen > b->size)
-        return GBA_OK;
-    if (gba_central_test_on(s->ops, b, s) != GBA_OK)
-        return GBA_INPROGRESS;
-    b->seen++;
-    return s->ops->set(s, b->rank, 0, b->seq - 2);
+    return central_then_set(b, s, b->seq - 2);
 }
 
 /* Central (v3) that never reads the last member's flag. */
@@ -135,20 +137,27 @@ static gba_status_t eager_test(struct gba_algo_state *b, struct gba_transport *s
     return GBA_OK;
 }
 
-/* Dissemination (v1) with another comparison, or with fewer rounds. */
-static gba_status_t v1_with(struct gba_algo_state *b, struct gba_transport *s, uint32_t size,
-                            bool (*reached)(uint32_t, uint32_t))
-{
-    while (b->distance < size) {
-        if (!reached(word_of(s, b->slot, b->seq), b->seq))
-            return GBA_INPROGRESS;
-        b->distance *= 2;
-        b->slot++;
-        if (b->distance < size)
-            (void)tell(b, s, b->distance, b->slot);
+/* Dissemination (v1) with another comparison of `word` and `seq`, or with fewer rounds. */
+#define V1_TEST(function, size, reached)                                            \
+    static gba_status_t function(struct gba_algo_state *b, struct gba_transport *s) \
+    {                                                                               \
+        for (uint32_t last = (size), seq = b->seq; b->distance < last;) {           \
+            uint32_t word = word_of(s, b->slot, seq);                               \
+                                                                                    \
+            if (!(reached))                                                         \
+                return GBA_INPROGRESS;                                              \
+            b->distance *= 2;                                                       \
+            b->slot++;                                                              \
+            if (b->distance < last)                                                 \
+                (void)tell(b, s, b->distance, b->slot);                             \
+        }                                                                           \
+        return GBA_OK;                                                              \
     }
-    return GBA_OK;
-}
+
+V1_TEST(widened_test, b->size, (uint64_t)word >= (uint64_t)seq)
+V1_TEST(signed_test, b->size, (int32_t)word >= (int32_t)seq)
+V1_TEST(equal_test, b->size, word == seq)
+V1_TEST(round_short_test, b->size / 2 + 1, GBA_SEQ_REACHED(word, seq))
 
 /* Right with one exception: it leaves when all have arrived, while its own signals have not left.
  */
@@ -170,137 +179,57 @@ static gba_status_t hasty_v3_test(struct gba_algo_state *b, struct gba_transport
     return gba_central_test_on(&hasty_ops, b, s);
 }
 
-static bool reached_right(uint32_t a, uint32_t b)
-{
-    return GBA_SEQ_REACHED(a, b);
-}
+/* An algorithm with other steps, or on a transport that breaks promise 4; and the verdict. */
+struct mutant {
+    const char *name;
+    const struct gba_algorithm *base;
+    gba_status_t (*start)(struct gba_algo_state *b, struct gba_transport *s, uint32_t seq);
+    gba_status_t (*test)(struct gba_algo_state *b, struct gba_transport *s);
+    enum verdict verdict;
+    struct rules rules; /* radix 0: 2 */
+};
 
-static bool reached_widened(uint32_t a, uint32_t b)
-{
-    return (uint64_t)a >= (uint64_t)b;
-}
+#define V1 &gba_algo_dissemination
+#define V2 &gba_algo_radix
+#define V3 &gba_algo_central
 
-static bool reached_signed(uint32_t a, uint32_t b)
-{
-    return (int32_t)a >= (int32_t)b;
-}
-
-static bool reached_equal(uint32_t a, uint32_t b)
-{
-    return a == b;
-}
-
-static gba_status_t widened_test(struct gba_algo_state *b, struct gba_transport *s)
-{
-    return v1_with(b, s, b->size, reached_widened);
-}
-
-static gba_status_t signed_test(struct gba_algo_state *b, struct gba_transport *s)
-{
-    return v1_with(b, s, b->size, reached_signed);
-}
-
-static gba_status_t equal_test(struct gba_algo_state *b, struct gba_transport *s)
-{
-    return v1_with(b, s, b->size, reached_equal);
-}
-
-static gba_status_t round_short_test(struct gba_algo_state *b, struct gba_transport *s)
-{
-    return v1_with(b, s, b->size / 2 + 1, reached_right);
-}
-
-static gba_status_t v1_start(struct gba_algo_state *b, struct gba_transport *s, uint32_t seq)
-{
-    return gba_dissemination_start_on(s->ops, b, s, seq);
-}
-
-static gba_status_t v2_start(struct gba_algo_state *b, struct gba_transport *s, uint32_t seq)
-{
-    return gba_radix_start_on(s->ops, b, s, seq);
-}
-
-static gba_status_t v3_start(struct gba_algo_state *b, struct gba_transport *s, uint32_t seq)
-{
-    return gba_central_start_on(s->ops, b, s, seq);
-}
-
-static uint32_t many_slots(uint32_t size, uint32_t radix)
-{
-    return gba_sched_rounds(size, radix) * (radix - 1);
-}
-
-static const struct gba_algorithm mutant_lanes = {.name = "lanes run ahead",
-                                                  .pulls = false,
-                                                  .slots = many_slots,
-                                                  .start = lanes_start,
-                                                  .test = lanes_test,
-                                                  NULL};
-static const struct gba_algorithm mutant_look_first = {.name = "look first",
-                                                       .pulls = true,
-                                                       .slots = gba_central_slots,
-                                                       .start = look_first_start,
-                                                       .test = look_first_test,
-                                                       NULL};
-static const struct gba_algorithm mutant_reset = {.name = "reset",
-                                                  .pulls = true,
-                                                  .slots = gba_central_slots,
-                                                  .start = v3_start,
-                                                  .test = reset_test,
-                                                  NULL};
-static const struct gba_algorithm mutant_skip = {.name = "skip",
-                                                 .pulls = true,
-                                                 .slots = gba_central_slots,
-                                                 .start = v3_start,
-                                                 .test = skip_test,
-                                                 NULL};
-static const struct gba_algorithm mutant_short_lane = {.name = "short lane",
-                                                       .pulls = false,
-                                                       .slots = gba_sched_slots,
-                                                       .start = v2_start,
-                                                       .test = short_lane_test,
-                                                       NULL};
-static const struct gba_algorithm mutant_eager = {.name = "eager",
-                                                  .pulls = false,
-                                                  .slots = gba_dissemination_slots,
-                                                  .start = eager_start,
-                                                  .test = eager_test,
-                                                  NULL};
-static const struct gba_algorithm mutant_widened = {.name = "widened",
-                                                    .pulls = false,
-                                                    .slots = gba_dissemination_slots,
-                                                    .start = v1_start,
-                                                    .test = widened_test,
-                                                    NULL};
-static const struct gba_algorithm mutant_signed = {.name = "signed",
-                                                   .pulls = false,
-                                                   .slots = gba_dissemination_slots,
-                                                   .start = v1_start,
-                                                   .test = signed_test,
-                                                   NULL};
-static const struct gba_algorithm mutant_equal = {.name = "equal",
-                                                  .pulls = false,
-                                                  .slots = gba_dissemination_slots,
-                                                  .start = v1_start,
-                                                  .test = equal_test,
-                                                  NULL};
-static const struct gba_algorithm mutant_round_short = {.name = "round short",
-                                                        .pulls = false,
-                                                        .slots = gba_dissemination_slots,
-                                                        .start = v1_start,
-                                                        .test = round_short_test,
-                                                        NULL};
-static const struct gba_algorithm mutant_hasty[] = {
-    {.name = "hasty v1",
-     .slots = gba_dissemination_slots,
-     .start = v1_start,
-     .test = hasty_v1_test},
-    {.name = "hasty v2", .slots = gba_sched_slots, .start = v2_start, .test = hasty_v2_test},
-    {.name = "hasty v3",
-     .pulls = true,
-     .slots = gba_central_slots,
-     .start = v3_start,
-     .test = hasty_v3_test},
+static const struct mutant mutants[] = {
+    {"lanes run ahead", V2, lanes_start, lanes_test, EARLY, {.size = 6, .radix = 3, .rounds = 1}},
+    {"look first", V3, look_first_start, look_first_test, DEADLOCK, {.size = 2, .rounds = 1}},
+    {"reset",
+     V3,
+     NULL,
+     reset_test,
+     DEADLOCK,
+     {.size = 2, .rounds = 1, .one_word = true, .in_order = true}},
+    {"skip", V3, NULL, skip_test, EARLY, {.size = 3, .rounds = 1}},
+    {"short lane", V2, NULL, short_lane_test, EARLY, {.size = 3, .radix = 3, .rounds = 1}},
+    {"eager", V1, eager_start, eager_test, EARLY, {.size = 4, .rounds = 1}},
+    {"round short", V1, NULL, round_short_test, EARLY, {.size = 3, .rounds = 1}},
+    {"widened", V1, NULL, widened_test, EARLY, {.size = 2, .first = 0xFFFFFFFEu, .rounds = 3}},
+    {"signed", V1, NULL, signed_test, EARLY, {.size = 2, .first = 0x7FFFFFFEu, .rounds = 3}},
+    {"equal",
+     V1,
+     NULL,
+     equal_test,
+     DEADLOCK,
+     {.size = 2, .rounds = 3, .one_word = true, .in_order = true}},
+    {"hasty v1", V1, NULL, hasty_v1_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
+    {"hasty v2",
+     V2,
+     NULL,
+     hasty_v2_test,
+     DEADLOCK,
+     {.size = 3, .radix = 3, .rounds = 1, .keeps = true}},
+    {"hasty v3", V3, NULL, hasty_v3_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
+    {"v1, one word", V1, NULL, NULL, DEADLOCK, {.size = 2, .rounds = 3, .one_word = true}},
+    {"v1, late", V1, NULL, NULL, DEADLOCK, {.size = 2, .rounds = 4, .late = true}},
+    {"v2, one word",
+     V2,
+     NULL,
+     NULL,
+     DEADLOCK,
+     {.size = 3, .radix = 3, .rounds = 3, .one_word = true}},
 };
 
 #endif

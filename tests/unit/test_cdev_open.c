@@ -35,16 +35,23 @@ static void a_device(void **state)
     assert_silent();
 }
 
+/* That call fails once. line: the text that is logged; NULL: none. */
+static void fails(unsigned long call, int error, gba_status_t expected, const char *line)
+{
+    fake_kernel_fail(call, error, 1);
+    refused(expected);
+    if (NULL == line)
+        assert_silent();
+    else
+        assert_logged(line);
+}
+
 /* No file: the caller knows whether the user requested the device. */
 static void no_such_file(void **state)
 {
     (void)state;
-    fake_kernel_fail(FAKE_OPEN, ENOENT, 1);
-    refused(GBA_ERR_NO_DEVICE);
-    assert_silent();
-    fake_kernel_fail(FAKE_OPEN, ENOTDIR, 1);
-    refused(GBA_ERR_NO_DEVICE);
-    assert_silent();
+    fails(FAKE_OPEN, ENOENT, GBA_ERR_NO_DEVICE, NULL);
+    fails(FAKE_OPEN, ENOTDIR, GBA_ERR_NO_DEVICE, NULL);
     fake_kernel.no_device = true;
     refused(GBA_ERR_NO_DEVICE);
     assert_silent();
@@ -53,45 +60,29 @@ static void no_such_file(void **state)
 static void a_file_without_a_device(void **state)
 {
     (void)state;
-    fake_kernel_fail(FAKE_OPEN, ENODEV, 1);
-    refused(GBA_ERR_NO_DEVICE);
-    assert_logged("cannot open /dev/gba0: No such device (no driver serves this file)");
-    fake_kernel_fail(FAKE_OPEN, ENXIO, 1);
-    refused(GBA_ERR_NO_DEVICE);
-    assert_logged("cannot open /dev/gba0: No such device or address (no driver serves this file)");
-    fake_kernel_fail(GBA_IOC_QUERY, ENODEV, 1);
-    refused(GBA_ERR_NO_DEVICE);
-    assert_logged("cannot query /dev/gba0: the device was unplugged");
+    fails(FAKE_OPEN, ENODEV, GBA_ERR_NO_DEVICE,
+          "cannot open /dev/gba0: No such device (no driver serves this file)");
+    fails(FAKE_OPEN, ENXIO, GBA_ERR_NO_DEVICE,
+          "cannot open /dev/gba0: No such device or address (no driver serves this file)");
+    fails(GBA_IOC_QUERY, ENODEV, GBA_ERR_NO_DEVICE,
+          "cannot query /dev/gba0: the device was unplugged");
 }
 
 static void permission_denied(void **state)
 {
     (void)state;
-    fake_kernel_fail(FAKE_OPEN, EACCES, 1);
-    refused(GBA_ERR_PERM);
-    assert_logged("cannot open /dev/gba0: Permission denied");
-    fake_kernel_fail(FAKE_OPEN, EPERM, 1);
-    refused(GBA_ERR_PERM);
-    assert_logged("cannot open /dev/gba0: Operation not permitted");
+    fails(FAKE_OPEN, EACCES, GBA_ERR_PERM, "cannot open /dev/gba0: Permission denied");
+    fails(FAKE_OPEN, EPERM, GBA_ERR_PERM, "cannot open /dev/gba0: Operation not permitted");
 }
 
 static void other_errors_of_open(void **state)
 {
     (void)state;
-    fake_kernel_fail(FAKE_OPEN, EMFILE, 1);
-    refused(GBA_ERR_IO);
-    assert_logged("cannot open /dev/gba0: Too many open files");
-    fake_kernel_fail(FAKE_OPEN, ENOMEM, 1);
-    refused(GBA_ERR_NOMEM);
-    assert_logged("/dev/gba0");
-    fake_kernel_fail(FAKE_OPEN, EBUSY, 1);
-    refused(GBA_ERR_BUSY);
-    assert_logged("cannot open /dev/gba0: Device or resource busy");
-    fake_kernel_fail(FAKE_FSTAT, EIO, 1);
-    refused(GBA_ERR_IO);
-    assert_logged("/dev/gba0: Input/output error");
+    fails(FAKE_OPEN, EMFILE, GBA_ERR_IO, "cannot open /dev/gba0: Too many open files");
+    fails(FAKE_OPEN, ENOMEM, GBA_ERR_NOMEM, "/dev/gba0");
+    fails(FAKE_OPEN, EBUSY, GBA_ERR_BUSY, "cannot open /dev/gba0: Device or resource busy");
+    fails(FAKE_FSTAT, EIO, GBA_ERR_IO, "/dev/gba0: Input/output error");
 }
-
 static void something_else(void **state)
 {
     static const int errors[] = {ENOTTY, EINVAL, ENOSYS, EOPNOTSUPP};
@@ -102,14 +93,10 @@ static void something_else(void **state)
     assert_logged("/dev/gba0 is not a GBA: it is not a character device");
     assert_int_equal(fake_kernel.ioctls, 0); /* nothing was said to a file that is no device */
     fake_kernel.plain_file = false;
-    fake_kernel_fail(FAKE_OPEN, EISDIR, 1);
-    refused(GBA_ERR_NOT_GBA);
-    assert_logged("/dev/gba0");
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-        fake_kernel_fail(GBA_IOC_QUERY, errors[i], 1);
-        refused(GBA_ERR_NOT_GBA);
-        assert_logged("/dev/gba0 is not a GBA: another driver serves this file");
-    }
+    fails(FAKE_OPEN, EISDIR, GBA_ERR_NOT_GBA, "/dev/gba0");
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        fails(GBA_IOC_QUERY, errors[i], GBA_ERR_NOT_GBA,
+              "/dev/gba0 is not a GBA: another driver serves this file");
 }
 
 /* The system's own files: the table of system calls that is not replaced. */
@@ -171,9 +158,7 @@ static void a_driver_that_talks_nonsense(void **state)
     fake_kernel.members_max = 0;
     refused(GBA_ERR_IO);
     fake_kernel.members_max = GBA_MEMBERS_MAX;
-    fake_kernel_fail(GBA_IOC_QUERY, EFAULT, 1);
-    refused(GBA_ERR_IO);
-    assert_logged("cannot query /dev/gba0: Bad address");
+    fails(GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, "cannot query /dev/gba0: Bad address");
 }
 
 static void interrupted(void **state)

@@ -152,15 +152,11 @@ static void test_lose_arrival(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, membership);
-    sim_arrive(membership[0], 1);
-    sim_arrive(membership[1], 1);
-    assert_true(sim_released(membership[0], 1) && sim_released(membership[1], 1));
+    sim_round(membership, 2, 1);
     sim_arrive(membership[0], 2);
     assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
     assert_int_equal(group.arrived_mask[0], 0);
-    sim_arrive(membership[0], 2);
-    sim_arrive(membership[1], 2);
-    assert_true(sim_released(membership[0], 2) && sim_released(membership[1], 2));
+    sim_round(membership, 2, 2);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ARRIVALS], 4);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_REPEATS], 0);
     sim_leave(membership, 2);
@@ -221,9 +217,7 @@ static void test_die_arrival(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, membership);
-    sim_arrive(membership[0], 1);
-    sim_arrive(membership[1], 1);
-    assert_true(sim_released(membership[0], 1) && sim_released(membership[1], 1));
+    sim_round(membership, 2, 1);
     assert_false(sim_info(dev).dead);
     sim_arrive(membership[0], 2);
     assert_true(sim_info(dev).dead);
