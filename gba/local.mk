@@ -20,7 +20,7 @@ GBA_LIB_SOURCES = \
 	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
 	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
 	gba/team/path_software.c gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
-	gba/team/degraded.h gba/team/degraded.c gba/team/failover.h gba/team/failover.c \
+	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c gba/team/failover.h gba/team/failover.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/alloc.h gba/team/alloc.c \
 	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c

@@ -106,7 +106,7 @@ GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
  * GBA_INPROGRESS; or GBA_ERR_IO. Never blocks, and makes no system call. Acquire on GBA_OK, as
  * gba_poll_release.
  * progress: does what is too slow for test. Call it every few microseconds, or less often, while
- * test returns GBA_INPROGRESS. It reads the clock, and after `retry_after` milliseconds the
+ * test returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
  * registers of the device, and repairs a lost arrival or release. Returns GBA_INPROGRESS; GBA_OK,
  * as test; GBA_ERR_DEAD: the device has died, or has taken the group back: send notifications
  * (gba_notification_t), and continue until test returns GBA_OK; GBA_ERR_IO: the runtime lost a

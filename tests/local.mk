@@ -18,7 +18,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
-	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_failover
+	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
@@ -98,6 +98,8 @@ tests_unit_test_device_SOURCES = tests/unit/test_device.c tests/unit/log_catch.h
 tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
 tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_THREAD_OOB)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
+tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
+tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/heard.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc

@@ -50,11 +50,12 @@ static const gba_param_t table[] = {
      .help = "Messages: 0 failures, and settings that cannot take effect; 1 also the path of each "
              "communicator or active set, with the reason, and totals at the end; 2 also losses "
              "that were recovered, of every process; 3 also each step of devices and groups"},
-    {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 1, .max = 3600000, .value_default = 100,
+    {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 0, .max = 3600000, .value_default = 0,
      .level = 6,
      .help = "Milliseconds that a barrier waits before it reads the registers of the device for an "
              "arrival or a release that was lost, 1 to 3600000; the interval doubles with each "
-             "reading, up to 16 times this value"},
+             "reading, up to 16 times this value. 0: four times a typical round, 100 microseconds "
+             "to 20 milliseconds; the interval doubles up to 1.6 seconds"},
     {FIELD(offload_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000, .value_default = 0,
      .level = 4,
      .help = "Barriers that a communicator or active set does before it requests a barrier group, "

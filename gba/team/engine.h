@@ -9,6 +9,7 @@
 #include "gba/gba.h"
 #include "gba/team/message_barrier.h"
 #include "gba/team/path.h"
+#include "gba/team/retry.h"
 
 struct gba_team {
     /* The fast path, in about one cache line. Arrive on the path, then test up to path->spins
@@ -37,11 +38,10 @@ struct gba_team {
         uint64_t began;        /* time of its first check, ns */
         uint64_t report_after; /* ns; 0: never */
         uint64_t report_due;
-        uint64_t retry_after;  /* ns */
-        uint64_t retry_due;    /* time of the next check of the registers */
-        uint64_t retry_factor; /* grows while a round lasts */
-        bool reported;         /* this member has reported the stalled round */
-        bool inspect_failed;   /* the failed check has been logged */
+        struct gba_retry retry; /* when to read the registers */
+        bool watched;           /* this round: set at its first check, cleared at its end */
+        bool reported;          /* this member has reported the stalled round */
+        bool inspect_failed;    /* the failed check has been logged */
     } watchdog;
 
     /* Since the last renegotiation, or the last loss of a group; see alloc.c: */

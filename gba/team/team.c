@@ -22,7 +22,7 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     t->name_member = attr->name_member;
     t->name_ctx = attr->name_ctx;
     t->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
-    t->watchdog.retry_after = (uint64_t)attr->params->retry_after * 1000000u;
+    gba_retry_init(&t->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
     snprintf(t->name, sizeof t->name, "%s", attr->name);
     status = gba_agree(t, attr, oob);
     if (GBA_OK != status) {

@@ -10,6 +10,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/park.h"
+#include "gba/team/watchdog.h"
 
 /*
  * Spins between two calls of the runtime's progress, with a core for each process: about 5 us. That
@@ -87,6 +88,16 @@ static void awaited_park(const struct gba_awaited *awaited, uint64_t seen, uint6
         gba_word_park(awaited->word, seen, timeout, awaited->sleepers);
 }
 
+/* The next sleep of a member that has waited since `began` and may sleep for `most` ns. A lost
+ * arrival or release wakes nobody, so the member is awake when a reading of the registers is due.
+ */
+static uint64_t wait_nap(const struct gba_team *team, uint64_t most, uint64_t now)
+{
+    uint64_t patience = gba_watchdog_patience(team, now);
+
+    return patience < most ? patience : most;
+}
+
 /*
  * Sleep for at most `most` ns, because the runtime's messages need progress. Through shared memory
  * the awaited member wakes this one. A device and the runtime's messages do not.
@@ -157,7 +168,7 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
     for (;;) {
         status = wait_look(team, steps, yields);
         if (GBA_INPROGRESS == status && sleeps)
-            status = wait_sleep(team, steps, now - began, most);
+            status = wait_sleep(team, steps, now - began, wait_nap(team, most, now));
         if (GBA_INPROGRESS != status)
             return status;
         if (NULL != progress)

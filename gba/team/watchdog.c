@@ -13,9 +13,6 @@
 #include "gba/base/log.h"
 #include "gba/team/failover.h"
 
-/* The pause between two checks of the registers doubles, up to this many times retry_after. */
-#define RETRY_FACTOR_MAX 16u
-
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
@@ -147,7 +144,7 @@ static void stalled_tell(struct gba_team *team, const gba_group_state_t *group, 
 }
 
 /* Report the end of a barrier whose stall was reported. */
-void gba_watchdog_over(struct gba_team *team)
+static void stalled_over(struct gba_team *team)
 {
     if (team->watchdog.reported)
         gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
@@ -156,32 +153,48 @@ void gba_watchdog_over(struct gba_team *team)
     team->watchdog.reported = false;
 }
 
+void gba_watchdog_over(struct gba_team *team)
+{
+    stalled_over(team);
+    if (!team->watchdog.watched)
+        return;
+    team->watchdog.watched = false;
+    gba_retry_end(&team->watchdog.retry, gba_clock_ns() - team->watchdog.began);
+}
+
+/* What the registers show to be lost. A release that has come since they were read is not. */
+static enum gba_loss watch_loss(const struct gba_local_state *state, const gba_group_state_t *group)
+{
+    if (GBA_OK == gba_state_poll(state))
+        return GBA_LOSS_NONE; /* the caller's next test sees it */
+    if (GBA_SEQ_REACHED(group->sequence, state->sequence))
+        return GBA_LOSS_RELEASE; /* the round is over, but the flag does not show it */
+    return gba_group_arrived(group, state->member) ? GBA_LOSS_NONE : GBA_LOSS_ARRIVAL;
+}
+
 /* Compare the device's state of this round with this member's, and repair a lost arrival or
  * release. */
-static gba_status_t watch_mend(struct gba_team *team, const gba_group_state_t *group)
+static void watch_mend(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     struct gba_path_base *path = team->path;
     struct gba_local_state *state = NULL != path->ops->in_group ? path->ops->in_group(path) : NULL;
-    bool over;
+    enum gba_loss loss;
 
-    if (NULL == state)
-        return GBA_INPROGRESS; /* a leader that gathers has not arrived */
-    over = GBA_SEQ_REACHED(group->sequence, state->sequence);
-    if (over) {
-        /* The round is over, but the flag does not show it: request the release again. The release
-         * may have come since the last test; a second one does no harm. */
-        if (GBA_OK == gba_state_poll(state))
-            return GBA_INPROGRESS; /* the caller's next test sees it */
-        team->stats.retries_release++;
-    } else if (!gba_group_arrived(group, state->member)) {
-        team->stats.retries_arrival++;
-    } else {
-        return GBA_INPROGRESS; /* other members are late */
+    if (NULL == state) {
+        gba_retry_later(&team->watchdog.retry, now); /* a leader that gathers has not arrived */
+        return;
     }
+    loss = watch_loss(state, group);
+    if (!gba_retry_read(&team->watchdog.retry, now, loss))
+        return;
+    if (GBA_LOSS_RELEASE == loss)
+        team->stats.retries_release++;
+    else
+        team->stats.retries_arrival++;
     gba_log(GBA_LOG_INFO, "%s: round %u: %s lost; arrival resent", team->name, state->sequence,
-            over ? "release" : "arrival");
+            GBA_LOSS_RELEASE == loss ? "release" : "arrival");
+    /* The device counts a repeated arrival once, and after the round it repeats the release. */
     gba_state_arrive(state);
-    return GBA_INPROGRESS;
 }
 
 /* Read the registers, if there are any. Returns GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED; or
@@ -207,13 +220,24 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
 /* Start to watch a round, at its first check. */
 static void watch_begin(struct gba_team *team, uint64_t now)
 {
-    gba_watchdog_over(team);
-    team->watchdog.round = gba_team_rounds(team) + 1;
+    const gba_group_t *group = team->path->group;
+    uint64_t round = gba_team_rounds(team) + 1;
+
+    stalled_over(team);
+    gba_retry_begin(&team->watchdog.retry, now, NULL != group ? group->membership->members : 0,
+                    round - team->watchdog.round - 1);
+    team->watchdog.round = round;
     team->watchdog.began = now;
-    team->watchdog.retry_factor = 1;
-    team->watchdog.retry_due = now + team->watchdog.retry_after;
+    team->watchdog.watched = true;
     team->watchdog.report_due =
         0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
+}
+
+uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
+{
+    if (!team->watchdog.watched || NULL == team->path->group || gba_failover_failed(team))
+        return UINT64_MAX;
+    return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
 
 /* This member has found that its group has failed. loss: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
@@ -242,7 +266,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
      * test then sees that release, as in any failed round. */
     if (gba_path_dead(path))
         gba_failover_fail(team);
-    retry = NULL != path->group && now >= team->watchdog.retry_due;
+    retry = NULL != path->group && now >= team->watchdog.retry.due;
     stalled = now >= team->watchdog.report_due;
     if (gba_failover_failed(team)) {
         memset(&group, 0, sizeof group);
@@ -258,13 +282,10 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
     status = watch_inspect(team, &group);
     if (stalled && (GBA_OK == status || GBA_INPROGRESS == status))
         stalled_tell(team, GBA_OK == status ? &group : NULL, now);
-    if (retry) {
-        if (team->watchdog.retry_factor < RETRY_FACTOR_MAX)
-            team->watchdog.retry_factor *= 2;
-        team->watchdog.retry_due = now + team->watchdog.retry_after * team->watchdog.retry_factor;
-        if (GBA_OK == status)
-            status = watch_mend(team, &group);
-    }
+    if (retry && GBA_OK == status)
+        watch_mend(team, &group, now);
+    else if (retry)
+        gba_retry_later(&team->watchdog.retry, now);
     return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_lost(team, status)
                                                                  : GBA_INPROGRESS;
 }

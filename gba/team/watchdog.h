@@ -12,7 +12,12 @@
  */
 gba_status_t gba_watchdog_check(struct gba_team *team);
 
-/* The round has ended: report the end if the stall was reported. */
+/* The time until the next check that reads the registers, ns; UINT64_MAX: none is due in this
+ * round. A member sleeps no longer than that. */
+uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now);
+
+/* The round has ended: learn its duration, and report the end if the stall was reported. Reads the
+ * clock if the round has been checked. */
 void gba_watchdog_over(struct gba_team *team);
 
 #endif

@@ -579,7 +579,7 @@ all_faults() {
     test_case range-min-comm-size out_of_range min_comm_size 1 'allowed: 2 to'
     test_case range-sw-radix out_of_range sw_radix 1 '2 to 64'
     test_case range-verbose out_of_range verbose 4 '0 to 3'
-    test_case range-retry-after out_of_range retry_after 0 '1 to 3600000'
+    test_case range-retry-after out_of_range retry_after -1 '0 to 3600000'
     test_case hosts-2 two_hosts 4 early_exit kinds
 
     test_case bad-option bad_path 'sim?lose_everything=1' 'unknown option "lose_everything"'

@@ -68,7 +68,7 @@ static void the_reference(void **state)
     assert_string_equal(find("device_path")->string_default, "/dev/gba0");
     assert_int_equal(find("min_comm_size")->value_default, 2);
     assert_int_equal(find("verbose")->value_default, 0);
-    assert_int_equal(find("retry_after")->value_default, 100);
+    assert_int_equal(find("retry_after")->value_default, 0);
     assert_true(find("first_sequence")->hidden);
     /* A rank that decides for itself here takes another path than the others. */
     assert_true(find("priority")->all_same);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When a member reads the registers of the device, and what it believes: the pure function, and
+ * whole barriers on a simulated device. The test sets the clock (the linker substitutes
+ * clock_gettime), so nothing here depends on speed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "gba/team/engine.h"
+#include "tests/unit/thread_oob.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+/* --- The pure function --- */
+
+/* The first pause of the next round, after `before` rounds that were not waited for. */
+static uint64_t first(struct gba_retry *retry, uint64_t before)
+{
+    gba_retry_begin(retry, 0, 4, before);
+    return retry->due;
+}
+
+static void rounds_of(struct gba_retry *retry, unsigned rounds, uint64_t took)
+{
+    while (rounds-- > 0) {
+        gba_retry_begin(retry, 0, 4, 0);
+        gba_retry_end(retry, took);
+    }
+}
+
+static void test_the_first_reading_follows_the_rounds(void **state)
+{
+    struct gba_retry retry;
+
+    (void)state;
+    gba_retry_init(&retry, 0);
+    assert_int_equal(first(&retry, 0), 20 * MS); /* nothing is known yet */
+    assert_int_equal(first(&retry, 100), 100 * US);
+    rounds_of(&retry, 100, 1 * MS);
+    assert_in_range(first(&retry, 0), 3 * MS, 5 * MS);
+    rounds_of(&retry, 100, 1000 * MS);
+    assert_int_equal(first(&retry, 0), 20 * MS);
+    rounds_of(&retry, 100, 5 * US);
+    assert_int_equal(first(&retry, 0), 100 * US);
+    /* Some long rounds are not typical. */
+    for (int i = 0; i < 100; i++) {
+        rounds_of(&retry, 3, 100 * MS);
+        assert_in_range(first(&retry, 4), 100 * US, 500 * US);
+    }
+}
+
+static void test_a_loss_of_this_member_is_not_learned(void **state)
+{
+    struct gba_retry retry;
+
+    (void)state;
+    gba_retry_init(&retry, 0);
+    (void)first(&retry, 100);
+    for (int i = 0; i < 100; i++) {
+        gba_retry_begin(&retry, 0, 4, 0);
+        assert_false(gba_retry_read(&retry, 100 * US, GBA_LOSS_ARRIVAL));
+        assert_true(gba_retry_read(&retry, 200 * US, GBA_LOSS_ARRIVAL));
+        gba_retry_end(&retry, 200 * US);
+    }
+    assert_int_equal(first(&retry, 0), 100 * US);
+}
+
+static void test_large_groups_read_later(void **state)
+{
+    struct gba_retry retry;
+
+    (void)state;
+    for (uint32_t members = 1; members <= 2000; members++) {
+        gba_retry_init(&retry, 0);
+        gba_retry_begin(&retry, 0, members, 100);
+        assert_true(retry.due >= members * 10 * US);
+        assert_in_range(retry.due, 100 * US, 20 * MS);
+    }
+}
+
+/* The readings of a round without a loss within `time`, and the last pause. */
+static unsigned readings(struct gba_retry *retry, uint64_t time, uint64_t *pause)
+{
+    unsigned count = 0;
+    uint64_t now;
+
+    for (gba_retry_begin(retry, 0, 4, 0); retry->due <= time; count++) {
+        now = retry->due;
+        assert_false(gba_retry_read(retry, now, GBA_LOSS_NONE));
+        *pause = retry->due - now;
+    }
+    return count;
+}
+
+static void test_the_pauses_double(void **state)
+{
+    struct gba_retry retry;
+    uint64_t pause = 0;
+
+    (void)state;
+    gba_retry_init(&retry, 0);
+    (void)first(&retry, 100);
+    assert_int_equal(readings(&retry, 100 * MS, &pause), 9); /* 0.1, 0.3, 0.7, ... 51.1 ms */
+    assert_int_equal(pause, 51200 * US);
+    (void)readings(&retry, 60000000000u, &pause);
+    assert_int_equal(pause, 1600 * MS);
+    /* A fixed pause, whatever the rounds are. */
+    gba_retry_init(&retry, 5 * MS);
+    assert_int_equal(first(&retry, 100), 5 * MS);
+    (void)readings(&retry, 60000000000u, &pause);
+    assert_int_equal(pause, 80 * MS);
+}
+
+/* The same loss, twice in succession. */
+static void test_two_readings_prove_a_loss(void **state)
+{
+    struct gba_retry retry;
+
+    (void)state;
+    gba_retry_init(&retry, 0);
+    (void)first(&retry, 100);
+    assert_false(gba_retry_read(&retry, 100 * US, GBA_LOSS_ARRIVAL));
+    assert_int_equal(retry.due, 125 * US);
+    assert_false(gba_retry_read(&retry, 125 * US, GBA_LOSS_RELEASE));
+    assert_int_equal(retry.due, 150 * US);
+    assert_true(gba_retry_read(&retry, 150 * US, GBA_LOSS_RELEASE));
+    assert_int_equal(retry.due, 350 * US);
+    assert_false(gba_retry_read(&retry, 350 * US, GBA_LOSS_RELEASE)); /* lost again */
+    gba_retry_later(&retry, 375 * US);                                /* not readable */
+    assert_false(gba_retry_read(&retry, 1000 * US, GBA_LOSS_RELEASE));
+    assert_false(gba_retry_read(&retry, 1100 * US, GBA_LOSS_NONE));
+    assert_false(gba_retry_read(&retry, 2000 * US, GBA_LOSS_RELEASE));
+}
+
+/* --- Barriers --- */
+
+static uint64_t clock_ns = 1000000000u; /* every clock of this process */
+static uint64_t clock_step;             /* from one call to the next */
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    uint64_t ns = __atomic_add_fetch(&clock_ns, clock_step, __ATOMIC_RELAXED);
+
+    (void)id;
+    *now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+    return 0;
+}
+
+void __wrap_gba_flag_park(gba_flag_t *flag, uint64_t seen, uint64_t timeout, gba_word_t *sleepers);
+
+/* No store comes, so the member sleeps until the timeout. */
+void __wrap_gba_flag_park(gba_flag_t *flag, uint64_t seen, uint64_t timeout, gba_word_t *sleepers)
+{
+    (void)flag, (void)seen, (void)sleepers;
+    clock_ns += timeout;
+}
+
+static unsigned inspections;
+
+gba_status_t __real_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
+
+gba_status_t __wrap_gba_group_inspect(gba_group_t *group, gba_group_state_t *state)
+{
+    inspections++;
+    return __real_gba_group_inspect(group, state);
+}
+
+struct scene {
+    gba_device_t *device;
+    gba_params_t params;
+    gba_team_t *team[2];
+};
+
+static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    struct scene *scene = self->arg;
+    gba_team_attr_t attr = {
+        .name = "team", .id = 1, .params = &scene->params, .device = scene->device};
+
+    if (GBA_OK != gba_team_create(&attr, oob, &scene->team[self->rank]))
+        scene->team[self->rank] = NULL;
+}
+
+/* Create a team. The calling thread then is member 0; no other member does a barrier. */
+static void scene_begin(struct scene *scene, const char *path, uint32_t members)
+{
+    inspections = 0;
+    gba_params_default(&scene->params);
+    scene->params.stuck_after = 0;
+    assert_int_equal(gba_device_init(path, NULL, &scene->device), GBA_OK);
+    thread_oob_run(members, 0, member_create, scene);
+    for (uint32_t member = 0; member < members; member++)
+        assert_non_null(scene->team[member]);
+}
+
+static void scene_end(struct scene *scene)
+{
+    for (uint32_t member = 0; member < 2; member++)
+        gba_team_destroy(scene->team[member]);
+    gba_device_fini(scene->device);
+}
+
+static uint64_t repaired(const gba_team_t *team)
+{
+    gba_team_stats_t stats;
+
+    gba_team_stats(team, &stats);
+    return stats.retries_arrival + stats.retries_release;
+}
+
+/* Make a round, or begin it, with a check each `step`. Returns the time that it took, at most
+ * `most`, ns. */
+static uint64_t barrier(gba_team_t *team, uint64_t step, uint64_t most)
+{
+    uint64_t began = clock_ns;
+
+    assert_int_equal(gba_barrier_start(team), GBA_OK);
+    while (GBA_OK != gba_barrier_progress(team) && clock_ns - began < most)
+        clock_ns += step;
+    return clock_ns - began;
+}
+
+/* A team of one member: the device completes each round at once, unless something is lost. */
+static void losses_cost_little(const char *path)
+{
+    struct scene scene = {0};
+    uint64_t took;
+
+    scene_begin(&scene, path, 1);
+    for (int i = 1; i <= 100; i++) {
+        took = barrier(scene.team[0], 5 * US, 1000 * MS);
+        assert_true(took < 30 * MS);
+        assert_true(i < 50 || took <= 150 * US); /* the team has learned */
+    }
+    assert_in_range(repaired(scene.team[0]), 9, 12);
+    scene_end(&scene);
+}
+
+static void test_a_loss_costs_some_hundred_microseconds(void **state)
+{
+    (void)state;
+    losses_cost_little("sim?lose_arrival=11");
+    losses_cost_little("sim?lose_release=11");
+}
+
+/* A sleeping member is awake when it has to read the registers. */
+static void test_a_loss_costs_a_sleeping_member_as_much(void **state)
+{
+    struct scene scene = {0};
+    uint64_t began;
+
+    (void)state;
+    scene_begin(&scene, "sim?lose_arrival=11", 1);
+    scene.team[0]->wait = GBA_WAIT_SLEEP;
+    clock_step = US;
+    for (int i = 1; i <= 100; i++) {
+        began = clock_ns;
+        assert_int_equal(gba_barrier_wait(scene.team[0], NULL, NULL), GBA_OK);
+        assert_true(i < 50 || clock_ns - began < 200 * US);
+    }
+    clock_step = 0;
+    assert_in_range(repaired(scene.team[0]), 9, 12);
+    scene_end(&scene);
+}
+
+static void test_a_fixed_pause(void **state)
+{
+    struct scene scene = {0};
+
+    (void)state;
+    scene_begin(&scene, "sim?lose_arrival=2", 1);
+    gba_retry_init(&scene.team[0]->watchdog.retry, 100 * MS);
+    assert_int_equal(barrier(scene.team[0], 100 * US, 1000 * MS), 0);
+    assert_in_range(barrier(scene.team[0], 100 * US, 1000 * MS), 100 * MS, 126 * MS);
+    scene_end(&scene);
+}
+
+/* The other member does not come for 10 s. */
+static void test_a_late_member_is_no_loss(void **state)
+{
+    struct scene scene = {0};
+
+    (void)state;
+    scene_begin(&scene, "sim", 2);
+    assert_int_equal(barrier(scene.team[0], 20 * US, 10000 * MS), 10000 * MS);
+    assert_int_equal(repaired(scene.team[0]), 0);
+    assert_in_range(inspections, 5, 20);
+    scene_end(&scene);
+}
+
+/* The releases of a slow device, on their way for 2 ms, are not lost. */
+static void test_a_slow_release_is_no_loss(void **state)
+{
+    struct scene scene = {0};
+
+    (void)state;
+    scene_begin(&scene, "sim?latency=2000000", 1);
+    for (int i = 0; i < 200; i++)
+        assert_in_range(barrier(scene.team[0], 20 * US, 1000 * MS), 2 * MS, 3 * MS);
+    assert_int_equal(repaired(scene.team[0]), 0);
+    assert_int_equal(inspections, 0);
+    scene_end(&scene);
+}
+
+/* Not even where the round has just ended when the registers are read. */
+static void test_a_release_on_its_way_is_no_loss(void **state)
+{
+    struct scene scene = {0};
+    gba_team_t **team = scene.team;
+    uint64_t began, late;
+
+    (void)state;
+    scene_begin(&scene, "sim?latency=50000", 2);
+    for (unsigned i = 0; i < 400; i++) {
+        late = 0 == i % 4 ? i * 5 * US : 0;
+        assert_int_equal(gba_barrier_start(team[0]), GBA_OK);
+        for (began = clock_ns; clock_ns - began < late; clock_ns += 5 * US)
+            assert_int_equal(gba_barrier_progress(team[0]), GBA_INPROGRESS);
+        (void)barrier(team[1], 0, 0); /* the late member */
+        for (began = clock_ns; GBA_OK != gba_barrier_progress(team[0]); clock_ns += 5 * US)
+            assert_true(clock_ns - began <= 50 * US);
+        while (GBA_OK != gba_barrier_progress(team[1]))
+            clock_ns += US;
+    }
+    assert_int_equal(repaired(team[0]), 0);
+    assert_true(inspections > 50);
+    scene_end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_reading_follows_the_rounds),
+        cmocka_unit_test(test_a_loss_of_this_member_is_not_learned),
+        cmocka_unit_test(test_large_groups_read_later),
+        cmocka_unit_test(test_the_pauses_double),
+        cmocka_unit_test(test_two_readings_prove_a_loss),
+        cmocka_unit_test(test_a_loss_costs_some_hundred_microseconds),
+        cmocka_unit_test(test_a_loss_costs_a_sleeping_member_as_much),
+        cmocka_unit_test(test_a_fixed_pause),
+        cmocka_unit_test(test_a_late_member_is_no_loss),
+        cmocka_unit_test(test_a_slow_release_is_no_loss),
+        cmocka_unit_test(test_a_release_on_its_way_is_no_loss),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
