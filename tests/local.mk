@@ -173,8 +173,10 @@ check_LTLIBRARIES += tests/mpi/broken.la tests/mpi/hosts_preload.la tests/mpi/ab
 endif
 tests_mpi_libtest_a_SOURCES = tests/program.h tests/program.c tests/mpi/test.h tests/mpi/test.c \
 	tests/mpi/proof.h tests/mpi/proof.c
+tests/program.$(OBJEXT): private AM_CPPFLAGS += -DGBA_TEST_SOURCES='"$(abs_top_srcdir)/tests"'
 tests/program.$(OBJEXT) tests/mpi/%.$(OBJEXT) tests/mpi/%.lo: private AM_CPPFLAGS += $(MPI_CPPFLAGS)
-$(GBA_MPI_TESTS): private LDADD = tests/mpi/libtest.a $(MPI_LIBS) -lpthread
+# --undefined: for --help, also in a program that uses nothing else of the library.
+$(GBA_MPI_TESTS): private LDADD = -Wl,--undefined=test_fail tests/mpi/libtest.a $(MPI_LIBS) -lpthread
 $(GBA_MPI_TESTS): tests/mpi/libtest.a
 # These look below MPI: for a message that is no signal, and for what has not been sent yet.
 tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
@@ -183,7 +185,8 @@ tests_mpi_leave_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_leave_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
-tests_mpi_posted_LDADD = $(MPI_LIBS) $(OMPI_LIBS)
+tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
+tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh tests/mpi/domains.sh \
 	tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh \

@@ -4,11 +4,61 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gba/base/order.h"
 
 uint64_t test_seed_job = 1;
+
+/* Print the second comment of a source; the first one is the licence. */
+static void help_print(FILE *source)
+{
+    char line[256];
+    unsigned comments = 0;
+
+    while (NULL != fgets(line, sizeof line, source)) {
+        char *text = line, *end;
+
+        if (0 == strncmp(line, "/*", 2) && ++comments > 2)
+            return;
+        if (comments < 2)
+            continue;
+        end = strstr(line, "*/");
+        if (NULL != end)
+            strcpy(end, "\n");
+        text += strspn(text, " /*");
+        if (0 != strcmp(line, "/*\n") && (NULL == end || '\n' != *text))
+            fputs(text, stdout);
+        if (NULL != end)
+            return;
+    }
+}
+
+/*
+ * --help, before main, because programs read their arguments, print, or call MPI_Init first. glibc
+ * passes the arguments of main.
+ */
+static void __attribute__((constructor)) help(int argc, char **argv)
+{
+    const char *name;
+    char path[512];
+    FILE *source;
+
+    if (2 != argc || 0 != strcmp(argv[1], "--help"))
+        return;
+    name = NULL != strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+    snprintf(path, sizeof path, GBA_TEST_SOURCES "/%s/%s.c", test_directory, name);
+    printf("%s: a test program; tests/%s/run starts it\n", name, test_directory);
+    source = fopen(path, "r");
+    if (NULL == source) {
+        printf("its arguments are explained at the top of tests/%s/%s.c\n", test_directory, name);
+    } else {
+        help_print(source);
+        fclose(source);
+    }
+    exit(0);
+}
 
 void test_fail(const char *format, ...)
 {

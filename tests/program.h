@@ -5,6 +5,8 @@
  *
  * A program that finds something wrong prints one line "FAIL ..." and ends the job; one that hangs
  * is ended by its watchdog in the same way. So exit status 0 means that all was right.
+ *
+ * With --help as its only argument each program prints the comment at the top of its source.
  */
 #ifndef GBA_TESTS_PROGRAM_H
 #define GBA_TESTS_PROGRAM_H
@@ -22,6 +24,9 @@ void test_fail(const char *format, ...) __attribute__((noreturn, format(printf, 
 
 /* For program.c: that line, in the words of MPI or of OpenSHMEM, and the end of the job. */
 void test_abort(const char *text) __attribute__((noreturn));
+
+/* For program.c: the directory of the program's source, "mpi" or "shmem". */
+extern const char test_directory[];
 
 /* Argument `index` as a number of at least 1, or the default if there are not so many. */
 long test_argument(int argc, char **argv, int index, long value_default);

@@ -15,6 +15,8 @@
 
 #define EXIT_HANG 99
 
+const char test_directory[] = "mpi";
+
 int test_rank, test_size;
 
 static const char *program = "test";

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+const char test_directory[] = "shmem";
+
 int test_me, test_pes;
 
 static const char *name;
