@@ -45,7 +45,8 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
 	tests/unit/notification_harness.c tests/unit/notification_harness.h \
 	tests/unit/heard.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
-GBA_TEAM_TESTS = tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
+GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
+	tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
 	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
@@ -96,7 +97,7 @@ tests_unit_test_cdev_reclaim_SOURCES = tests/unit/test_cdev_reclaim.c $(GBA_CDEV
 tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
 tests_unit_test_device_SOURCES = tests/unit/test_device.c tests/unit/log_catch.h
 tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
-tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_THREAD_OOB)
+tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect

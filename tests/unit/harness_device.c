@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The devices of team_harness.h: simulated ones that fail on demand, and their other users. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,33 +20,64 @@ static struct harness *harness_of(const struct gba_dev *dev)
     return ((const struct harness_dev_ops *)dev->ops)->harness;
 }
 
+/* Count a call. Returns GBA_OK, or how it fails. others: members who, if w->fault.last, have mapped
+ * their flags before it fails. */
+static gba_status_t called(const struct gba_dev *dev, enum harness_call call, uint32_t member,
+                           uint32_t others)
+{
+    struct harness *w = harness_of(dev);
+
+    gba_word_add_relaxed(&w->calls[call], 1);
+    if (NULL == w->fault.device || w->fault.device->dev != dev || w->fault.call != call ||
+        (NOBODY != w->fault.member && w->fault.member != member))
+        return GBA_OK;
+    while (w->fault.last && gba_word_load_acquire(&w->mapped) < others)
+        sched_yield();
+    return w->fault.status;
+}
+
 static gba_status_t alloc(struct gba_dev *dev, const gba_group_request_t *request,
                           gba_group_handle_t *handle)
 {
     struct harness *w = harness_of(dev);
+    gba_status_t status = called(dev, HARNESS_ALLOC, 0, 0);
 
-    w->request[gba_word_add_relaxed(&w->requests, 1) % HARNESS_REQUESTS] = *request;
-    return GBA_OK == w->answer ? gba_dev_sim.alloc(dev, request, handle) : w->answer;
+    w->request[(harness_calls(w, HARNESS_ALLOC) - 1) % HARNESS_REQUESTS] = *request;
+    return GBA_OK == status ? gba_dev_sim.alloc(dev, request, handle) : status;
+}
+
+static void cancel(struct gba_dev *dev, const gba_group_handle_t *handle)
+{
+    (void)called(dev, HARNESS_CANCEL, 0, 0);
+    gba_dev_sim.cancel(dev, handle);
 }
 
 static gba_status_t join(struct gba_dev *dev, const gba_group_handle_t *handle, uint32_t member,
                          struct gba_membership **membership)
 {
-    const struct harness *w = harness_of(dev);
+    gba_status_t status = called(dev, HARNESS_JOIN, member, handle->members - 1);
 
-    if (NULL != w->no_membership_on && w->no_membership_on->dev == dev &&
-        member == w->no_membership)
-        return GBA_ERR_OTHER_DEVICE;
-    return gba_dev_sim.join(dev, handle, member, membership);
+    return GBA_OK == status ? gba_dev_sim.join(dev, handle, member, membership) : status;
+}
+
+static gba_status_t map_flag(struct gba_membership *membership)
+{
+    struct harness *w = harness_of(membership->dev);
+    gba_status_t status =
+        called(membership->dev, HARNESS_MAP, membership->member, membership->members - 1);
+
+    if (GBA_OK == status)
+        status = gba_dev_sim.map_flag(membership);
+    if (GBA_OK == status)
+        gba_word_add_relaxed(&w->mapped, 1);
+    return status;
 }
 
 static gba_status_t configure(struct gba_membership *membership, uint32_t sequence)
 {
-    const struct harness *w = harness_of(membership->dev);
+    gba_status_t status = called(membership->dev, HARNESS_CONFIGURE, membership->member, 0);
 
-    if (NULL != w->no_arming_on && w->no_arming_on->dev == membership->dev)
-        return GBA_ERR_IO;
-    return gba_dev_sim.configure(membership, sequence);
+    return GBA_OK == status ? gba_dev_sim.configure(membership, sequence) : status;
 }
 
 /* One life of a group. Not 0. */
@@ -56,14 +88,29 @@ static uint64_t life(uint32_t group, uint32_t generation)
 
 static gba_status_t inspect(struct gba_membership *membership, gba_group_state_t *state)
 {
-    struct harness *w = harness_of(membership->dev);
+    const struct harness *w = harness_of(membership->dev);
+    gba_status_t status = called(membership->dev, HARNESS_INSPECT, membership->member, 0);
 
-    if (w->blind)
-        return GBA_ERR_IO;
+    if (GBA_OK != status)
+        return status;
     if (NULL != w->reclaim.device && w->reclaim.device->dev == membership->dev &&
         gba_word_load_acquire(&w->reclaim.lost) == life(membership->group, membership->generation))
         return GBA_ERR_RECLAIMED;
     return gba_dev_sim.inspect(membership, state);
+}
+
+void harness_fail(struct harness *w, gba_device_t *device, enum harness_call call, uint32_t member,
+                  gba_status_t status)
+{
+    w->fault.device = device;
+    w->fault.call = call;
+    w->fault.member = member;
+    w->fault.status = status;
+}
+
+uint64_t harness_calls(const struct harness *w, enum harness_call call)
+{
+    return gba_word_load_relaxed(&w->calls[call]);
 }
 
 /* ------------------------------------------------------------------------- the harnesses --- */
@@ -85,7 +132,9 @@ static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
     w->dev_ops->base = gba_dev_sim;
     w->dev_ops->harness = w;
     w->dev_ops->base.alloc = alloc;
+    w->dev_ops->base.cancel = cancel;
     w->dev_ops->base.join = join;
+    w->dev_ops->base.map_flag = map_flag;
     w->dev_ops->base.configure = configure;
     w->dev_ops->base.inspect = inspect;
     for (uint32_t d = 0; d < HARNESS_DEVICES && NULL != paths[d]; d++) {

@@ -156,6 +156,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     if (w->past || GBA_PATH_FALLBACK != gba_team_path(team))
         run_rounds(w, team, &attr, oob);
     w->path[oob->rank] = gba_team_path(team);
+    w->reason[oob->rank] = gba_team_reason(team);
     gba_team_stats(team, &w->stats[oob->rank]);
     snprintf(w->why[oob->rank], sizeof w->why[0], "%s", gba_team_why(team));
     oob->barrier(oob->ctx); /* memory of the test, not of the team: the other members read it */
@@ -181,6 +182,7 @@ static void all_the_same(const struct harness *w, uint32_t size)
     for (uint32_t r = 0; r < size; r++) {
         assert_int_equal(w->returned[r], GBA_OK);
         assert_int_equal(w->path[r], w->path[0]);
+        assert_int_equal(w->reason[r], w->reason[0]);
         assert_string_equal(w->why[r], w->why[0]);
         assert_int_equal(w->moved[r], w->moved[0]);
         assert_int_equal(w->stats[r].rounds + w->elsewhere[r],

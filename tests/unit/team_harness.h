@@ -29,6 +29,17 @@
 #define HARNESS_REQUESTS 64u
 #define NOBODY           UINT32_MAX
 
+/* Calls of a device (gba/dev/dev_ops.h). */
+enum harness_call {
+    HARNESS_ALLOC,
+    HARNESS_JOIN,
+    HARNESS_MAP,
+    HARNESS_CONFIGURE,
+    HARNESS_INSPECT,
+    HARNESS_CANCEL,
+    HARNESS_CALLS
+};
+
 /* The state that all members of one test share. */
 struct harness {
     gba_params_t params;
@@ -53,12 +64,14 @@ struct harness {
     const char *expected;           /* in `why` */
     /* The members on which something fails, or NOBODY: */
     uint32_t no_software, no_host, no_attach, no_remote, no_open, no_device;
-    /* The membership that fails, and the device whose groups cannot be armed; NULL: none. */
-    gba_device_t *no_membership_on, *no_arming_on;
-    uint32_t no_membership;
-    bool blind;          /* nobody can read the registers of a group */
-    gba_status_t answer; /* to requests of a group, unless GBA_OK */
-    struct {             /* other users of the groups, and the rounds before which they act */
+    struct { /* the call of the device that fails; see harness_fail */
+        gba_device_t *device;
+        enum harness_call call;
+        uint32_t member;
+        gba_status_t status;
+        bool last; /* a member fails only when the others have mapped their flags */
+    } fault;
+    struct { /* other users of the groups, and the rounds before which they act */
         gba_device_t *device;
         gba_group_handle_t handle[32];
         uint32_t held, free_before, take_before;
@@ -76,7 +89,9 @@ struct harness {
     } kill;
     struct harness_dev_ops *dev_ops;
     /* The outcome: */
-    gba_word_t requests; /* of groups */
+    gba_status_t reason[HARNESS_MEMBERS];
+    gba_word_t calls[HARNESS_CALLS]; /* of the devices */
+    gba_word_t mapped;               /* flags, since this was reset */
     gba_group_request_t request[HARNESS_REQUESTS];
     gba_status_t returned[HARNESS_MEMBERS];
     gba_path_t path[HARNESS_MEMBERS];
@@ -104,6 +119,14 @@ struct harness *harness_on(const char *path);
 struct harness *harness_of_leaders(const char *path);
 struct harness *harness_of_domains(const char *first, const char *second, const char *third);
 void harness_end(struct harness *w);
+
+/* From now on that call of that device fails for that member of a group, or, if NOBODY, for all.
+ * One fault at a time. GBA_OK: no call fails. */
+void harness_fail(struct harness *w, gba_device_t *device, enum harness_call call, uint32_t member,
+                  gba_status_t status);
+
+/* How often the members have made that call. */
+uint64_t harness_calls(const struct harness *w, enum harness_call call);
 
 /* The distribution of members over hosts: dealt out in turn, in blocks, unequal, all but some
  * together. harness_place: the first `used` devices are dealt out to the hosts in turn. */

@@ -41,16 +41,14 @@ static void test_no_membership(void **state)
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     for (uint32_t node = 0; node < 5; node++) {
-        w->no_membership_on = w->switches[node % 2];
-        w->no_membership = node / 2;
+        harness_fail(w, w->switches[node % 2], HARNESS_JOIN, node / 2, GBA_ERR_OTHER_DEVICE);
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, node);
     }
-    w->no_membership_on = NULL;
     for (uint32_t d = 0; d < 2; d++) {
-        w->no_arming_on = w->switches[d];
+        harness_fail(w, w->switches[d], HARNESS_CONFIGURE, 0, GBA_ERR_IO);
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_IO, d);
     }
-    w->no_arming_on = NULL;
+    harness_fail(w, NULL, HARNESS_CONFIGURE, 0, GBA_OK);
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     harness_end(w);
 }

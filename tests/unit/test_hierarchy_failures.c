@@ -36,18 +36,16 @@ static void test_no_membership(void **state)
         char path[32];
         struct harness *refusing;
 
-        w->no_membership_on = w->device;
-        w->no_membership = node;
+        harness_fail(w, w->device, HARNESS_JOIN, node, GBA_ERR_OTHER_DEVICE);
         ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, node);
-        w->no_membership_on = NULL;
         snprintf(path, sizeof path, "sim?refuse_rank=%u", node);
         refusing = harness_of_leaders(path);
         ends(refusing, GBA_PATH_SOFTWARE, GBA_ERR_REFUSED, node);
         harness_end(refusing);
     }
-    w->no_arming_on = w->device;
+    harness_fail(w, w->device, HARNESS_CONFIGURE, 0, GBA_ERR_IO);
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_IO, 0);
-    w->no_arming_on = NULL;
+    harness_fail(w, NULL, HARNESS_CONFIGURE, 0, GBA_OK);
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     harness_end(w);
 }
@@ -74,8 +72,7 @@ static void test_no_software(void **state)
     for (int refused = 0; refused < 2; refused++) {
         gba_path_t path = refused ? GBA_PATH_FALLBACK : GBA_PATH_SIM;
 
-        w->no_membership_on = refused ? w->device : NULL;
-        w->no_membership = 1;
+        harness_fail(w, w->device, HARNESS_JOIN, 1, refused ? GBA_ERR_OTHER_DEVICE : GBA_OK);
         w->no_remote = 4;
         ends(w, path, GBA_ERR_OTHER_DEVICE, 1);
         w->no_remote = NOBODY;
@@ -88,7 +85,6 @@ static void test_no_software(void **state)
             assert_non_null(strstr(w->why[0], "no software barrier: out of memory"));
         w->no_open = NOBODY;
     }
-    w->no_membership_on = NULL;
     harness_end(w);
 }
 
@@ -111,8 +107,8 @@ static struct harness *harness_refusing(int member)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    w->no_membership_on = w->device;
-    w->no_membership = (uint32_t)member;
+    if (member >= 0)
+        harness_fail(w, w->device, HARNESS_JOIN, (uint32_t)member, GBA_ERR_OTHER_DEVICE);
     harness_hosts(w, 7, 3, 0);
     w->rounds = 1;
     return w;

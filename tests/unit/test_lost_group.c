@@ -73,7 +73,7 @@ static void test_requests(void **state)
     w->rounds = 100;
     harness_run(w, 3, GBA_PATH_SIM);
     harness_lost(w, 1);
-    assert_int_equal(gba_word_load_relaxed(&w->requests), 2);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 2);
     assert_int_equal(w->request[0].barrier_rate, 0);
     assert_true(w->request[1].barrier_rate > 0);
     for (unsigned i = 0; i < 2; i++) {
@@ -81,13 +81,13 @@ static void test_requests(void **state)
         assert_int_equal(w->request[i].members, 3);
     }
     /* After 64, 128 and so on, until there is one. */
-    gba_word_store_relaxed(&w->requests, 0);
-    w->answer = GBA_ERR_LIMIT;
+    gba_word_store_relaxed(&w->calls[HARNESS_ALLOC], 0);
+    harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_LIMIT);
     w->reclaim.before = UINT32_MAX;
     w->rounds = 64 + 128 + 256;
     w->expected = gba_status_text(GBA_ERR_LIMIT);
     harness_run(w, 3, GBA_PATH_SOFTWARE);
-    assert_int_equal(gba_word_load_relaxed(&w->requests), 4);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 4);
     assert_int_equal(w->stats[0].renegotiations, 3);
     harness_end(w);
 }
@@ -98,11 +98,11 @@ static void test_barrier_rate(void **state)
     struct harness *w = harness_losing("sim", UINT32_MAX, 0);
 
     (void)state;
-    w->answer = GBA_ERR_NO_GROUP;
+    harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_NO_GROUP);
     w->rounds = 64 + 10;
     w->late_ms = 2; /* some member in each round: at least 2 ms a round */
     harness_run(w, 2, GBA_PATH_SOFTWARE);
-    assert_int_equal(gba_word_load_relaxed(&w->requests), 2);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 2);
     assert_in_range(w->request[1].barrier_rate, 1, 501);
     harness_end(w);
 }
@@ -147,7 +147,7 @@ static void test_comes_back(void **state)
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].failovers, 1);
     assert_int_equal(w->stats[0].renegotiations, 0);
-    assert_int_equal(gba_word_load_relaxed(&w->requests), 1);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 1);
     w->before = NULL;
     w->expected = "sim: group";
     harness_run(w, 4, GBA_PATH_SIM);
