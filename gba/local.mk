@@ -6,7 +6,7 @@ GBA_LIB_SOURCES = \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c \
 	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
-	gba/algo/sched.h gba/algo/sched.c gba/algo/algorithm.h gba/algo/steps.h \
+	gba/algo/sched.h gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \

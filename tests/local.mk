@@ -132,7 +132,7 @@ check_PROGRAMS += $(GBA_TSAN_TESTS)
 TESTS += $(GBA_TSAN_TESTS)
 endif
 tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
-	gba/transport/shm.c gba/algo/sched.c gba/algo/dissemination.c gba/algo/radix.c \
+	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
 	gba/algo/central.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c

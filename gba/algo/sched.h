@@ -58,11 +58,16 @@ static inline uint32_t gba_sched_slot(uint32_t round, uint32_t lane, uint32_t ra
     return round * (radix - 1u) + lane - 1u;
 }
 
-/* The number of rounds: the smallest R with radix^R >= size; 0 for size 1. */
-uint32_t gba_sched_rounds(uint32_t size, uint32_t radix);
-
 /* The number of slots that a member needs: one more than the greatest slot in use, the same for all
  * members; 0 to 1600 at the limits. */
-uint32_t gba_sched_slots(uint32_t size, uint32_t radix);
+static inline uint32_t gba_sched_slots(uint32_t size, uint32_t radix)
+{
+    uint32_t slots = 0;
+
+    /* Every round but the last uses all of its lanes, so the numbering has no holes. */
+    for (uint32_t distance = 1; distance < size; distance *= radix)
+        slots += gba_sched_lanes(distance, size, radix);
+    return slots;
+}
 
 #endif

@@ -130,7 +130,7 @@ static gba_status_t eager_start(struct gba_algo_state *b, struct gba_transport *
 
 static gba_status_t eager_test(struct gba_algo_state *b, struct gba_transport *s)
 {
-    for (; b->seen < gba_sched_rounds(b->size, 2); b->seen++) {
+    for (; b->seen < gba_sched_slots(b->size, 2); b->seen++) {
         if (!GBA_SEQ_REACHED(word_of(s, b->seen, b->seq), b->seq))
             return GBA_INPROGRESS;
     }

@@ -233,11 +233,9 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
                              struct gba_transport **transport)
 {
     const struct gba_common_messages *messages = ctx;
-    uint32_t lanes = 0, size = group->size, slot = 0;
+    uint32_t size = group->size, lanes = gba_sched_slots(size, group->radix), slot = 0;
     struct pml_transport *s;
 
-    for (uint32_t distance = 1; distance < size; distance *= group->radix)
-        lanes += gba_sched_lanes(distance, size, group->radix);
     s = calloc(1, sizeof *s + lanes * sizeof s->lane[0]);
     if (NULL == s)
         return GBA_ERR_NOMEM;

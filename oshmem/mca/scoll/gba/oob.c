@@ -70,6 +70,22 @@ static gba_status_t share(const gba_scoll_module_t *module, void *data, size_t b
     return status;
 }
 
+gba_status_t gba_scoll_combine(const gba_scoll_module_t *module, void *data, void *other,
+                               size_t bytes, void (*join)(void *all, const void *other))
+{
+    gba_status_t status = GBA_OK;
+
+    if (0 != module->base.rank)
+        status = send_up(module, data, bytes);
+    for (uint32_t rank = 1; 0 == module->base.rank && rank < module->base.size && GBA_OK == status;
+         rank++) {
+        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, other, bytes);
+        if (GBA_OK == status)
+            join(data, other);
+    }
+    return GBA_OK == status ? share(module, data, bytes) : status;
+}
+
 static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
 {
     const gba_scoll_module_t *module = ctx;
@@ -82,25 +98,21 @@ static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t ro
     return GBA_OK == status ? share(module, buffer, bytes) : status;
 }
 
+static void join_min(void *all, const void *other)
+{
+    int64_t *least = all;
+    const int64_t *theirs = other;
+
+    if (*theirs < *least)
+        *least = *theirs;
+}
+
 static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
 {
-    const gba_scoll_module_t *module = ctx;
-    gba_status_t status = GBA_OK;
-    int64_t result = mine, other;
+    int64_t other;
 
-    if (0 != module->base.rank)
-        status = send_up(module, &mine, sizeof mine);
-    for (uint32_t rank = 1; 0 == module->base.rank && rank < module->base.size && GBA_OK == status;
-         rank++) {
-        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
-        if (GBA_OK == status && other < result)
-            result = other;
-    }
-    if (GBA_OK == status)
-        status = share(module, &result, sizeof result);
-    if (GBA_OK == status)
-        *least = result;
-    return status;
+    *least = mine;
+    return gba_scoll_combine(ctx, least, &other, sizeof other, join_min);
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)

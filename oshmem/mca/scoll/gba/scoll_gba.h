@@ -170,6 +170,13 @@ gba_status_t gba_scoll_send(const gba_scoll_module_t *module, uint32_t rank,
 gba_status_t gba_scoll_receive(const gba_scoll_module_t *module, uint32_t rank,
                                enum gba_scoll_message kind, void *data, size_t bytes);
 
+/*
+ * Combine the data of all members by join; all receive the result. other: memory for the data of
+ * one more member. Collective, blocks. Returns GBA_OK or GBA_ERR_OOB.
+ */
+gba_status_t gba_scoll_combine(const gba_scoll_module_t *module, void *data, void *other,
+                               size_t bytes, void (*join)(void *all, const void *other));
+
 /* The exchange for libgba among the members. */
 extern const gba_oob_t gba_scoll_oob;
 

@@ -124,8 +124,11 @@ static enum gba_scoll_why why_not(void)
 
 /* Combine the proposals of two members: the first reason counts; without a reason, the
  * intersection. */
-static void proposal_join(struct proposal *all, const struct proposal *other)
+static void proposal_join(void *joined, const void *theirs)
 {
+    const struct proposal *other = theirs;
+    struct proposal *all = joined;
+
     all->rows &= other->rows;
     all->channels &= other->channels;
     if (GBA_SCOLL_WHY_NONE != all->why)
@@ -140,29 +143,9 @@ static void proposal_join(struct proposal *all, const struct proposal *other)
  * might lack. Collective. */
 static gba_status_t proposals_exchange(const gba_scoll_module_t *module, struct proposal *proposal)
 {
-    gba_status_t status;
     struct proposal other;
 
-    if (0 != module->base.rank) {
-        status = gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, proposal,
-                                sizeof *proposal);
-        if (GBA_OK != status)
-            return status;
-        return gba_scoll_receive(module, 0, GBA_SCOLL_DOWN, proposal, sizeof *proposal);
-    }
-    for (uint32_t rank = 1; rank < module->base.size; rank++) {
-        status = gba_scoll_receive(module, rank, GBA_SCOLL_UP, &other, sizeof other);
-        if (GBA_OK != status)
-            return status;
-        proposal_join(proposal, &other);
-    }
-    for (uint32_t rank = 1; rank < module->base.size; rank++) {
-        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_STANDARD, proposal,
-                                sizeof *proposal);
-        if (GBA_OK != status)
-            return status;
-    }
-    return GBA_OK;
+    return gba_scoll_combine(module, proposal, &other, sizeof other, proposal_join);
 }
 
 /* The set of all PEs: allocate the memory, if all can. Once in the life of the job. Collective. */

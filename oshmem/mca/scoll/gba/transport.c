@@ -201,15 +201,6 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
     return GBA_OK;
 }
 
-static uint32_t slots_needed(const gba_remote_group_t *group)
-{
-    uint32_t slots = 0;
-
-    for (uint32_t distance = 1; distance < group->size; distance *= group->radix)
-        slots += gba_sched_lanes(distance, group->size, group->radix);
-    return slots;
-}
-
 /* Not collective. All inputs of the decision are the same on all members, so all decide the same.
  */
 static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
@@ -219,7 +210,7 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
     struct gba_scoll_remote *remote = &module->remote;
     struct gba_scoll_row *row = &module->row;
 
-    if (remote->row && slots_needed(group) < SLOTS)
+    if (remote->row && gba_sched_slots(group->size, group->radix) < SLOTS)
         return spml_open(module, group, transport);
     if (!remote->apart)
         return GBA_ERR_UNSUPPORTED;
