@@ -41,7 +41,7 @@ typedef struct gba_device_attr {
 /*
  * Check a device path without opening anything.
  * path: "/dev/gbaN" or another absolute path; "sim" or "sim:NAME", either with "?option=value&...";
- * "none".
+ * "sim:@NUMBER", an existing simulator as gba_device_list names it; "none".
  * message, len: as for gba_params_check.
  * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
  */
@@ -76,6 +76,24 @@ GBA_EXPORT void gba_device_fini(gba_device_t *device);
 GBA_EXPORT gba_status_t gba_global_device_get(const char *path, const gba_device_attr_t *attr,
                                               gba_device_t **device);
 GBA_EXPORT void gba_global_device_put(gba_device_t *device);
+
+#define GBA_FOUND_PIDS 8
+
+/* A device of this host, see gba_device_list. */
+typedef struct gba_device_found {
+    char path[64];                /* for gba_device_init */
+    uint32_t processes;           /* that have it open, without those of other users */
+    int32_t pids[GBA_FOUND_PIDS]; /* the first of them */
+} gba_device_found_t;
+
+/*
+ * List the devices of this host: each /dev/gbaN, and the simulated devices of this user's running
+ * jobs. It opens no device. Root sees which processes of other users have a /dev/gbaN open.
+ * list: set on GBA_OK to an array that the caller frees with free(), or to NULL. count: its length.
+ * Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc (logged). Thread-safe. Reads the open files
+ * of all processes, which takes milliseconds.
+ */
+GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 
 /* Query the identity, the free groups and the counters of a device. info: set on GBA_OK. Returns
  * GBA_OK or GBA_ERR_IO. Thread-safe. */

@@ -58,6 +58,19 @@ GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_o
                                         gba_team_t **team);
 
 /*
+ * Predict the path of a team without making it: the same decision as in gba_team_create, for equal
+ * hosts with equal members, whose ranks are in blocks.
+ * attr: of each member; `id` and the names are not used. Its device, if any, stands for that of
+ * each host: a simulated device is another one on each host, and all hosts reach one real device.
+ * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
+ * path: set on GBA_OK. why: set on GBA_OK to one line, as gba_team_why with other numbers of groups
+ * (len bytes at most, terminated). Returns GBA_OK, GBA_ERR_PARAM (hosts, members), GBA_ERR_NOMEM or
+ * GBA_ERR_IO (the device). Not collective. Thread-safe. Requests no group.
+ */
+GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
+                                         uint32_t members, gba_path_t *path, char *why, size_t len);
+
+/*
  * Leave the team and free it. No barrier may be in progress. Sends nothing and does not block.
  * Thread-safe on different teams. Not collective. NULL is allowed.
  */

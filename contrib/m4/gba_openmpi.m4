@@ -45,6 +45,8 @@ AC_DEFUN([GBA_OPENMPI], [
     AC_SUBST([OMPI_INFO])
     AS_IF([test -x "$OMPI_INFO"], [],
         [AC_MSG_ERROR([no ompi_info beside $MPICC (Debian: apt-get install openmpi-bin)])])
+    gba_ompi_sysconfdir=`"$OMPI_INFO" --parsable --path sysconfdir 2>/dev/null | $SED -n 's,^path:sysconfdir:,,p'`
+    AC_SUBST([gba_ompi_sysconfdir])
 
     gba_ompi_prefix=`"$OMPI_INFO" --parsable --path prefix | $SED -n 's/^path:prefix://p'`
     gba_ompi_pkglibdir=`"$OMPI_INFO" --parsable --path pkglibdir | $SED -n 's/^path:pkglibdir://p'`

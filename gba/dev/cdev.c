@@ -5,6 +5,7 @@
  * polls the flag.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,10 +261,24 @@ static void cdev_arrive(struct gba_membership *membership, uint64_t value)
     gba_mmio_write64(membership->doorbell, value);
 }
 
+/* Any character device may be a GBA; only one with the usual name is taken for one. */
+static bool cdev_identify(const char *link, char *path, size_t len)
+{
+    static const char prefix[] = "/dev/gba";
+    const char *number = link + sizeof prefix - 1;
+
+    if (0 != strncmp(link, prefix, sizeof prefix - 1) || '\0' == *number ||
+        strlen(number) != strspn(number, "0123456789"))
+        return false;
+    snprintf(path, len, "%s", link);
+    return true;
+}
+
 const struct gba_dev_ops gba_dev_cdev = {
     .name = "cdev",
     .open = cdev_open,
     .close = cdev_close,
+    .identify = cdev_identify,
     .query = cdev_query,
     .alloc = cdev_alloc,
     .cancel = cdev_cancel,

@@ -47,6 +47,10 @@ struct gba_dev_ops {
                          struct gba_dev **dev);
     void (*close)(struct gba_dev *dev);
 
+    /* The device path of an open file. link: the target of a link in /proc/PID/fd. Returns false if
+     * the file is no device of this backend. */
+    bool (*identify)(const char *link, char *path, size_t len);
+
     /* Set all of info but its path. Returns GBA_OK or _IO. */
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 

@@ -174,13 +174,28 @@ static bool name_character(char c)
     return isalnum((unsigned char)c) || '.' == c || '_' == c || '-' == c;
 }
 
-/* Parse what follows "sim": nothing, ":NAME", "?options" or both. */
+/* Parse what follows "sim:@": the number of a job or of a process, as gba_device_list prints it. */
+static gba_status_t key_parse(const struct parse *parse, const char *key, struct gba_dev_path *path)
+{
+    size_t len = strlen(key);
+
+    if (GBA_SIM_KEY_JOB == len ? len != strspn(key, "0123456789abcdef")
+                               : 0 == len || len > 10 || len != strspn(key, "0123456789"))
+        return refuse(parse, "after \"sim:@\" comes the number of a job or of a process, as "
+                             "\"gba_info --list\" prints it");
+    snprintf(path->name, sizeof path->name, "@%s", key);
+    return GBA_OK;
+}
+
+/* Parse what follows "sim": nothing, ":NAME", "?options" or both; or ":@KEY". */
 static gba_status_t sim_parse(const struct parse *parse, const char *rest,
                               struct gba_dev_path *path)
 {
     size_t len = 0;
 
     path->kind = GBA_DEV_SIM;
+    if (':' == rest[0] && '@' == rest[1])
+        return key_parse(parse, rest + 2, path);
     if (':' == *rest) {
         rest++;
         while (name_character(rest[len]))

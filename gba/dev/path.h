@@ -9,6 +9,8 @@
 
 #define GBA_SIM_NAME_MAX 48 /* fits the kernel's limits on names of memfd and abstract sockets */
 
+#define GBA_SIM_KEY_JOB 16 /* digits of a job's number; a process has at most 10 */
+
 enum gba_dev_kind { GBA_DEV_NONE, GBA_DEV_CDEV, GBA_DEV_SIM };
 
 /*
@@ -38,8 +40,10 @@ struct gba_sim_options {
 
 struct gba_dev_path {
     enum gba_dev_kind kind;
-    char file[256];                  /* GBA_DEV_CDEV */
-    char name[GBA_SIM_NAME_MAX + 1]; /* GBA_DEV_SIM; "" = the simulator of the job */
+    char file[256]; /* GBA_DEV_CDEV */
+    /* GBA_DEV_SIM; "" = the simulator of the job; "@KEY" = the existing simulator of the job with
+     * that number (GBA_SIM_KEY_JOB hexadecimal digits) or of the process with that number. */
+    char name[GBA_SIM_NAME_MAX + 1];
     struct gba_sim_options sim;
 };
 

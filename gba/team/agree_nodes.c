@@ -144,18 +144,11 @@ static gba_status_t group_join(struct agreement *a)
 
 static void groups_describe(const struct agreement *a, char *why, size_t len)
 {
-    const struct gba_topology *topology = &a->plan.topology;
     const struct gba_node_info *first = &a->nodes[0];
+    char group[40];
 
-    if (a->plan.domains.count > 1)
-        snprintf(why, len,
-                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
-                 topology->nodes, a->plan.upper->name, a->plan.domains.count, topology->size,
-                 a->plan.upper_replaced ? GBA_PLAN_REPLACED : "");
-    else
-        snprintf(why, len, "group %u of %u among the leaders of %u host%s, %u members",
-                 first->group.group, first->groups, topology->nodes,
-                 1 == topology->nodes ? "" : "s", topology->size);
+    snprintf(group, sizeof group, "group %u of %u", first->group.group, first->groups);
+    gba_plan_describe_groups(&a->plan, group, why, len);
 }
 
 /*

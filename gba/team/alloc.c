@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "gba/base/clock.h"
+#include "gba/team/plan.h"
 
 #define PAUSE_MOST UINT64_C(16384)
 
@@ -95,9 +96,8 @@ void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
     }
     proposal->simulated = attr->device->simulated;
     proposal->domains = GBA_HIERARCHY_FLAT != params->hierarchy;
-    leaders = GBA_HIERARCHY_NODE == params->hierarchy ||
-              (GBA_HIERARCHY_AUTO == params->hierarchy &&
-               (team->apart || team->size > attr->device->members_max));
+    leaders =
+        gba_plan_leaders(params->hierarchy, team->size, attr->device->members_max, team->apart);
     request = gba_proposal_request(team, attr, leaders ? team->nodes : team->size);
     if (proposal->domains && leaders && request.members > attr->device->members_max)
         request.members = 0; /* the team has several switch domains */

@@ -231,6 +231,26 @@ bool gba_plan_shares(const struct gba_plan *plan)
            (GBA_SOFTWARE_HYBRID == plan->kind && plan->topology.local_size > 1);
 }
 
+bool gba_plan_leaders(int hierarchy, uint32_t size, uint32_t members_max, bool apart)
+{
+    return GBA_HIERARCHY_NODE == hierarchy ||
+           (GBA_HIERARCHY_AUTO == hierarchy && (apart || size > members_max));
+}
+
+void gba_plan_describe_groups(const struct gba_plan *plan, const char *group, char *why, size_t len)
+{
+    const struct gba_topology *topology = &plan->topology;
+
+    if (plan->domains.count > 1)
+        snprintf(why, len,
+                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
+                 topology->nodes, plan->upper->name, plan->domains.count, topology->size,
+                 plan->upper_replaced ? GBA_PLAN_REPLACED : "");
+    else
+        snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
+                 1 == topology->nodes ? "" : "s", topology->size);
+}
+
 void gba_plan_describe(const struct gba_plan *plan, const gba_remote_t *remote, char *why,
                        size_t len)
 {

@@ -97,8 +97,17 @@ void gba_plan_fini(struct gba_plan *plan);
 gba_status_t gba_plan_check_groups(const struct gba_plan *plan,
                                    const struct gba_member_info *member_infos, uint32_t *culprit);
 
+/* Whether rank 0 proposes groups of the node leaders, and not one group of all members.
+ * members_max: of a group. apart: an earlier agreement of the team found several switch domains. */
+bool gba_plan_leaders(int hierarchy, uint32_t size, uint32_t members_max, bool apart);
+
 /* Whether this member's node needs shared memory. */
 bool gba_plan_shares(const struct gba_plan *plan);
+
+/* One line for the user about the groups of the node leaders. group: the group of all leaders, if
+ * there is one switch domain: "group 3 of 32". */
+void gba_plan_describe_groups(const struct gba_plan *plan, const char *group, char *why,
+                              size_t len);
 
 /* One line for the user about the plan. remote: as in the attributes of the team. */
 void gba_plan_describe(const struct gba_plan *plan, const gba_remote_t *remote, char *why,

@@ -1,113 +1,111 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba_info: show what a device is, how many groups are free, and what it has counted. */
-#include <inttypes.h>
+/* gba_info: show devices and parameters, test a device, and predict the path of a job. */
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gba/gba.h"
-#include "gba/spec/gba_regs.h"
+#include "gba/tools/info.h"
 
-/* Exit statuses: a script can tell "no device here" from "wrong usage". */
-enum { EXIT_SHOWN = 0, EXIT_NO_DEVICE = 1, EXIT_USAGE = 2 };
+static const char usage[] =
+    "usage: gba_info [--json] [DEVICE]              show a device and its counters\n"
+    "       gba_info --list [--json]                list devices, also those of running jobs\n"
+    "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
+    "       gba_info --params [--json]              show parameters, values and their sources\n"
+    "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
+    "                                               ranks each (default 1), with the reason\n"
+    "       gba_info --version\n"
+    "       gba_info --help\n"
+    "\n"
+    "DEVICE: /dev/gbaN (default /dev/gba0), sim:NAME, or a path that --list prints. --path takes\n"
+    "the parameter device_path if there is no DEVICE. --json: JSON instead of lines.\n"
+    "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed.\n";
 
-_Static_assert(GBA_COUNTERS == GBA_COUNTERS_SIZE, "device.h and gba_regs.h count alike");
+enum mode { MODE_SHOW, MODE_LIST, MODE_TEST, MODE_PARAMS, MODE_PATH, MODE_VERSION, MODE_HELP };
 
-static const char *const counter_names[GBA_COUNTERS] = {
-    [GBA_COUNTER_ARRIVALS] = "arrivals",
-    [GBA_COUNTER_RELEASES] = "releases",
-    [GBA_COUNTER_ROUNDS] = "rounds",
-    [GBA_COUNTER_REPEATS] = "repeated arrivals",
-    [GBA_COUNTER_LATE] = "late arrivals",
-    [GBA_COUNTER_ERR_ACCESS] = "access errors",
-    [GBA_COUNTER_ERR_SEQUENCE] = "sequence errors",
-    [GBA_COUNTER_ERR_MEMBER] = "member errors",
-    [GBA_COUNTER_ERR_DISABLED] = "disabled errors",
-    [GBA_COUNTER_ERR_CONFIG] = "configuration errors",
+struct options {
+    enum mode mode;
+    const char *shape; /* of --path */
+    const char *device;
 };
 
-/* A new device has counted nothing, so it is not the device of the job that the user looks for. */
-static void show_created(const char *path)
+/* Returns false if the arguments are wrong. */
+static bool options_parse(int argc, char **argv, struct options *options)
 {
-    if (0 == strcmp(path, "sim") || 0 == strncmp(path, "sim?", 4))
-        printf("%-22s %s\n", "note",
-               "new device: each job has its own \"sim\"; start the job with sim:NAME and give "
-               "that name here");
-    else
-        printf("%-22s new device: no other process has %.*s open\n", "note",
-               (int)strcspn(path, "?"), path);
+    static const struct option known[] = {
+        {"list", no_argument, NULL, MODE_LIST},
+        {"test", no_argument, NULL, MODE_TEST},
+        {"params", no_argument, NULL, MODE_PARAMS},
+        {"path", required_argument, NULL, MODE_PATH},
+        {"version", no_argument, NULL, MODE_VERSION},
+        {"help", no_argument, NULL, MODE_HELP},
+        {"json", no_argument, NULL, 'j'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    opterr = 0;
+    while (-1 != (option = getopt_long(argc, argv, "", known, NULL))) {
+        if ('?' == option || ('j' != option && MODE_SHOW != options->mode))
+            return false;
+        if ('j' == option)
+            report_json();
+        else
+            options->mode = (enum mode)option;
+        if (MODE_PATH == option)
+            options->shape = optarg;
+    }
+    if (optind < argc)
+        options->device = argv[optind++];
+    return optind == argc && (NULL == options->device || MODE_SHOW == options->mode ||
+                              MODE_TEST == options->mode || MODE_PATH == options->mode);
 }
 
-static void show(const gba_device_info_t *info)
+/* Check the device that the user names. Returns an exit status. */
+static int device_check(const char *path, bool need)
 {
-    printf("%-22s %s (%s)\n", "device", info->path, info->backend);
-    if (info->created)
-        show_created(info->path);
-    printf("%-22s ", "unit");
-    for (int i = 0; i < GBA_UUID_SIZE; i++)
-        printf("%02x", info->uuid[i]);
-    printf("\n%-22s %" PRIu32 ".%" PRIu32 "\n", "register version", info->regs_version >> 16,
-           info->regs_version & 0xFFFFu);
-    printf("%-22s %s\n", "state", info->dead ? "dead: the device does not answer" : "up");
-    printf("%-22s %" PRIu32 " of %" PRIu32 "\n", "groups free", info->groups_free, info->groups);
-    printf("%-22s %" PRIu32 "\n", "members of a group", info->members_max);
-    for (unsigned int i = 0; i < GBA_COUNTERS; i++)
-        printf("%-22s %" PRIu64 "\n", counter_names[i], info->counters[i]);
-    printf("%-22s %" PRIu64 "\n", "accesses to no group", info->bad_access);
-    if (0 == strcmp(info->backend, "sim")) /* a driver does not report them */
-        printf("%-22s %" PRIu64 "\n", "groups taken back", info->reclaimed);
-}
+    const char prefix[] = "device_path="; /* of a message: the parameter of the plugins */
+    char message[288];
 
-static int show_device(const char *path)
-{
-    gba_device_info_t info;
-    gba_device_t *device;
-    char advice[160];
-    gba_status_t status = gba_device_init(path, NULL, &device);
-
-    if (GBA_OK != status) {
-        /* The library has reported every other failure. */
-        if (GBA_ERR_NO_DEVICE == status)
-            fprintf(stderr, "gba_info: there is no device at %s\n", path);
-        gba_device_advice(path, status, advice, sizeof advice);
-        if ('\0' != advice[0])
-            fprintf(stderr, "gba_info: %s\n", advice);
-        return EXIT_NO_DEVICE;
-    }
-    status = gba_device_query(device, &info);
-    gba_device_fini(device);
-    if (GBA_OK != status) {
-        fprintf(stderr, "gba_info: %s: %s\n", path, gba_status_text(status));
-        return EXIT_NO_DEVICE;
-    }
-    show(&info);
-    return EXIT_SHOWN;
+    if (GBA_OK != gba_device_path_check(path, message, sizeof message))
+        return report_error(
+            INFO_EXIT_USAGE, "%s%s", '\0' == path[0] ? "\"\"" : "",
+            message + (0 == strncmp(message, prefix, strlen(prefix)) ? strlen(prefix) : 0));
+    if (need && 0 == strcmp(path, "none"))
+        return report_error(INFO_EXIT_USAGE,
+                            "\"none\" selects no device; give a device: /dev/gbaN or sim:NAME");
+    return INFO_EXIT_OK;
 }
 
 int main(int argc, char **argv)
 {
-    const char *path = argc > 1 ? argv[1] : "/dev/gba0";
-    const char prefix[] = "device_path="; /* of a message: the parameter of the plugins */
-    char message[288];
+    struct options options = {MODE_SHOW, NULL, NULL};
+    const char *device;
+    int code;
 
-    if (0 == strcmp(path, "--version")) {
+    if (!options_parse(argc, argv, &options)) {
+        fputs(usage, stderr);
+        return INFO_EXIT_USAGE;
+    }
+    device = NULL == options.device ? "/dev/gba0" : options.device;
+    code = device_check(device, MODE_PATH != options.mode);
+    if (INFO_EXIT_OK != code)
+        return code;
+    switch (options.mode) {
+    case MODE_LIST:
+        return info_list();
+    case MODE_TEST:
+        return info_test(device);
+    case MODE_PARAMS:
+        return info_params();
+    case MODE_PATH:
+        return info_path(options.shape, options.device);
+    case MODE_VERSION:
         printf("gba_info %s\n", gba_version());
-        return EXIT_SHOWN;
+        return INFO_EXIT_OK;
+    case MODE_HELP:
+        fputs(usage, stdout);
+        return INFO_EXIT_OK;
+    default:
+        return info_show(device);
     }
-    if (argc > 2 || '-' == path[0]) {
-        fprintf(0 == strcmp(path, "--help") ? stdout : stderr,
-                "usage: gba_info [DEVICE]    (default /dev/gba0; or sim:NAME)\n"
-                "       gba_info --version\n");
-        return 0 == strcmp(path, "--help") ? EXIT_SHOWN : EXIT_USAGE;
-    }
-    if (GBA_OK != gba_device_path_check(path, message, sizeof message)) {
-        fprintf(stderr, "gba_info: %s%s\n", '\0' == path[0] ? "\"\"" : "",
-                message + (0 == strncmp(message, prefix, strlen(prefix)) ? strlen(prefix) : 0));
-        return EXIT_USAGE;
-    }
-    if (0 == strcmp(path, "none")) {
-        fprintf(stderr,
-                "gba_info: \"none\" selects no device; give a device: /dev/gbaN or sim:NAME\n");
-        return EXIT_USAGE;
-    }
-    return show_device(path);
 }

@@ -63,7 +63,10 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
         return GBA_ERR_IO;
     }
     snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
-    if (NULL != name)
+    if (NULL != name && '@' == name[0])
+        snprintf(id, GBA_SIM_ID_MAX, "%c:%s:%.*s", GBA_SIM_KEY_JOB == strlen(name + 1) ? 'j' : 'p',
+                 host, GBA_SIM_KEY_JOB, name + 1);
+    else if (NULL != name)
         snprintf(id, GBA_SIM_ID_MAX, "n:%s:%.*s", host, GBA_SIM_NAME_MAX, name);
     else if (NULL != job)
         snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)gba_dev_job(job));
@@ -192,6 +195,28 @@ gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
     free(processes);
     closedir(proc);
     return status;
+}
+
+bool gba_sim_identify(const char *link, char *path, size_t len)
+{
+    static const char prefix[] = "/memfd:gba-sim:", suffix[] = " (deleted)";
+    char id[GBA_SIM_ID_MAX] = "", host[GBA_SIM_ID_MAX];
+    size_t owner, length = strlen(link);
+
+    if (0 != strncmp(link, prefix, sizeof prefix - 1) || length < sizeof prefix + sizeof suffix ||
+        0 != strcmp(link + length - (sizeof suffix - 1), suffix))
+        return false;
+    snprintf(id, sizeof id, "%.*s", (int)(length - (sizeof prefix - 1) - (sizeof suffix - 1)),
+             link + sizeof prefix - 1);
+    /* An id of this process has the same user and namespaces: the text between the kind and the
+     * last colon. */
+    if (GBA_OK != gba_sim_id(host, NULL, NULL))
+        return false;
+    owner = (size_t)(strrchr(host, ':') + 1 - host);
+    if (('n' != id[0] && 'j' != id[0] && 'p' != id[0]) || 0 != memcmp(id + 1, host + 1, owner - 1))
+        return false;
+    snprintf(path, len, "sim:%s%s", 'n' == id[0] ? "" : "@", id + owner);
+    return true;
 }
 
 int gba_sim_maker_lock(const char *id)

@@ -271,6 +271,10 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
 
     if (GBA_OK != status)
         return status;
+    if (NULL != name && '@' == name[0]) {
+        status = gba_sim_find(id, GBA_SIM_ALL, segment_attach, &attach);
+        return GBA_INPROGRESS == status ? GBA_ERR_NO_DEVICE : status;
+    }
     if (NULL == name && NULL == job)
         return segment_create(dev, id, &path->sim);
     do {

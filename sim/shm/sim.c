@@ -290,6 +290,7 @@ const struct gba_dev_ops gba_dev_sim = {
     .name = "sim",
     .open = sim_open,
     .close = sim_close,
+    .identify = gba_sim_identify,
     .query = sim_query,
     .alloc = gba_sim_alloc,
     .cancel = sim_cancel,

@@ -183,8 +183,9 @@ void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t
 /* --- segment.c --- */
 
 /*
- * Attach to the simulator of that name or job, or make it. On GBA_OK sets dev->segment and
- * dev->file. Returns GBA_OK, or (logged) GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _PERM or
+ * Attach to the simulator of that name or job, or make it, but not for a name "@KEY". On GBA_OK
+ * sets dev->segment and dev->file. Returns GBA_OK, GBA_ERR_NO_DEVICE (no simulator has the KEY), or
+ * (logged) GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _PERM or
  * _IO. Blocks for 10 s at most, while another process makes the simulator.
  */
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
@@ -206,8 +207,8 @@ struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t a
 
 /*
  * Make the id that distinguishes simulators: user, host (namespaces), and name or job. name and job
- * both NULL: the id of a simulator for this process alone. Returns GBA_OK, or GBA_ERR_IO (logged:
- * no usable /proc). Thread-safe.
+ * both NULL: the id of a simulator for this process alone. A name "@KEY" is that of struct
+ * gba_dev_path. Returns GBA_OK, or GBA_ERR_IO (logged: no usable /proc). Thread-safe.
  */
 gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *job);
 
@@ -228,6 +229,11 @@ uint32_t gba_sim_clock_id(void);
 enum gba_sim_scope { GBA_SIM_NEAR, GBA_SIM_ALL };
 gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
                           gba_status_t (*take)(void *ctx, int file), void *ctx);
+
+/* The device path of the simulator with that open file, for gba_device_init. link: the target of a
+ * link in /proc/PID/fd. Returns false if the file is no simulator of this user and host. Pure, but
+ * for the namespaces of this process. Thread-safe. */
+bool gba_sim_identify(const char *link, char *path, size_t len);
 
 /*
  * Take the right to make that simulator. One process has it at a time, until it closes the returned

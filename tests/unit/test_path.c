@@ -174,6 +174,25 @@ static void names_of_simulators(void **state)
     refuses(text, "has 1 to 48 characters");
 }
 
+/* Existing simulators by the number of their job or process, as gba_device_list names them. */
+static void keys_of_simulators(void **state)
+{
+    static const char *const bad[] = {"sim:@",
+                                      "sim:@12x",
+                                      "sim:@7?seed=1",
+                                      "sim:@12345678901",
+                                      "sim:@0123456789ABCDEF",
+                                      "sim:@0123456789abcdef0"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuses(bad[i], "after \"sim:@\" comes the number of a job or of a process");
+    accepts("sim:@7");
+    assert_string_equal(parsed.name, "@7");
+    accepts("sim:@0123456789abcdef");
+    assert_string_equal(parsed.name, "@0123456789abcdef");
+}
+
 static void no_devices_at_all(void **state)
 {
     static const char *const texts[] = {"",         "simulator", "sims",   "Sim",  "gba0",
@@ -240,6 +259,7 @@ int main(void)
         cmocka_unit_test(ranges_of_options),
         cmocka_unit_test(unknown_options),
         cmocka_unit_test(names_of_simulators),
+        cmocka_unit_test(keys_of_simulators),
         cmocka_unit_test(no_devices_at_all),
         cmocka_unit_test(long_texts),
         cmocka_unit_test(one_line_whatever_comes),

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of gba_info. */
+#ifndef GBA_TOOLS_INFO_H
+#define GBA_TOOLS_INFO_H
+
+#include <inttypes.h>
+
+#include "gba/gba.h"
+
+/* Exit statuses, so that a script can tell "no device here" from "asked in the wrong way". */
+enum info_exit {
+    INFO_EXIT_OK = 0,
+    INFO_EXIT_NO_DEVICE = 1, /* no such device, or it cannot be opened or does not answer */
+    INFO_EXIT_USAGE = 2,
+    INFO_EXIT_FAILED = 3 /* the test of --test failed */
+};
+
+/* --- info_report.c: output, as lines of text or as one JSON value --- */
+
+/* Choose JSON. Text is the default. Call it before the first output. */
+void report_json(void);
+bool report_is_json(void);
+
+/* A field: "name    value" or "name": "value". In JSON the blanks of a name become underscores. */
+void report_text(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_number(const char *name, uint64_t value);
+void report_bool(const char *name, bool value); /* yes, no */
+
+/* Structure. In text an object of a list ends with an empty line, and other structure is not
+ * visible. name: NULL in a list and at the top. */
+void report_begin(const char *name, char bracket); /* '{' or '[' */
+void report_end(void);
+
+/* A value in a list of JSON. Text shows nothing. */
+void report_item(const char *text);
+
+/*
+ * Report an error and return `code`. Text: "gba_info: ..." on stderr. JSON: the fields "error" and
+ * "status" in an object of their own if no object is open.
+ */
+int report_error(enum info_exit code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* --- info_device.c --- */
+
+/*
+ * Open a device. On failure returns NULL, with the cause and advice in `cause`. If cause is NULL
+ * the library and this function print them.
+ */
+gba_device_t *info_device_open(const char *path, gba_status_t *status, char *cause, size_t len);
+
+/* The modes. Each returns an exit status. */
+int info_show(const char *path);
+int info_test(const char *path);
+
+/* --- info_list.c --- */
+int info_list(void);
+
+/* --- info_params.c --- */
+
+/* The parameters of the plugins, as Open MPI would read them for a job that is started here. */
+int info_params(void);
+
+/* Set all parameters: from the environment, from files, or by default. Returns GBA_OK or
+ * GBA_ERR_PARAM (reported). The strings live as long as the process. */
+gba_status_t info_params_get(gba_params_t *params);
+
+/* --- info_path.c --- */
+
+/* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path. */
+int info_path(const char *shape, const char *path);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The devices of this host. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/spec/gba_regs.h"
+#include "gba/tools/info.h"
+
+/* The command of a process, "?" if the process has ended. */
+static void process_name(int32_t pid, char *name, size_t len)
+{
+    char path[40];
+    FILE *file;
+
+    snprintf(name, len, "?");
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
+    file = fopen(path, "re");
+    if (NULL == file)
+        return;
+    if (NULL != fgets(name, (int)len, file))
+        name[strcspn(name, "\n")] = '\0';
+    fclose(file);
+}
+
+/* The processes that have a device open. */
+static void list_processes(const gba_device_found_t *found)
+{
+    uint32_t shown = found->processes < GBA_FOUND_PIDS ? found->processes : GBA_FOUND_PIDS;
+    char line[GBA_FOUND_PIDS * 32] = "", name[17];
+    size_t used = 0;
+
+    if (report_is_json()) {
+        report_number("process count", found->processes);
+        report_begin("processes", '[');
+    }
+    for (uint32_t i = 0; i < shown; i++) {
+        process_name(found->pids[i], name, sizeof name);
+        if (report_is_json()) {
+            report_begin(NULL, '{');
+            report_number("pid", (uint64_t)found->pids[i]);
+            report_text("command", "%s", name);
+            report_end();
+        }
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%" PRId32 " (%s)",
+                                 i > 0 ? ", " : "", found->pids[i], name);
+    }
+    if (report_is_json())
+        report_end();
+    else if (0 == shown)
+        report_text("open in", "no process of this user");
+    else if (found->processes > shown)
+        report_text("open in", "%" PRIu32 " processes: %s, ...", found->processes, line);
+    else
+        report_text("open in", "%" PRIu32 " process%s: %s", found->processes,
+                    1 == shown ? "" : "es", line);
+}
+
+static void list_device(const gba_device_found_t *found)
+{
+    gba_device_info_t info = {.groups = 0};
+    char cause[640];
+    gba_status_t status;
+    gba_device_t *device = info_device_open(found->path, &status, cause, sizeof cause);
+
+    if (NULL != device) {
+        status = gba_device_query(device, &info);
+        gba_device_fini(device);
+        snprintf(cause, sizeof cause, "%s", gba_status_text(status));
+    } else if (GBA_ERR_NO_DEVICE == status && 0 == strncmp(found->path, "sim:", 4)) {
+        return; /* the last process of the job has ended meanwhile */
+    }
+    report_begin(NULL, '{');
+    report_text("device", "%s", found->path);
+    if (GBA_OK != status) {
+        report_text("state", "unusable");
+        report_text("cause", "%s", cause);
+    } else {
+        report_text("state", "%s", info.dead ? "dead" : "up");
+        if (report_is_json()) {
+            report_text("backend", "%s", info.backend);
+            report_number("groups", info.groups);
+            report_number("groups used", info.groups - info.groups_free);
+            report_number("rounds", info.counters[GBA_COUNTER_ROUNDS]);
+        } else {
+            report_text("groups used", "%" PRIu32 " of %" PRIu32, info.groups - info.groups_free,
+                        info.groups);
+        }
+    }
+    list_processes(found);
+    report_end();
+}
+
+int info_list(void)
+{
+    gba_device_found_t *list;
+    size_t count;
+    gba_status_t status = gba_device_list(&list, &count);
+
+    if (GBA_OK != status)
+        return report_error(INFO_EXIT_NO_DEVICE, "cannot list the devices: %s",
+                            gba_status_text(status));
+    report_begin(NULL, '{');
+    report_begin("devices", '[');
+    for (size_t i = 0; i < count; i++)
+        list_device(&list[i]);
+    report_end();
+    report_end();
+    if (0 == count && !report_is_json())
+        printf("no device: there is no file /dev/gbaN, and no job of this user has a simulated "
+               "device\n");
+    free(list);
+    return 0 == count ? INFO_EXIT_NO_DEVICE : INFO_EXIT_OK;
+}

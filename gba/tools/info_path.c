@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The path that a job would take. libgba makes the decision (gba_team_predict). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/tools/info.h"
+
+/* "N" or "NxM". */
+static bool shape_parse(const char *text, uint32_t *hosts, uint32_t *ranks)
+{
+    unsigned long n, m = 1;
+    char *end;
+
+    if (strlen(text) != strspn(text, "0123456789x"))
+        return false;
+    n = strtoul(text, &end, 10);
+    if ('x' == *end && '\0' != end[1])
+        m = strtoul(end + 1, &end, 10);
+    *hosts = (uint32_t)n;
+    *ranks = (uint32_t)m;
+    return '\0' == *end && n >= 1 && m >= 1 && n <= UINT32_MAX && m <= UINT32_MAX;
+}
+
+/* Never called: the prediction opens no transport. */
+static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
+                                struct gba_transport **transport)
+{
+    (void)ctx;
+    (void)group;
+    (void)transport;
+    return GBA_ERR_IO;
+}
+
+/* What a component decides before it asks libgba: NULL, or why its barrier is not used. */
+static const char *component_refuses(const gba_params_t *params, uint64_t size)
+{
+    if (params->disable)
+        return "disable is 1";
+    return size < (uint64_t)params->min_comm_size ? gba_status_text(GBA_ERR_TOO_FEW) : NULL;
+}
+
+static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
+                 const char *device)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    report_begin(NULL, '{');
+    report_text("path", "%s", path);
+    report_text("why", "%s", why);
+    report_number("hosts", hosts);
+    report_number("ranks on a host", ranks);
+    report_text("device path", "%s", device);
+    report_text("assumption",
+                "all hosts are like this one (%ld processors), and have the plugin "
+                "and these parameters",
+                cores);
+    report_end();
+}
+
+int info_path(const char *shape, const char *path)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    gba_remote_t remote = {.name = "messages", .open = remote_open};
+    gba_team_attr_t attr = {.remote = &remote, .id = 1};
+    uint32_t hosts, ranks;
+    gba_params_t params;
+    gba_path_t kind = GBA_PATH_FALLBACK;
+    gba_status_t status;
+    char why[512], cause[640];
+    const char *refusal;
+
+    if (!shape_parse(shape, &hosts, &ranks))
+        return report_error(INFO_EXIT_USAGE,
+                            "--path %s: not a number of hosts N, or NxM with M "
+                            "ranks on each host",
+                            shape);
+    if (GBA_OK != info_params_get(&params))
+        return INFO_EXIT_USAGE;
+    path = NULL == path ? params.device_path : path;
+    refusal = component_refuses(&params, (uint64_t)hosts * ranks);
+    if (NULL != refusal) {
+        snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
+        show(gba_path_name(kind), why, hosts, ranks, path);
+        return INFO_EXIT_OK;
+    }
+    attr.params = &params;
+    attr.oversubscribed = cores > 0 && (long)ranks > cores;
+    attr.device = info_device_open(path, &attr.device_status, cause, sizeof cause);
+    status = gba_team_predict(&attr, hosts, ranks, &kind, why, sizeof why);
+    gba_device_fini(attr.device);
+    if (GBA_ERR_PARAM == status)
+        return report_error(INFO_EXIT_USAGE, "--path %s: more than 16777216 ranks", shape);
+    if (GBA_OK != status)
+        return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
+    show(gba_path_name(kind), why, hosts, ranks, path);
+    return INFO_EXIT_OK;
+}
