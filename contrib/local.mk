@@ -28,7 +28,7 @@ contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
 check_PROGRAMS += contrib/bench/mpi_floor contrib/bench/wakeup contrib/bench/ibarrier_cost \
-	contrib/bench/lifecycle_cost contrib/bench/loss_cost
+	contrib/bench/lifecycle_cost contrib/bench/loss_cost contrib/bench/releases_cost
 endif
 contrib_bench_mpi_floor_SOURCES = contrib/bench/mpi_floor.c
 contrib_bench_mpi_floor_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -51,6 +51,10 @@ contrib_bench_loss_cost_SOURCES = contrib/bench/loss_cost.c
 contrib_bench_loss_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_loss_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/loss
+contrib_bench_releases_cost_SOURCES = contrib/bench/releases_cost.c
+contrib_bench_releases_cost_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_bench_releases_cost_LDADD = $(MPI_LIBS)
+EXTRA_DIST += contrib/bench/releases
 if BUILD_OSHMEM
 check_PROGRAMS += contrib/bench/shmem_cost
 contrib_bench_shmem_cost_SOURCES = contrib/bench/shmem_cost.c
