@@ -16,6 +16,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
 	tests/unit/test_cdev_reclaim \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
+	tests/unit/test_predict \
 	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover
@@ -46,7 +47,7 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/notification_harness.c tests/unit/notification_harness.h \
 	tests/unit/heard.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
-	tests/unit/test_hierarchy_failures \
+	tests/unit/test_predict tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
 	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
@@ -111,6 +112,7 @@ tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
+tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)

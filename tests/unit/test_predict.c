@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gba_team_predict against the path that the members of a team agree on. */
+#include "gba/dev/member.h"
+#include "tests/unit/team_harness.h"
+
+/* What the prediction and the agreement have in common: not the number of a group, and not the name
+ * of the host of a member. */
+static void compare(struct harness *w, uint32_t hosts, uint32_t members)
+{
+    gba_remote_t remote = {.name = NULL};
+    gba_team_attr_t attr = {.params = &w->params,
+                            .device = w->device,
+                            .device_status = GBA_ERR_NO_DEVICE,
+                            .remote = &remote,
+                            .oversubscribed = w->oversubscribed,
+                            .id = 1};
+    char why[512], *common = why, *rank;
+    gba_path_t path;
+
+    assert_int_equal(gba_team_predict(&attr, hosts, members, &path, why, sizeof why), GBA_OK);
+    if (NULL != strstr(why, "a group of 32")) /* a number instead of "a" */
+        common = strstr(why, " of 32");
+    rank = strstr(common, " (rank");
+    if (NULL != rank)
+        *rank = '\0';
+    for (uint32_t r = 0; r < hosts * members; r++)
+        w->host[r] = r / members;
+    w->expected = common;
+    harness_run(w, hosts * members, path);
+}
+
+static void compare_all(struct harness *w, uint32_t hosts_max)
+{
+    for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy++)
+        for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
+            for (uint32_t hosts = 1; hosts <= hosts_max; hosts += 2)
+                for (uint32_t members = 1; members <= 3; members++) {
+                    w->params.hierarchy = hierarchy;
+                    w->params.sw_algorithm = algorithm;
+                    w->oversubscribed = 3 == members;
+                    compare(w, hosts, members);
+                }
+}
+
+static void test_software(void **state)
+{
+    struct harness *w = harness_on(NULL);
+
+    (void)state;
+    w->rounds = 3;
+    compare_all(w, 5);
+    harness_end(w);
+}
+
+static void test_simulated_device(void **state)
+{
+    struct harness *w = harness_on("sim");
+
+    (void)state;
+    w->rounds = 3;
+    compare_all(w, 1);
+    w->device->members_max = 2; /* more members than a group can have */
+    compare_all(w, 1);
+    harness_end(w);
+}
+
+/* All hosts reach the same device, as only real ones do. */
+static void test_device_of_all_hosts(void **state)
+{
+    struct harness *w = harness_on("sim");
+
+    (void)state;
+    w->rounds = 3;
+    w->device->simulated = false;
+    compare_all(w, 5);
+    w->device->members_max = 2;
+    compare_all(w, 5);
+    w->device->simulated = true;
+    harness_end(w);
+}
+
+static void test_invalid_shapes(void **state)
+{
+    gba_params_t params;
+    gba_team_attr_t attr = {.params = &params, .device_status = GBA_ERR_NO_DEVICE};
+    gba_path_t path;
+    char why[64];
+
+    (void)state;
+    gba_params_default(&params);
+    assert_int_equal(gba_team_predict(&attr, 0, 1, &path, why, sizeof why), GBA_ERR_PARAM);
+    assert_int_equal(gba_team_predict(&attr, 1, 0, &path, why, sizeof why), GBA_ERR_PARAM);
+    assert_int_equal(gba_team_predict(&attr, 1u << 20, 17, &path, why, sizeof why), GBA_ERR_PARAM);
+    /* Without messages no software barrier spans hosts. */
+    assert_int_equal(gba_team_predict(&attr, 2, 1, &path, why, sizeof why), GBA_OK);
+    assert_int_equal(path, GBA_PATH_FALLBACK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_software),
+        cmocka_unit_test(test_simulated_device),
+        cmocka_unit_test(test_device_of_all_hosts),
+        cmocka_unit_test(test_invalid_shapes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
