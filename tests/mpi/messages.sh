@@ -73,7 +73,7 @@ too_few() {
     path_options default
     job "${path[@]}" --mca coll_gba_barrier_min_comm_size 3 -np 2 -- many 50
     lines 1 'MPI_COMM_WORLD .*fallback: fewer ranks than min_comm_size, which is 3$'
-    total_is fallback -ge 50
+    total_is fallback -eq 50
     job "${path[@]}" --mca coll_gba_barrier_min_comm_size 3 -np 3 -- kinds
     lines 1 'MPI_COMM_WORLD .*3 ranks\): software: '
     grep -q '2 ranks): fallback: fewer ranks than min_comm_size, which is 3$' "$out" || fail 'no line for 2 ranks'

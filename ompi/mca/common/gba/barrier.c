@@ -48,6 +48,5 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
 
 gba_status_t gba_common_fallback_end(struct gba_common_module *m)
 {
-    m->fallbacks++;
     return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_renegotiate(m) : GBA_OK;
 }
