@@ -25,7 +25,7 @@ GBA_UNIT_TESTS = \
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
 	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair \
-	tests/unit/test_driver_reclaim
+	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS =
 if HAVE_CMOCKA
@@ -78,6 +78,10 @@ tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
 tests_unit_test_model_config_SOURCES = tests/unit/test_model_config.c tests/unit/model_bench.h
 tests_unit_test_model_errors_SOURCES = tests/unit/test_model_errors.c tests/unit/model_bench.h
 tests_unit_test_model_rounds_SOURCES = tests/unit/test_model_rounds.c tests/unit/model_bench.h
+tests_unit_test_control_SOURCES = tests/unit/test_control.c tests/unit/control_bench.h \
+	tests/unit/model_bench.h
+tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench.h \
+	tests/unit/model_bench.h
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h
 tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c tests/unit/driver_bench.h
 tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h

@@ -20,16 +20,9 @@ struct gba_driver_owner {
     uint64_t start; /* start time, in any unit, the same for all callers */
 };
 
-enum gba_driver_membership_state {
-    GBA_MEMBERSHIP_EMPTY,
-    GBA_MEMBERSHIP_JOINED,
-    GBA_MEMBERSHIP_MAPPED,
-    GBA_MEMBERSHIP_LEFT
-};
-
 struct gba_driver_membership {
     struct gba_driver_owner owner;
-    uint32_t state;
+    uint32_t state; /* GBA_MEMBERSHIP_* */
     uint32_t reserved;
 };
 

@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-/* The counter of an error follows from its number. */
-#define ERROR_COUNTER(error) (GBA_COUNTER_ERR_ACCESS + (error)-GBA_ERROR_ACCESS)
-_Static_assert(ERROR_COUNTER(GBA_ERROR_SEQUENCE) == GBA_COUNTER_ERR_SEQUENCE, "order of counters");
-_Static_assert(ERROR_COUNTER(GBA_ERROR_MEMBER) == GBA_COUNTER_ERR_MEMBER, "order of counters");
-_Static_assert(ERROR_COUNTER(GBA_ERROR_DISABLED) == GBA_COUNTER_ERR_DISABLED, "order of counters");
-_Static_assert(ERROR_COUNTER(GBA_ERROR_CONFIG) == GBA_COUNTER_ERR_CONFIG, "order of counters");
+#include "sim/model/event.h"
 
 static bool mask_has(const uint64_t *mask, uint32_t member)
 {
@@ -44,44 +39,26 @@ static uint32_t status_of(const struct gba_model_core *core)
            (core->arrived_count > 0 ? GBA_STATUS_ACTIVE : 0);
 }
 
-/* Count an error. An error changes nothing else. [ERR-1] */
-static void count_error(struct gba_model_core *core, uint32_t error)
-{
-    if (error == GBA_ERROR_NONE)
-        return;
-    core->counters[ERROR_COUNTER(error)]++;
-    core->status |= GBA_STATUS_ERROR;
-    core->last_error = error;
-}
-
-/* Count an error of an access, and put it into the effects. [ERR-5] */
-void gba_model_report(struct gba_model_core *core, uint32_t error,
-                      struct gba_model_effects *effects)
-{
-    count_error(core, error);
-    effects->error = error;
-    effects->interrupt = error != GBA_ERROR_NONE && (core->control & GBA_CONTROL_IRQ_EN) != 0;
-}
-
 static void clear_arrived(struct gba_model_core *core)
 {
     memset(core->arrived_mask, 0, sizeof(core->arrived_mask));
     core->arrived_count = 0;
 }
 
-/* Reset everything but the counters. [CFG-7] */
+/* Reset everything but the counters. The record of the control unit is not a part of the
+ * configuration. [CFG-7] */
 static void reset_group(struct gba_model_group *group)
 {
     uint64_t counters[GBA_COUNTERS];
 
     memcpy(counters, group->core.counters, sizeof(counters));
-    memset(group, 0, sizeof(*group));
+    memset(&group->core, 0, sizeof(group->core));
     memcpy(group->core.counters, counters, sizeof(counters));
+    memset(group->table, 0, sizeof(group->table));
+    memset(group->bound, 0, sizeof(group->bound));
 }
 
-/* Whether the configuration is complete: the count matches the mask, and each member has an
- * address. [CFG-4] */
-static bool can_enable(const struct gba_model_group *group)
+bool gba_model_is_complete(const struct gba_model_group *group)
 {
     const struct gba_model_core *core = &group->core;
 
@@ -106,7 +83,8 @@ static uint32_t write_control(struct gba_model_group *group, uint32_t value)
     if ((value & ~GBA_CONTROL_BITS) || ((value & GBA_CONTROL_ARM) && !(value & GBA_CONTROL_ENABLE)))
         return GBA_ERROR_CONFIG;
     /* Only the change from 0 to 1 is checked: later writes must succeed after a member has left. */
-    if ((value & GBA_CONTROL_ENABLE) && !(core->control & GBA_CONTROL_ENABLE) && !can_enable(group))
+    if ((value & GBA_CONTROL_ENABLE) && !(core->control & GBA_CONTROL_ENABLE) &&
+        !gba_model_is_complete(group))
         return GBA_ERROR_CONFIG;
     core->control = value;
     if (was_ready && !is_ready(core))
@@ -156,9 +134,11 @@ uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_
 }
 
 /* Read a register that takes the read. */
-uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t offset,
+uint64_t gba_model_load(const struct gba_model_group *group, uint32_t id, uint32_t offset,
                         uint8_t width)
 {
+    const struct gba_model_core *core = &group->core;
+
     switch (offset) {
     case GBA_REG_GROUP_ID:
         return id;
@@ -175,6 +155,8 @@ uint64_t gba_model_load(const struct gba_model_core *core, uint32_t id, uint32_t
         return core->sequence;
     case GBA_REG_LAST_ERROR:
         return core->last_error;
+    case GBA_REG_GENERATION:
+        return group->record.generation;
     default:
         if (offset >= GBA_REG_COUNTERS)
             return core->counters[(offset - GBA_REG_COUNTERS) / 8];
@@ -191,12 +173,30 @@ static void release(struct gba_model_group *group, uint32_t member,
     if (group->table[member] == 0)
         return;
     effects->release[effects->releases++] = (struct gba_model_release){
-        .address = group->table[member], .member = member, .sequence = group->core.sequence};
+        .address = group->table[member],
+        .member = member,
+        .sequence = group->core.sequence,
+        .port = group->bound[member] == 0 ? 0 : group->bound[member] - 1u};
     group->core.counters[GBA_COUNTER_RELEASES]++;
 }
 
-static void complete_round(struct gba_model_group *group, struct gba_model_effects *effects)
+/* Tell the ports that requested it that a round is complete. [NOTE-1] */
+static void notify_all(struct gba_model *model, uint32_t id, struct gba_model_effects *effects)
 {
+    struct gba_model_record *record = &model->group[id].record;
+
+    for (uint32_t word = 0; word < GBA_MODEL_PORT_WORDS; word++) {
+        for (uint64_t bits = record->notify[word]; bits != 0; bits &= bits - 1)
+            gba_model_raise(model, id, word * 64 + (uint32_t)__builtin_ctzll(bits), GBA_IRQ_ROUND,
+                            effects);
+        record->notify[word] = 0;
+    }
+    record->notified = 0;
+}
+
+static void complete_round(struct gba_model *model, uint32_t id, struct gba_model_effects *effects)
+{
+    struct gba_model_group *group = &model->group[id];
     struct gba_model_core *core = &group->core;
 
     /* Clear before the first store: a member that sees its release may arrive for the next round at
@@ -210,13 +210,15 @@ static void complete_round(struct gba_model_group *group, struct gba_model_effec
     for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
         for (uint64_t bits = core->member_mask[word]; bits != 0; bits &= bits - 1)
             release(group, word * 64 + (uint32_t)__builtin_ctzll(bits), effects);
+    if (group->record.notified != 0)
+        notify_all(model, id, effects);
 }
 
 /* Take an arrival for the current round. [ARR-3, ARR-4] */
-static void arrive_now(struct gba_model_group *group, uint32_t member,
+static void arrive_now(struct gba_model *model, uint32_t id, uint32_t member,
                        struct gba_model_effects *effects)
 {
-    struct gba_model_core *core = &group->core;
+    struct gba_model_core *core = &model->group[id].core;
 
     if (mask_has(core->arrived_mask, member)) {
         core->counters[GBA_COUNTER_REPEATS]++;
@@ -228,39 +230,63 @@ static void arrive_now(struct gba_model_group *group, uint32_t member,
     core->counters[GBA_COUNTER_ARRIVALS]++;
     /* Each arrived bit is that of a member, so equal counts mean equal masks. */
     if (core->arrived_count == core->member_count)
-        complete_round(group, effects);
+        complete_round(model, id, effects);
 }
 
-void gba_model_clear(struct gba_model_effects *effects)
+/* What an arrival and a NOTIFY of that member through that port have in common. The order of the
+ * checks is the precedence of the errors. [ARR-2] */
+static uint32_t check_member(const struct gba_model *model, const struct gba_model_group *group,
+                             uint32_t member, uint32_t port)
 {
-    effects->value = 0;
-    effects->error = GBA_ERROR_NONE;
-    effects->interrupt = false;
-    effects->completed = false;
-    effects->releases = 0;
+    if (!is_ready(&group->core))
+        return GBA_ERROR_DISABLED;
+    if (member >= GBA_MEMBERS_MAX || !mask_has(group->core.member_mask, member))
+        return GBA_ERROR_MEMBER;
+    return gba_model_is_bound(model, group, member, port) ? GBA_ERROR_NONE : GBA_ERROR_MEMBER;
 }
 
-void gba_model_arrive(struct gba_model_group *group, uint64_t value,
+void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
                       struct gba_model_effects *effects)
 {
+    struct gba_model_group *group = &model->group[id];
     struct gba_model_core *core = &group->core;
     uint32_t sequence = GBA_ARRIVAL_SEQ(value);
     uint32_t member = GBA_ARRIVAL_MEMBER(value);
+    uint32_t error = check_member(model, group, member, port);
 
     gba_model_clear(effects);
-    /* The order of the checks is the precedence of the errors. [ARR-2] */
-    if (!is_ready(core)) {
-        gba_model_report(core, GBA_ERROR_DISABLED, effects);
-    } else if (member >= GBA_MEMBERS_MAX || !mask_has(core->member_mask, member)) {
-        gba_model_report(core, GBA_ERROR_MEMBER, effects);
+    if (error != GBA_ERROR_NONE) {
+        gba_model_report(model, id, port, error, effects);
     } else if (sequence == core->sequence + 1) {
-        arrive_now(group, member, effects);
+        arrive_now(model, id, member, effects);
     } else if (sequence == core->sequence) {
         /* A retry after the release was lost: store the release again. [ARR-5] */
         core->counters[GBA_COUNTER_LATE]++;
         release(group, member, effects);
     } else {
-        gba_model_report(core, GBA_ERROR_SEQUENCE, effects);
+        gba_model_report(model, id, port, GBA_ERROR_SEQUENCE, effects);
+    }
+}
+
+void gba_model_notify(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
+                      struct gba_model_effects *effects)
+{
+    struct gba_model_group *group = &model->group[id];
+    uint32_t sequence = GBA_ARRIVAL_SEQ(value);
+    uint32_t error = check_member(model, group, GBA_ARRIVAL_MEMBER(value), port);
+    uint64_t *word = &group->record.notify[port / 64];
+
+    if (error != GBA_ERROR_NONE) {
+        gba_model_report(model, id, port, error, effects);
+    } else if (sequence == group->core.sequence + 1) {
+        group->record.notified += (*word >> (port % 64) & 1) == 0;
+        *word |= 1ull << (port % 64);
+    } else if (sequence == group->core.sequence) {
+        /* Complete already, so the event is due now: the member may have looked at its flag before
+         * the release, and sleeps next. [NOTE-2] */
+        gba_model_raise(model, id, port, GBA_IRQ_ROUND, effects);
+    } else {
+        gba_model_report(model, id, port, GBA_ERROR_SEQUENCE, effects);
     }
 }
 
@@ -268,7 +294,7 @@ uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_
 {
     uint32_t error = gba_model_store(group, offset, value);
 
-    count_error(&group->core, error);
+    gba_model_count(&group->core, error);
     return error;
 }
 
@@ -276,6 +302,6 @@ uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, u
 {
     uint32_t error = gba_model_store_table(group, member, address);
 
-    count_error(&group->core, error);
+    gba_model_count(&group->core, error);
     return error;
 }

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
+#include "sim/model/control.h"
+#include "sim/model/event.h"
 #include "sim/model/group.h"
+#include "sim/model/port.h"
 
 enum { READABLE = 1, WRITABLE = 2 };
 
@@ -30,6 +33,7 @@ static const struct reg group_regs[] = {
     {GBA_REG_ARRIVED_COUNT, 1, 4, READABLE},
     {GBA_REG_SEQUENCE, 1, 4, READABLE | WRITABLE},
     {GBA_REG_LAST_ERROR, 1, 4, READABLE},
+    {GBA_REG_GENERATION, 1, 4, READABLE},
     {GBA_REG_MEMBER_MASK, GBA_MASK_WORDS, 8, READABLE | WRITABLE},
     {GBA_REG_ARRIVED_MASK, GBA_MASK_WORDS, 8, READABLE},
     {GBA_REG_COUNTERS, GBA_COUNTERS, 8, READABLE},
@@ -38,15 +42,34 @@ static const struct reg group_regs[] = {
 static const struct reg device_regs[] = {
     {GBA_DEV_ID, 1, 4, READABLE},         {GBA_DEV_VERSION, 1, 4, READABLE},
     {GBA_DEV_GROUPS, 1, 4, READABLE},     {GBA_DEV_MEMBERS_MAX, 1, 4, READABLE},
-    {GBA_DEV_BAD_ACCESS, 1, 8, READABLE}, {GBA_DEV_UUID, 2, 8, READABLE},
+    {GBA_DEV_BAD_ACCESS, 1, 8, READABLE}, {GBA_DEV_GROUPS_FREE, 1, 4, READABLE},
+    {GBA_DEV_PORTS, 1, 4, READABLE},      {GBA_DEV_UUID, 2, 8, READABLE},
+};
+
+static const struct reg port_regs[] = {
+    {GBA_PORT_NUMBER, 1, 4, READABLE},
+    {GBA_PORT_QUOTA, 1, 4, READABLE},
+    {GBA_PORT_HELD, 1, 4, READABLE},
+    {GBA_PORT_IRQ_CAUSE, 1, 4, READABLE},
+    {GBA_PORT_IRQ_MASK, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_GROUP, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_GENERATION, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_KEY, 1, 8, READABLE | WRITABLE},
+    {GBA_PORT_MEMBER, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_VALUE, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_COMMAND, 1, 4, READABLE | WRITABLE},
+    {GBA_PORT_RESULT, 1, 4, READABLE},
+    {GBA_PORT_EVENTS, GBA_GROUPS, 4, READABLE | WRITABLE},
 };
 
 static const struct reg table_regs[] = {
     {0, GBA_MEMBERS_MAX, GBA_TABLE_ENTRY_SIZE, READABLE | WRITABLE},
 };
 
+/* Without ports there are no events, and so only the first register. [BELL-1] */
 static const struct reg doorbell_regs[] = {
     {GBA_BELL_ARRIVAL, 1, 8, WRITABLE},
+    {GBA_BELL_NOTIFY, 1, 8, WRITABLE},
 };
 
 #define ENTRIES(array) (sizeof(array) / sizeof((array)[0]))
@@ -67,7 +90,7 @@ static bool reg_takes(const struct reg *regs, size_t entries, uint32_t offset, u
 }
 
 /* Address decoding. [MAP-1, MAP-2, MAP-3] */
-enum aperture { GROUP_PAGE, DEVICE_PAGE, TABLE, DOORBELL, NOWHERE };
+enum aperture { GROUP_PAGE, DEVICE_PAGE, PORT_PAGE, TABLE, DOORBELL, NOWHERE };
 
 static enum aperture decode(uint32_t address, uint32_t *group, uint32_t *offset)
 {
@@ -77,6 +100,7 @@ static enum aperture decode(uint32_t address, uint32_t *group, uint32_t *offset)
     } map[] = {
         {GBA_GROUP_BASE, GBA_GROUP_STRIDE, GBA_GROUPS, GROUP_PAGE},
         {GBA_DEVICE_BASE, GBA_DEVICE_SIZE, 1, DEVICE_PAGE},
+        {GBA_PORT_BASE, GBA_PORT_SIZE, 1, PORT_PAGE},
         {GBA_TABLE_BASE, GBA_TABLE_STRIDE, GBA_GROUPS, TABLE},
         {GBA_DOORBELL_BASE, GBA_DOORBELL_STRIDE, GBA_GROUPS, DOORBELL},
     };
@@ -109,6 +133,10 @@ static uint64_t read_device(const struct gba_model *model, uint32_t offset)
         return GBA_MEMBERS_MAX;
     case GBA_DEV_BAD_ACCESS:
         return model->bad_access;
+    case GBA_DEV_GROUPS_FREE:
+        return gba_control_groups_free(model);
+    case GBA_DEV_PORTS:
+        return model->ports;
     default:
         return model->uuid[(offset - GBA_DEV_UUID) / 8];
     }
@@ -120,36 +148,107 @@ static uint64_t read_none(uint8_t width)
     return width >= 8 ? GBA_READ_NONE : (1ull << (8 * width)) - 1;
 }
 
+static bool group_takes(const struct gba_model *model, enum aperture aperture, uint32_t offset,
+                        const struct gba_model_access *access)
+{
+    switch (aperture) {
+    case GROUP_PAGE:
+        return reg_takes(group_regs, ENTRIES(group_regs), offset, access->width, access->write);
+    case TABLE:
+        return reg_takes(table_regs, ENTRIES(table_regs), offset, access->width, access->write);
+    default:
+        return reg_takes(doorbell_regs, model->ports != 0 ? 2 : 1, offset, access->width,
+                         access->write);
+    }
+}
+
+/* Write an entry of the release table. With ports, JOIN decides whose entry it is, and an address
+ * of a group that is taken back would outlive the withdrawal. [PORT-5, TAB-4, CMD-7] */
+static uint32_t write_table(const struct gba_model *model, struct gba_model_group *group,
+                            uint32_t port, uint32_t member, uint64_t address)
+{
+    if (!gba_model_is_bound(model, group, member, port))
+        return GBA_ERROR_MEMBER;
+    if (group->record.life == GBA_LIFE_TAKEN && address != 0)
+        return GBA_ERROR_CONFIG;
+    return gba_model_store_table(group, member, address);
+}
+
+/* A bus address is nobody's business but its own host's. [PORT-5] */
+static uint64_t read_table(const struct gba_model *model, const struct gba_model_group *group,
+                           uint32_t port, uint32_t member)
+{
+    return gba_model_is_bound(model, group, member, port) ? group->table[member] : 0;
+}
+
+/* Make a write that the register takes. */
+static void write_group(struct gba_model *model, uint32_t id, enum aperture aperture,
+                        uint32_t offset, const struct gba_model_access *access,
+                        struct gba_model_effects *effects)
+{
+    struct gba_model_group *group = &model->group[id];
+    uint64_t value = access->width == 4 ? (uint32_t)access->value : access->value;
+    uint32_t error;
+
+    if (aperture == DOORBELL && offset == GBA_BELL_NOTIFY) {
+        gba_model_notify(model, id, access->port, value, effects);
+        return;
+    }
+    if (aperture == DOORBELL || (aperture == GROUP_PAGE && offset == GBA_REG_ARRIVAL)) {
+        gba_model_arrive(model, id, access->port, value, effects);
+        return;
+    }
+    if (aperture == TABLE)
+        error = write_table(model, group, access->port, offset / GBA_TABLE_ENTRY_SIZE, value);
+    else if (model->ports != 0)
+        error = GBA_ERROR_CONFIG; /* only the control unit configures [CFG-9] */
+    else
+        error = gba_model_store(group, offset, value);
+    gba_model_report(model, id, access->port, error, effects);
+}
+
 /* Access a group that exists. */
 static void access_group(struct gba_model *model, uint32_t id, enum aperture aperture,
                          uint32_t offset, const struct gba_model_access *access,
                          struct gba_model_effects *effects)
 {
-    struct gba_model_group *group = &model->group[id];
-    const struct reg *regs = aperture == GROUP_PAGE ? group_regs
-                             : aperture == TABLE    ? table_regs
-                                                    : doorbell_regs;
-    size_t entries = aperture == GROUP_PAGE ? ENTRIES(group_regs) : 1;
-    uint64_t value = access->width == 4 ? (uint32_t)access->value : access->value;
+    const struct gba_model_group *group = &model->group[id];
 
-    if (!reg_takes(regs, entries, offset, access->width, access->write)) {
+    if (!group_takes(model, aperture, offset, access)) {
         if (!access->write)
             effects->value = read_none(access->width);
-        gba_model_report(&group->core, GBA_ERROR_ACCESS, effects);
-    } else if (aperture == TABLE) {
-        uint32_t member = offset / GBA_TABLE_ENTRY_SIZE;
-
-        if (access->write)
-            gba_model_report(&group->core, gba_model_store_table(group, member, value), effects);
-        else
-            effects->value = group->table[member];
-    } else if (aperture == DOORBELL || (offset == GBA_REG_ARRIVAL && access->write)) {
-        gba_model_arrive(group, value, effects);
+        gba_model_report(model, id, access->port, GBA_ERROR_ACCESS, effects);
     } else if (access->write) {
-        gba_model_report(&group->core, gba_model_store(group, offset, value), effects);
+        write_group(model, id, aperture, offset, access, effects);
+    } else if (aperture == TABLE) {
+        effects->value = read_table(model, group, access->port, offset / GBA_TABLE_ENTRY_SIZE);
     } else {
-        effects->value = gba_model_load(&group->core, id, offset, access->width);
+        effects->value = gba_model_load(group, id, offset, access->width);
     }
+}
+
+/* Access the device page or the port page. Returns the error. */
+static uint32_t access_page(struct gba_model *model, enum aperture aperture, uint32_t offset,
+                            const struct gba_model_access *access,
+                            struct gba_model_effects *effects)
+{
+    const bool device = aperture == DEVICE_PAGE;
+    const struct reg *regs = device ? device_regs : port_regs;
+    size_t entries = device ? ENTRIES(device_regs) : ENTRIES(port_regs);
+
+    if (!reg_takes(regs, entries, offset, access->width, access->write))
+        return GBA_ERROR_ACCESS;
+    if (access->write)
+        return gba_model_port_store(model, access, offset, effects);
+    effects->value =
+        device ? read_device(model, offset) : gba_model_port_load(model, access->port, offset);
+    return GBA_ERROR_NONE;
+}
+
+/* Whether the access reaches the device. [PORT-3] */
+static bool is_up(const struct gba_model *model, uint32_t port)
+{
+    return model->ports == 0 || (port < model->ports && model->port[port].up != 0);
 }
 
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
@@ -159,19 +258,22 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
     enum aperture aperture = decode(access->address, &group, &offset);
 
     gba_model_clear(effects);
-    if (aperture == DEVICE_PAGE) {
-        if (!access->write &&
-            reg_takes(device_regs, ENTRIES(device_regs), offset, access->width, false)) {
-            effects->value = read_device(model, offset);
-            return;
-        }
-    } else if (aperture != NOWHERE && group < model->groups) {
-        access_group(model, group, aperture, offset, access, effects);
+    if (!is_up(model, access->port)) {
+        effects->value = access->write ? 0 : read_none(access->width);
         return;
     }
-    /* The access belongs to no group. [ERR-3] */
+    if (aperture == DEVICE_PAGE || (aperture == PORT_PAGE && model->ports != 0)) {
+        effects->error = access_page(model, aperture, offset, access, effects);
+    } else if (aperture != PORT_PAGE && aperture != NOWHERE && group < model->groups) {
+        access_group(model, group, aperture, offset, access, effects);
+        return;
+    } else {
+        effects->error = GBA_ERROR_ACCESS;
+    }
+    if (effects->error == GBA_ERROR_NONE)
+        return;
+    /* The error belongs to no group. [ERR-3] */
     model->bad_access++;
-    effects->error = GBA_ERROR_ACCESS;
     if (!access->write)
         effects->value = read_none(access->width);
 }
@@ -181,15 +283,18 @@ int gba_model_group_of(const struct gba_model *model, uint32_t address)
     uint32_t group, offset;
     enum aperture aperture = decode(address, &group, &offset);
 
-    if (aperture == DEVICE_PAGE || aperture == NOWHERE || group >= model->groups)
+    if (aperture == DEVICE_PAGE || aperture == PORT_PAGE || aperture == NOWHERE ||
+        group >= model->groups)
         return -1;
     return (int)group;
 }
 
-void gba_model_init(struct gba_model *model, uint32_t groups, const uint64_t uuid[2])
+void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                    const uint64_t uuid[2])
 {
     memset(model, 0, sizeof(*model));
     model->groups = groups;
+    model->ports = ports;
     model->version = GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR;
     model->uuid[0] = uuid[0];
     model->uuid[1] = uuid[1];

@@ -13,6 +13,9 @@
 
 #include "gba/spec/gba_regs.h"
 
+/* Words of a set of ports. */
+#define GBA_MODEL_PORT_WORDS ((GBA_PORTS_MAX + 63u) / 64u)
+
 /* The part of a group that one access can change, without the release table. It is small, so that a
  * caller can copy it in order to undo an access. */
 struct gba_model_core {
@@ -27,25 +30,67 @@ struct gba_model_core {
     uint64_t counters[GBA_COUNTERS];
 };
 
+/* The state of a group in the control unit. */
+enum gba_model_life {
+    GBA_LIFE_FREE,
+    GBA_LIFE_ALLOCATED,
+    GBA_LIFE_ARMED,
+    GBA_LIFE_TAKEN /* taken back; some port has not confirmed yet */
+};
+
+/* What the control unit keeps about a group. All 0 on a device without a control unit. The
+ * structures of the state have no padding, so that two states can be compared as memory. */
+struct gba_model_record {
+    uint32_t life; /* GBA_LIFE_* */
+    uint32_t generation;
+    uint64_t key;
+    uint32_t members;
+    uint32_t present;  /* memberships JOINED */
+    uint32_t joined;   /* 1 after the first JOIN: the members hold the group */
+    uint32_t holder;   /* 1 + the port that allocated the group; 0: none */
+    uint32_t notified; /* ports in `notify` */
+    uint32_t reserved;
+    uint64_t notify[GBA_MODEL_PORT_WORDS]; /* ports that get ROUND when this round is complete */
+    uint8_t membership[GBA_MEMBERS_MAX];   /* EMPTY, JOINED, LEFT; MAPPED follows from the table */
+    uint8_t events[GBA_PORTS_MAX];         /* GBA_IRQ_*, by port */
+};
+
 struct gba_model_group {
     struct gba_model_core core;
     uint64_t table[GBA_MEMBERS_MAX]; /* release addresses; 0 = none */
+    uint16_t bound[GBA_MEMBERS_MAX]; /* 1 + the port of the member; 0 = none, or no ports */
+    struct gba_model_record record;
+};
+
+/* The bank of a port. */
+struct gba_model_port {
+    uint32_t up; /* 1: the link is up */
+    uint32_t quota;
+    uint32_t irq_mask;
+    uint32_t group, generation, member, value, command, result; /* the mailbox */
+    uint32_t reserved;
+    uint64_t key;
 };
 
 struct gba_model {
     uint32_t groups; /* number of groups, 1 to GBA_GROUPS */
+    uint32_t ports;  /* number of ports; 0: one host and no control unit */
     uint32_t version;
+    uint32_t reserved;
     uint64_t uuid[2];
     uint64_t bad_access;
     struct gba_model_group group[GBA_GROUPS];
+    struct gba_model_port port[GBA_PORTS_MAX];
 };
 
 /* One access on the bus. Widths other than 4 and 8 exist, too; the device counts them as errors. */
 struct gba_model_access {
     bool write;
     uint8_t width; /* bytes: 1, 2, 4, 8 */
+    uint16_t port; /* through which the access comes; 0 on a device without ports */
     uint32_t address;
-    uint64_t value; /* of a write */
+    uint64_t value;  /* of a write */
+    uint64_t random; /* fresh for each access, and secret: the key of an ALLOC */
 };
 
 /* A store of the device to the memory of a member. */
@@ -53,19 +98,34 @@ struct gba_model_release {
     uint64_t address;
     uint32_t member;
     uint32_t sequence;
+    uint32_t port; /* through which the store leaves */
 };
 
 struct gba_model_effects {
     uint64_t value;    /* of a read; all ones of its width if refused */
     uint32_t error;    /* the error of this access, GBA_ERROR_* */
-    bool interrupt;    /* the device interrupts its driver */
+    bool interrupt;    /* the device interrupts: the ports below, or the only host */
     bool completed;    /* this access completed a round */
     uint32_t releases; /* entries of release[]; the caller stores them in this order */
+    uint64_t interrupts[GBA_MODEL_PORT_WORDS]; /* a bit a port; the interrupts follow the stores */
     struct gba_model_release release[GBA_MEMBERS_MAX];
 };
 
-/* Set the state at power-on. groups: 1 to GBA_GROUPS. uuid: the value of GBA_DEV_UUID. */
-void gba_model_init(struct gba_model *model, uint32_t groups, const uint64_t uuid[2]);
+/*
+ * Set the state at power-on; all ports are down. groups: 1 to GBA_GROUPS. ports: 0 to
+ * GBA_PORTS_MAX; 0: a device of one host, without a control unit [DEV-5]. uuid: the value of
+ * GBA_DEV_UUID.
+ */
+void gba_model_init(struct gba_model *model, uint32_t groups, uint32_t ports,
+                    const uint64_t uuid[2]);
+
+/* The link of a port comes up. port: below `ports`, and down. quota: groups that it may hold; 0: no
+ * limit. [PORT-3, CMD-2] */
+void gba_model_port_up(struct gba_model *model, uint32_t port, uint32_t quota);
+
+/* The link of a port goes down, or its host dies. effects: interrupts at other ports; there are no
+ * release stores. It touches all groups. No effect on a port that is down. [PORT-3, PORT-4] */
+void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_model_effects *effects);
 
 /* The identity of the device as a driver gives it to processes: the bytes of GBA_DEV_UUID, little
  * endian, so that hosts of any byte order can compare them. */
@@ -76,25 +136,29 @@ int gba_model_group_of(const struct gba_model *model, uint32_t address);
 
 /*
  * Make one access. It touches only the group of that address, or, without a group, only
- * model->bad_access. Accesses to different groups may therefore run at the same time.
+ * model->bad_access. Accesses to different groups may therefore run at the same time. On a device
+ * with ports there are two exceptions: the port page belongs to no group, but a command touches
+ * its group, and ALLOC reads all groups; and what a port does to a group that does not concern it
+ * counts in model->bad_access.
  * effects: all fields are set, except release[] beyond `releases`.
  */
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,
                       struct gba_model_effects *effects);
 
-/* Make the access "64-bit store of value to the doorbell of that group", without address decoding.
- * effects: as for gba_model_access. */
-void gba_model_arrive(struct gba_model_group *group, uint64_t value,
+/* Make the access "64-bit store of value to the doorbell of group number id" through that port,
+ * without address decoding. The group exists, and the port is up. effects: as for gba_model_access.
+ */
+void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
                       struct gba_model_effects *effects);
 
 /*
- * Write a register of one group as the driver does, in the register's width, without address
- * decoding. offset: of a writable register in the group's page, not ARRIVAL. Returns the error that
- * the device counted, or GBA_ERROR_NONE.
+ * Write a register of one group in the register's width, without address decoding, as the driver of
+ * a device without a control unit does. offset: of a writable register in the group's page, not
+ * ARRIVAL. Returns the error that the device counted, or GBA_ERROR_NONE.
  */
 uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_t value);
 
-/* Write entry `member` of the release table as the driver does; address 0 withdraws the member.
+/* Write entry `member` of the release table as that driver does; address 0 withdraws the member.
  * Returns as gba_model_write. */
 uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, uint64_t address);
 

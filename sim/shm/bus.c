@@ -89,7 +89,7 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32
     if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
         goto unlock;
     gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
-    gba_model_arrive(&segment->model.group[group], value, &effects);
+    gba_model_arrive(&segment->model, group, 0, value, &effects);
     access_finish(dev, group, &effects);
 unlock:
     gba_sim_group_unlock(segment, group);

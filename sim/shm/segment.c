@@ -120,7 +120,8 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
 
     if (sizeof uuid != getrandom(uuid, sizeof uuid, 0))
         return system_failed("get random numbers");
-    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups, uuid);
+    /* One host, whose driver is the code of this directory: no port and no control unit [DEV-5]. */
+    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups, 0, uuid);
     if (0 != options->version)
         segment->model.version = options->version;
     err = gba_sim_lock_init(&segment->lock);

@@ -113,7 +113,7 @@ struct gba_sim_place {
 #define GBA_SIM_PLACES 256u
 
 /*
- * The segment: 30 MB of address space. The part before `place`, 0.2 MB, is reserved at creation. Of
+ * The segment: 30 MB of address space. The part before `place`, 0.4 MB, is reserved at creation. Of
  * a place only the pages with memberships and flags in use are reserved, 8 KB for a group of 32
  * members. A simulator with a few groups therefore takes less than 1 MB.
  */

@@ -21,7 +21,7 @@ static void bare_start(void)
 {
     static const uint64_t uuid[2] = {1, 2};
 
-    gba_model_init(&model, GBA_GROUPS, uuid);
+    gba_model_init(&model, GBA_GROUPS, 0, uuid);
     memset(record, 0, sizeof record);
 }
 
@@ -150,13 +150,14 @@ static void store_releases(void)
 
 static void bare_arrive(struct gba_membership *membership, uint64_t value)
 {
-    gba_model_arrive(&model.group[membership->group], value, &effects);
+    gba_model_arrive(&model, membership->group, 0, value, &effects);
     store_releases();
 }
 
 static uint64_t access_make(bool write, uint32_t address, unsigned width, uint64_t value)
 {
-    const struct gba_model_access access = {write, (uint8_t)width, address, value};
+    const struct gba_model_access access = {
+        .write = write, .width = (uint8_t)width, .address = address, .value = value};
 
     gba_model_access(&model, &access, &effects);
     store_releases();

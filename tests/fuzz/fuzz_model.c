@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     input = data;
     left = size;
-    gba_model_init(&model, GROUPS_MAX, uuid);
+    gba_model_init(&model, GROUPS_MAX, 0, uuid);
     shadow_init(GROUPS_MAX);
     while (left > 0)
         one_letter();

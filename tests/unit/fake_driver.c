@@ -34,7 +34,7 @@ void fake_driver_start(uint32_t groups)
 {
     static const uint64_t uuid[2] = {0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull};
 
-    gba_model_init(&model, groups, uuid);
+    gba_model_init(&model, groups, 0, uuid);
     memset(life, 0, sizeof life);
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         life[group].home = 1 + group;
@@ -159,14 +159,15 @@ void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value)
     /* Of another life: a revoked mapping. [DRV-16] */
     if (fake_kernel.dead || current[group]->record.head.generation != generation)
         return;
-    gba_model_arrive(&model.group[group], value, &effects);
+    gba_model_arrive(&model, group, 0, value, &effects);
     store_releases(&effects);
 }
 
 uint64_t fake_driver_access(uint32_t address, unsigned width, bool write, uint64_t value)
 {
     static struct gba_model_effects effects;
-    const struct gba_model_access access = {write, (uint8_t)width, address, value};
+    const struct gba_model_access access = {
+        .write = write, .width = (uint8_t)width, .address = address, .value = value};
 
     if (fake_kernel.dead)
         return GBA_READ_NONE;

@@ -17,12 +17,26 @@
 static struct gba_model bench;
 static struct gba_model before; /* the last access */
 static struct gba_model_effects effects;
+static uint16_t bench_port;   /* through which accesses come */
+static uint64_t bench_random; /* of the last access */
 
 static inline void bench_power_on(uint32_t groups)
 {
     static const uint64_t uuid[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};
 
-    gba_model_init(&bench, groups, uuid);
+    gba_model_init(&bench, groups, 0, uuid);
+    bench_port = 0;
+}
+
+/* A device with a control unit; all its ports are up. */
+static inline void bench_power_on_ports(uint32_t groups, uint32_t ports)
+{
+    static const uint64_t uuid[2] = {1, 2};
+
+    gba_model_init(&bench, groups, ports, uuid);
+    bench_port = 0;
+    for (uint32_t port = 0; port < ports; port++)
+        gba_model_port_up(&bench, port, 0);
 }
 
 /* Checks that the device is in that state, to the last bit. cmocka's own comparison goes byte by
@@ -35,8 +49,12 @@ static inline void bench_is(const struct gba_model *state)
 /* One access. Returns its error. */
 static inline uint32_t bench_access(bool write, uint8_t width, uint32_t address, uint64_t value)
 {
-    struct gba_model_access access = {
-        .write = write, .width = width, .address = address, .value = value};
+    struct gba_model_access access = {.write = write,
+                                      .width = width,
+                                      .port = bench_port,
+                                      .address = address,
+                                      .value = value,
+                                      .random = ++bench_random};
 
     before = bench;
     memset(&effects, 0xa5, sizeof(effects)); /* the model must set all of it */
@@ -56,7 +74,7 @@ static inline void bench_write(uint8_t width, uint32_t address, uint64_t value)
     assert_int_equal(bench_access(true, width, address, value), GBA_ERROR_NONE);
 }
 
-/* An access that must be an error and change only what ERR-1 specifies. */
+/* An access that must be an error and change only what ERR-1 and ERR-5 specify. */
 static inline void bench_refused(bool write, uint8_t width, uint32_t address, uint64_t value,
                                  uint32_t error)
 {
@@ -71,6 +89,8 @@ static inline void bench_refused(bool write, uint8_t width, uint32_t address, ui
         core->counters[GBA_COUNTER_ERR_ACCESS + error - GBA_ERROR_ACCESS]++;
         core->status |= GBA_STATUS_ERROR;
         core->last_error = error;
+        if (bench.ports != 0 && (core->control & GBA_CONTROL_IRQ_EN) != 0)
+            before.group[group].record.events[bench_port] |= GBA_IRQ_ERROR;
     } else {
         before.bad_access++;
     }

@@ -133,12 +133,12 @@ static void another_version(void **state)
     (void)state;
     fake_kernel.abi_version = 1;
     refused(GBA_ERR_VERSION);
-    assert_logged("/dev/gba0 has driver interface 1 and registers 1.0; this library needs driver "
-                  "interface 2 and registers 1.x");
+    assert_logged("/dev/gba0 has driver interface 1 and registers 2.0; this library needs driver "
+                  "interface 2 and registers 2.x");
     fake_kernel.abi_version = GBA_ABI_VERSION;
-    fake_kernel.regs_version = 2u << 16 | 5;
+    fake_kernel.regs_version = (GBA_REGS_MAJOR + 1) << 16 | 5;
     refused(GBA_ERR_VERSION);
-    assert_logged("registers 2.5");
+    assert_logged("registers 3.5");
     fake_kernel.regs_version = GBA_REGS_MAJOR << 16 | 9; /* more registers, none changed */
     gba_dev_cdev.close(cdev_open());
 }

@@ -21,6 +21,7 @@ static const struct expected {
     {GBA_GROUP_BASE, GBA_REG_ARRIVED_COUNT, 1, 4, true, false},
     {GBA_GROUP_BASE, GBA_REG_SEQUENCE, 1, 4, true, true},
     {GBA_GROUP_BASE, GBA_REG_LAST_ERROR, 1, 4, true, false},
+    {GBA_GROUP_BASE, GBA_REG_GENERATION, 1, 4, true, false},
     {GBA_GROUP_BASE, GBA_REG_MEMBER_MASK, GBA_MASK_WORDS, 8, true, true},
     {GBA_GROUP_BASE, GBA_REG_ARRIVED_MASK, GBA_MASK_WORDS, 8, true, false},
     {GBA_GROUP_BASE, GBA_REG_COUNTERS, GBA_COUNTERS, 8, true, false},
@@ -29,6 +30,8 @@ static const struct expected {
     {GBA_DEVICE_BASE, GBA_DEV_GROUPS, 1, 4, true, false},
     {GBA_DEVICE_BASE, GBA_DEV_MEMBERS_MAX, 1, 4, true, false},
     {GBA_DEVICE_BASE, GBA_DEV_BAD_ACCESS, 1, 8, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_GROUPS_FREE, 1, 4, true, false},
+    {GBA_DEVICE_BASE, GBA_DEV_PORTS, 1, 4, true, false},
     {GBA_DEVICE_BASE, GBA_DEV_UUID, 2, 8, true, false},
     {GBA_TABLE_BASE, 0, GBA_MEMBERS_MAX, 8, true, true},
     {GBA_DOORBELL_BASE, GBA_BELL_ARRIVAL, 1, 8, false, true},
@@ -114,6 +117,7 @@ static void test_MAP_2_groups_are_isolated(void **state)
 static void test_MAP_3_outside_belongs_to_no_group(void **state)
 {
     static const uint32_t outside[] = {GBA_DEVICE_BASE + GBA_DEVICE_SIZE,
+                                       GBA_PORT_BASE, /* without ports */
                                        GBA_TABLE_BASE - 4,
                                        GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE,
                                        GBA_DOORBELL_BASE - 8,

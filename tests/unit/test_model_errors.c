@@ -28,7 +28,7 @@ static void test_BELL_1_only_arrival(void **state)
         bench_access(true, 8, GBA_DOORBELL(9), value);
         before = bench;
         bench = other;
-        gba_model_arrive(&bench.group[9], value, &effects);
+        gba_model_arrive(&bench, 9, 0, value, &effects);
         bench_is(&before);
         bench = other;
         other = before;

@@ -104,7 +104,7 @@ static void test_version(void **state)
     lines = 0;
     assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
     assert_int_equal(lines, 1);
-    assert_non_null(strstr(last_line, "2.3"));
+    assert_non_null(strstr(last_line, "3.3"));
     path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor is no hindrance */
     dev = sim_open(&path);
     assert_non_null(dev);

@@ -73,7 +73,7 @@ static void test_undo(void **state)
             assert_int_equal(gba_driver_leave(record, model, handle.generation, 1, self), GBA_OK);
             break;
         default: /* the first arrival, and one that completes the round */
-            gba_model_arrive(model, GBA_ARRIVAL(1, 1), &effects);
+            gba_model_arrive(&segment->model, 0, 0, GBA_ARRIVAL(1, 1), &effects);
             break;
         }
         snapshot_take(segment, 0, &after);
@@ -108,7 +108,7 @@ static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint
         segment->model.group[group].core.arrived_count = 77;
         raise(SIGKILL);
     }
-    gba_model_arrive(&segment->model.group[group], value, &effects);
+    gba_model_arrive(&segment->model, group, 0, value, &effects);
     CHECK(effects.completed);
     if (AFTER_CHANGE == place)
         raise(SIGKILL);
