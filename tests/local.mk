@@ -25,7 +25,8 @@ GBA_UNIT_TESTS = \
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
 	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair \
-	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports
+	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports \
+	tests/unit/test_control_search
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS =
 if HAVE_CMOCKA
@@ -82,6 +83,8 @@ tests_unit_test_control_SOURCES = tests/unit/test_control.c tests/unit/control_b
 	tests/unit/model_bench.h
 tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench.h \
 	tests/unit/model_bench.h
+tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
+	tests/unit/control_search.h tests/unit/search.h
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h
 tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c tests/unit/driver_bench.h
 tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h
@@ -157,7 +160,8 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 # run as a user does.
 dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
-EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h
+EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
+	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
 	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml tests/models/domains.pml \

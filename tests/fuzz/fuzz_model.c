@@ -9,6 +9,8 @@
 #include "tests/fuzz/shadow.h"
 
 #define GROUPS_MAX 3 /* isolation needs two; each step copies and compares all groups */
+#define PORTS_MAX  3
+_Static_assert(PORTS_MAX <= SHADOW_PORTS, "the shadow has them");
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,10 +29,17 @@ static uint64_t take(size_t bytes)
     return value;
 }
 
+static uint16_t port; /* of the next accesses */
+static uint64_t keys; /* given so far */
+
 static void step(bool write, uint8_t width, uint32_t address, uint64_t value)
 {
-    struct gba_model_access access = {
-        .write = write, .width = width, .address = address, .value = value};
+    struct gba_model_access access = {.write = write,
+                                      .width = width,
+                                      .port = port,
+                                      .address = address,
+                                      .value = value,
+                                      .random = ++keys};
 
     memcpy(before.group, model.group, GROUPS_MAX * sizeof(model.group[0]));
     memset(&effects, 0xA5, sizeof(effects));
@@ -76,7 +85,7 @@ static void any_access(void)
                               GBA_TABLE_BASE + group * GBA_TABLE_STRIDE + offset % GBA_TABLE_STRIDE,
                               GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + offset % 0x10,
                               GBA_DEVICE_BASE + offset % 0x1100,
-                              offset << 8 | group,
+                              model.ports != 0 ? GBA_PORT_REG(offset % 0x1A0) : offset << 8 | group,
                               GBA_GROUP_REG(group, offset % 0x20),
                               GBA_TABLE_ENTRY(group, offset % 16)};
 
@@ -129,15 +138,142 @@ static void one_letter(void)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* --- a device with ports --- */
+
+static void command(uint32_t group, uint32_t code, uint32_t member, uint32_t value)
+{
+    step(true, 4, GBA_PORT_REG(GBA_PORT_GROUP), group);
+    step(true, 4, GBA_PORT_REG(GBA_PORT_MEMBER), member);
+    step(true, 4, GBA_PORT_REG(GBA_PORT_VALUE), value);
+    step(true, 4, GBA_PORT_REG(GBA_PORT_COMMAND), code);
+    step(false, 4, GBA_PORT_REG(GBA_PORT_RESULT), 0);
+}
+
+/* A command with the handle of the newest allocation, or with a wrong one. */
+static void call(uint32_t group, uint32_t code, uint32_t member, uint32_t value, uint32_t wrong)
+{
+    step(true, 4, GBA_PORT_REG(GBA_PORT_GENERATION), shadow_generation(group) - (wrong & 1));
+    step(true, 8, GBA_PORT_REG(GBA_PORT_KEY), shadow_key(group) ^ (wrong >> 1 & 1));
+    command(group, code, member, value);
+}
+
+/* A team of some members, spread over the ports from the current one on. */
+static void team(uint32_t group, uint8_t how)
+{
+    uint32_t members = 1 + how % 6;
+
+    command(group, GBA_CMD_ALLOC, 0, members);
+    for (uint32_t m = 0; m < members; m++) {
+        port = (uint16_t)((port + (how >> 3 & 1)) % PORTS_MAX);
+        call(group, GBA_CMD_JOIN, m, 0, 0);
+        step(true, 8, GBA_TABLE_ENTRY(group, m), 0x1000 * (group + 1) + 8 * m);
+    }
+    call(group, GBA_CMD_ARM, 0, how & 0x20 ? 0xFFFFFFFEu : 0x7FFFFFFEu * (how >> 4 & 1), 0);
+}
+
+static void link_changes(uint8_t how)
+{
+    uint32_t which = how % PORTS_MAX;
+
+    memset(&effects, 0, sizeof(effects));
+    if (!shadow_is_up(which) && (how & 0x10)) {
+        gba_model_port_up(&model, which, how >> 6);
+        shadow_link(which, true, how >> 6, &effects, &model);
+    } else {
+        gba_model_port_down(&model, which, &effects);
+        shadow_link(which, false, 0, &effects, &model);
+    }
+}
+
+/* A member that is missing arrives, through its port. */
+static void arrive_missing(uint32_t group)
+{
+    uint32_t member = shadow_someone_missing(group);
+
+    port = (uint16_t)shadow_port_of(group, member);
+    step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(shadow_sequence(group) + 1, member));
+}
+
+static void one_letter_of_ports(void)
+{
+    uint8_t letter = (uint8_t)take(1);
+    uint32_t group = (letter >> 4 & 3) % GROUPS_MAX, next = shadow_sequence(group) + 1;
+    uint8_t how;
+
+    switch (letter & 15) {
+    case 0:
+        team(group, (uint8_t)take(1));
+        break;
+    case 1:
+    case 2: /* any command, mostly with a good handle */
+        how = (uint8_t)take(1);
+        call(group, how % 10, take(1) % 8, take(1) % 4, (how & 0xC0) == 0xC0 ? how >> 4 & 3 : 0);
+        break;
+    case 3:
+        link_changes((uint8_t)take(1));
+        break;
+    case 4:
+    case 5: /* NOTIFY by a member; the port is its own, or any */
+        how = (uint8_t)take(1);
+        if (how & 0x40)
+            port = (uint16_t)shadow_port_of(group, how % 8);
+        step(true, 8, GBA_DOORBELL(group) + GBA_BELL_NOTIFY,
+             GBA_ARRIVAL(next - (how >> 3 & 1), how % 8));
+        break;
+    case 6:
+        step(false, 4, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE), 0);
+        step(true, 4, take(1) & 1 ? GBA_PORT_EVENT(group) : GBA_PORT_REG(GBA_PORT_IRQ_MASK),
+             take(1));
+        break;
+    case 7:
+        any_access();
+        break;
+    case 8: /* a low member through any port, late or in time */
+        how = (uint8_t)take(1);
+        step(true, 8, GBA_GROUP_REG(group, GBA_REG_ARRIVAL),
+             GBA_ARRIVAL(next - (how >> 7), how % 8));
+        break;
+    case 9: /* another port, which may not exist */
+        port = (uint16_t)(take(1) % (PORTS_MAX + 1));
+        break;
+    case 10: /* a whole round, if the group is ready */
+        for (int i = 0; i < 6 && shadow_sequence(group) != next; i++)
+            arrive_missing(group);
+        break;
+    case 11: /* withdraw */
+        step(true, 8, GBA_TABLE_ENTRY(group, take(1) % 8), 0);
+        break;
+    default:
+        arrive_missing(group);
+        break;
+    }
+}
+
+static void power_on(uint32_t ports)
 {
     static const uint64_t uuid[2] = {1, 2};
 
+    port = 0;
+    keys = 0;
+    gba_model_init(&model, GROUPS_MAX, ports, uuid);
+    shadow_init(GROUPS_MAX, ports);
+    memset(&effects, 0, sizeof(effects));
+    for (uint32_t i = 0; i < ports; i++) {
+        gba_model_port_up(&model, i, 0);
+        shadow_link(i, true, 0, &effects, &model);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
     input = data;
     left = size;
-    gba_model_init(&model, GROUPS_MAX, 0, uuid);
-    shadow_init(GROUPS_MAX);
-    while (left > 0)
-        one_letter();
+    power_on((take(1) & 1) != 0 ? PORTS_MAX : 0);
+    while (left > 0) {
+        if (model.ports != 0)
+            one_letter_of_ports();
+        else
+            one_letter();
+    }
     return 0;
 }

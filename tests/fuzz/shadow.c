@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/fuzz/shadow.h"
+#include "tests/fuzz/shadow_state.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-struct shadow {
-    bool member[GBA_MASK_WORDS * 64];
-    bool arrived[GBA_MASK_WORDS * 64]; /* arrived at the round sequence + 1 */
-    uint64_t address[GBA_MEMBERS_MAX]; /* 0: none, or withdrawn */
-    uint32_t count, control, sequence, last_error;
-    bool complete, error;
-    uint64_t counters[GBA_COUNTERS];
-    uint64_t in_rounds; /* arrivals at completed rounds */
-    uint64_t abandoned; /* arrivals at rounds that never completed */
-};
-
-static struct shadow shadows[GBA_GROUPS];
-static uint32_t shadow_groups;
+struct shadow shadows[GBA_GROUPS];
+uint32_t shadow_groups, shadow_ports;
 static uint64_t bad_access;
 
 /* The expected effects of the access. */
@@ -26,18 +13,12 @@ static bool expect_round;
 static uint32_t expect_late; /* 1 + the only member that is released */
 static uint64_t expect_value;
 
-#define CHECK(cond, rule)                                                \
-    do {                                                                 \
-        if (!(cond)) {                                                   \
-            fprintf(stderr, "shadow: %s violated: %s\n", (rule), #cond); \
-            abort();                                                     \
-        }                                                                \
-    } while (0)
-
-void shadow_init(uint32_t groups)
+void shadow_init(uint32_t groups, uint32_t ports)
 {
     memset(shadows, 0, sizeof(shadows));
+    memset(shadow_banks, 0, sizeof(shadow_banks));
     shadow_groups = groups;
+    shadow_ports = ports;
     bad_access = 0;
 }
 
@@ -78,18 +59,43 @@ static uint64_t word_of(const bool *flags, uint32_t word)
     return value;
 }
 
-static void abandon(struct shadow *s)
+void shadow_abandon(struct shadow *s)
 {
     s->abandoned += number_of(s->arrived);
     memset(s->arrived, 0, sizeof(s->arrived));
 }
 
-static void arrival(struct shadow *s, uint32_t sequence, uint32_t m)
+/* Whether that member may speak through that port. */
+static bool is_own(const struct shadow *s, uint32_t m, uint32_t port)
 {
-    if (!ready(s)) {
+    return shadow_ports == 0 || s->owner[m] == port + 1;
+}
+
+static bool may_speak(const struct shadow *s, uint32_t m, uint32_t port)
+{
+    if (!ready(s))
         expect_error = GBA_ERROR_DISABLED;
-    } else if (m > 707 || !s->member[m]) {
+    else if (m > 707 || !s->member[m] || !is_own(s, m, port))
         expect_error = GBA_ERROR_MEMBER;
+    return expect_error == GBA_ERROR_NONE;
+}
+
+static void notify(struct shadow *s, uint32_t sequence, uint32_t m, uint32_t port)
+{
+    if (!may_speak(s, m, port))
+        return;
+    if (sequence - s->sequence == 0)
+        shadow_event(s, port, GBA_IRQ_ROUND);
+    else if (sequence - s->sequence == 1)
+        s->asks[port] = true;
+    else
+        expect_error = GBA_ERROR_SEQUENCE;
+}
+
+static void arrival(struct shadow *s, uint32_t sequence, uint32_t m, uint32_t port)
+{
+    if (!may_speak(s, m, port)) {
+        return;
     } else if (sequence - s->sequence == 0) {
         s->counters[GBA_COUNTER_LATE]++;
         if (s->address[m])
@@ -106,7 +112,7 @@ static void arrival(struct shadow *s, uint32_t sequence, uint32_t m)
     }
 }
 
-static bool whole(const struct shadow *s)
+bool shadow_whole(const struct shadow *s)
 {
     for (uint32_t m = 0; m < GBA_MEMBERS_MAX; m++) {
         if (s->member[m] && !s->address[m])
@@ -115,34 +121,41 @@ static bool whole(const struct shadow *s)
     return s->count > 0 && s->count == number_of(s->member);
 }
 
+void shadow_reset(struct shadow *s)
+{
+    shadow_abandon(s);
+    memset(s->member, 0, sizeof(s->member));
+    memset(s->address, 0, sizeof(s->address));
+    memset(s->owner, 0, sizeof(s->owner));
+    s->count = s->control = s->sequence = s->last_error = 0;
+    s->complete = s->error = false;
+}
+
 static void control(struct shadow *s, uint32_t value)
 {
     if (value & GBA_CONTROL_RESET) {
-        struct shadow fresh = {.in_rounds = s->in_rounds};
-
-        abandon(s);
-        fresh.abandoned = s->abandoned;
-        memcpy(fresh.counters, s->counters, sizeof(fresh.counters));
-        *s = fresh;
+        shadow_reset(s);
     } else if (value > GBA_CONTROL_BITS || (value & 5) == GBA_CONTROL_ARM ||
-               ((value & 1) > (s->control & 1) && !whole(s))) {
+               ((value & 1) > (s->control & 1) && !shadow_whole(s))) {
         expect_error = GBA_ERROR_CONFIG;
     } else {
         s->control = value;
         if (!ready(s))
-            abandon(s);
+            shadow_abandon(s);
     }
 }
 
 static void write32(struct shadow *s, uint32_t offset, uint32_t value)
 {
     bool fixed = s->control & GBA_CONTROL_ENABLE;
+    bool known =
+        offset == GBA_REG_CONTROL || offset == GBA_REG_MEMBER_COUNT || offset == GBA_REG_SEQUENCE;
 
-    if (offset == GBA_REG_CONTROL)
-        control(s, value);
-    else if (offset != GBA_REG_MEMBER_COUNT && offset != GBA_REG_SEQUENCE)
+    if (!known)
         expect_error = GBA_ERROR_ACCESS;
-    else if (fixed || (offset == GBA_REG_MEMBER_COUNT && value > 708))
+    else if (shadow_ports == 0 && offset == GBA_REG_CONTROL)
+        control(s, value);
+    else if (shadow_ports != 0 || fixed || (offset == GBA_REG_MEMBER_COUNT && value > 708))
         expect_error = GBA_ERROR_CONFIG;
     else if (offset == GBA_REG_SEQUENCE)
         s->sequence = value;
@@ -150,15 +163,15 @@ static void write32(struct shadow *s, uint32_t offset, uint32_t value)
         s->count = value;
 }
 
-static void write64(struct shadow *s, uint32_t offset, uint64_t value)
+static void write64(struct shadow *s, uint32_t offset, uint64_t value, uint32_t port)
 {
     uint32_t word = (offset - GBA_REG_MEMBER_MASK) / 8;
 
     if (offset == GBA_REG_ARRIVAL)
-        arrival(s, (uint32_t)(value >> 32), (uint32_t)value);
+        arrival(s, (uint32_t)(value >> 32), (uint32_t)value, port);
     else if (offset < GBA_REG_MEMBER_MASK || word >= GBA_MASK_WORDS || offset % 8)
         expect_error = GBA_ERROR_ACCESS;
-    else if ((s->control & GBA_CONTROL_ENABLE) || (word == 11 && value > 0xF))
+    else if (shadow_ports != 0 || (s->control & GBA_CONTROL_ENABLE) || (word == 11 && value > 0xF))
         expect_error = GBA_ERROR_CONFIG;
     else
         for (uint32_t bit = 0; bit < 64; bit++)
@@ -174,10 +187,10 @@ static uint32_t status(const struct shadow *s)
 static void read_page(const struct shadow *s, uint32_t id, uint32_t offset, uint8_t width)
 {
     uint32_t arrivals = number_of(s->arrived);
-    const uint32_t low[] = {id,       s->count,    s->control,   status(s),
-                            arrivals, s->sequence, s->last_error};
+    const uint32_t low[] = {id,       s->count,    s->control,    status(s),
+                            arrivals, s->sequence, s->last_error, s->generation};
 
-    if (width == 4 && offset % 4 == 0 && offset <= GBA_REG_LAST_ERROR) {
+    if (width == 4 && offset % 4 == 0 && offset <= GBA_REG_GENERATION) {
         expect_value = low[offset / 4];
         return;
     }
@@ -202,11 +215,38 @@ static void access_table(struct shadow *s, uint32_t offset, const struct gba_mod
     if (access->width != 8 || offset % 8 || offset / 8 > 707)
         expect_error = GBA_ERROR_ACCESS;
     else if (!access->write)
-        expect_value = s->address[offset / 8];
-    else if (access->value && ((access->value & 7) || (s->control & GBA_CONTROL_ENABLE)))
+        expect_value = is_own(s, offset / 8, access->port) ? s->address[offset / 8] : 0;
+    else if (!is_own(s, offset / 8, access->port))
+        expect_error = GBA_ERROR_MEMBER;
+    else if (access->value &&
+             ((access->value & 7) || (s->control & GBA_CONTROL_ENABLE) || s->life == SHADOW_TAKEN))
         expect_error = GBA_ERROR_CONFIG;
     else
         s->address[offset / 8] = access->value;
+}
+
+static void write_page(struct shadow *s, uint32_t offset, const struct gba_model_access *access)
+{
+    if (access->width == 4)
+        write32(s, offset, (uint32_t)access->value);
+    else if (access->width == 8)
+        write64(s, offset, access->value, access->port);
+    else
+        expect_error = GBA_ERROR_ACCESS;
+}
+
+static void access_bell(struct shadow *s, uint32_t offset, const struct gba_model_access *access)
+{
+    uint32_t sequence = (uint32_t)(access->value >> 32), m = (uint32_t)access->value;
+
+    bool known = offset == 0 || (offset == 8 && shadow_ports != 0);
+
+    if (!known || !access->write || access->width != 8)
+        expect_error = GBA_ERROR_ACCESS;
+    else if (offset == 0)
+        arrival(s, sequence, m, access->port);
+    else
+        notify(s, sequence, m, access->port);
 }
 
 /* Set the expected effects and advance the shadow, except for errors and releases. Returns the
@@ -222,14 +262,10 @@ static struct shadow *predict(const struct gba_model_access *access)
         uint32_t bell = address - GBA_DOORBELL_BASE - g * GBA_DOORBELL_STRIDE;
 
         if (page < GBA_GROUP_STRIDE) {
-            if (!access->write)
-                read_page(s, g, page, access->width);
-            else if (access->width == 4)
-                write32(s, page, (uint32_t)access->value);
-            else if (access->width == 8)
-                write64(s, page, access->value);
+            if (access->write)
+                write_page(s, page, access);
             else
-                expect_error = GBA_ERROR_ACCESS;
+                read_page(s, g, page, access->width);
             return s;
         }
         if (table < GBA_TABLE_STRIDE) {
@@ -237,10 +273,7 @@ static struct shadow *predict(const struct gba_model_access *access)
             return s;
         }
         if (bell < GBA_DOORBELL_STRIDE) {
-            if (bell == 0 && access->write && access->width == 8)
-                arrival(s, (uint32_t)(access->value >> 32), (uint32_t)access->value);
-            else
-                expect_error = GBA_ERROR_ACCESS;
+            access_bell(s, bell, access);
             return s;
         }
     }
@@ -272,8 +305,14 @@ static void check_releases(struct shadow *s, const struct gba_model_effects *eff
         CHECK(s->address[m] != 0, "TAB-3: never to one who has withdrawn");
         CHECK(effects->release[i].address == s->address[m], "REL-4: to the member's address");
         CHECK(effects->release[i].sequence == s->sequence, "REL-3: the round that completed");
+        CHECK(is_own(s, m, effects->release[i].port), "PORT-5: through the port of the member");
     }
     s->counters[GBA_COUNTER_RELEASES] += n;
+    for (uint32_t port = 0; expect_round && port < shadow_ports; port++) {
+        if (s->asks[port])
+            shadow_event(s, port, GBA_IRQ_ROUND);
+        s->asks[port] = false;
+    }
 }
 
 static void check_state(const struct shadow *s, const struct gba_model_group *group)
@@ -295,6 +334,67 @@ static void check_state(const struct shadow *s, const struct gba_model_group *gr
           "ARR-3: each counted arrival is in exactly one round");
 }
 
+/* Groups other than the one of the access are untouched, and no counter decreases. */
+static void check_isolation(const struct shadow *s, const struct gba_model *before,
+                            const struct gba_model *after)
+{
+    for (uint32_t g = 0; g < shadow_groups; g++) {
+        for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+            CHECK(after->group[g].core.counters[i] >= before->group[g].core.counters[i],
+                  "CNT-2: counters never decrease");
+        CHECK(s == &shadows[g] ||
+                  memcmp(&before->group[g], &after->group[g], sizeof(after->group[g])) == 0,
+              "MAP-2: groups are isolated");
+    }
+}
+
+static void check_group(const struct shadow *s, const struct gba_model *after)
+{
+    check_state(s, &after->group[s - shadows]);
+    shadow_check_record(s, &after->group[s - shadows]);
+}
+
+/* s: the group that the step touched, or NULL. */
+static void check_after(const struct shadow *s, const struct gba_model_effects *effects,
+                        const struct gba_model *after)
+{
+    if (s != NULL)
+        check_group(s, after);
+    shadow_check_ports(effects, after);
+    CHECK(after->bad_access == bad_access, "ERR-3, DEV-4: BAD_ACCESS");
+}
+
+/* The error of an access to a group: whose it is, and who is told. */
+static void expect_group_error(struct shadow *s, uint32_t port)
+{
+    if (shadow_ports != 0 && !shadow_concerns(s, port)) {
+        bad_access++;
+        return;
+    }
+    s->error = true;
+    s->last_error = expect_error;
+    s->counters[GBA_COUNTER_ERR_ACCESS + expect_error - 1]++;
+    if (s->control & GBA_CONTROL_IRQ_EN)
+        shadow_event(s, port, GBA_IRQ_ERROR);
+}
+
+static void step_no_group(const struct gba_model_access *access,
+                          const struct gba_model_effects *effects)
+{
+    uint32_t page = access->address - GBA_PORT_BASE;
+    uint64_t value = 0;
+
+    if (shadow_ports != 0 && page < GBA_PORT_SIZE) {
+        CHECK(effects->error == shadow_port_page(access, page, &value), "PORT-1, IRQ-2: error");
+        CHECK(access->write || effects->error || effects->value == value, "PORT-1, CMD-1: value");
+    }
+    bad_access += effects->error != GBA_ERROR_NONE;
+    CHECK(effects->releases == 0, "ERR-3: no group, no store");
+    CHECK(effects->error == GBA_ERROR_NONE || effects->error == GBA_ERROR_ACCESS ||
+              effects->error == GBA_ERROR_CONFIG,
+          "MAP-3");
+}
+
 void shadow_step(const struct gba_model_access *access, const struct gba_model_effects *effects,
                  const struct gba_model *before, const struct gba_model *after)
 {
@@ -304,33 +404,40 @@ void shadow_step(const struct gba_model_access *access, const struct gba_model_e
     expect_round = false;
     expect_late = 0;
     expect_value = 0;
-    s = predict(access);
-    for (uint32_t g = 0; g < shadow_groups; g++) {
-        for (uint32_t i = 0; i < GBA_COUNTERS; i++)
-            CHECK(after->group[g].core.counters[i] >= before->group[g].core.counters[i],
-                  "CNT-2: counters never decrease");
-        CHECK(s == &shadows[g] ||
-                  memcmp(&before->group[g], &after->group[g], sizeof(after->group[g])) == 0,
-              "MAP-2: groups are isolated");
-    }
-    if (!s) { /* the device page, or no aperture */
-        bad_access += effects->error != GBA_ERROR_NONE;
-        CHECK(effects->releases == 0 && !effects->interrupt, "ERR-3: no group, no effect");
-        CHECK(after->bad_access == bad_access, "DEV-4: BAD_ACCESS");
-        CHECK(effects->error == GBA_ERROR_NONE || effects->error == GBA_ERROR_ACCESS, "MAP-3");
+    shadow_begin();
+    if (shadow_ports != 0 && !shadow_is_up(access->port)) {
+        CHECK(access->write || effects->value == GBA_READ_NONE >> (64 - 8 * access->width),
+              "PORT-3: a port that is down reads all ones");
+        CHECK(effects->error == GBA_ERROR_NONE && effects->releases == 0, "PORT-3");
+        check_isolation(NULL, before, after);
+        check_after(NULL, effects, after);
         return;
     }
+    s = predict(access);
+    if (s == NULL) { /* the device page, the port page, or no aperture */
+        step_no_group(access, effects);
+        check_isolation(shadow_commanded(), before, after);
+        check_after(shadow_commanded(), effects, after);
+        return;
+    }
+    check_isolation(s, before, after);
     CHECK(effects->error == expect_error, "ERR-1: which error");
     if (expect_error) {
-        s->error = true;
-        s->last_error = expect_error;
-        s->counters[GBA_COUNTER_ERR_ACCESS + expect_error - 1]++;
+        expect_group_error(s, access->port);
         if (!access->write)
             expect_value = GBA_READ_NONE >> (64 - 8 * access->width);
     }
     CHECK(access->write || effects->value == expect_value, "ACC-4, GRP-5: what a read gives");
-    CHECK(effects->interrupt == (expect_error && (s->control & GBA_CONTROL_IRQ_EN)), "ERR-5");
-    CHECK(after->bad_access == bad_access, "ERR-3: BAD_ACCESS");
     check_releases(s, effects);
-    check_state(s, &after->group[s - shadows]);
+    check_after(s, effects, after);
+}
+
+void shadow_link(uint32_t port, bool up, uint32_t quota, const struct gba_model_effects *effects,
+                 const struct gba_model *after)
+{
+    shadow_begin();
+    shadow_port_changes(port, up, quota);
+    for (uint32_t g = 0; g < shadow_groups; g++)
+        check_group(&shadows[g], after);
+    check_after(NULL, effects, after);
 }

@@ -70,14 +70,14 @@ static bool visited_next(struct visited *v, void *harness)
 
 static uint64_t dice_state = 88172645463325252ull;
 
-static void dice_seed(uint64_t seed)
+static inline void dice_seed(uint64_t seed)
 {
     dice_state = seed * 0x9E3779B97F4A7C15ull + 1;
 }
 
 /* xorshift64*: the same on every machine, so that a failure can be repeated. 31 bits. Each
  * adversary maps them to a range in its own way, so that old seeds give the same runs. */
-static uint32_t dice_bits(void)
+static inline uint32_t dice_bits(void)
 {
     dice_state ^= dice_state >> 12;
     dice_state ^= dice_state << 25;
