@@ -8,9 +8,9 @@
  * answers from a slow one. So no decision depends on that: a set uses the fallback barrier until
  * all members are seen, possibly for ever.
  *
- * 1. In its first barrier each member sends a hello (struct gba_scoll_note) to the leader (rank 0),
- * and posts a receive for the activation. All members then enter the fallback barrier, as in every
- * barrier before the agreement.
+ * 1. In its first barrier each member sends a hello (struct gba_scoll_hello) to the leader (rank
+ * 0), and posts a receive for the activation. All members then enter the fallback barrier, as in
+ * every barrier before the agreement.
  *
  * 2. At the start of each of its barriers the leader receives the hellos that have arrived. When it
  * has one from every member, and is in barrier n, it sends the activation: agree at n + 1. It uses
@@ -30,10 +30,10 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* The version of everything that members send to each other outside libgba: struct gba_scoll_note,
+/* The version of everything that members send to each other outside libgba: struct gba_scoll_hello,
  * and the messages of slabs.c. To be raised with each change of it. */
 #define PROTOCOL UINT64_C(7)
-_Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_note),
+_Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
                "messages have changed: raise PROTOCOL, then state the new sizes");
 
 /* Barriers with missing hellos after which the leader reports the missing members. A hello in
@@ -57,26 +57,27 @@ static bool set_too_small(const gba_scoll_module_t *module)
 
 /* Members, in the first barrier: send the hello. If the set is below min_comm_size there is no
  * activation; the hello then only shows the leader whether all members have the same parameters. */
-static gba_status_t note_send(gba_scoll_module_t *module)
+static gba_status_t hello_send(gba_scoll_module_t *module)
 {
-    struct gba_scoll_note note = {.capability = capability_mine()};
+    struct gba_scoll_hello hello = {.capability = capability_mine()};
 
     if (set_too_small(module)) {
         module->base.agreed = true;
-    } else if (OMPI_SUCCESS != MCA_PML_CALL(irecv(&module->invitation, sizeof module->invitation,
+    } else if (OMPI_SUCCESS != MCA_PML_CALL(irecv(&module->activation, sizeof module->activation,
                                                   MPI_BYTE, oshmem_proc_pe_vpid(module->set, 0),
                                                   gba_scoll_tag(module->set, GBA_SCOLL_DOWN),
                                                   oshmem_comm_world, &module->activated))) {
         module->activated = NULL;
         return GBA_ERR_OOB;
     }
-    return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &note, sizeof note);
+    return gba_scoll_send(module, 0, GBA_SCOLL_UP, MCA_PML_BASE_SEND_STANDARD, &hello,
+                          sizeof hello);
 }
 
 /* Leader: receive a member's hello if it has arrived. Returns GBA_OK; GBA_INPROGRESS: it has not
  * arrived; or GBA_ERR_OOB. */
-static gba_status_t note_take(const gba_scoll_module_t *module, uint32_t rank,
-                              struct gba_scoll_note *note)
+static gba_status_t hello_receive(const gba_scoll_module_t *module, uint32_t rank,
+                                  struct gba_scoll_hello *hello)
 {
     int there = 0;
 
@@ -86,7 +87,7 @@ static gba_status_t note_take(const gba_scoll_module_t *module, uint32_t rank,
         return GBA_ERR_OOB;
     if (!there)
         return GBA_INPROGRESS;
-    return gba_scoll_receive(module, rank, GBA_SCOLL_UP, note, sizeof *note);
+    return gba_scoll_receive(module, rank, GBA_SCOLL_UP, hello, sizeof *hello);
 }
 
 /* Leader: decline. It sends no activation, so no member agrees. The other members do not need the
@@ -104,25 +105,25 @@ static void mismatch_decline(gba_scoll_module_t *module, uint64_t theirs)
     const uint64_t words[] = {capability_mine(), theirs};
 
     gba_scoll_name_member(module->set, 0, leader, sizeof leader);
-    gba_scoll_name_member(module->set, module->heard, member, sizeof member);
+    gba_scoll_name_member(module->set, module->members_seen, member, sizeof member);
     gba_common_capability_differ(words, names, text, sizeof text);
     decline(module, GBA_ERR_MISMATCH, text);
 }
 
 /* Leader: receive the hellos that have arrived. Returns GBA_OK when there is one from every member;
  * GBA_INPROGRESS while some are missing; or GBA_ERR_OOB. */
-static gba_status_t notes_take(gba_scoll_module_t *module)
+static gba_status_t hellos_receive(gba_scoll_module_t *module)
 {
-    struct gba_scoll_note note;
+    struct gba_scoll_hello hello;
     gba_status_t status;
 
-    while (module->heard + 1 < module->base.size) {
-        status = note_take(module, module->heard + 1, &note);
+    while (module->members_seen + 1 < module->base.size) {
+        status = hello_receive(module, module->members_seen + 1, &hello);
         if (GBA_OK != status)
             return status;
-        module->heard++;
-        if (note.capability != capability_mine()) {
-            mismatch_decline(module, note.capability);
+        module->members_seen++;
+        if (hello.capability != capability_mine()) {
+            mismatch_decline(module, hello.capability);
             return GBA_INPROGRESS;
         }
     }
@@ -134,25 +135,26 @@ static gba_status_t notes_take(gba_scoll_module_t *module)
  * that are left. Each member with this component has sent its hello, because it has been in a
  * barrier. The other members never send one.
  */
-static void notes_drop(const gba_scoll_module_t *module)
+static void hellos_drop(const gba_scoll_module_t *module)
 {
-    struct gba_scoll_note note;
+    struct gba_scoll_hello hello;
     int calls = 0;
 
-    for (uint32_t rank = module->heard + 1; rank < module->base.size; rank++)
-        while (GBA_INPROGRESS == note_take(module, rank, &note) && calls++ < DROP_CALLS)
+    for (uint32_t rank = module->members_seen + 1; rank < module->base.size; rank++)
+        while (GBA_INPROGRESS == hello_receive(module, rank, &hello) && calls++ < DROP_CALLS)
             (void)opal_progress();
 }
 
-static gba_status_t invitations_send(gba_scoll_module_t *module)
+static gba_status_t activations_send(gba_scoll_module_t *module)
 {
-    struct gba_scoll_note note = {.capability = capability_mine(), .barrier = module->barriers + 1};
+    struct gba_scoll_hello activation = {.capability = capability_mine(),
+                                         .barrier = module->barriers + 1};
     gba_status_t status = GBA_OK;
 
     for (uint32_t rank = 1; rank < module->base.size && GBA_OK == status; rank++)
-        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS, &note,
-                                sizeof note);
-    module->agree_at = note.barrier;
+        status = gba_scoll_send(module, rank, GBA_SCOLL_DOWN, MCA_PML_BASE_SEND_SYNCHRONOUS,
+                                &activation, sizeof activation);
+    module->agree_at = activation.barrier;
     return status;
 }
 
@@ -162,10 +164,10 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
 
     module->barriers++;
     if (0 != module->base.rank)
-        return 1 == module->barriers ? note_send(module) : GBA_OK;
+        return 1 == module->barriers ? hello_send(module) : GBA_OK;
     if (PATIENCE == module->barriers)
         gba_scoll_report_missing(module);
-    status = notes_take(module);
+    status = hellos_receive(module);
     if (GBA_INPROGRESS == status)
         return GBA_OK;
     if (GBA_OK == status && set_too_small(module)) {
@@ -180,7 +182,7 @@ gba_status_t gba_scoll_activation_before(gba_scoll_module_t *module)
     if (GBA_OK != status || (module->set != oshmem_group_all &&
                              module->barriers < (uint64_t)gba_common.params.offload_after))
         return status;
-    return invitations_send(module);
+    return activations_send(module);
 }
 
 gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
@@ -194,7 +196,7 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
     if (!complete)
         return GBA_OK;
     module->activated = NULL;
-    module->agree_at = module->invitation.barrier;
+    module->agree_at = module->activation.barrier;
     /* The agreement is due in the next barrier; or in the one after it, if the leader is in the
      * next barrier already. */
     if (module->agree_at > module->barriers)
@@ -210,7 +212,7 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
 void gba_scoll_activation_close(gba_scoll_module_t *module)
 {
     if (0 == module->base.rank && module->barriers > 0)
-        notes_drop(module);
+        hellos_drop(module);
     if (NULL == module->activated)
         return;
     (void)ompi_request_cancel(module->activated);

@@ -33,7 +33,7 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
     /* A team that renegotiates has its software barrier, whose slab is in use. Leaders that are
      * offered a group and do not get it build another software barrier. That one uses messages. */
     if (!renegotiation)
-        status = gba_scoll_row_agree(module);
+        status = gba_scoll_slab_agree(module);
     if (GBA_OK != status)
         return status;
     gba_scoll_name_set(module->set, a->name, sizeof a->name);
@@ -47,7 +47,7 @@ void gba_scoll_agree_apply(void *owner)
 {
     gba_scoll_module_t *module = owner;
 
-    gba_scoll_row_settle(module, module->base.path);
+    gba_scoll_slab_settle(module, module->base.path);
     gba_pointer_store_release(&module->base.active,
                               GBA_PATH_FALLBACK == module->base.path ? NULL : module->base.team);
 }

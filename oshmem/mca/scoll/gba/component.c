@@ -27,7 +27,7 @@ static int component_open(void)
     bool reports = 0 == opal_process_info.my_local_rank || gba_common.variables.verbose > 1;
     char missing[512];
 
-    memset(&gba_scoll->pool, 0, sizeof gba_scoll->pool);
+    memset(&gba_scoll->slab_memory, 0, sizeof gba_scoll->slab_memory);
     gba_common_open();
     abi_check(reports);
     gba_scoll_pin_ucx();
@@ -54,7 +54,7 @@ static int component_close(void)
     gba_common_modules_close();
     gba_common_notifications_drain();
     gba_common_notifications_stop();
-    gba_scoll_pool_close();
+    gba_scoll_slab_memory_close();
     gba_common_close("PE 0");
     return OSHMEM_SUCCESS;
 }

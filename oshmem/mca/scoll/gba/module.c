@@ -27,7 +27,7 @@ void gba_scoll_module_close(void *owner)
     gba_scoll_report_missing(module);
     gba_scoll_activation_close(module);
     gba_common_module_close(&module->base);
-    gba_scoll_row_close(module);
+    gba_scoll_slab_close(module);
 }
 
 static void module_construct(gba_scoll_module_t *module)

@@ -46,7 +46,7 @@ static void transport_register(const mca_base_component_t *component)
         MCA_BASE_VAR_TYPE_INT, enumerator, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_scoll->transport);
     OBJ_RELEASE(enumerator); /* the variable holds a reference */
-    gba_scoll->signal_rows = GBA_SCOLL_ROWS;
+    gba_scoll->signal_rows = GBA_SCOLL_SLABS;
     (void)mca_base_component_var_register(
         component, "signal_rows",
         "Active sets that may have signals in symmetric memory at one time, for tests; at most 64",

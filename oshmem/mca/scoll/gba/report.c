@@ -7,7 +7,7 @@
 static bool transport_due(const gba_scoll_module_t *module)
 {
     bool due = GBA_SCOLL_TRANSPORT_SPML == gba_scoll->transport &&
-               GBA_SCOLL_CARRIER_PML == module->row.carrier;
+               GBA_SCOLL_CARRIER_PML == module->slab.carrier;
 
     opal_mutex_lock(&gba_common.lock);
     due = due && !gba_scoll->transport_reported;
@@ -31,7 +31,7 @@ void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, u
         return;
     due = due && gba_common_reason_first("scoll", reason);
     gba_scoll_name_set(module->set, set, sizeof set);
-    gba_scoll_row_describe(&module->row, transport, sizeof transport);
+    gba_scoll_slab_describe(&module->slab, transport, sizeof transport);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
     if (reserved)
         snprintf(more, sizeof more, ", except the %u of group_reserve", gba_scoll->group_reserve);
@@ -41,7 +41,7 @@ void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, u
 void gba_scoll_report_missing(gba_scoll_module_t *module)
 {
     char set[64], member[96], line[384];
-    uint32_t rank = 0 == module->base.rank ? module->heard + 1 : 0;
+    uint32_t rank = 0 == module->base.rank ? module->members_seen + 1 : 0;
     uint64_t patience = 3;
 
     /* The leader knows which member is missing. If the leader itself is missing, rank 1 can

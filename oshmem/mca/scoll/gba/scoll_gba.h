@@ -41,7 +41,7 @@
 
 /* The hello of a member to the leader, and the activation from the leader to all members, see
  * activation.c. */
-struct gba_scoll_note {
+struct gba_scoll_hello {
     uint64_t capability; /* equal words: the members agree on whether they take part */
     uint64_t barrier;    /* activation: the number of the barrier that begins with the agreement */
 };
@@ -56,10 +56,10 @@ enum gba_scoll_transport {
 /* The number of slabs: one for each bit of a word. A slab has two words for each slot. Radix (v2)
  * with its default radix needs 22 slots for 708 members. Sets that need more than 62 use messages.
  */
-#define GBA_SCOLL_ROWS      64
-#define GBA_SCOLL_ROW_SLOTS 64
+#define GBA_SCOLL_SLABS      64
+#define GBA_SCOLL_SLAB_SLOTS 64
 
-/* Why a set has no slab. From ROWS on no single PE is the cause. */
+/* Why a set has no slab. From SLABS on no single PE is the cause. */
 enum gba_scoll_why {
     GBA_SCOLL_WHY_NONE,
     GBA_SCOLL_WHY_ASKED,
@@ -69,13 +69,13 @@ enum gba_scoll_why {
     GBA_SCOLL_WHY_MEMORY,
     GBA_SCOLL_WHY_ADDRESS,
     GBA_SCOLL_WHY_EARLY,
-    GBA_SCOLL_WHY_ROWS,
+    GBA_SCOLL_WHY_SLABS,
     GBA_SCOLL_WHY_SLOTS,
     GBA_SCOLL_WHY_RENEGOTIATION
 };
 
 /* The signal slabs in the symmetric memory of this PE. */
-struct gba_scoll_pool {
+struct gba_scoll_slab_memory {
     uint64_t *words;        /* NULL: none */
     uint64_t taken;         /* slabs in use, or offered: a bit each; protected by the lock */
     bool tried;             /* the set of all PEs has agreed, */
@@ -96,7 +96,7 @@ enum gba_scoll_carrier { GBA_SCOLL_CARRIER_NONE, GBA_SCOLL_CARRIER_SPML, GBA_SCO
 #define GBA_SCOLL_CHANNEL_TAG  2u
 
 /* The slab of a set. */
-struct gba_scoll_row {
+struct gba_scoll_slab {
     uint64_t bit; /* 0: none */
     enum gba_scoll_why why;
     uint32_t pe;
@@ -108,7 +108,7 @@ struct gba_scoll_row {
 /* The carrier of a set's signals, for gba_team_create, and its state. */
 struct gba_scoll_remote {
     gba_remote_t super;
-    bool row;   /* the module's slab can be used */
+    bool slab;  /* the module's slab can be used */
     bool apart; /* messages can be separated from those of other sets */
     gba_remote_t pml;
     struct gba_common_messages messages;
@@ -120,15 +120,15 @@ typedef struct gba_scoll_module {
     mca_scoll_base_module_barrier_fn_t previous_barrier; /* named as PREVIOUS_SCOLL_FN requires */
     mca_scoll_base_module_t *previous_barrier_module;
     oshmem_group_t *set;
-    uint64_t barriers; /* barriers begun before the agreement, the current one included */
-    uint64_t agree_at; /* the barrier that begins with the agreement; 0: not known yet */
-    uint32_t heard;    /* leader: the hellos of ranks 1 to `heard` have arrived */
+    uint64_t barriers;     /* barriers begun before the agreement, the current one included */
+    uint64_t agree_at;     /* the barrier that begins with the agreement; 0: not known yet */
+    uint32_t members_seen; /* leader: the hellos of ranks 1 to `members_seen` have arrived */
     ompi_request_t *activated;
-    struct gba_scoll_note invitation; /* receive buffer of the activation */
-    bool reserved;                    /* leader: no group because of group_reserve */
-    bool reported;                    /* missing members have been reported */
-    uint32_t channels;                /* GBA_SCOLL_CHANNEL_*: those that all members can use */
-    struct gba_scoll_row row;
+    struct gba_scoll_hello activation; /* receive buffer of the activation */
+    bool reserved;                     /* leader: no group because of group_reserve */
+    bool reported;                     /* missing members have been reported */
+    uint32_t channels;                 /* GBA_SCOLL_CHANNEL_*: those that all members can use */
+    struct gba_scoll_slab slab;
     struct gba_scoll_remote remote;
 } gba_scoll_module_t;
 OBJ_CLASS_DECLARATION(gba_scoll_module_t);
@@ -143,7 +143,7 @@ typedef struct gba_scoll_component {
     unsigned int signal_rows; /* number of slabs that may be used */
 
     bool transport_reported; /* the carrier is not the requested one, and that is reported */
-    struct gba_scoll_pool pool;
+    struct gba_scoll_slab_memory slab_memory;
 } gba_scoll_component_t;
 
 extern gba_scoll_component_t mca_scoll_gba_component;
@@ -197,28 +197,28 @@ void gba_scoll_name_member(const oshmem_group_t *set, uint32_t rank, char *text,
  * channels; all are the same on all members. To be called before the set's team is created or
  * recovered. Returns GBA_OK or GBA_ERR_OOB. Collective over the set.
  */
-gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module);
+gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module);
 
 /* The team has this path: release the slab if it carries no signals, or none any more. */
-void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path);
+void gba_scoll_slab_settle(gba_scoll_module_t *module, gba_path_t path);
 
 /* The team is destroyed: release the slab, unless another member may still read it. */
-void gba_scoll_row_close(gba_scoll_module_t *module);
+void gba_scoll_slab_close(gba_scoll_module_t *module);
 
-/* The words of a set's slab, two for each slot. row: its bit is not 0. */
-uint64_t *gba_scoll_row_words(const struct gba_scoll_row *row);
+/* The words of a set's slab, two for each slot. slab: its bit is not 0. */
+uint64_t *gba_scoll_slab_words(const struct gba_scoll_slab *slab);
 
 /* Text for the user: "; signals: spml, slab 0 of 64", or "" if there are no signals between hosts.
  */
-void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t len);
+void gba_scoll_slab_describe(const struct gba_scoll_slab *slab, char *text, size_t len);
 
 /* Free the memory, before Open MPI does. */
-void gba_scoll_pool_close(void);
+void gba_scoll_slab_memory_close(void);
 
 /* transport.c */
 
 /*
- * To be called after gba_scoll_row_agree. renegotiation: the slab is in use by the team that
+ * To be called after gba_scoll_slab_agree. renegotiation: the slab is in use by the team that
  * renegotiates. Returns the value for the attributes of the team; NULL: the set can have no
  * signals.
  */

@@ -32,7 +32,7 @@
 #include "oshmem/mca/atomic/atomic.h"
 #include "oshmem/mca/memheap/memheap.h"
 
-#define POOL_BYTES (GBA_SCOLL_ROWS * GBA_SCOLL_ROW_SLOTS * 2 * sizeof(uint64_t))
+#define SLAB_MEMORY_BYTES (GBA_SCOLL_SLABS * GBA_SCOLL_SLAB_SLOTS * 2 * sizeof(uint64_t))
 
 /* Why there is no slab. The numbers travel between members. */
 static const char *const why_texts[] = {
@@ -44,7 +44,7 @@ static const char *const why_texts[] = {
     [GBA_SCOLL_WHY_MEMORY] = "no private symmetric memory is free",
     [GBA_SCOLL_WHY_ADDRESS] = "the private symmetric memory has different addresses",
     [GBA_SCOLL_WHY_EARLY] = "the set of all PEs has not agreed on a path yet",
-    [GBA_SCOLL_WHY_ROWS] = "no signal slab is free on all members",
+    [GBA_SCOLL_WHY_SLABS] = "no signal slab is free on all members",
     [GBA_SCOLL_WHY_SLOTS] = "more signals than a signal slab has slots",
     [GBA_SCOLL_WHY_RENEGOTIATION] = "the signal slab was in use during the renegotiation",
 };
@@ -52,7 +52,7 @@ static const char *const why_texts[] = {
 /* The proposal of a member, or the intersection of all. Travels as bytes between processes of one
  * build. */
 struct proposal {
-    uint64_t rows;    /* one bit for each slab */
+    uint64_t slabs;   /* one bit for each slab */
     uint64_t address; /* of the memory; 0: none yet */
     int32_t why;      /* enum gba_scoll_why */
     uint32_t pe;      /* the PE that caused it */
@@ -129,7 +129,7 @@ static void proposal_join(void *joined, const void *theirs)
     const struct proposal *other = theirs;
     struct proposal *all = joined;
 
-    all->rows &= other->rows;
+    all->slabs &= other->slabs;
     all->channels &= other->channels;
     if (GBA_SCOLL_WHY_NONE != all->why)
         return;
@@ -149,16 +149,16 @@ static gba_status_t proposals_exchange(const gba_scoll_module_t *module, struct 
 }
 
 /* The set of all PEs: allocate the memory, if all can. Once in the life of the job. Collective. */
-static gba_status_t pool_agree(const gba_scoll_module_t *module)
+static gba_status_t slab_memory_agree(const gba_scoll_module_t *module)
 {
-    struct gba_scoll_pool *pool = &gba_scoll->pool;
+    struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
     const uint32_t me = (uint32_t)module->set->my_pe;
     struct proposal proposal = {.why = why_not(), .pe = me};
     gba_status_t status = proposals_exchange(module, &proposal);
     void *memory = NULL;
 
     if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why) {
-        if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(POOL_BYTES, &memory)))
+        if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(SLAB_MEMORY_BYTES, &memory)))
             memory = NULL;
         proposal = (struct proposal){.address = (uintptr_t)memory, .pe = me};
         if (NULL == memory)
@@ -166,124 +166,127 @@ static gba_status_t pool_agree(const gba_scoll_module_t *module)
         status = proposals_exchange(module, &proposal);
     }
     if (GBA_OK == status) {
-        pool->why = (enum gba_scoll_why)proposal.why;
-        pool->pe = proposal.pe;
-        pool->tried = true;
+        slab_memory->why = (enum gba_scoll_why)proposal.why;
+        slab_memory->pe = proposal.pe;
+        slab_memory->tried = true;
     }
     if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
-        pool->words = memory;
+        slab_memory->words = memory;
     else if (NULL != memory)
         (void)MCA_MEMHEAP_CALL(private_free(memory));
     return status;
 }
 
-/* Reserve all free slabs; rows_give releases some. */
-static uint64_t rows_take(void)
+/* Reserve all free slabs; slabs_give releases some. */
+static uint64_t slabs_take(void)
 {
-    struct gba_scoll_pool *pool = &gba_scoll->pool;
-    uint64_t all = gba_scoll->signal_rows >= GBA_SCOLL_ROWS
+    struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
+    uint64_t all = gba_scoll->signal_rows >= GBA_SCOLL_SLABS
                        ? UINT64_MAX
                        : (UINT64_C(1) << gba_scoll->signal_rows) - 1;
-    uint64_t rows;
+    uint64_t slabs;
 
     opal_mutex_lock(&gba_common.lock);
-    rows = NULL == pool->words ? 0 : all & ~pool->taken;
-    pool->taken |= rows;
+    slabs = NULL == slab_memory->words ? 0 : all & ~slab_memory->taken;
+    slab_memory->taken |= slabs;
     opal_mutex_unlock(&gba_common.lock);
-    return rows;
+    return slabs;
 }
 
-static void rows_give(uint64_t rows)
+static void slabs_give(uint64_t slabs)
 {
     opal_mutex_lock(&gba_common.lock);
-    gba_scoll->pool.taken &= ~rows;
+    gba_scoll->slab_memory.taken &= ~slabs;
     opal_mutex_unlock(&gba_common.lock);
 }
 
-gba_status_t gba_scoll_row_agree(gba_scoll_module_t *module)
+gba_status_t gba_scoll_slab_agree(gba_scoll_module_t *module)
 {
-    struct gba_scoll_pool *pool = &gba_scoll->pool;
-    struct gba_scoll_row *row = &module->row;
+    struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
+    struct gba_scoll_slab *slab = &module->slab;
     gba_status_t status = GBA_OK;
     struct proposal proposal;
     uint64_t mine;
 
-    gba_scoll_row_close(module); /* the slab of a team that recovers */
-    if (module->set == oshmem_group_all && !pool->tried)
-        status = pool_agree(module);
+    gba_scoll_slab_close(module); /* the slab of a team that recovers */
+    if (module->set == oshmem_group_all && !slab_memory->tried)
+        status = slab_memory_agree(module);
     if (GBA_OK != status)
         return status;
-    mine = rows_take();
-    proposal = (struct proposal){.rows = mine,
-                                 .address = (uintptr_t)pool->words,
-                                 .why = (int32_t)(pool->tried ? pool->why : GBA_SCOLL_WHY_EARLY),
-                                 .pe = pool->tried ? pool->pe : (uint32_t)module->set->my_pe,
-                                 .channels = channels_mine(module)};
+    mine = slabs_take();
+    proposal = (struct proposal){
+        .slabs = mine,
+        .address = (uintptr_t)slab_memory->words,
+        .why = (int32_t)(slab_memory->tried ? slab_memory->why : GBA_SCOLL_WHY_EARLY),
+        .pe = slab_memory->tried ? slab_memory->pe : (uint32_t)module->set->my_pe,
+        .channels = channels_mine(module)};
     status = proposals_exchange(module, &proposal);
     if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
-        row->bit = proposal.rows & (~proposal.rows + 1); /* the lowest of those that all propose */
-    rows_give(mine & ~row->bit);
+        slab->bit =
+            proposal.slabs & (~proposal.slabs + 1); /* the lowest of those that all propose */
+    slabs_give(mine & ~slab->bit);
     if (GBA_OK != status)
         return status;
     module->channels = proposal.channels;
-    row->why = (enum gba_scoll_why)proposal.why;
-    row->pe = proposal.pe;
-    if (GBA_SCOLL_WHY_NONE == row->why && 0 == row->bit)
-        row->why = GBA_SCOLL_WHY_ROWS;
+    slab->why = (enum gba_scoll_why)proposal.why;
+    slab->pe = proposal.pe;
+    if (GBA_SCOLL_WHY_NONE == slab->why && 0 == slab->bit)
+        slab->why = GBA_SCOLL_WHY_SLABS;
     return GBA_OK;
 }
 
-uint64_t *gba_scoll_row_words(const struct gba_scoll_row *row)
+uint64_t *gba_scoll_slab_words(const struct gba_scoll_slab *slab)
 {
-    return gba_scoll->pool.words + (size_t)__builtin_ctzll(row->bit) * GBA_SCOLL_ROW_SLOTS * 2;
+    return gba_scoll->slab_memory.words +
+           (size_t)__builtin_ctzll(slab->bit) * GBA_SCOLL_SLAB_SLOTS * 2;
 }
 
-void gba_scoll_row_settle(gba_scoll_module_t *module, gba_path_t path)
+void gba_scoll_slab_settle(gba_scoll_module_t *module, gba_path_t path)
 {
-    struct gba_scoll_row *row = &module->row;
+    struct gba_scoll_slab *slab = &module->slab;
 
     /* All members are in an agreement, so no member reads the slab any more. */
-    if (NULL == row->transport) {
-        rows_give(row->bit);
-        row->bit = 0;
-        row->pulled = false;
+    if (NULL == slab->transport) {
+        slabs_give(slab->bit);
+        slab->bit = 0;
+        slab->pulled = false;
     }
     if (GBA_PATH_SOFTWARE != path ||
-        (NULL == row->transport && GBA_SCOLL_CARRIER_SPML == row->carrier))
-        row->carrier = GBA_SCOLL_CARRIER_NONE;
-    else if (NULL != row->transport) /* a renegotiation without a group may have set another one */
-        row->carrier = GBA_SCOLL_CARRIER_SPML;
+        (NULL == slab->transport && GBA_SCOLL_CARRIER_SPML == slab->carrier))
+        slab->carrier = GBA_SCOLL_CARRIER_NONE;
+    else if (NULL != slab->transport) /* a renegotiation without a group may have set another one */
+        slab->carrier = GBA_SCOLL_CARRIER_SPML;
 }
 
-void gba_scoll_row_close(gba_scoll_module_t *module)
+void gba_scoll_slab_close(gba_scoll_module_t *module)
 {
-    if (!module->row.pulled)
-        rows_give(module->row.bit);
-    memset(&module->row, 0, sizeof module->row);
+    if (!module->slab.pulled)
+        slabs_give(module->slab.bit);
+    memset(&module->slab, 0, sizeof module->slab);
 }
 
-void gba_scoll_pool_close(void)
+void gba_scoll_slab_memory_close(void)
 {
-    struct gba_scoll_pool *pool = &gba_scoll->pool;
+    struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
 
-    if (NULL != pool->words)
-        (void)MCA_MEMHEAP_CALL(private_free(pool->words));
-    memset(pool, 0, sizeof *pool);
+    if (NULL != slab_memory->words)
+        (void)MCA_MEMHEAP_CALL(private_free(slab_memory->words));
+    memset(slab_memory, 0, sizeof *slab_memory);
 }
 
-void gba_scoll_row_describe(const struct gba_scoll_row *row, char *text, size_t len)
+void gba_scoll_slab_describe(const struct gba_scoll_slab *slab, char *text, size_t len)
 {
     char member[96] = "";
 
     text[0] = '\0';
-    if (GBA_SCOLL_CARRIER_SPML == row->carrier)
-        snprintf(text, len, "; signals: spml, slab %d of %d", __builtin_ctzll(row->bit),
-                 GBA_SCOLL_ROWS);
-    if (GBA_SCOLL_CARRIER_PML != row->carrier)
+    if (GBA_SCOLL_CARRIER_SPML == slab->carrier)
+        snprintf(text, len, "; signals: spml, slab %d of %d", __builtin_ctzll(slab->bit),
+                 GBA_SCOLL_SLABS);
+    if (GBA_SCOLL_CARRIER_PML != slab->carrier)
         return;
     /* No single member is the cause of the last reasons. */
-    if (row->why < GBA_SCOLL_WHY_ROWS)
-        gba_scoll_name_member(oshmem_group_all, row->pe, member, sizeof member);
-    snprintf(text, len, "; signals: pml, %s%s%s%s", why_texts[row->why],
+    if (slab->why < GBA_SCOLL_WHY_SLABS)
+        gba_scoll_name_member(oshmem_group_all, slab->pe, member, sizeof member);
+    snprintf(text, len, "; signals: pml, %s%s%s%s", why_texts[slab->why],
              '\0' == member[0] ? "" : " (", member, '\0' == member[0] ? "" : ")");
 }

@@ -31,13 +31,13 @@
 #include "oshmem/mca/atomic/atomic.h"
 
 /* The last slot of a slab receives the results of gets. */
-#define SLOTS  (GBA_SCOLL_ROW_SLOTS - 1)
+#define SLOTS  (GBA_SCOLL_SLAB_SLOTS - 1)
 #define UNREAD UINT64_MAX
 
 struct spml_transport {
     struct gba_transport base;
-    struct gba_scoll_row *row; /* the module's, which outlives this */
-    gba_word_t *words;         /* of the slab, at the same address on all PEs */
+    struct gba_scoll_slab *slab; /* the module's, which outlives this */
+    gba_word_t *words;           /* of the slab, at the same address on all PEs */
     uint32_t rank, size;
     uint32_t sequence;       /* the initial value of the words */
     uint32_t begun;          /* central (v3): the current round, or the last one */
@@ -111,7 +111,7 @@ static uint32_t spml_peek(struct gba_transport *transport, uint32_t peer, uint32
         return older;
     if (!s->reading) {
         gba_word_store_relaxed(landing, UNREAD);
-        s->row->pulled = s->reading = true;
+        s->slab->pulled = s->reading = true;
         rc = MCA_SPML_CALL(get_nb(oshmem_ctx_default, word_of(s, slot, parity), sizeof *landing,
                                   landing, s->pes[peer], NULL));
         if (OSHMEM_SUCCESS != rc) {
@@ -162,7 +162,7 @@ static void spml_destroy(struct gba_transport *transport)
 {
     struct spml_transport *s = (struct spml_transport *)transport;
 
-    s->row->transport = NULL;
+    s->slab->transport = NULL;
     free(s);
 }
 
@@ -182,8 +182,8 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
     if (NULL == s)
         return GBA_ERR_NOMEM;
     s->base.ops = &spml_ops;
-    s->row = &module->row;
-    s->words = (gba_word_t *)gba_scoll_row_words(&module->row);
+    s->slab = &module->slab;
+    s->words = (gba_word_t *)gba_scoll_slab_words(&module->slab);
     s->rank = group->rank;
     s->size = group->size;
     s->sequence = s->begun = group->sequence;
@@ -195,8 +195,8 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
             s->sent[slot][parity] = group->sequence;
             gba_word_store_relaxed(&s->words[2 * slot + parity], group->sequence);
         }
-    module->row.carrier = GBA_SCOLL_CARRIER_SPML;
-    module->row.transport = &s->base;
+    module->slab.carrier = GBA_SCOLL_CARRIER_SPML;
+    module->slab.transport = &s->base;
     *transport = &s->base;
     return GBA_OK;
 }
@@ -208,15 +208,15 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
 {
     gba_scoll_module_t *module = ctx;
     struct gba_scoll_remote *remote = &module->remote;
-    struct gba_scoll_row *row = &module->row;
+    struct gba_scoll_slab *slab = &module->slab;
 
-    if (remote->row && gba_sched_slots(group->size, group->radix) < SLOTS)
+    if (remote->slab && gba_sched_slots(group->size, group->radix) < SLOTS)
         return spml_open(module, group, transport);
     if (!remote->apart)
         return GBA_ERR_UNSUPPORTED;
-    if (0 != row->bit)
-        row->why = remote->row ? GBA_SCOLL_WHY_SLOTS : GBA_SCOLL_WHY_RENEGOTIATION;
-    row->carrier = GBA_SCOLL_CARRIER_PML;
+    if (0 != slab->bit)
+        slab->why = remote->slab ? GBA_SCOLL_WHY_SLOTS : GBA_SCOLL_WHY_RENEGOTIATION;
+    slab->carrier = GBA_SCOLL_CARRIER_PML;
     remote->super.name = remote->pml.name;
     return remote->pml.open(remote->pml.ctx, group, transport);
 }
@@ -225,7 +225,7 @@ const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool reneg
 {
     struct gba_scoll_remote *remote = &module->remote;
 
-    remote->row = 0 != module->row.bit && !renegotiation;
+    remote->slab = 0 != module->slab.bit && !renegotiation;
     remote->apart = 0 != module->channels;
     remote->messages =
         (struct gba_common_messages){.comm = oshmem_comm_world,
@@ -237,10 +237,10 @@ const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool reneg
     }
     gba_common_remote_init(&remote->pml, &remote->messages);
     remote->super = (gba_remote_t){.ctx = module,
-                                   .pulls = remote->row,
-                                   .name = remote->row ? "symmetric memory" : remote->pml.name,
+                                   .pulls = remote->slab,
+                                   .name = remote->slab ? "symmetric memory" : remote->pml.name,
                                    .open = remote_open};
-    return remote->row || remote->apart ? &remote->super : NULL;
+    return remote->slab || remote->apart ? &remote->super : NULL;
 }
 
 /*
@@ -249,11 +249,11 @@ const gba_remote_t *gba_scoll_remote_init(gba_scoll_module_t *module, bool reneg
  */
 void gba_scoll_transport_drain(gba_scoll_module_t *module)
 {
-    struct spml_transport *s = (struct spml_transport *)module->row.transport;
+    struct spml_transport *s = (struct spml_transport *)module->slab.transport;
     gba_status_t status = GBA_OK;
     uint32_t seq, slot = 1;
 
-    if (NULL == s || !module->row.pulled || s->failed)
+    if (NULL == s || !module->slab.pulled || s->failed)
         return;
     seq = s->sequence + 1;
     for (uint32_t distance = 1; distance < s->size && GBA_OK == status; distance *= 2) {
