@@ -179,6 +179,9 @@ spans_queued() {
     # In /run, which the hosts share.
     directory=$(mktemp -d /run/queued.XXXXXX)
     ranks_on 2
+    # With radix 3 two ranks more mean a second round, in which rank 0 waits for rank 1, which then has
+    # its signal.
+    [ "$2" != flat-v2 ] || ranks_on 2 1
     spans "$2" node queued "$directory" "$1"
 }
 
