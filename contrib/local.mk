@@ -20,6 +20,9 @@ EXTRA_DIST += \
 check_PROGRAMS += contrib/bench/shm_floor
 contrib_bench_shm_floor_SOURCES = contrib/bench/shm_floor.c
 contrib_bench_shm_floor_LDADD = gba/libgbacore.la
+check_PROGRAMS += contrib/bench/notifications
+contrib_bench_notifications_SOURCES = contrib/bench/notifications.c contrib/bench/notifications.h
+contrib_bench_notifications_LDADD = gba/libgbacore.la
 # Its addresses are those that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kernel.c \

@@ -6,7 +6,7 @@ GBA_LIB_SOURCES = \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c \
 	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
-	gba/algo/sched.h gba/algo/algorithm.h gba/algo/steps.h \
+	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
@@ -20,7 +20,8 @@ GBA_LIB_SOURCES = \
 	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
 	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
 	gba/team/path_software.c gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
-	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c gba/team/failover.h gba/team/failover.c \
+	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c \
+	gba/team/facts.h gba/team/facts.c gba/team/failover.h gba/team/failover.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/alloc.h gba/team/alloc.c \
 	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c

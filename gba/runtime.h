@@ -21,7 +21,7 @@ typedef struct gba_team gba_team_t; /* gba/team.h */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 8u
+#define GBA_WIRE_VERSION 9u
 
 /* GBA_WIRE_VERSION of the loaded libgba.so, which may differ from that of the header. Thread-safe.
  * Not collective. */
@@ -74,29 +74,34 @@ typedef struct gba_remote {
  * bytes between processes of one build. The runtime delivers them in any order.
  *
  * A runtime
- * - sends gba_team_notification to all other members, once in each round in which gba_barrier_wait
- *   or gba_barrier_progress returns GBA_ERR_DEAD, and then continues with gba_barrier_test;
+ * - sends every notification that gba_team_notification returns, to the member that it returns:
+ *   when gba_barrier_wait or gba_barrier_progress returns GBA_ERR_DEAD, and from then on again and
+ *   again while it continues with gba_barrier_test; and after a barrier of a failed team is
+ *   complete, before its caller continues;
  * - receives notifications in every process that is or was in such a team, in any of its calls, and
  *   passes each to gba_notification_take. If `completed` is 0, it calls gba_notification_answer now
- *   and then until that returns GBA_OK, and sends the answer to the sender;
+ *   and then until that no longer returns GBA_INPROGRESS, and on GBA_OK sends the answer to the
+ *   sender;
  * - calls gba_team_recover_due at the end of each barrier that may block.
  */
 typedef struct gba_notification {
     uint64_t team;           /* id of the team */
     uint64_t round;          /* counted from 1 */
     uint64_t first_bypassed; /* the first round begun without the device; UINT64_MAX: unknown */
-    uint32_t member;         /* the sending member, which has arrived at the round */
-    uint32_t completed;      /* 1: this is an answer: the round is complete */
+    uint32_t member;         /* the sending member */
+    uint32_t members;        /* that have arrived at the round: member, member + 1, and so on */
+    uint32_t completed;      /* 1: the round is complete */
+    uint32_t unused;         /* 0 */
 } gba_notification_t;
 
 /*
- * Get this member's notification for the current round, for all other members.
- * Returns GBA_OK, or GBA_ERR_BUSY: there is none, because no round is in progress, the device has
- * not failed, or the round uses messages (gba_team_attr_t.nonblocking).
+ * Get the next notification that this member has to send, and the member that receives it. Records
+ * it as sent. Returns GBA_OK, or GBA_ERR_BUSY: there is none now, because all are sent, no round
+ * has begun, the device has not failed, or the round uses messages (gba_team_attr_t.nonblocking).
  * Not collective. Only the thread that runs the team's barrier calls it.
  */
-GBA_EXPORT gba_status_t gba_team_notification(const gba_team_t *team,
-                                              gba_notification_t *notification);
+GBA_EXPORT gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification,
+                                              uint32_t *to);
 
 /* The id of a team whose device has failed, while its members need notifications; else 0. Not
  * collective. Only the thread that runs the team's barrier calls it. NULL is allowed. */
@@ -110,8 +115,9 @@ GBA_EXPORT uint64_t gba_team_failed_id(const gba_team_t *team);
 GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notification);
 
 /*
- * Get the answer to another member's notification. Returns GBA_OK, or GBA_INPROGRESS: this member
- * has not completed the round either. Thread-safe. Not collective. Never blocks.
+ * Get the answer to another member's notification. Returns GBA_OK; GBA_INPROGRESS: this member has
+ * not completed the round either; GBA_ERR_STALE: this member has told the sender already;
+ * GBA_ERR_PARAM: not a notification of that team. Thread-safe. Not collective. Never blocks.
  */
 GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                                 gba_notification_t *answer);

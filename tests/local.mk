@@ -19,7 +19,8 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_predict \
 	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
-	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover
+	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
+	tests/unit/test_facts
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
@@ -130,6 +131,7 @@ tests_unit_test_domains_loss_SOURCES = tests/unit/test_domains_loss.c $(GBA_TEAM
 # The end of a dead device's rounds, where the test takes in failover.c, and the rest of the library.
 tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_harness.h \
 	tests/unit/failover_search.h tests/unit/search.h
+tests_unit_test_facts_SOURCES = tests/unit/test_facts.c contrib/bench/notifications.h
 
 # Built from its sources, all of them with the sanitizer.
 GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan
@@ -144,7 +146,8 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
 	gba/algo/central.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c
+tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c \
+	gba/team/facts.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c
@@ -165,7 +168,7 @@ EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
 	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml tests/models/domains.pml \
-	tests/models/death.pml tests/models/death_domains.pml tests/models/death_coordinator.pml
+	tests/models/death.pml tests/models/death_domains.pml
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
 GBA_MPI_TESTS = \

@@ -38,22 +38,46 @@
  * that point. The members exchange facts instead, in notifications that the runtime carries and
  * receives in any of its calls:
  *
- *   arrived n:    this member is in round n and does not count on the device any more;
- *   completed n:  the answer, as soon as it is true: this member has completed round n, or has left
- *                 the team. No member leaves a team before all its rounds are complete.
+ *   arrived n:    this member, or its whole subtree, is in round n and does not count on the device
+ *                 any more;
+ *   completed n:  this member has completed round n, or has left the team. No member leaves a team
+ *                 before all its rounds are complete.
  *
- * Round n is complete for a member in it when the device releases it after all, when a member
- * answers "completed n", or when all other members have sent "arrived n" or later. Each of these
+ * Round n is complete for a member in it when the device releases it after all, when it receives
+ * "completed n", or when all other members are known to have arrived at n or later. Each of these
  * implies that all members have arrived at n. No notification states that a round is not complete.
  * So no fact becomes false, in whatever order notifications and late releases come. Members differ
  * by one round at most, so "arrived n + 1" implies "arrived n".
  *
- * Every member completes round n. A member that cannot see the end of n notifies all other members.
- * Each receiver is in one of two cases. Either it has completed n, and answers. Or it is in n, or
- * comes to n, and learns from the notification that the device has failed; it then notifies all
- * other members in turn. If no member has completed n, all members send "arrived n", and that
- * completes n. A member for which n is complete answers every notification of n that it has
- * received.
+ * Who notifies whom
+ * -----------------
+ * A binomial graph and a tree in it (gba/algo/graph.h), in some N log N messages (facts.h):
+ *
+ * (a) A member in n that knows of the failure sends "arrived n" to all its neighbours.
+ * (b) When its subtree has arrived it sends that to its parent. So the root comes to know of all.
+ * (c) A member that knows of the failure sends "completed n" to all its neighbours as soon as
+ *     notifications show it that n is complete, or else when it completes n otherwise, and before
+ * it leaves the barrier. (d) A member that has completed n answers "arrived n" with "completed n",
+ * in any call of the runtime, unless (c) has sent it. Members that the device has released answer
+ * in this way, and members that have left the team.
+ *
+ * Every member that knows of the failure completes n. Let S be the members that never complete n,
+ * and assume that all of S know of the failure. If all members are in S, all send (a) and (b), and
+ * the root completes n: a contradiction. Otherwise some s in S has a neighbour x outside S, because
+ * the graph is connected. s has sent "arrived n" to x, which has completed n, and sends "completed
+ * n" by (c) or (d): a contradiction.
+ *
+ * Every member in n that is not released comes to know of the failure. If the device completes no
+ * round n, members complete n only by notifications, so all that do send (c), and all in n that
+ * know of the failure send (a). The graph is connected, so all are notified. If the device
+ * completes n, each member of its group is released, or its watchdog repairs the loss or finds the
+ * device failed (watchdog.c). A member that waits for its node's leader is released by it, or reads
+ * in the node's shared memory that the leader has completed n otherwise (gba_path_tell_death).
+ *
+ * Who waits for whom: after (c) no member needs a member that has completed n by notifications. A
+ * member that the device has released and that is outside of the runtime answers when it returns.
+ * The members in n wait for it only if no other member has completed n, or if all ways in the graph
+ * from the ones that have to the ones that have not lead through such members.
  *
  * When the members leave the device
  * ---------------------------------
@@ -63,13 +87,15 @@
  * has bypassed.
  *
  * If any member bypasses m, the device cannot release m. So every member completes m by
- * notifications: by those of all members, or by a "completed m" from a member that had those. All
- * of them carry first_bypassed. So every member that completes m then knows a first_bypassed <= m.
- * If a member has bypassed an earlier round, every member knows a first_bypassed < m since that
- * round. If no member has bypassed m or an earlier round, no first_bypassed <= m exists. So
- * "first_bypassed <= m" has the same value on all members when they complete m, however they
- * complete it. All members are in the same call then. If that call may block, they agree there on
- * another path (gba_team_recover), and all have completed the same rounds.
+ * notifications: because it knows of all arrivals, or by a "completed m" from a member that did.
+ * The knowledge of a member's arrival comes from that member, directly or through its ancestors in
+ * the tree, and all of these notifications carry the least first_bypassed of those below. So every
+ * member that completes m then knows a first_bypassed <= m. If a member has bypassed an earlier
+ * round, every member knows a first_bypassed < m since that round. If no member has bypassed m or
+ * an earlier round, no first_bypassed <= m exists. So "first_bypassed <= m" has the same value on
+ * all members when they complete m, however they complete it. All members are in the same call
+ * then. If that call may block, they agree there on another path (gba_team_recover), and all have
+ * completed the same rounds.
  *
  * A member that has left the team sends no first_bypassed. It has completed no such m: it would
  * otherwise have stayed in that agreement until all members came. Or m was the team's last round.
@@ -87,9 +113,13 @@
  * domain.
  *
  * 1. The device of one domain dies, and the members of other domains only see no progress. A member
- * in the group of the dead device checks the registers while it waits, and notifies all members of
- * the team. For the receivers the device has failed as if it were their own, and they notify all
- * members in turn.
+ * in the group of the dead device checks the registers while it waits, and notifies its neighbours.
+ * For the receivers the device has failed as if it were their own, and they do the same. But some
+ * members may have completed n already, and notify nobody. A leader that completes n by
+ * notifications may not have arrived at both rounds of its group, and the other leaders of its
+ * domain then wait for a device that is alive. None of them completes n by its path then. So the
+ * leaders of a domain have a graph of their own, too, which is connected (gba_path_ops.circle), and
+ * each sends (a) and (c) to its neighbours there.
  *
  * 2. The domain leaders owe each other messages. No member may leave the team while such a message
  * is missing or in transit, because the next user of the connection would receive it as its own. So
@@ -97,8 +127,8 @@
  * for it (gba_path_ops.finish). If notifications complete n before the leader has begun that
  * barrier, the leader begins it then. All members have arrived at n, so its messages to the other
  * leaders are true. That barrier ends, because each leader has either completed it, or is in n and
- * is notified that n is complete: a leader that waits in this way is FAILED or BYPASSING, and
- * notifies all members.
+ * comes to know of the failure, as above, and then that n is complete: a member that waits in this
+ * way has sent (c) before.
  *
  * 3. Such messages must not let a device release m while some member X bypasses m, because a member
  * that completes m by that release may not know first_bypassed yet. So a domain leader whose device
@@ -113,6 +143,7 @@
 #include <string.h>
 
 #include "gba/team/degraded.h"
+#include "gba/team/facts.h"
 #include "gba/team/failover.h"
 
 enum event { REGISTER, FAILURE, START, START_DUE, CLOSE, EVENTS };
@@ -132,12 +163,9 @@ struct gba_failover {
     uint64_t id;
     gba_word_t state; /* gba_failover_state_t; written under the lock, read without it */
     /* Protected by the lock: */
-    uint64_t first_bypassed; /* UINT64_MAX: none is known */
-    uint64_t completed;      /* the last round that an answer states to be complete */
     struct gba_team *team;
     struct gba_failover *next, **link; /* in the list of registered teams */
-    uint32_t size;
-    uint64_t arrived[]; /* of each member: the last round at which it is known to have arrived */
+    struct gba_facts *facts;           /* behind this structure */
 };
 
 /* Protects the failover of all teams of the process, because notifications come in from any thread.
@@ -159,7 +187,7 @@ static gba_failover_state_t failover_step(struct gba_failover *failover, enum ev
 
 size_t gba_failover_bytes(uint32_t size)
 {
-    return sizeof(struct gba_failover) + size * sizeof(uint64_t);
+    return sizeof(struct gba_failover) + gba_facts_bytes(size);
 }
 
 void gba_failover_register(struct gba_team *team, uint64_t id)
@@ -167,11 +195,11 @@ void gba_failover_register(struct gba_team *team, uint64_t id)
     struct gba_failover *failover = (struct gba_failover *)(team + 1);
 
     /* A team may register again; its earlier registration is closed then. */
-    memset(failover, 0, gba_failover_bytes(team->size));
+    memset(failover, 0, sizeof *failover);
     failover->id = id;
-    failover->size = team->size;
-    failover->first_bypassed = UINT64_MAX;
     failover->team = team;
+    failover->facts = (struct gba_facts *)(failover + 1);
+    gba_facts_init(failover->facts, team->rank, team->size);
     team->failover = failover;
     pthread_mutex_lock(&lock);
     (void)failover_step(failover, REGISTER);
@@ -240,8 +268,8 @@ gba_status_t gba_failover_start(struct gba_team *team)
 
     pthread_mutex_lock(&lock);
     state = failover_step(failover, due ? START_DUE : START);
-    if (S(BYPASSING) == state && failover->first_bypassed > round)
-        failover->first_bypassed = round;
+    if (S(BYPASSING) == state)
+        gba_facts_bypass(failover->facts, round);
     pthread_mutex_unlock(&lock);
     if (S(DEGRADED) == state)
         return gba_degraded_start(team);
@@ -250,27 +278,18 @@ gba_status_t gba_failover_start(struct gba_team *team)
     return GBA_OK;
 }
 
-/* Whether notifications state that all members have arrived at round n. Under the lock. */
-static bool round_complete(const struct gba_failover *failover, uint64_t n)
+enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t member)
 {
-    if (failover->completed >= n)
-        return true;
-    for (uint32_t member = 0; member < failover->size; member++)
-        if (member != failover->team->rank && failover->arrived[member] < n)
-            return false;
-    return true;
-}
-
-bool gba_failover_arrived(const struct gba_team *team, uint32_t member)
-{
-    bool arrived;
+    int arrived;
 
     if (member == team->rank)
-        return true;
+        return GBA_ARRIVED_YES;
     pthread_mutex_lock(&lock);
-    arrived = team->failover->arrived[member] > gba_team_rounds(team);
+    arrived = gba_facts_arrived(team->failover->facts, member, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
-    return arrived;
+    if (arrived < 0)
+        return GBA_ARRIVED_UNKNOWN;
+    return arrived ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
 
 gba_status_t gba_failover_test(struct gba_team *team)
@@ -287,10 +306,14 @@ gba_status_t gba_failover_test(struct gba_team *team)
      * stored the notification. The runtime orders what the members wrote before they arrived before
      * their notifications. */
     pthread_mutex_lock(&lock);
-    complete = round_complete(failover, gba_team_rounds(team) + 1);
+    complete = gba_facts_complete(failover->facts, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
-    if (complete)
+    if (complete) {
+        /* This member does not release its node, whose members may have no neighbour that knows of
+         * the failure. */
+        gba_path_tell_death(path);
         return NULL != path->ops->finish ? path->ops->finish(path) : GBA_OK;
+    }
     if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))
         return GBA_INPROGRESS;
     if (NULL != path->ops->hold)
@@ -298,43 +321,33 @@ gba_status_t gba_failover_test(struct gba_team *team)
     return path->ops->test(path);
 }
 
-gba_status_t gba_team_notification(const gba_team_t *team, gba_notification_t *notification)
+gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification, uint32_t *to)
 {
     const gba_failover_state_t state = gba_failover_state(team);
+    const uint64_t round = gba_team_rounds(team) + team->under_way;
+    struct gba_circle circle = {0};
+    struct gba_facts *facts;
+    gba_status_t status;
+    bool complete;
 
-    if (!team->under_way || (GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state))
+    if ((GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state) || 0 == round)
         return GBA_ERR_BUSY;
+    if (NULL != team->path->ops->circle)
+        team->path->ops->circle(team->path, &circle);
+    facts = team->failover->facts;
     pthread_mutex_lock(&lock);
-    *notification = (gba_notification_t){.team = team->failover->id,
-                                         .round = gba_team_rounds(team) + 1,
-                                         .first_bypassed = team->failover->first_bypassed,
-                                         .member = team->rank};
+    /* A domain leader that still waits for other leaders (gba_path_ops.finish) owes "completed" as
+     * well: they may need it to send what it waits for. */
+    complete = !team->under_way || gba_facts_complete(facts, round);
+    status = gba_facts_next(facts, round, complete, &circle, notification, to);
     pthread_mutex_unlock(&lock);
-    return GBA_OK;
+    notification->team = team->failover->id;
+    return status;
 }
 
 uint64_t gba_team_failed_id(const gba_team_t *team)
 {
     return NULL != team && gba_failover_failed(team) ? team->failover->id : 0;
-}
-
-/* Store one received notification. Under the lock. */
-static gba_status_t failover_take(struct gba_failover *failover,
-                                  const gba_notification_t *notification)
-{
-    uint64_t *known;
-
-    if (notification->member >= failover->size)
-        return GBA_ERR_PARAM;
-    known =
-        notification->completed ? &failover->completed : &failover->arrived[notification->member];
-    if (*known < notification->round)
-        *known = notification->round;
-    if (failover->first_bypassed > notification->first_bypassed)
-        failover->first_bypassed = notification->first_bypassed;
-    /* No device completes a round at which one member does not arrive. */
-    (void)failover_step(failover, FAILURE);
-    return GBA_OK;
 }
 
 gba_status_t gba_notification_take(const gba_notification_t *notification)
@@ -345,33 +358,50 @@ gba_status_t gba_notification_take(const gba_notification_t *notification)
     pthread_mutex_lock(&lock);
     failover = failover_find(notification->team);
     if (NULL != failover)
-        status = failover_take(failover, notification);
+        status = gba_facts_take(failover->facts, notification);
+    /* No device completes a round at which one member does not arrive. */
+    if (GBA_OK == status)
+        (void)failover_step(failover, FAILURE);
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+/* Make the answer of a team that this member has not left. Under the lock. */
+static gba_status_t failover_answer(struct gba_failover *failover,
+                                    const gba_notification_t *notification,
+                                    gba_notification_t *answer)
+{
+    const struct gba_team *team = failover->team;
+
+    if (notification->member >= team->size)
+        return GBA_ERR_PARAM;
+    /* Another thread may be counting the round; the next call then sees it. Acquire: pairs with
+     * gba_team_complete. */
+    if (gba_word_load_acquire(&team->rounds) < notification->round)
+        return GBA_INPROGRESS;
+    if (!gba_facts_answer(failover->facts, notification->member, notification->round))
+        return GBA_ERR_STALE;
+    answer->member = team->rank;
+    answer->first_bypassed = failover->facts->first_bypassed;
+    return GBA_OK;
 }
 
 gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                      gba_notification_t *answer)
 {
-    const struct gba_failover *failover;
+    struct gba_failover *failover;
     gba_status_t status = GBA_OK;
-    uint64_t first_bypassed = UINT64_MAX;
 
+    *answer = (gba_notification_t){.team = notification->team,
+                                   .round = notification->round,
+                                   .first_bypassed = UINT64_MAX,
+                                   .members = 1,
+                                   .completed = 1};
     pthread_mutex_lock(&lock);
     failover = failover_find(notification->team);
-    if (NULL != failover) {
-        /* Another thread may be counting the round; the next call then sees it. Acquire: pairs with
-         * gba_team_complete. */
-        if (gba_word_load_acquire(&failover->team->rounds) < notification->round)
-            status = GBA_INPROGRESS;
-        first_bypassed = failover->first_bypassed;
-    }
+    if (NULL != failover)
+        status = failover_answer(failover, notification, answer);
     pthread_mutex_unlock(&lock);
-    if (GBA_OK == status)
-        *answer = (gba_notification_t){.team = notification->team,
-                                       .round = notification->round,
-                                       .first_bypassed = first_bypassed,
-                                       .completed = 1};
     return status;
 }
 
@@ -382,7 +412,7 @@ bool gba_team_recover_due(const gba_team_t *team)
     if (NULL == team || !gba_failover_failed(team))
         return false;
     pthread_mutex_lock(&lock);
-    due = team->failover->first_bypassed <= gba_team_rounds(team);
+    due = team->failover->facts->first_bypassed <= gba_team_rounds(team);
     pthread_mutex_unlock(&lock);
     return due;
 }

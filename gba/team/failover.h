@@ -60,8 +60,9 @@ void gba_failover_fail(struct gba_team *team);
 gba_status_t gba_failover_start(struct gba_team *team);
 gba_status_t gba_failover_test(struct gba_team *team);
 
-/* Whether a member of a failed team has arrived in the current round, as far as its notifications
- * have reached this member. By the thread that runs the team's barrier. */
-bool gba_failover_arrived(const struct gba_team *team, uint32_t member);
+/* Whether a member of a failed team has arrived in the current round, as far as notifications show
+ * this member. UNKNOWN: it would not have notified this member. By the thread that runs the team's
+ * barrier. */
+enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t member);
 
 #endif

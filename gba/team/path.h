@@ -15,6 +15,7 @@
 #ifndef GBA_TEAM_PATH_H
 #define GBA_TEAM_PATH_H
 
+#include "gba/algo/graph.h"
 #include "gba/dev/member.h"
 #include "gba/transport/transport.h"
 
@@ -93,6 +94,9 @@ struct gba_path_ops {
     /* Failure notifications have completed the round. Returns GBA_OK when this member owes no
      * message to another member and expects none; GBA_INPROGRESS; or GBA_ERR_IO. */
     gba_status_t (*finish)(struct gba_path_base *path);
+
+    /* The members that this member notifies besides its neighbours in the team's graph. */
+    void (*circle)(const struct gba_path_base *path, struct gba_circle *circle);
 };
 
 /* The common part of all paths; the structure of each path begins with it. */
@@ -103,14 +107,14 @@ struct gba_path_base {
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;
-    gba_word_t *death; /* shared in the node; not 0: the node's leader found the device dead. NULL:
-                          not shared */
+    gba_word_t *death; /* shared in the node; not 0: a member of the node knows that the device has
+                          failed. NULL: not shared */
 };
 
 /*
- * Store in the node that the device is dead. Called by the node's leader, because the other members
- * of the node have no other way to learn it. Release: pairs with gba_path_dead, which then sees
- * every earlier release of the node.
+ * Store in the node that the device has failed. The node's leader calls it when it does not release
+ * the node, because the other members of the node may have no other way to learn it. Release: pairs
+ * with gba_path_dead, which then sees every earlier release of the node.
  */
 static inline void gba_path_tell_death(struct gba_path_base *path)
 {
@@ -118,7 +122,7 @@ static inline void gba_path_tell_death(struct gba_path_base *path)
         gba_word_store_release(path->death, 1);
 }
 
-/* Whether the node's leader has called gba_path_tell_death. Acquire. */
+/* Whether a member of the node has called gba_path_tell_death. Acquire. */
 static inline bool gba_path_dead(const struct gba_path_base *path)
 {
     return NULL != path->death && 0 != gba_word_load_acquire(path->death);

@@ -308,6 +308,18 @@ static gba_status_t hybrid_finish(struct gba_path_base *path)
     return messages_test(hybrid);
 }
 
+/* The leaders of a switch domain. */
+static void hybrid_circle(const struct gba_path_base *path, struct gba_circle *circle)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+
+    if (!hybrid->split || !is_leader(hybrid))
+        return;
+    circle->ranks = hybrid->leaders;
+    circle->size = hybrid->nodes;
+    circle->index = gba_ranks_find(hybrid->leaders, hybrid->nodes, hybrid->node.rank);
+}
+
 const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .start = hybrid_start,
                                                  .test = hybrid_test,
@@ -321,7 +333,8 @@ const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .late_source = hybrid_late_source,
                                                  .hold = hybrid_hold,
                                                  .bypass = hybrid_bypass,
-                                                 .finish = hybrid_finish};
+                                                 .finish = hybrid_finish,
+                                                 .circle = hybrid_circle};
 
 gba_status_t gba_path_hybrid_create(const struct gba_plan *plan, struct gba_path_hybrid **hybrid)
 {

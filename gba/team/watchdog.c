@@ -16,12 +16,12 @@
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
-/* Whether a member of a failed team has arrived. Notifications show the arrivals of all members. In
- * degraded mode a member sees only its neighbours. */
+/* Whether a member of a failed team has arrived. Notifications show the arrivals of neighbours, and
+ * of subtrees. In degraded mode a member sees only itself. */
 static enum gba_arrived failed_arrived(const struct gba_team *team, uint32_t member)
 {
     if (GBA_FAILOVER_DEGRADED != gba_failover_state(team))
-        return gba_failover_arrived(team, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+        return gba_failover_arrived(team, member);
     return member == team->rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
 }
 
@@ -69,6 +69,7 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 struct picture {
     uint32_t arrived, unknown, missing;
     uint32_t first; /* lowest member that has arrived; size: none */
+    bool next;      /* the next member in the ring is missing */
     char names[640];
 };
 
@@ -87,6 +88,7 @@ static void picture_take(struct picture *picture, const struct gba_team *team,
         picture->arrived += GBA_ARRIVED_YES == state;
         if (GBA_ARRIVED_YES == state && member < picture->first)
             picture->first = member;
+        picture->next |= GBA_ARRIVED_NO == state && member == (team->rank + 1) % team->size;
         if (GBA_ARRIVED_NO != state || picture->missing++ >= NAMED || used >= sizeof picture->names)
             continue;
         name_missing(team, member, one, sizeof one);
@@ -110,6 +112,9 @@ static bool stalled_speaks(const struct gba_team *team, const gba_group_state_t 
 {
     uint32_t source;
 
+    /* In a failed team of many members each member sees other neighbours. */
+    if (picture->missing > 0 && picture->unknown > 0 && gba_failover_failed(team))
+        return picture->next;
     if (picture->missing > 0)
         return picture->first == team->rank;
     source = late_source(team);

@@ -20,7 +20,7 @@
 #include "gba/team/alloc.h"
 #include "gba/team/plan.h"
 
-#define LAYOUTS_OF 8u
+#define LAYOUTS_OF 9u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -88,12 +88,14 @@ WIRE_FIELD(struct gba_segment_handle, members, 24, 4);
 WIRE_FIELD(struct gba_segment_handle, slots, 28, 4);
 
 /* Failure notification, and the answer to one. */
-WIRE_SIZE(gba_notification_t, 32);
+WIRE_SIZE(gba_notification_t, 40);
 WIRE_FIELD(gba_notification_t, team, 0, 8);
 WIRE_FIELD(gba_notification_t, round, 8, 8);
 WIRE_FIELD(gba_notification_t, first_bypassed, 16, 8);
 WIRE_FIELD(gba_notification_t, member, 24, 4);
-WIRE_FIELD(gba_notification_t, completed, 28, 4);
+WIRE_FIELD(gba_notification_t, members, 28, 4);
+WIRE_FIELD(gba_notification_t, completed, 32, 4);
+WIRE_FIELD(gba_notification_t, unused, 36, 4);
 
 uint32_t gba_wire_version(void)
 {

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of the rounds of a device that dies (gba/team/failover.c): N members, 2 or 3, and ROUNDS
- * rounds, up to 3. The device may die between any two of its steps, for all or, with LONE, for
- * member 0; releases that are in flight then land later or never. Notices and answers arrive late
- * and in any order. A member that the others do not need runs ahead, to the next round or out of
- * the team, where it does nothing but answer.
+ * The completion of the rounds of a failed device (gba/team/failover.c): N members, 2 to 4, and ROUNDS
+ * rounds, up to 3. The device may die between any two of its steps, for all members or, with LONE, for
+ * member 0, which with ONLY is the only one. Releases in flight land later or, with DROP, never. Notifications arrive late and in any
+ * order. A member that the others do not need runs ahead, to the next round or out of the team, where
+ * it only answers.
  *
- * BLOCKING has the bit of each round that may block. At the end of such a round the members that
- * know that somebody has been aside meet, and go on in software, where nobody hears a notice any
- * more. All must find the same, or some wait for the others for ever.
+ * The graph is a chain: member m has the neighbours m - 1 and m + 1, and the parent m - 1. This is the
+ * least that the argument needs: a connected graph that contains the tree, and the deepest tree. Every
+ * larger graph only adds messages.
  *
- * DROP: a device that dies loses the releases that are in flight. Without it they land later, so that
- * no member waits for one for ever.
+ * BLOCKING has the bit of each round that may block. At the end of such a round the members that know
+ * that a member has bypassed the device agree on another path, after which they take no notification.
+ * All must find the same, or some wait for the others for ever.
+ *
+ * OUTSIDE: a member that has completed the last round and knew of the failure then has sent what the
+ * others need. It may leave MPI for good: it receives and answers nothing any more.
  *
  * PROMPT: answers are made at once, and only then may take their time: for large searches.
  *
- * SILENT (a fault): whoever has completed a round does not answer.
- * GONE (a fault): whoever has left does not answer.
- * HASTY (a fault): one other member's notice is taken for those of all.
+ * SILENT (a fault): a member that has completed a round does not answer.
+ * GONE (a fault): a member that has left does not answer.
+ * HASTY (a fault): one other member's arrival is taken for those of all.
  * GUESS (a fault): a member that is in a round answers for it.
- * ALONE (a fault): members go aside, and say nothing of it in their answers.
- * RASH (a fault): members meet as soon as they know that the device is lost.
- * BOLD (a fault): members that are aside arrive at the device nevertheless.
- * STALE (a fault): a member that was aside arrives at the device in a later round.
+ * ALONE (a fault): answers do not carry first_bypassed.
+ * RASH (a fault): members agree as soon as they know that the device has failed.
+ * BOLD (a fault): members that bypass the device arrive there nevertheless.
+ * STALE (a fault): a member that bypassed the device arrives there in a later round.
+ * NO_PUSH (a fault): a member that completes a round only answers; it sends nothing unasked.
+ * NO_COVER (a fault): no member notifies its parent that its subtree has arrived.
+ * RASH_COVER (a fault): a member does so before the subtree has arrived.
+ * BARE_COVER (a fault): that notification does not carry first_bypassed.
+ * UPWARD (a fault): a member notifies its parent only, not its other neighbours.
  */
 #ifndef N
 #define N 3
@@ -33,19 +42,23 @@
 #ifndef BLOCKING
 #define BLOCKING 14
 #endif
-#define NONE        7 /* nobody is aside */
+#define NONE        7 /* no member has bypassed the device */
 #define LEAST(a, b) ((b) < (a) -> (b) : (a))
 #define MOST(a, b)  ((b) > (a) -> (b) : (a))
 #define BIT(r)      (1 << (r))
 #define BLOCKS(r)   (BLOCKING & BIT(r))
-#define AT(a, b)    ((a) * N + (b))
-#define SAID(a, r)  said[(a) * 4 + (r)]
-#define ANSWERED(a, b, r) answered[AT(a, b) * 4 + (r)]
 
-/* What the device has, and its stores that land late. */
+/* Of two neighbours: an index for each direction. */
+#define AT(a, b)    (2 * (a) + ((b) > (a) -> 1 : 0))
+#define SAID(a, b, r) said[AT(a, b) * 4 + (r)]
+#define COVERED(a, r) covering[(a) * 4 + (r)]
+#define ANSWERED(a, b, r) answered[AT(a, b) * 4 + (r)]
+#define KNOWN(a, b) known[(a) * N + (b)]
+
+/* The device, and its stores that land late. */
 bool dead;          /* for all */
 bool dead_0;        /* for member 0 */
-byte ended;         /* the last round that it has ended */
+byte ended;         /* the last round that it has completed */
 byte taken[N];      /* the last arrival of each that it has counted */
 byte flag[N];       /* the last release that has landed */
 
@@ -54,38 +67,53 @@ byte sequence[N];   /* of its last arrival at the device */
 byte entered[N];    /* the round that it has begun */
 byte completed[N];  /* the last round that it has completed */
 bool here[N];       /* it has arrived at the device in this round */
-bool aside[N];      /* it has begun a round without */
-bool lost[N];
+bool bypassed[N];   /* it has begun a round without */
+bool failed[N];
 bool seen[N];       /* its watchdog knows that as well */
 bool meets[N];
 bool software[N];
-byte since[N];
-byte over[N];       /* the last round that somebody told it is over */
-byte told[N];       /* the last round that it has told the others */
-byte heard[N * N];  /* [AT(me, other)]: the last round that I know the other has arrived at */
-byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: nobody has */
+bool pushed[N];     /* it has completed the last round, and has sent "completed" unasked */
+bool outside[N];    /* it has left MPI for good */
+byte first[N];      /* first_bypassed */
+byte over[N];       /* the last round that a member answered is complete */
+byte told[N];       /* the last round of which it has notified its neighbours, */
+byte covers[N];     /* and its parent for its subtree */
+byte known[N * N];  /* KNOWN(me, other): the last round at which I know that the other has arrived */
+byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none has */
 
-/* Notices [AT(from, to)], a bit for each round: in flight, not yet answered, the answer in flight;
- * and the least since that went with them. */
-byte flying[N * N];
-byte asked[N * N];
-byte back[N * N];
-byte said[N * 4];
-byte answered[N * N * 4];
+/* Notifications between neighbours, a bit for each round: "arrived" in flight, taken and not
+ * answered; "completed" in flight; the last round for which "completed" was sent. "Arrived" for a
+ * subtree, in flight to the parent. And first_bypassed as it went with each. */
+byte flying[2 * N + 2];
+byte asked[2 * N + 2];
+byte back[2 * N + 2];
+byte sent[2 * N + 2];
+byte covering_flies[N + 1];
+byte said[8 * N + 8];
+byte answered[8 * N + 8];
+byte covering[4 * N + 4];
 
 #if N == 2
 #define ALL(condition, n) (condition(0, n) && condition(1, n))
-#else
+#elif N == 3
 #define ALL(condition, n) (condition(0, n) && condition(1, n) && condition(2, n))
+#else
+#define ALL(condition, n) (condition(0, n) && condition(1, n) && condition(2, n) && condition(3, n))
 #endif
 #define ENTERED(m, n)   (entered[m] >= n)
 #define TAKEN(m, n)     (taken[m] >= n)
 #define MET(m, n)       (software[m] || (meets[m] && completed[m] == n))
-#define HEARD(m, n)     (m == me || heard[AT(me, m)] >= n)
+#define ARRIVED(m, n)   (m == me || KNOWN(me, m) >= n)
+#define BELOW(m, n)     (m <= me || KNOWN(me, m) >= n)
 #ifdef HASTY
-#define ALL_HEARD       (heard[AT(me, (me + 1) % N)] >= entered[me])
+#define ALL_ARRIVED     (KNOWN(me, (me + 1) % N) >= entered[me])
 #else
-#define ALL_HEARD       ALL(HEARD, entered[me])
+#define ALL_ARRIVED     ALL(ARRIVED, entered[me])
+#endif
+#ifdef RASH_COVER
+#define ALL_BELOW       true
+#else
+#define ALL_BELOW       ALL(BELOW, entered[me])
 #endif
 #define DEAD            (dead || (me == 0 && dead_0))
 #define GONE_BY(m)      (software[m] || (completed[m] == ROUNDS && !meets[m]))
@@ -97,13 +125,17 @@ byte answered[N * N * 4];
 #ifdef STALE
 #define STAYS_ASIDE     false
 #else
-#define STAYS_ASIDE     aside[me]
+#define STAYS_ASIDE     bypassed[me]
 #endif
 #ifdef RASH
-#define DUE             lost[me]
+#define DUE             failed[me]
 #else
-#define DUE             (since[me] <= completed[me])
+#define DUE             (first[me] <= completed[me])
 #endif
+
+/* The neighbours. Number N stands for one that does not exist; it sends nothing. */
+#define UP   ((me + N) % (N + 1))
+#define DOWN (me + 1)
 
 #ifdef DROP
 #define LANDS !dead
@@ -124,14 +156,19 @@ end:	do
 #if N > 2
 	:: land(2)
 #endif
+#if N > 3
+	:: land(3)
+#endif
+#ifndef ONLY
 	:: atomic { !dead -> dead = true }
+#endif
 #ifdef LONE
 	:: atomic { !dead && !dead_0 -> dead_0 = true }
 #endif
 	od
 }
 
-/* An arrival gets to the device at once, or never: one that is late is as a release that is. */
+/* An arrival reaches the device at once, or never: a late one is as a late release. */
 inline arrive(seq)
 {
 	if
@@ -152,10 +189,10 @@ inline begin()
 		completed[me] < ROUNDS ->
 		entered[me]++;
 		if
-		:: lost[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_ASIDE) ->
+		:: failed[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_ASIDE) ->
 			here[me] = false;
-			aside[me] = true;
-			since[me] = LEAST(since[me], entered[me]);
+			bypassed[me] = true;
+			first[me] = LEAST(first[me], entered[me]);
 #ifdef BOLD
 			arrive(entered[me])
 #endif
@@ -167,7 +204,26 @@ inline begin()
 	}
 }
 
-/* Answer what has been asked of round r. */
+/* Send "completed r", unless this member has left, and remembers nothing, or has sent it before. */
+inline send(to, r)
+{
+	if
+	:: GONE_BY(to) /* it takes no notification */
+	:: else ->
+		if
+		:: GONE_BY(me) || sent[AT(me, to)] < r ->
+			sent[AT(me, to)] = MOST(sent[AT(me, to)], r);
+			back[AT(me, to)] = back[AT(me, to)] | BIT(r);
+#ifdef ALONE
+			ANSWERED(me, to, r) = NONE
+#else
+			ANSWERED(me, to, r) = (GONE_BY(me) && !pushes -> NONE : first[me])
+#endif
+		:: else
+		fi
+	fi
+}
+
 inline answer(to, r)
 {
 	asked[AT(to, me)] = asked[AT(to, me)] & ~BIT(r);
@@ -178,22 +234,7 @@ inline answer(to, r)
 #ifdef GONE
 	:: GONE_BY(me)
 #endif
-	:: GONE_BY(to) /* it takes no notice */
-	:: else ->
-		back[AT(me, to)] = back[AT(me, to)] | BIT(r);
-#ifdef ALONE
-		ANSWERED(me, to, r) = NONE
-#else
-		ANSWERED(me, to, r) = (GONE_BY(me) -> NONE : since[me])
-#endif
-	fi
-}
-
-inline answer_now(to, r)
-{
-	if
-	:: asked[AT(to, me)] & BIT(r) && CAN_ANSWER(r) -> answer(to, r)
-	:: else
+	:: else -> send(to, r)
 	fi
 }
 
@@ -204,14 +245,42 @@ inline reply(to, r)
 	}
 }
 
+inline answer_now(to, r)
+{
+	if
+	:: asked[AT(to, me)] & BIT(r) && CAN_ANSWER(r) -> answer(to, r)
+	:: else
+	fi
+}
+
+/* A member that completes a round of a failed device sends "completed" to its neighbours, unasked. */
+inline push(to)
+{
+	if
+	:: to < N -> send(to, completed[me])
+	:: else
+	fi
+}
+
 inline complete()
 {
 	atomic {
 		!software[me] && entered[me] > completed[me] &&
 		((here[me] && flag[me] >= sequence[me]) || over[me] >= entered[me] ||
-		 (lost[me] && ALL_HEARD)) ->
+		 (failed[me] && ALL_ARRIVED)) ->
 		assert(ALL(ENTERED, entered[me]));
 		completed[me]++;
+#ifndef NO_PUSH
+		if
+		:: failed[me] ->
+			pushes = true;
+			push(UP);
+			push(DOWN);
+			pushes = false
+		:: else
+		fi;
+#endif
+		pushed[me] = failed[me];
 		if
 		:: BLOCKS(completed[me]) ->
 			assert(verdict[completed[me]] == 2 || verdict[completed[me]] == DUE);
@@ -221,10 +290,14 @@ inline complete()
 		fi
 #ifdef PROMPT
 		;
-		answer_now((me + 1) % N, completed[me]);
-#if N > 2
-		answer_now((me + 2) % N, completed[me])
-#endif
+		if
+		:: me > 0 -> answer_now(UP, completed[me])
+		:: else
+		fi;
+		if
+		:: me + 1 < N -> answer_now(DOWN, completed[me])
+		:: else
+		fi
 #endif
 	}
 }
@@ -250,30 +323,57 @@ inline in_software()
 	}
 }
 
-/* The watchdog of a round that lasts, and what the runtime does then. */
+inline notify(to)
+{
+	SAID(me, to, told[me]) = first[me];
+	flying[AT(me, to)] = flying[AT(me, to)] | BIT(told[me])
+}
+
+/* The watchdog of a round that lasts, and the runtime then. */
 inline watch()
 {
 	atomic {
-		entered[me] > completed[me] && !software[me] && (DEAD || lost[me]) &&
+		entered[me] > completed[me] && !software[me] && (DEAD || failed[me]) &&
 		told[me] < entered[me] ->
-		lost[me] = true;
+		failed[me] = true;
 		seen[me] = true;
 		told[me] = entered[me];
-		SAID(me, told[me]) = since[me];
-		flying[AT(me, (me + 1) % N)] = flying[AT(me, (me + 1) % N)] | BIT(told[me]);
-#if N > 2
-		flying[AT(me, (me + 2) % N)] = flying[AT(me, (me + 2) % N)] | BIT(told[me])
+		if
+		:: me > 0 -> notify(UP)
+		:: else
+		fi;
+#ifndef UPWARD
+		if
+		:: me + 1 < N -> notify(DOWN)
+		:: else
+		fi
 #endif
+	}
+}
+
+/* The whole subtree has arrived. */
+inline cover()
+{
+	atomic {
+		me > 0 && told[me] == entered[me] && entered[me] > completed[me] && !software[me] &&
+		covers[me] < entered[me] && ALL_BELOW ->
+		covers[me] = entered[me];
+#ifdef BARE_COVER
+		COVERED(me, covers[me]) = NONE;
+#else
+		COVERED(me, covers[me]) = first[me];
+#endif
+		covering_flies[me] = covering_flies[me] | BIT(covers[me])
 	}
 }
 
 inline learn(s)
 {
-	since[me] = LEAST(since[me], s);
-	lost[me] = true
+	first[me] = LEAST(first[me], s);
+	failed[me] = true
 }
 
-/* A notice of round r comes, and an answer. */
+/* "Arrived r" comes, for one member or for a subtree; and "completed r". */
 inline take(from, r)
 {
 	atomic {
@@ -283,13 +383,38 @@ inline take(from, r)
 		if
 		:: GONE_BY(me)
 		:: else ->
-			heard[AT(me, from)] = MOST(heard[AT(me, from)], r);
-			learn(SAID(from, r))
-		fi
+			KNOWN(me, from) = MOST(KNOWN(me, from), r);
+			learn(SAID(from, me, r))
+		fi;
+		SAID(from, me, r) = 0
 #ifdef PROMPT
 		;
 		answer_now(from, r)
 #endif
+	}
+}
+
+inline take_cover(from, r)
+{
+	atomic {
+		covering_flies[from] & BIT(r) ->
+		covering_flies[from] = covering_flies[from] & ~BIT(r);
+		if
+		:: GONE_BY(me)
+		:: else ->
+			KNOWN(me, from) = MOST(KNOWN(me, from), r);
+#if N > 2
+			if
+			:: from < 2 -> KNOWN(me, 2) = MOST(KNOWN(me, 2), r)
+			:: else
+			fi;
+#endif
+#if N > 3
+			KNOWN(me, 3) = MOST(KNOWN(me, 3), r);
+#endif
+			learn(COVERED(from, r))
+		fi;
+		COVERED(from, r) = 0
 	}
 }
 
@@ -313,8 +438,23 @@ inline service(other, r)
 	fi
 }
 
+#ifndef NO_COVER
+#define SERVE_ROUND(r) :: service(UP, r) :: service(DOWN, r) :: take_cover(DOWN, r)
+#else
+#define SERVE_ROUND(r) :: service(UP, r) :: service(DOWN, r)
+#endif
+#if ROUNDS == 1
+#define SERVE SERVE_ROUND(1)
+#elif ROUNDS == 2
+#define SERVE SERVE_ROUND(1) SERVE_ROUND(2)
+#else
+#define SERVE SERVE_ROUND(1) SERVE_ROUND(2) SERVE_ROUND(3)
+#endif
+
 proctype member(byte me)
 {
+	bool pushes; /* an answer from before it left: it still knows first_bypassed */
+
 	do
 	:: completed[me] == ROUNDS && !meets[me] -> break
 	:: begin()
@@ -322,25 +462,19 @@ proctype member(byte me)
 	:: go_on()
 	:: in_software()
 	:: watch()
-	:: service((me + 1) % N, 1)
-	:: service((me + 1) % N, 2)
-	:: service((me + 1) % N, 3)
-#if N > 2
-	:: service((me + 2) % N, 1)
-	:: service((me + 2) % N, 2)
-	:: service((me + 2) % N, 3)
-#endif
+	:: cover()
+	SERVE
 	od;
-end:	do
-	:: service((me + 1) % N, 1)
-	:: service((me + 1) % N, 2)
-	:: service((me + 1) % N, 3)
-#if N > 2
-	:: service((me + 2) % N, 1)
-	:: service((me + 2) % N, 2)
-	:: service((me + 2) % N, 3)
+#ifdef OUTSIDE
+	if
+	:: atomic { pushed[me] && !software[me] -> outside[me] = true; goto left }
+	:: true
+	fi;
 #endif
-	od
+end:	do
+	SERVE
+	od;
+left:	skip
 }
 
 init
@@ -350,7 +484,7 @@ init
 	atomic {
 		do
 		:: m < N ->
-			since[m] = NONE;
+			first[m] = NONE;
 			run member(m);
 			m++
 		:: else ->

@@ -5,12 +5,20 @@
  * alone. Members 0 and 2 are the heads; round n of this is rounds 2n - 1 and 2n of the group, and
  * between them the heads tell each other, once each.
  *
+ * The graph of the team is the chain 0 - 2 - 1, or with APART the chain 0 - 1 - 2, in which the heads
+ * are no neighbours; and so is the tree. The leaders of an island, members 0 and 1, are neighbours of
+ * each other in any case. A head tells its neighbours that a round is over while it waits for the other
+ * heads. (It takes more than three members for that to be needed; see test_domains_loss.)
+ *
+ * LONE: the device may die for member 0 alone.
+ *
  * Nobody may leave a round that somebody has not begun; at its end all must find the same, whether
  * somebody was aside in it; and the heads' messages of it must have been sent and read.
  *
  * EAGER (a fault): a head that is lost goes on to the second round, or out, as if it were not.
  * RUDE (a fault): a head that hears by notices that n is over leaves without the other heads.
  * SILENT (a fault): whoever has completed a round does not answer.
+ * NO_CIRCLE (a fault): the leaders of an island are no neighbours. Found with LONE.
  */
 #define N 3
 #ifndef ROUNDS
@@ -19,7 +27,8 @@
 #define NONE 7 /* nobody is aside */
 #define LEAST(a, b) ((b) < (a) -> (b) : (a))
 
-bool dead;
+bool dead;         /* for all */
+bool dead_0;       /* for member 0 */
 byte entered[N];   /* the round that each has begun */
 byte completed[N]; /* the last round that each has completed */
 bool lost[N];
@@ -27,12 +36,32 @@ byte since[N];
 byte over[N];      /* the last round that somebody told each is over */
 byte told[N];      /* the last round that each has told the others */
 byte heard[9];     /* [me * N + other]: the last round that I know the other has arrived at */
-byte answer[9];    /* [from * N + to]: the last round that was asked for and is not answered */
+byte pushed[9];    /* [from * N + to]: the last round of which "completed" was sent */
+byte known[N];     /* the last round that is over, as it has told all neighbours */
+byte covered[N];   /* the last round of which the parent knows the whole subtree */
 byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: nobody has */
 
-/* Notices on their way, by sender and receiver: a round, the least since known then. */
+/* The parent of the LAST is the MIDDLE, and that of the MIDDLE is member 0. */
+#ifdef APART
+#define MIDDLE 1
+#define LAST   2
+#else
+#define MIDDLE 2
+#define LAST   1
+#endif
+#if defined(NO_CIRCLE) || defined(APART)
+#define NEAR(a, b) ((a) != (b) && ((a) == MIDDLE || (b) == MIDDLE))
+#else
+#define NEAR(a, b) ((a) != (b))
+#endif
+
+/* Notices on their way, by sender and receiver: a round, the least since known then, and what it
+ * says: that the sender has arrived, that its subtree has, or that the round is over. */
+#define ARRIVED 0
+#define SUBTREE 1
+#define OVER    2
 #define FLIGHT(a, b) flight[(a) * N + (b)]
-chan flight[9] = [4] of { byte, byte, bool }
+chan flight[9] = [6] of { byte, byte, byte }
 
 /* A member enters round n: aside, if it has seen that the device is lost, and from then on always; or
  * as ever, if it was told so and has not looked yet. */
@@ -49,10 +78,34 @@ inline begin()
 	}
 }
 
+/* Tell a neighbour that round r is over, once. */
+inline over_to(to, r)
+{
+	if
+	:: NEAR(me, to) && pushed[me * N + to] < r ->
+		pushed[me * N + to] = r;
+#ifndef SILENT
+		FLIGHT(me, to) ! r, since[me], OVER
+#endif
+	:: else
+	fi
+}
+
+inline over_all(r)
+{
+	over_to(0, r);
+	over_to(1, r);
+	over_to(2, r)
+}
+
 /* It leaves n. */
 inline complete()
 {
 	atomic {
+		if
+		:: lost[me] -> over_all(n)
+		:: else
+		fi;
 		assert(entered[0] >= n && entered[1] >= n && entered[2] >= n);
 		assert(verdict[n] == 2 || verdict[n] == (since[me] <= n)); /* one verdict */
 		verdict[n] = (since[me] <= n);
@@ -64,21 +117,9 @@ inline complete()
 inline tell(to)
 {
 	if
-	:: to != me -> FLIGHT(me, to) ! n, since[me], false
+	:: NEAR(me, to) -> FLIGHT(me, to) ! n, since[me], ARRIVED
 	:: else
 	fi
-}
-
-inline reply(to)
-{
-	atomic {
-		answer[me * N + to] > 0 &&
-		completed[me] >= answer[me * N + to] ->
-#ifndef SILENT
-		FLIGHT(me, to) ! answer[me * N + to], since[me], true;
-#endif
-		answer[me * N + to] = 0
-	}
 }
 
 inline take(from)
@@ -87,16 +128,25 @@ inline take(from)
 		nempty(FLIGHT(from, me)) ->
 		FLIGHT(from, me) ? r, s, o;
 		if
-		:: o -> over[me] = (r > over[me] -> r : over[me])
+		:: o == OVER -> over[me] = (r > over[me] -> r : over[me])
+		:: o == SUBTREE ->
+			heard[me * N + LAST] = (r > heard[me * N + LAST] -> r : heard[me * N + LAST]);
+			heard[me * N + from] = (r > heard[me * N + from] -> r : heard[me * N + from])
 		:: else ->
 			heard[me * N + from] = (r > heard[me * N + from] -> r : heard[me * N + from]);
-			answer[me * N + from] = (r > answer[me * N + from] -> r : answer[me * N + from])
+			/* Who is in the round tells it at its end, since it is lost then. */
+			answers = completed[me] >= r
 		fi;
 		since[me] = LEAST(since[me], s);
 		lost[me] = true;
+		if
+		:: answers -> over_to(from, r)
+		:: else
+		fi;
+		answers = false;
 		r = 0;
 		s = 0;
-		o = false
+		o = 0
 	}
 }
 
@@ -108,14 +158,12 @@ inline take(from)
 /* The progress engine of one member. */
 proctype service(byte me)
 {
-	byte r, s;
-	bool o;
+	byte r, s, o;
+	bool answers;
 
 end:	do
 	:: take((me + 1) % N)
 	:: take((me + 2) % N)
-	:: reply((me + 1) % N)
-	:: reply((me + 2) % N)
 	od
 }
 
@@ -130,7 +178,11 @@ active proctype device()
 end:	do
 	:: atomic { !dead && taken[0] == taken[1] && stored[0] < taken[0] -> stored[0] = taken[0] }
 	:: atomic { !dead && stored[1] < stored[0] -> stored[1] = stored[0] }
+#ifdef LONE
+	:: atomic { !dead_0 -> dead_0 = true }
+#else
 	:: atomic { !dead -> dead = true }
+#endif
 	/* What is on its way arrives, be the device dead or not. */
 	:: atomic { flag[0] < stored[0] -> flag[0] = stored[0] }
 	:: atomic { flag[1] < stored[1] -> flag[1] = stored[1] }
@@ -143,7 +195,7 @@ end:	do
 inline arrive(g)
 {
 	if
-	:: !dead -> taken[me] = g
+	:: !dead && !(me == 0 && dead_0) -> taken[me] = g
 	:: else
 	fi
 }
@@ -211,8 +263,19 @@ proctype member(byte me)
 #else
 		:: atomic { NOTED -> break }
 #endif
-		:: atomic { dead && me < 2 && !lost[me] -> lost[me] = true }
+		:: atomic { (dead || (me == 0 && dead_0)) && me < 2 && !lost[me] -> lost[me] = true }
 		:: atomic { lost[me] && told[me] < n -> told[me] = n; tell(0); tell(1); tell(2) }
+		:: atomic {
+			me == MIDDLE && told[me] == n && covered[me] < n &&
+			heard[me * N + LAST] >= n ->
+			covered[me] = n;
+			FLIGHT(MIDDLE, 0) ! n, since[me], SUBTREE
+		}
+		:: atomic {
+			NOTED && lost[me] && known[me] < n ->
+			known[me] = n;
+			over_all(n)
+		}
 		od;
 		/* It may go now, and with it what it is owed. */
 		assert(me == 1 || (sent[me] == n && got[me] >= n)); /* nothing is owed */

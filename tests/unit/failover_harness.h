@@ -18,11 +18,53 @@
  * it is not linked. */
 #include "gba/team/failover.c" /* NOLINT(bugprone-suspicious-include) */
 
+/* And the graph, which is a chain in some searches: the least that the argument needs. */
+#include "gba/algo/graph.h"
+static bool chained;
+static uint32_t some_next(uint32_t rank, uint32_t size, uint32_t *cursor);
+static int some_adjacent(uint32_t a, uint32_t b, uint32_t size);
+static uint32_t some_parent(uint32_t rank);
+static uint32_t some_members(uint32_t rank, uint32_t size);
+#define gba_graph_next     some_next
+#define gba_graph_adjacent some_adjacent
+#define gba_tree_parent    some_parent
+#define gba_tree_members   some_members
+#include "gba/team/facts.c" /* NOLINT(bugprone-suspicious-include) */
+#undef gba_graph_next
+#undef gba_graph_adjacent
+#undef gba_tree_parent
+#undef gba_tree_members
+
+static uint32_t some_next(uint32_t rank, uint32_t size, uint32_t *cursor)
+{
+    if (!chained)
+        return gba_graph_next(rank, size, cursor);
+    for (; *cursor < 2; ++*cursor)
+        if (*cursor == 0 ? rank > 0 : rank + 1 < size)
+            return rank + 2 * (*cursor)++ - 1;
+    return GBA_GRAPH_END;
+}
+
+static int some_adjacent(uint32_t a, uint32_t b, uint32_t size)
+{
+    return chained ? a + 1 == b || b + 1 == a : gba_graph_adjacent(a, b, size);
+}
+
+static uint32_t some_parent(uint32_t rank)
+{
+    return !chained ? gba_tree_parent(rank) : rank == 0 ? 0 : rank - 1;
+}
+
+static uint32_t some_members(uint32_t rank, uint32_t size)
+{
+    return chained ? size - rank : gba_tree_members(rank, size);
+}
+
 #include "gba/team/barrier.h"
 #include "gba/team/path_device.h"
 
-#define MEMBERS_MAX  8u
-#define MESSAGES_MAX 1024u
+#define MEMBERS_MAX  16u
+#define MESSAGES_MAX 4096u
 #define NONE         15u /* no first_bypassed, in a message */
 #define ROUNDS_MAX   12u
 
@@ -41,14 +83,19 @@ enum fault {
     HASTY,     /* one other member's notification counts as those of all */
     SILENT,    /* a member that has completed a round does not answer */
     GUESS,     /* a member answers for the round that it is in */
-    ALONE,     /* answers do not carry first_bypassed */
+    ALONE,     /* "completed" does not carry first_bypassed */
     MUTE,      /* notifications do not carry first_bypassed */
     DEAF,      /* a notification does not make its receiver notify in turn */
     OVERWRITE, /* an older notification that comes later overwrites a newer one */
     BOLD,      /* a member that bypasses the device arrives there nevertheless */
     RASH,      /* a member that knows of the failure assumes that the agreement is due */
     STALE,     /* a member arrives again after a round that it bypassed */
-    GONE       /* a member that has left the team does not answer */
+    GONE,      /* a member that has left the team does not answer */
+    UNASKED,   /* a member that completes a round sends nothing unasked */
+    UNCOVERED, /* a member does not notify its parent of its subtree */
+    COVER,     /* a member notifies its parent of its subtree before that has arrived */
+    BARE,      /* that notification does not carry first_bypassed */
+    UPWARD     /* a member notifies its parent only */
 };
 
 struct rules {
@@ -56,6 +103,8 @@ struct rules {
     uint32_t blocking; /* bit n: round n may block, so an agreement may follow it */
     uint32_t lone;     /* the number of members for which the device may die alone */
     bool twice;        /* notifications may come twice */
+    bool outside;      /* a member that has left may have left the runtime, see member_outside */
+    bool chain;        /* the graph is a chain, and so is the tree */
     bool prompt;       /* releases take no time: the last member to arrive sees its own at once */
     enum fault fault;
 };
@@ -64,7 +113,7 @@ struct rules {
 enum { FLYING, ASKED };
 
 struct message {
-    uint8_t from, to, round, first_bypassed, completed, state, again;
+    uint8_t from, to, round, first_bypassed, completed, members, state, again;
 };
 
 enum phase { PLAYS, AGREES, LEFT };
@@ -76,9 +125,10 @@ struct member {
     gba_flag_t flag;
     uint32_t rang; /* its last arrival at the device */
     uint8_t phase;
-    uint8_t reported; /* the last round of which it notified the other members */
-    uint8_t taken;    /* its last arrival that the device has counted */
-    bool dead;        /* the device does not answer this member */
+    uint8_t pushed; /* it knew of the failure at its end, and has sent what it owed then */
+    bool outside;   /* it receives and answers nothing any more */
+    uint8_t taken;  /* its last arrival that the device has counted */
+    bool dead;      /* the device does not answer this member */
 };
 
 static struct rules rules_now;
@@ -162,6 +212,7 @@ static void member_open(uint32_t rank)
 static void harness_open(const struct rules *r)
 {
     rules_now = *r;
+    chained = r->chain;
     message_count = 0;
     dead = false;
     device_round = 0;
@@ -196,6 +247,7 @@ static void message_post(const gba_notification_t *notification, uint32_t from, 
                               ? NONE
                               : (uint8_t)notification->first_bypassed,
         .completed = (uint8_t)notification->completed,
+        .members = (uint8_t)notification->members,
     };
 }
 
@@ -211,6 +263,7 @@ static gba_notification_t message_notification(const struct message *m)
                                 .first_bypassed =
                                     m->first_bypassed == NONE ? UINT64_MAX : m->first_bypassed,
                                 .member = m->from,
+                                .members = m->members,
                                 .completed = m->completed};
 }
 
@@ -225,7 +278,8 @@ static void message_deliver(uint32_t index)
     if (failover != NULL && rules->fault == DEAF)
         failover->state = before;
     if (failover != NULL && rules->fault == OVERWRITE && !m->completed)
-        failover->arrived[m->from] = m->round;
+        for (uint32_t i = m->from; i < m->from + (uint32_t)m->members; i++)
+            failover->facts->members[i].arrived = m->round;
     if (m->completed)
         message_drop(index);
     else
@@ -241,13 +295,17 @@ static void message_answer(uint32_t index)
 
     if (rules->fault == GUESS && status == GBA_INPROGRESS &&
         entered_of(&members[to]) >= notification.round) {
-        answer = (gba_notification_t){
-            .round = notification.round, .first_bypassed = UINT64_MAX, .completed = 1};
+        answer = (gba_notification_t){.round = notification.round,
+                                      .first_bypassed = UINT64_MAX,
+                                      .members = 1,
+                                      .completed = 1};
         status = GBA_OK;
     }
-    if (status != GBA_OK)
+    if (status == GBA_INPROGRESS)
         return;
     message_drop(index);
+    if (status != GBA_OK)
+        return;
     if (rules->fault == SILENT || (rules->fault == GONE && members[to].phase == LEFT))
         return;
     if (rules->fault == ALONE)
@@ -256,6 +314,8 @@ static void message_answer(uint32_t index)
 }
 
 /* --------------------------------------------------------------------------------- members --- */
+
+static void member_notify(struct member *me);
 
 /* The check of a completed round, and the next step of the member. */
 static void member_completed(struct member *me)
@@ -272,6 +332,8 @@ static void member_completed(struct member *me)
      * member needs it if no agreement follows. */
     if (due != (first_bypass <= round) && (round < rules->rounds || rules->blocking >> round & 1))
         blame(WRONG_DUE);
+    me->pushed = gba_failover_failed(me->team);
+    member_notify(me);
     if (due && rules->blocking >> round & 1)
         me->phase = AGREES;
 }
@@ -311,7 +373,7 @@ static gba_status_t member_test(struct member *me)
 
     if (rules->fault == HASTY && gba_failover_failed(team))
         for (uint32_t m = 0; m < rules->size; m++)
-            if (m != team->rank && team->failover->arrived[m] >= entered_of(me)) {
+            if (m != team->rank && team->failover->facts->members[m].arrived >= entered_of(me)) {
                 team->under_way = false;
                 team->rounds++;
                 return GBA_OK;
@@ -336,29 +398,53 @@ static void member_step(struct member *me)
     }
 }
 
+/* The notification that a member sends with a fault. Returns whether it sends it. */
+static bool fault_sends(const struct member *me, gba_notification_t *notification, uint32_t to)
+{
+    const uint32_t rank = me->team->rank, parent = some_parent(rank);
+
+    if (rules->fault == MUTE)
+        notification->first_bypassed = UINT64_MAX;
+    if (rules->fault == ALONE && notification->completed)
+        notification->first_bypassed = UINT64_MAX;
+    if (notification->completed)
+        return rules->fault != UNASKED;
+    if (rules->fault == UPWARD && to != parent)
+        return false;
+    if (to != parent || some_members(rank, rules->size) == 1)
+        return true;
+    if (rules->fault == UNCOVERED)
+        notification->members = 1;
+    if (rules->fault == BARE && notification->members > 1)
+        notification->first_bypassed = UINT64_MAX;
+    if (rules->fault == COVER)
+        notification->members = some_members(rank, rules->size);
+    return true;
+}
+
+/* Send what the member owes, as the runtime does when a barrier returns GBA_ERR_DEAD, and after it.
+ */
+static void member_notify(struct member *me)
+{
+    gba_notification_t notification;
+    uint32_t to;
+
+    while (gba_team_notification(me->team, &notification, &to) == GBA_OK)
+        if (fault_sends(me, &notification, to))
+            message_post(&notification, me->team->rank, to);
+}
+
 /* The watchdog of a long round (gba_watchdog_check), and the runtime's reaction to GBA_ERR_DEAD. */
 static void member_watch(struct member *me)
 {
-    gba_notification_t notification;
-
     if (dead || me->dead)
         gba_failover_fail(me->team);
-    if (!gba_failover_failed(me->team))
-        return;
-    if (gba_team_notification(me->team, &notification) != GBA_OK ||
-        notification.round <= me->reported)
-        return;
-    me->reported = (uint8_t)notification.round;
-    if (rules->fault == MUTE)
-        notification.first_bypassed = UINT64_MAX;
-    for (uint32_t m = 0; m < rules->size; m++)
-        if (m != me->team->rank)
-            message_post(&notification, me->team->rank, m);
+    member_notify(me);
 }
 
 /* --------------------------------------------------------------------------------- actions --- */
 
-enum action_kind { STEP, WATCH, RELEASE, DIE_ALL, DIE_ONE, DELIVER, REPEAT, ANSWER };
+enum action_kind { STEP, WATCH, RELEASE, DIE_ALL, DIE_ONE, DELIVER, REPEAT, ANSWER, OUTSIDE };
 
 struct action {
     uint8_t kind;
@@ -366,7 +452,7 @@ struct action {
     uint16_t index;
 };
 
-#define ACTIONS_MAX (5u * MEMBERS_MAX + 2u * MESSAGES_MAX)
+#define ACTIONS_MAX (6u * MEMBERS_MAX + 2u * MESSAGES_MAX)
 
 static uint32_t actions_of_member(struct action *list, uint32_t m)
 {
@@ -383,6 +469,9 @@ static uint32_t actions_of_member(struct action *list, uint32_t m)
      * has left. */
     if (gba_flag_load_relaxed(&me->flag) < device_round && me->phase != LEFT)
         list[n++] = (struct action){RELEASE, !gone, (uint16_t)m};
+    /* A member that knew of the failure when it completed its last round holds up no member. */
+    if (rules->outside && me->phase == LEFT && me->pushed && !me->outside)
+        list[n++] = (struct action){OUTSIDE, false, (uint16_t)m};
     if (m < rules->lone && !gone)
         list[n++] = (struct action){DIE_ONE, false, (uint16_t)m};
     return n;
@@ -431,11 +520,16 @@ static void action_do(const struct action *action)
         messages[message_count++] = copy;
         messages[action->index].again = 1;
         break;
+    case OUTSIDE:
+        members[action->index].outside = true;
+        break;
     case DELIVER:
-        message_deliver(action->index);
+        if (!members[messages[action->index].to].outside)
+            message_deliver(action->index);
         break;
     default:
-        message_answer(action->index);
+        if (!members[messages[action->index].to].outside)
+            message_answer(action->index);
     }
 }
 

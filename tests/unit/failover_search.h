@@ -11,16 +11,15 @@
 
 /* ----------------------------------------------------------------------------- a world kept --- */
 
-/* Members of the exhaustive search, and the messages that they can have in transit. In each round
- * each member notifies every other member once, and an answer takes the place of its question; or
- * twice. */
-#define SMALL_MEMBERS  3u
+/* Members of the exhaustive search, and the messages that they can have in transit. */
+#define SMALL_MEMBERS  4u
 #define SMALL_MESSAGES 48u
 
 struct kept_member {
-    uint8_t phase, reported, taken, dead, flag, rang, sequence;
+    uint8_t phase, pushed, outside, taken, dead, flag, rang, sequence;
     uint8_t rounds, under_way, stale, state, first_bypassed, completed;
-    uint8_t arrived[SMALL_MEMBERS];
+    uint8_t sweep_round, sweep_completed, cursor, covered;
+    uint8_t arrived[SMALL_MEMBERS], sent[SMALL_MEMBERS];
 };
 
 /* All state that can change, as bytes, so that equal states are equal bytes. */
@@ -35,13 +34,42 @@ static int message_order(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct message));
 }
 
+/* Forget what no step reads any more, so that fewer states differ. */
+static void member_forget(struct kept_member *kept)
+{
+    if (kept->phase == LEFT) {
+        *kept = (struct kept_member){.phase = LEFT,
+                                     .pushed = kept->pushed,
+                                     .outside = kept->outside,
+                                     .taken = kept->taken,
+                                     .dead = kept->dead,
+                                     .flag = kept->flag,
+                                     .rang = kept->rang,
+                                     .sequence = kept->sequence,
+                                     .rounds = kept->rounds};
+        return;
+    }
+    if (kept->sweep_round != kept->rounds + kept->under_way ||
+        kept->sweep_completed == kept->under_way)
+        kept->sweep_round = kept->sweep_completed = kept->cursor = 0;
+    if (kept->completed <= kept->rounds)
+        kept->completed = 0;
+    if (kept->covered <= kept->rounds)
+        kept->covered = 0;
+    for (uint32_t m = 0; m < SMALL_MEMBERS; m++)
+        if (kept->arrived[m] <= kept->rounds)
+            kept->arrived[m] = 0;
+}
+
 static void member_keep(struct kept_member *kept, const struct member *me)
 {
     const struct gba_failover *failover = (const struct gba_failover *)(me->team + 1);
+    const struct gba_facts *facts = failover->facts;
 
     *kept = (struct kept_member){
         .phase = me->phase,
-        .reported = me->reported,
+        .pushed = me->pushed,
+        .outside = me->outside,
         .taken = me->taken,
         .dead = me->dead,
         .flag = (uint8_t)gba_flag_load_relaxed(&me->flag),
@@ -52,11 +80,27 @@ static void member_keep(struct kept_member *kept, const struct member *me)
         .stale = me->team->attempt == attempt_alive,
         .state = (uint8_t)failover->state,
         .first_bypassed =
-            failover->first_bypassed == UINT64_MAX ? NONE : (uint8_t)failover->first_bypassed,
-        .completed = (uint8_t)failover->completed,
+            facts->first_bypassed == UINT64_MAX ? NONE : (uint8_t)facts->first_bypassed,
+        .completed = (uint8_t)facts->completed,
+        .sweep_round = (uint8_t)facts->sweep_round,
+        .sweep_completed = facts->sweep_completed,
+        .cursor = (uint8_t)facts->cursor,
+        .covered = (uint8_t)facts->covered,
     };
-    for (uint32_t m = 0; m < rules->size; m++)
-        kept->arrived[m] = (uint8_t)failover->arrived[m];
+    for (uint32_t m = 0; m < rules->size; m++) {
+        kept->arrived[m] = (uint8_t)facts->members[m].arrived;
+        kept->sent[m] = (uint8_t)facts->members[m].sent;
+    }
+    member_forget(kept);
+}
+
+/* Whether a message can still change anything: a member that has left takes none, and needs no
+ * answer. */
+static bool message_counts(const struct message *m)
+{
+    if (m->completed)
+        return members[m->to].phase != LEFT;
+    return m->state == FLYING || members[m->from].phase != LEFT;
 }
 
 static void harness_keep(struct kept *kept)
@@ -67,19 +111,24 @@ static void harness_keep(struct kept *kept)
     kept->dead = dead;
     kept->device_round = device_round;
     kept->first_bypass = first_bypass;
-    if (message_count > SMALL_MESSAGES)
-        abort();
-    kept->count = (uint8_t)message_count;
-    memcpy(kept->messages, messages, message_count * sizeof messages[0]);
-    qsort(kept->messages, message_count, sizeof messages[0], message_order);
+    for (uint32_t i = 0; i < message_count; i++) {
+        if (!message_counts(&messages[i]))
+            continue;
+        if (kept->count == SMALL_MESSAGES)
+            abort();
+        kept->messages[kept->count++] = messages[i];
+    }
+    qsort(kept->messages, kept->count, sizeof messages[0], message_order);
 }
 
 static void member_restore(struct member *me, const struct kept_member *kept)
 {
     struct gba_failover *failover = (struct gba_failover *)(void *)(me->team + 1);
+    struct gba_facts *facts = failover->facts;
 
     me->phase = kept->phase;
-    me->reported = kept->reported;
+    me->pushed = kept->pushed;
+    me->outside = kept->outside;
     me->taken = kept->taken;
     me->dead = kept->dead;
     gba_flag_store_relaxed(&me->flag, kept->flag);
@@ -95,10 +144,16 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     if (kept->stale)
         me->team->attempt = attempt_alive;
     failover->state = kept->state;
-    failover->first_bypassed = kept->first_bypassed == NONE ? UINT64_MAX : kept->first_bypassed;
-    failover->completed = kept->completed;
-    for (uint32_t m = 0; m < rules->size; m++)
-        failover->arrived[m] = kept->arrived[m];
+    facts->first_bypassed = kept->first_bypassed == NONE ? UINT64_MAX : kept->first_bypassed;
+    facts->completed = kept->completed;
+    facts->sweep_round = kept->sweep_round;
+    facts->sweep_completed = kept->sweep_completed;
+    facts->cursor = kept->cursor;
+    facts->covered = kept->covered;
+    for (uint32_t m = 0; m < rules->size; m++) {
+        facts->members[m].arrived = kept->arrived[m];
+        facts->members[m].sent = kept->sent[m];
+    }
 }
 
 static void harness_restore(const struct kept *kept)
@@ -207,7 +262,7 @@ static uint64_t harness_mark(void)
         const struct member *me = &members[m];
 
         mark = mark * 1000003u + round_of(me) * 64 + me->team->under_way * 32u + me->phase * 8u +
-               me->reported * 4096u;
+               me->outside * 4096u;
         mark = mark * 1000003u + gba_flag_load_relaxed(&me->flag) * 64 + me->rang;
     }
     for (uint32_t i = 0; i < message_count; i++)

@@ -61,16 +61,17 @@ unsigned notifications_sent(void)
 static bool deliver(struct message *m)
 {
     gba_notification_t answer;
+    gba_status_t status;
 
     if (!m->taken)
         (void)gba_notification_take(&m->notification);
     m->taken = true;
     if (m->notification.completed)
         return true;
-    if (GBA_OK != gba_notification_answer(&m->notification, &answer))
-        return false;
-    post(m->to, m->from, &answer);
-    return true;
+    status = gba_notification_answer(&m->notification, &answer);
+    if (GBA_OK == status)
+        post(m->to, m->from, &answer);
+    return GBA_INPROGRESS != status;
 }
 
 static void *serve(void *arg)
@@ -100,23 +101,27 @@ static void *serve(void *arg)
     return NULL;
 }
 
+static void post_all(gba_team_t *team, uint32_t rank)
+{
+    gba_notification_t notification;
+    uint32_t to;
+
+    while (GBA_OK == gba_team_notification(team, &notification, &to)) {
+        pthread_mutex_lock(&service.lock);
+        post(rank, to, &notification);
+        pthread_mutex_unlock(&service.lock);
+    }
+}
+
 gba_status_t notifications_outlive(gba_team_t *team, uint32_t rank)
 {
     gba_status_t status;
-    gba_notification_t notification;
-    bool reported = false;
 
     while (GBA_ERR_DEAD == (status = gba_barrier_progress(team)) || GBA_INPROGRESS == status) {
-        if (!reported && GBA_OK == gba_team_notification(team, &notification)) {
-            pthread_mutex_lock(&service.lock);
-            for (uint32_t r = 0; r < service.size; r++)
-                if (r != rank)
-                    post(rank, r, &notification);
-            pthread_mutex_unlock(&service.lock);
-            reported = true;
-        }
+        post_all(team, rank);
         usleep(20);
     }
+    post_all(team, rank);
     return status;
 }
 

@@ -73,10 +73,8 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
         if (path != gba_team_path(team))
             w->moved[oob->rank] = round;
     }
-    if (GBA_ERR_DEAD == status)
+    if (GBA_ERR_DEAD == status || GBA_NOTIFY == status)
         status = notifications_outlive(team, oob->rank);
-    else if (GBA_NOTIFY == status)
-        status = GBA_OK;
     if (GBA_OK != status || !gba_team_recover_due(team) ||
         (0 != w->blocks_every && in_steps(w, round)))
         return status;

@@ -120,14 +120,15 @@ static void module_step(gba_coll_module_t *module, struct done *done)
         if (GBA_ERR_DEAD == status) {
             /* The device has failed, whether it still answers or not: notifications of other
              * members complete the barrier. */
-            gba_common_notify(&module->base);
+            (void)gba_common_notify(&module->base);
             return;
         }
         if (GBA_INPROGRESS == status)
             return;
         /* A barrier of a failed device completes here when this member's notifications have left
          * the process. Until then the test returns GBA_OK again. */
-        if (GBA_OK == status && !gba_common_notifications_out(module->base.team))
+        if (GBA_OK == status &&
+            (!gba_common_notify(&module->base) || !gba_common_notifications_out(module->base.team)))
             return;
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, done);

@@ -8,30 +8,29 @@ void gba_common_progress(void *unused)
     (void)opal_progress();
 }
 
-void gba_common_notify(struct gba_common_module *m)
+bool gba_common_notify(struct gba_common_module *m)
 {
-    gba_common_notifications_tell(m->team, &m->round_reported, m->size, gba_common_framework.peer,
-                                  m->owner);
+    return gba_common_notifications_tell(m->team, gba_common_framework.peer, m->owner);
 }
 
 gba_status_t gba_common_barrier_after(struct gba_common_module *m)
 {
-    gba_common_notifications_flush(m->team);
+    gba_common_notifications_flush(m->team, gba_common_framework.peer, m->owner);
     if (gba_team_recover_due(m->team))
         return gba_common_recover(m);
     return gba_team_renegotiate_due(m->team) ? gba_common_renegotiate(m) : GBA_OK;
 }
 
 /* The device has failed. Other members may have completed this round and be waiting elsewhere, or
- * be in it without knowledge of the failure. So this member notifies all of them, and waits for
- * their notifications and answers. */
+ * be in it without knowledge of the failure. So this member notifies its neighbours among them, and
+ * waits for their notifications and answers. */
 static gba_status_t barrier_lost(struct gba_common_module *m)
 {
     gba_status_t status;
 
     /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
     while (GBA_ERR_DEAD == (status = gba_barrier_progress(m->team)) || GBA_INPROGRESS == status) {
-        gba_common_notify(m);
+        (void)gba_common_notify(m);
         (void)opal_progress();
     }
     return GBA_OK == status ? gba_common_barrier_after(m) : status;

@@ -192,23 +192,24 @@ void gba_common_notifications_stop(void);
  */
 bool gba_common_notifications_out(const gba_team_t *team);
 
-/* Wait until gba_common_notifications_out returns true, at the end of a blocking barrier. Calls
- * opal_progress, so no lock may be held. */
-void gba_common_notifications_flush(const gba_team_t *team);
-
 /* For gba_team_attr_t: the id of a new team whose rank 0 is this process. ids: GBA_COMMON_IDS_COLL
  * or GBA_COMMON_IDS_SCOLL. Thread-safe. */
 uint64_t gba_common_notifications_id(uint64_t ids);
 
 /*
- * The device has failed: post a notification to all other members that this member is in the
- * current round. Does nothing if this round's notifications are posted. Out of memory: posts
- * nothing; the next call tries again. Sends nothing itself, so any lock may be held.
- * reported: the last round of this team whose notifications are posted; 0 at first.
- * peer: the rank of a member in the communicator.
+ * Post the notifications that this member owes to other members of a team whose device has failed.
+ * To be called again and again during a round, and after it before _out. Returns whether all are
+ * posted; false: out of memory, and the next call continues. Sends nothing itself, so any lock may
+ * be held. peer: the rank of a member in the communicator. By the thread that runs the team's
+ * barrier.
  */
-void gba_common_notifications_tell(const gba_team_t *team, uint64_t *reported, uint32_t size,
-                                   int (*peer)(const void *ctx, uint32_t member), const void *ctx);
+bool gba_common_notifications_tell(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+                                   const void *ctx);
+
+/* _tell, and then wait until _out returns true, at the end of a blocking barrier. Calls
+ * opal_progress, so no lock may be held. */
+void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+                                    const void *ctx);
 
 /* once.c */
 

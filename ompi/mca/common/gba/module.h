@@ -30,7 +30,6 @@ struct gba_common_module {
     uint32_t rank, size;
     bool agreed;
     gba_status_t declined;        /* not GBA_OK: why there is no team */
-    uint64_t round_reported;      /* the last round whose notifications are posted */
     unsigned long long fallbacks; /* barriers on the fallback */
     struct gba_common_tally tally;
     struct gba_common_waits waits;
@@ -145,8 +144,8 @@ gba_status_t gba_common_renegotiate(struct gba_common_module *m);
 /* Calls opal_progress, for gba_barrier_wait. */
 void gba_common_progress(void *unused);
 
-/* Post the failure notifications of the current round, see gba_common_notifications_tell. */
-void gba_common_notify(struct gba_common_module *m);
+/* Post the failure notifications that this member owes, see gba_common_notifications_tell. */
+bool gba_common_notify(struct gba_common_module *m);
 
 /*
  * The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on a new

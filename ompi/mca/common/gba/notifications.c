@@ -45,6 +45,7 @@ struct message {
     ompi_request_t *request; /* while it is in transit */
     int peer;                /* rank in service.comm */
     bool needless;           /* the peer has completed that round, so it needs no notification */
+    bool answered;           /* the peer has sent that this round is complete */
     gba_notification_t notification;
 };
 
@@ -59,9 +60,9 @@ static struct {
     opal_mutex_t stepping;
     unsigned calls;
     uint64_t due, awake; /* ns */
-    /* Under `stepping`: in transit out and in, and questions that cannot be answered yet. */
-    struct queue sending, receiving, questions;
-    long unanswered; /* notifications sent whose answers are missing */
+    /* Under `stepping`: in transit out and in, questions that cannot be answered yet, and our own
+     * that are not answered. */
+    struct queue sending, receiving, questions, unanswered;
     opal_mutex_t posting;
     struct queue outbox;
     gba_word_t posted; /* 1: the outbox is not empty */
@@ -118,15 +119,12 @@ static void queue_free(struct queue *queue)
     }
 }
 
-static struct message *message_make(int peer, const gba_notification_t *notification)
+static struct message *message_make(int peer)
 {
     struct message *message = calloc(1, sizeof *message);
 
-    if (NULL == message)
-        return NULL;
-    message->peer = peer;
-    if (NULL != notification)
-        message->notification = *notification;
+    if (NULL != message)
+        message->peer = peer;
     return message;
 }
 
@@ -158,7 +156,6 @@ static void outbox_send(void)
             MCA_PML_CALL(isend(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
                                GBA_COMMON_TAG_NOTIFICATIONS, MCA_PML_BASE_SEND_STANDARD,
                                service.comm, &m->request))) {
-            service.unanswered += !m->notification.completed;
             queue_put(&service.sending, m);
         } else {
             outbox_put(m);
@@ -188,7 +185,7 @@ static void notifications_receive(void)
                                                 service.comm, &come, &status)) ||
             !come)
             return;
-        m = message_make(status.MPI_SOURCE, NULL);
+        m = message_make(status.MPI_SOURCE);
         if (NULL == m)
             return; /* it stays with the PML until there is memory */
         if (OMPI_SUCCESS !=
@@ -216,6 +213,31 @@ static void sending_withdraw(const struct message *from)
             m->needless = true;
 }
 
+/* Take the sender of `from` for one that has answered: it sends "completed" once for each round. */
+static void unanswered_settle(const struct message *from)
+{
+    const struct queue *queues[] = {&service.sending, &service.unanswered};
+
+    for (int i = 0; i < 2; i++)
+        for (struct message *m = queues[i]->first; NULL != m; m = m->next)
+            m->answered |= m->peer == from->peer &&
+                           m->notification.team == from->notification.team &&
+                           m->notification.round <= from->notification.round;
+}
+
+static void unanswered_free(void)
+{
+    struct message *next;
+
+    for (struct message *m = queue_empty(&service.unanswered); NULL != m; m = next) {
+        next = m->next;
+        if (m->answered)
+            free(m);
+        else
+            queue_put(&service.unanswered, m);
+    }
+}
+
 /* Process the completed receives. Returns whether there were any. */
 static bool notifications_take(void)
 {
@@ -237,7 +259,7 @@ static bool notifications_take(void)
         (void)gba_notification_take(&m->notification);
         sending_withdraw(m);
         if (m->notification.completed) {
-            service.unanswered--;
+            unanswered_settle(m);
             free(m);
         } else {
             queue_put(&service.questions, m);
@@ -251,15 +273,19 @@ static void questions_answer(void)
 {
     struct message *next;
     gba_notification_t answer;
+    gba_status_t status;
 
     for (struct message *m = queue_empty(&service.questions); NULL != m; m = next) {
         next = m->next;
-        if (GBA_OK != gba_notification_answer(&m->notification, &answer)) {
+        status = gba_notification_answer(&m->notification, &answer);
+        if (GBA_INPROGRESS == status) {
             queue_put(&service.questions, m);
-            continue;
+        } else if (GBA_OK == status) {
+            m->notification = answer;
+            outbox_put(m);
+        } else {
+            free(m); /* answered before it came */
         }
-        m->notification = answer;
-        outbox_put(m);
     }
 }
 
@@ -269,10 +295,12 @@ static void sent_free(void)
 
     for (struct message *m = queue_empty(&service.sending); NULL != m; m = next) {
         next = m->next;
-        if (message_over(m))
+        if (!message_over(m))
+            queue_put(&service.sending, m);
+        else if (m->notification.completed || m->answered)
             free(m);
         else
-            queue_put(&service.sending, m);
+            queue_put(&service.unanswered, m);
     }
 }
 
@@ -285,6 +313,7 @@ static int notifications_step(void)
     questions_answer();
     outbox_send();
     sent_free();
+    unanswered_free();
     /* What could not be sent is in the outbox again. */
     gba_word_store_relaxed(&service.owing, NULL != service.questions.first ||
                                                NULL != service.sending.first ||
@@ -323,6 +352,7 @@ int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_
         queue_init(&service.sending);
         queue_init(&service.receiving);
         queue_init(&service.questions);
+        queue_init(&service.unanswered);
         queue_init(&service.outbox);
         rc = opal_progress_register(notifications_progress);
         /* Release: pairs with service_runs. */
@@ -348,7 +378,7 @@ void gba_common_notifications_drain(void)
         return;
     for (unsigned i = 0; i < DRAIN_SPINS || (owed && gba_clock_ns() < end); i++) {
         opal_mutex_lock(&service.stepping);
-        owed = notifications_send() || service.unanswered > 0;
+        owed = notifications_send() || NULL != service.unanswered.first;
         opal_mutex_unlock(&service.stepping);
         (void)opal_progress();
     }
@@ -367,6 +397,7 @@ void gba_common_notifications_stop(void)
     queue_free(&service.outbox);
     opal_mutex_unlock(&service.posting);
     queue_free(&service.questions);
+    queue_free(&service.unanswered);
     sent_free();
     /* The PML may still read or write the messages in transit, so they are not freed. */
     opal_mutex_unlock(&service.stepping);
@@ -405,12 +436,6 @@ bool gba_common_notifications_out(const gba_team_t *team)
     return out;
 }
 
-void gba_common_notifications_flush(const gba_team_t *team)
-{
-    while (!gba_common_notifications_out(team))
-        (void)opal_progress();
-}
-
 uint64_t gba_common_notifications_id(uint64_t ids)
 {
     static gba_word_t teams;
@@ -419,31 +444,31 @@ uint64_t gba_common_notifications_id(uint64_t ids)
     return ids | (uint64_t)OPAL_PROC_MY_NAME.vpid << 32 | (gba_word_add_relaxed(&teams, 1) + 1);
 }
 
-void gba_common_notifications_tell(const gba_team_t *team, uint64_t *reported, uint32_t size,
-                                   int (*peer)(const void *ctx, uint32_t member), const void *ctx)
+bool gba_common_notifications_tell(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+                                   const void *ctx)
 {
-    struct message *m = NULL, *all = NULL, *next;
-    gba_notification_t notification;
+    struct message *m;
+    uint32_t to;
 
-    if (GBA_OK != gba_team_notification(team, &notification) || notification.round <= *reported)
-        return;
-    for (uint32_t member = 0; member < size; member++) {
-        if (member == notification.member)
-            continue;
-        m = message_make(peer(ctx, member), &notification);
+    if (0 == gba_team_failed_id(team))
+        return true;
+    for (;;) {
+        /* Memory first, because libgba returns each notification once. */
+        m = message_make(0);
         if (NULL == m)
+            return false;
+        if (GBA_OK != gba_team_notification(team, &m->notification, &to))
             break;
-        m->next = all;
-        all = m;
+        m->peer = peer(ctx, to);
+        outbox_put(m);
     }
-    /* Notify all members or none; the caller repeats the call as long as the round is not over. */
-    if (NULL != m)
-        *reported = notification.round;
-    for (; NULL != all; all = next) {
-        next = all->next;
-        if (*reported == notification.round)
-            outbox_put(all);
-        else
-            free(all);
-    }
+    free(m);
+    return true;
+}
+
+void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+                                    const void *ctx)
+{
+    while (!gba_common_notifications_tell(team, peer, ctx) || !gba_common_notifications_out(team))
+        (void)opal_progress();
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/algo/graph.h"
+
+static int is_power(uint32_t n)
+{
+    return 0 == (n & (n - 1));
+}
+
+uint32_t gba_graph_next(uint32_t rank, uint32_t size, uint32_t *cursor)
+{
+    for (;;) {
+        /* Forward and backward alternate. */
+        uint64_t distance = UINT64_C(1) << (*cursor / 2);
+        int back = (int)(*cursor % 2);
+        uint64_t ahead = back ? size - distance : distance;
+
+        if (distance >= size)
+            return GBA_GRAPH_END;
+        (*cursor)++;
+        /* A step back that is a step forward of another distance has come, or comes, as that. */
+        if (!back || !is_power((uint32_t)ahead))
+            return (uint32_t)((rank + ahead) % size);
+    }
+}
+
+int gba_graph_adjacent(uint32_t a, uint32_t b, uint32_t size)
+{
+    uint32_t ahead = b >= a ? b - a : b + (size - a);
+
+    return is_power(ahead) || is_power(size - ahead);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The graph and the tree of failure notifications (gba/algo/graph.h), and how many notifications a
+ * round takes (gba/team/facts.h): simulated teams, without a device.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "contrib/bench/notifications.h"
+#include "gba/team/node.h"
+
+#define SIZES 300u
+
+static void test_neighbours(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= SIZES; size++)
+        for (uint32_t rank = 0; rank < size; rank++) {
+            bool near[SIZES] = {false};
+            uint32_t cursor = 0, other;
+
+            while ((other = gba_graph_next(rank, size, &cursor)) != GBA_GRAPH_END) {
+                assert_true(other < size && other != rank && !near[other]);
+                near[other] = true;
+            }
+            assert_int_equal(gba_graph_next(rank, size, &cursor), GBA_GRAPH_END);
+            for (other = 0; other < size; other++)
+                if (other != rank) {
+                    assert_int_equal(gba_graph_adjacent(rank, other, size), near[other]);
+                    assert_int_equal(gba_graph_adjacent(other, rank, size), near[other]);
+                }
+            /* The tree is part of the graph. */
+            assert_true(rank == 0 || near[gba_tree_parent(rank)]);
+        }
+}
+
+static void test_degree(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size <= SIZES; size++) {
+        uint32_t cursor = 0, degree = 0;
+
+        while (gba_graph_next(0, size, &cursor) != GBA_GRAPH_END)
+            degree++;
+        assert_in_range(degree, 1, 2 * log2_of(size));
+        if (size <= 5 || size == 7)
+            assert_int_equal(degree, size - 1);
+    }
+}
+
+/* The subtrees of the children of a member, and the member, are its subtree. */
+static void test_subtrees(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= SIZES; size++) {
+        uint32_t sums[SIZES] = {0};
+
+        for (uint32_t rank = size; rank-- > 0;) {
+            assert_int_equal(sums[rank] + 1, gba_tree_members(rank, size));
+            assert_true(rank == 0 || gba_tree_parent(rank) < rank);
+            if (rank > 0)
+                sums[gba_tree_parent(rank)] += gba_tree_members(rank, size);
+        }
+    }
+}
+
+/* Each step removes one member at a time; as many as a member has neighbours, less one, do not cut
+ * the graph. All choices of that many of a small team. */
+static bool connected(uint32_t size, uint32_t missing)
+{
+    uint32_t seen = 0, open;
+
+    for (open = 1; missing & open; open <<= 1)
+        ;
+    while (open != 0) {
+        uint32_t next = 0;
+
+        seen |= open;
+        for (uint32_t rank = 0; rank < size; rank++) {
+            uint32_t cursor = 0, other;
+
+            while (open >> rank & 1 &&
+                   (other = gba_graph_next(rank, size, &cursor)) != GBA_GRAPH_END)
+                next |= 1u << other;
+        }
+        open = next & ~seen & ~missing;
+    }
+    return (seen | missing) == (1u << size) - 1;
+}
+
+static void test_connected(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size <= 13; size++) {
+        uint32_t cursor = 0, degree = 0;
+
+        while (gba_graph_next(0, size, &cursor) != GBA_GRAPH_END)
+            degree++;
+        for (uint32_t missing = 0; missing < 1u << size; missing++)
+            if ((uint32_t)__builtin_popcount(missing) < degree)
+                assert_true(connected(size, missing));
+    }
+}
+
+/* The bound of facts.h, for all orders of delivery that a few seeds give. */
+static void test_bound(void **state)
+{
+    static const uint32_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 64, 100, 256};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (unsigned seed = 1; seed <= 4; seed++)
+            for (uint32_t released = 0; released < sizes[i]; released += 1 + sizes[i] / 3) {
+                uint64_t sent = notifications_count(sizes[i], released, seed);
+
+                assert_in_range(sent, 1, notifications_bound(sizes[i]));
+            }
+}
+
+static void test_wrong_notifications(void **state)
+{
+    struct gba_facts *facts = malloc(gba_facts_bytes(4));
+    gba_notification_t n = {.round = 1, .first_bypassed = UINT64_MAX, .member = 4, .members = 1};
+
+    (void)state;
+    assert_non_null(facts);
+    gba_facts_init(facts, 0, 4);
+    assert_int_equal(gba_facts_take(facts, &n), GBA_ERR_PARAM);
+    n.member = 3;
+    n.members = 2;
+    assert_int_equal(gba_facts_take(facts, &n), GBA_ERR_PARAM);
+    n.members = 0;
+    assert_int_equal(gba_facts_take(facts, &n), GBA_ERR_PARAM);
+    n.members = UINT32_MAX;
+    assert_int_equal(gba_facts_take(facts, &n), GBA_ERR_PARAM);
+    n.member = 1;
+    n.members = 3;
+    assert_false(gba_facts_complete(facts, 1));
+    assert_int_equal(gba_facts_take(facts, &n), GBA_OK);
+    assert_true(gba_facts_complete(facts, 1));
+    assert_false(gba_facts_complete(facts, 2));
+    free(facts);
+}
+
+/* The members of a circle are notified as well, each once. */
+static void test_circle(void **state)
+{
+    static const uint32_t ranks[] = {0, 1, 6, 11, 13};
+    const struct gba_circle circle = {.ranks = ranks, .size = 5, .index = 0};
+    struct gba_facts *facts = malloc(gba_facts_bytes(32));
+    uint32_t to, seen[32] = {0};
+    gba_notification_t n;
+
+    (void)state;
+    assert_non_null(facts);
+    gba_facts_init(facts, 0, 32);
+    for (unsigned kind = 0; kind < 2; kind++) {
+        while (gba_facts_next(facts, 1, kind == 1, &circle, &n, &to) == GBA_OK) {
+            assert_int_equal(n.completed, kind);
+            seen[to]++;
+        }
+        for (uint32_t member = 1; member < 32; member++) {
+            bool near = gba_graph_adjacent(0, member, 32) ||
+                        gba_ranks_find(ranks, circle.size, member) != UINT32_MAX;
+
+            assert_int_equal(seen[member], near * (kind + 1));
+        }
+    }
+    free(facts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_degree),
+        cmocka_unit_test(test_subtrees),   cmocka_unit_test(test_connected),
+        cmocka_unit_test(test_bound),      cmocka_unit_test(test_wrong_notifications),
+        cmocka_unit_test(test_circle),
+    };
+
+    return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
+}
