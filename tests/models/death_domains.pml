@@ -271,8 +271,9 @@ proctype member(byte me)
 			covered[me] = n;
 			FLIGHT(MIDDLE, 0) ! n, since[me], SUBTREE
 		}
+		/* A head that must wait for the other heads tells its neighbours now, not as it leaves. */
 		:: atomic {
-			NOTED && lost[me] && known[me] < n ->
+			NOTED && me != 1 && known[me] < n && !(sent[me] == n && got[me] >= n) ->
 			known[me] = n;
 			over_all(n)
 		}
