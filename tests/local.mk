@@ -133,6 +133,19 @@ tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failove
 	tests/unit/failover_search.h tests/unit/search.h
 tests_unit_test_facts_SOURCES = tests/unit/test_facts.c contrib/bench/notifications.h
 
+# The notifications of the components, with a substitute for the PML.
+if BUILD_OMPI
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_notifications
+TESTS += tests/unit/test_notifications
+endif
+endif
+tests_unit_test_notifications_SOURCES = tests/unit/test_notifications.c \
+	ompi/mca/common/gba/notifications.c
+tests_unit_test_notifications_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
+
 # Built from its sources, all of them with the sanitizer.
 GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan
 if BUILD_OMPI

@@ -216,13 +216,17 @@ static void sending_withdraw(const struct message *from)
 /* Take the sender of `from` for one that has answered: it sends "completed" once for each round. */
 static void unanswered_settle(const struct message *from)
 {
-    const struct queue *queues[] = {&service.sending, &service.unanswered};
+    const struct queue *queues[] = {&service.sending, &service.unanswered, &service.outbox};
 
-    for (int i = 0; i < 2; i++)
+    /* Those of the outbox, too: the peer does not answer a question that comes after its
+     * "completed". */
+    opal_mutex_lock(&service.posting);
+    for (int i = 0; i < 3; i++)
         for (struct message *m = queues[i]->first; NULL != m; m = m->next)
             m->answered |= m->peer == from->peer &&
                            m->notification.team == from->notification.team &&
                            m->notification.round <= from->notification.round;
+    opal_mutex_unlock(&service.posting);
 }
 
 static void unanswered_free(void)

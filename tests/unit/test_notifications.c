@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A neighbour's "completed" that comes while this member's own question to that neighbour is still
+ * in the outbox. The neighbour does not answer the question, because it has sent "completed". So
+ * the drain at the end must not wait for an answer. The PML here delivers one message, and sends
+ * complete at once.
+ */
+#include "ompi/mca/common/gba/gba_common.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+#define TEAM 77u
+
+static struct {
+    opal_mutex_t lock;
+    struct ompi_communicator_t comm;
+    opal_progress_callback_t progress; /* what the service has registered */
+    bool incoming;                     /* the neighbour's "completed" is with the PML */
+    bool asked;                        /* the team has posted its question */
+    unsigned sent, turns;              /* calls of opal_progress */
+} harness = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/* What the service would call besides. */
+
+void opal_progress(void)
+{
+    harness.turns++;
+}
+
+int opal_progress_register(opal_progress_callback_t callback)
+{
+    harness.progress = callback;
+    return OMPI_SUCCESS;
+}
+
+int opal_progress_unregister(opal_progress_callback_t callback)
+{
+    return callback == harness.progress ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+static int request_free(ompi_request_t **request)
+{
+    free(*request);
+    *request = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int request_completed(ompi_request_t **request)
+{
+    ompi_request_t *completed = calloc(1, sizeof *completed);
+
+    assert_non_null(completed);
+    completed->req_complete = REQUEST_COMPLETED;
+    completed->req_free = request_free;
+    *request = completed;
+    return OMPI_SUCCESS;
+}
+
+static int probe(int source, int tag, struct ompi_communicator_t *comm, int *matched,
+                 ompi_status_public_t *status)
+{
+    (void)source, (void)tag, (void)comm;
+    *matched = harness.incoming;
+    status->MPI_SOURCE = 1;
+    return OMPI_SUCCESS;
+}
+
+static int receive(void *data, size_t count, struct ompi_datatype_t *type, int peer, int tag,
+                   struct ompi_communicator_t *comm, struct ompi_request_t **request)
+{
+    const gba_notification_t completed = {.team = TEAM,
+                                          .round = 1,
+                                          .first_bypassed = UINT64_MAX,
+                                          .member = 1,
+                                          .members = 1,
+                                          .completed = 1};
+
+    (void)type, (void)peer, (void)tag, (void)comm;
+    assert_int_equal(count, sizeof completed);
+    memcpy(data, &completed, sizeof completed);
+    harness.incoming = false;
+    return request_completed(request);
+}
+
+static int send_at_once(const void *data, size_t count, struct ompi_datatype_t *type, int peer,
+                        int tag, mca_pml_base_send_mode_t mode, struct ompi_communicator_t *comm,
+                        ompi_request_t **request)
+{
+    (void)data, (void)count, (void)type, (void)peer, (void)tag, (void)mode, (void)comm;
+    harness.sent++;
+    return request_completed(request);
+}
+
+uint64_t gba_team_failed_id(const gba_team_t *team)
+{
+    (void)team;
+    return TEAM;
+}
+
+gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification, uint32_t *to)
+{
+    (void)team;
+    if (harness.asked)
+        return GBA_ERR_BUSY;
+    harness.asked = true;
+    *to = 1;
+    *notification = (gba_notification_t){.team = TEAM, .round = 1, .members = 1};
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_take(const gba_notification_t *notification)
+{
+    assert_int_equal(notification->completed, 1);
+    return GBA_OK;
+}
+
+gba_status_t gba_notification_answer(const gba_notification_t *question, gba_notification_t *answer)
+{
+    *answer = *question;
+    return GBA_ERR_STALE;
+}
+
+static int peer_of(const void *ctx, uint32_t member)
+{
+    (void)ctx;
+    return (int)member;
+}
+
+static unsigned drain_turns(void)
+{
+    harness.turns = 0;
+    gba_common_notifications_drain();
+    return harness.turns;
+}
+
+static void test_nobody_answers_twice(void **state)
+{
+    unsigned idle;
+
+    (void)state;
+    mca_pml.pml_iprobe = probe;
+    mca_pml.pml_irecv = receive;
+    mca_pml.pml_isend = send_at_once;
+    assert_int_equal(gba_common_notifications_start(&harness.lock, &harness.comm), OMPI_SUCCESS);
+    idle = drain_turns();
+    (void)gba_common_notifications_tell(NULL, peer_of, NULL);
+    harness.incoming = true;
+    /* The first step receives before it sends. */
+    assert_int_equal(drain_turns(), idle);
+    assert_int_equal(harness.sent, 1);
+    gba_common_notifications_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_answers_twice)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
