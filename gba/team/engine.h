@@ -38,6 +38,7 @@ struct gba_team {
         uint64_t began;        /* time of its first check, ns */
         uint64_t report_after; /* ns; 0: never */
         uint64_t report_due;
+        uint64_t widen_due; /* of a failed team: when to notify one more member; 0: not yet set */
         struct gba_retry retry; /* when to read the registers */
         bool watched;           /* this round: set at its first check, cleared at its end */
         bool reported;          /* this member has reported the stalled round */

@@ -105,6 +105,27 @@ static bool cover_due(const struct gba_facts *facts, uint64_t round)
            range_arrived(facts, facts->rank, members, round);
 }
 
+void gba_facts_widen(struct gba_facts *facts)
+{
+    if (facts->wide + 1 < facts->size)
+        facts->wide++;
+}
+
+/* The next further member, or GBA_GRAPH_END. */
+static uint32_t wide_next(struct gba_facts *facts)
+{
+    uint32_t member;
+
+    while (facts->wide_cursor < facts->wide) {
+        member = (uint32_t)(((uint64_t)facts->rank + ++facts->wide_cursor) % facts->size);
+        if (!gba_graph_adjacent(facts->rank, member, facts->size))
+            return member;
+        if (facts->wide + 1 < facts->size)
+            facts->wide++; /* it has come */
+    }
+    return GBA_GRAPH_END;
+}
+
 gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool completed,
                             const struct gba_circle *circle, gba_notification_t *notification,
                             uint32_t *to)
@@ -115,14 +136,17 @@ gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool comple
         facts->sweep_round = round;
         facts->sweep_completed = completed;
         facts->cursor = facts->circle_cursor = 0;
+        facts->wide = facts->wide_cursor = 0;
     }
     do
         *to = sweep_next(facts, circle);
     while (GBA_GRAPH_END != *to && completed && !gba_facts_answer(facts, *to, round));
     if (GBA_GRAPH_END == *to) {
-        if (completed || !cover_due(facts, round))
+        if (completed)
             return GBA_ERR_BUSY;
-        *to = parent;
+        *to = cover_due(facts, round) ? parent : wide_next(facts);
+        if (GBA_GRAPH_END == *to)
+            return GBA_ERR_BUSY;
     }
     *notification = (gba_notification_t){.round = round,
                                          .first_bypassed = facts->first_bypassed,

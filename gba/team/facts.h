@@ -6,6 +6,7 @@
  * In each round a member sends each neighbour at most one "arrived" and one "completed", and its
  * parent in the tree one more "arrived", for its whole subtree. With d neighbours a round of N
  * members takes at most 2 d N + N - 1 notifications: 1 + 4 ceil(log2 N) for each member.
+ * In a round that lasts a member also notifies further members, one at a time (gba_facts_widen).
  */
 #ifndef GBA_TEAM_FACTS_H
 #define GBA_TEAM_FACTS_H
@@ -30,6 +31,8 @@ struct gba_facts {
     uint64_t sweep_round;
     bool sweep_completed;
     uint32_t cursor, circle_cursor;
+    uint32_t wide,
+        wide_cursor;           /* further members that may be notified, and those that are passed */
     uint64_t covered;          /* the last round of which the parent knows the whole subtree */
     struct gba_fact members[]; /* [size] */
 };
@@ -55,6 +58,9 @@ gba_status_t gba_facts_take(struct gba_facts *facts, const gba_notification_t *n
 /* Whether "completed" must be sent to a member that has asked about this round, which is complete.
  * Records it as sent. */
 bool gba_facts_answer(struct gba_facts *facts, uint32_t member, uint64_t round);
+
+/* The round lasts: notify one more member, which is not a neighbour. */
+void gba_facts_widen(struct gba_facts *facts);
 
 /*
  * The next notification that this member owes: "completed" for `round`, or "arrived", because it is

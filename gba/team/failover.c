@@ -57,9 +57,14 @@
  * (b) When its subtree has arrived it sends that to its parent. So the root comes to know of all.
  * (c) A member that knows of the failure sends "completed n" to all its neighbours as soon as
  *     notifications show it that n is complete, or else when it completes n otherwise, and before
- * it leaves the barrier. (d) A member that has completed n answers "arrived n" with "completed n",
- * in any call of the runtime, unless (c) has sent it. Members that the device has released answer
- * in this way, and members that have left the team.
+ *     it leaves the barrier.
+ * (d) A member that has completed n answers "arrived n" with "completed n", in any call of the
+ *     runtime, unless (c) has sent it. Members that the device has released answer in this way, and
+ *     members that have left the team.
+ *
+ * (e) While n lasts, a member sends "arrived n" to one more member every 10 ms. The argument does
+ *     not need this. Without it, one member that is in n, or that the device has released, and that
+ *     is outside of the runtime, would hold up members that others can help.
  *
  * Every member that knows of the failure completes n. Let S be the members that never complete n,
  * and assume that all of S know of the failure. If all members are in S, all send (a) and (b), and
@@ -76,8 +81,8 @@
  *
  * Who waits for whom: after (c) no member needs a member that has completed n by notifications. A
  * member that the device has released and that is outside of the runtime answers when it returns.
- * The members in n wait for it only if no other member has completed n, or if all ways in the graph
- * from the ones that have to the ones that have not lead through such members.
+ * The members in n wait for it only if every member that has completed n is outside of the runtime.
+ * Otherwise they wait for (e) at most.
  *
  * When the members leave the device
  * ---------------------------------
@@ -290,6 +295,13 @@ enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t memb
     if (arrived < 0)
         return GBA_ARRIVED_UNKNOWN;
     return arrived ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+void gba_failover_widen(struct gba_team *team)
+{
+    pthread_mutex_lock(&lock);
+    gba_facts_widen(team->failover->facts);
+    pthread_mutex_unlock(&lock);
 }
 
 gba_status_t gba_failover_test(struct gba_team *team)

@@ -60,6 +60,10 @@ void gba_failover_fail(struct gba_team *team);
 gba_status_t gba_failover_start(struct gba_team *team);
 gba_status_t gba_failover_test(struct gba_team *team);
 
+/* The round of a failed team lasts: notify one more member. By the thread that runs the team's
+ * barrier. */
+void gba_failover_widen(struct gba_team *team);
+
 /* Whether a member of a failed team has arrived in the current round, as far as notifications show
  * this member. UNKNOWN: it would not have notified this member. By the thread that runs the team's
  * barrier. */

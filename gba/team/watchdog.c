@@ -16,6 +16,10 @@
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
+/* Time between two notifications of a failed team to further members. A round of a failed device
+ * takes less if all members are in the runtime. */
+#define WIDEN_NS 10000000u
+
 /* Whether a member of a failed team has arrived. Notifications show the arrivals of neighbours, and
  * of subtrees. In degraded mode a member sees only itself. */
 static enum gba_arrived failed_arrived(const struct gba_team *team, uint32_t member)
@@ -233,6 +237,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
                     round - team->watchdog.round - 1);
     team->watchdog.round = round;
     team->watchdog.began = now;
+    team->watchdog.widen_due = 0;
     team->watchdog.watched = true;
     team->watchdog.report_due =
         0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
@@ -253,6 +258,16 @@ static gba_status_t watch_lost(struct gba_team *team, gba_status_t loss)
     gba_path_tell_death(team->path);
     gba_failover_fail(team);
     return GBA_ERR_DEAD;
+}
+
+/* Members that could help may be no neighbours of this one. */
+static void watch_widen(struct gba_team *team, uint64_t now)
+{
+    if (now < team->watchdog.widen_due)
+        return;
+    if (0 != team->watchdog.widen_due)
+        gba_failover_widen(team);
+    team->watchdog.widen_due = now + WIDEN_NS;
 }
 
 gba_status_t gba_watchdog_check(struct gba_team *team)
@@ -277,7 +292,10 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         memset(&group, 0, sizeof group);
         if (stalled)
             stalled_tell(team, &group, now);
-        return GBA_FAILOVER_DEGRADED == gba_failover_state(team) ? GBA_INPROGRESS : GBA_ERR_DEAD;
+        if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+            return GBA_INPROGRESS;
+        watch_widen(team, now);
+        return GBA_ERR_DEAD;
     }
     if (NULL != path->state && gba_state_reclaimed(path->state))
         return watch_lost(team, GBA_ERR_RECLAIMED);

@@ -105,6 +105,7 @@ struct rules {
     bool twice;        /* notifications may come twice */
     bool outside;      /* a member that has left may have left the runtime, see member_outside */
     bool chain;        /* the graph is a chain, and so is the tree */
+    bool widens;       /* rounds last, so members notify those that are no neighbours, too */
     bool prompt;       /* releases take no time: the last member to arrive sees its own at once */
     enum fault fault;
 };
@@ -439,6 +440,8 @@ static void member_watch(struct member *me)
 {
     if (dead || me->dead)
         gba_failover_fail(me->team);
+    if (rules->widens && gba_failover_failed(me->team))
+        gba_failover_widen(me->team);
     member_notify(me);
 }
 

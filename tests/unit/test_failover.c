@@ -73,6 +73,7 @@ static struct rules rules_drawn(uint64_t seed)
                           .prompt = drawn >> 42 & 1,
                           .twice = drawn >> 41 & 1,
                           .outside = drawn >> 43 & 1,
+                          .widens = drawn >> 46 & 1,
                           .chain = (drawn >> 44 & 3) == 0};
 }
 
@@ -139,6 +140,66 @@ static void test_bare_cover_is_found(void **state)
     for (uint64_t seed = 1; found == FINE && seed <= RUNS; seed++)
         found = search_dice(&r, seed);
     assert_int_equal(found, WRONG_DUE);
+}
+
+/* The members that are in the runtime: test, and receive and answer. */
+static void others_run(uint32_t present)
+{
+    for (uint32_t m = 0; m < rules->size; m++)
+        if (present >> m & 1 && members[m].team->under_way) {
+            member_watch(&members[m]);
+            member_step(&members[m]);
+        }
+    for (uint32_t i = message_count; i-- > 0;)
+        if (present >> messages[i].to & 1 && messages[i].state == FLYING)
+            message_deliver(i);
+        else if (present >> messages[i].to & 1)
+            message_answer(i);
+}
+
+/*
+ * All but member 1 have seen the release, and only one of them is in the runtime: a neighbour or
+ * not, it helps member 1 out.
+ */
+static void test_any_released_member_helps(void **state)
+{
+    (void)state;
+    for (uint32_t helper = 0; helper < 8; helper++) {
+        harness_open(&(struct rules){.size = 8, .rounds = 2, .widens = true});
+        for (uint32_t m = 0; m < 8; m++)
+            member_step(&members[m]);
+        for (uint32_t m = 0; m < 8; m++)
+            if (m != 1) {
+                gba_flag_store_relaxed(&members[m].flag, device_round);
+                member_step(&members[m]);
+            }
+        dead = true;
+        for (int i = 0; helper != 1 && i < 100; i++)
+            others_run(1u << 1 | 1u << helper);
+        assert_int_equal(round_of(&members[1]), helper != 1);
+        assert_int_equal(verdict, FINE);
+        harness_close();
+    }
+}
+
+/* A member has sent its own arrival, and computes: it holds up nobody, wherever it is in the tree.
+ */
+static void test_arrived_member_holds_up_nobody(void **state)
+{
+    (void)state;
+    for (uint32_t out = 0; out < 8; out++) {
+        harness_open(&(struct rules){.size = 8, .rounds = 1, .widens = true});
+        dead = true;
+        for (uint32_t m = 0; m < 8; m++)
+            member_step(&members[m]);
+        member_watch(&members[out]);
+        for (int i = 0; i < 100; i++)
+            others_run(0xFFu & ~(1u << out));
+        for (uint32_t m = 0; m < 8; m++)
+            assert_int_equal(round_of(&members[m]), m != out);
+        assert_int_equal(verdict, FINE);
+        harness_close();
+    }
 }
 
 static struct gba_path_base some_path = {.ops = &gba_path_device_ops};
@@ -316,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_dice),
         cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_bare_cover_is_found),
+        cmocka_unit_test(test_any_released_member_helps),
+        cmocka_unit_test(test_arrived_member_holds_up_nobody),
         cmocka_unit_test(test_who_hears_first_stays_away),
         cmocka_unit_test(test_completed_is_no_error),
         cmocka_unit_test(test_release_with_notice_due),
