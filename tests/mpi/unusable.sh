@@ -84,7 +84,7 @@ unusable_device() {
 unusable_abi() {
     with_dev ': >gba0 && mount --bind /dev/null gba0'
     export LD_PRELOAD=$programs/.libs/hosts_preload.so GBA_TEST_ABI=99
-    unusable '/dev/gba0 has driver interface 99 and registers 1\.0; this library needs driver interface [0-9]+ and registers 1\.x' \
+    unusable '/dev/gba0 has driver interface 99 and registers 2\.0; this library needs driver interface [0-9]+ and registers 2\.x' \
         'Install the driver and libgba of the same release$'
 }
 
