@@ -103,3 +103,13 @@ EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
 EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus \
 	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
 	tests/litmus/spelling
+# Packages: contrib/packaging/README.md says what each is for.
+EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
+	contrib/packaging/package-tests contrib/packaging/gba-barrier.spec \
+	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \
+	contrib/packaging/debian/changelog contrib/packaging/debian/control \
+	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
+	contrib/packaging/debian/libgba-dev.install contrib/packaging/debian/libgba0.install \
+	contrib/packaging/debian/libgba0.symbols contrib/packaging/debian/libopenmpi-gba.install \
+	contrib/packaging/debian/not-installed contrib/packaging/debian/rules \
+	contrib/packaging/debian/source/format
