@@ -5,7 +5,7 @@ GBA_LIB_SOURCES = \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c \
-	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
+	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/params_env.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
@@ -44,3 +44,24 @@ gbainclude_HEADERS = \
 	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h
 gbaspecincludedir = $(includedir)/gba/spec
 gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h
+
+# The bootstraps, for programs without MPI. A library of its own, so that libgba needs no PMIx.
+lib_LTLIBRARIES += gba/libgba_bootstrap.la
+gba_libgba_bootstrap_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
+	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
+	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
+	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c
+EXTRA_gba_libgba_bootstrap_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
+if HAVE_PMIX
+gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/pmix.c
+else
+gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/no_pmix.c
+endif
+gba_libgba_bootstrap_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+gba_libgba_bootstrap_la_LIBADD = gba/libgba.la $(PMIX_LIBS) -lpthread
+# -z nodelete: a thread may run its code.
+gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
+	-Wl,--version-script=$(srcdir)/gba/libgba_bootstrap.map
+EXTRA_gba_libgba_bootstrap_la_DEPENDENCIES = gba/libgba_bootstrap.map
+EXTRA_DIST += gba/libgba_bootstrap.map
+gbainclude_HEADERS += gba/bootstrap.h

@@ -96,6 +96,19 @@ GBA_EXPORT void gba_params_default(gba_params_t *params);
  */
 GBA_EXPORT gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len);
 
+/*
+ * Set fields from the environment: the parameter sw_radix from GBA_SW_RADIX, and so on, with the
+ * values and names of the table. A variable that is not set leaves its field as it is. A program
+ * that runs with the rights of another user (AT_SECURE) ignores the environment. Open MPI's
+ * components do not call this; they have MCA parameters.
+ * params: set before by gba_params_default; changed on GBA_OK only. A string then points into the
+ * environment. message: set on GBA_ERR_PARAM, as by gba_params_check (len bytes at most,
+ * terminated).
+ * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe while nobody changes the environment. Not
+ * collective.
+ */
+GBA_EXPORT gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t len);
+
 #ifdef __cplusplus
 }
 #endif

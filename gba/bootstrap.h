@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bootstraps: the exchange that a team needs (gba_oob_t), for programs without MPI. They are in a
+ * library of their own, libgba_bootstrap; pkg-config knows it as gba-bootstrap.
+ *
+ * - PMIx: a program that mpirun, prterun, srun or another PMIx launcher has started.
+ * - Unique id: any processes that reach one of them by TCP. A process makes an id, and serves the
+ *   exchange in a thread. The id is a line of text, passed to the members by any means. It carries
+ * a random secret of 128 bits. A connection that does not show the secret is closed. Who knows the
+ *   id can join, so keep it from other users. Messages are not encrypted.
+ *
+ * Environment variables. A program that runs with the rights of another user (AT_SECURE) ignores
+ * them.
+ * - GBA_BOOTSTRAP: "pmix" or "uid", where the program leaves the choice open.
+ * - GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK, GBA_BOOTSTRAP_SIZE: the id, and this member, where the
+ *   program gives none.
+ * - GBA_BOOTSTRAP_IFNAME: the network interface on which gba_bootstrap_uid_get listens, such as
+ *   "eth0". Unset: the loopback interface, which only processes of the same host reach.
+ * - GBA_BOOTSTRAP_FAMILY: "inet" or "inet6". Unset: inet, or inet6 if the interface has no address
+ *   of inet. Link-local addresses of inet6 are not used.
+ * - GBA_BOOTSTRAP_TIMEOUT: seconds that the members of a call wait for the last of them, 1 to
+ *   2592000, by default 300; 0: no limit. The same in all processes. With a unique id the process
+ *   that made it reports the missing ranks; the others wait 10 seconds longer for that report.
+ *
+ * A bootstrap delivers neither signals between hosts (gba_remote_t) nor failure notifications. A
+ * team on several hosts therefore needs a device, or makes its barriers by gba_oob_t.barrier, and a
+ * barrier that returns GBA_ERR_DEAD cannot be completed.
+ */
+#ifndef GBA_BOOTSTRAP_H
+#define GBA_BOOTSTRAP_H
+
+#include "gba/runtime.h"
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gba_bootstrap_kind {
+    /* As GBA_BOOTSTRAP says. If that is unset: by unique id if there is one, else PMIx. */
+    GBA_BOOTSTRAP_AUTO = 0,
+    GBA_BOOTSTRAP_PMIX = 1,
+    GBA_BOOTSTRAP_UID = 2
+} gba_bootstrap_kind_t;
+
+#define GBA_BOOTSTRAP_UID_LEN 128
+
+/* A unique id: printable text, terminated, the rest zeros. It can be copied and sent as it is. */
+typedef struct gba_bootstrap_uid {
+    char text[GBA_BOOTSTRAP_UID_LEN]; /* gba1/SECRET/ADDRESS/PORT */
+} gba_bootstrap_uid_t;
+
+typedef struct gba_bootstrap_root gba_bootstrap_root_t; /* serves the members of one unique id */
+typedef struct gba_bootstrap gba_bootstrap_t;           /* this process as a member */
+
+/*
+ * Make a unique id, and serve its members in a thread of this process, until all have left. The
+ * process may be a member. One id is for one gba_bootstrap_init of each member.
+ * uid, root: set on GBA_OK. message: set on error to one line with the cause (len bytes at most,
+ * terminated).
+ * Returns GBA_OK; GBA_ERR_PARAM: an environment variable is invalid, or the interface has no
+ * address of that family; GBA_ERR_NOMEM; GBA_ERR_IO: no socket, thread or random numbers.
+ * Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_t **root,
+                                              char *message, size_t len);
+
+/*
+ * Stop serving a unique id, and free root.
+ * wait: first wait until all members have joined and left, or until the exchange has failed. The
+ * timeout for members that do not join begins here at the latest. false: stop now; the calls of the
+ * remaining members fail.
+ * A member that is this process leaves (gba_bootstrap_destroy) before. NULL is allowed. Thread-safe
+ * on different roots. Not collective. Blocks if wait is true.
+ */
+GBA_EXPORT void gba_bootstrap_root_close(gba_bootstrap_root_t *root, bool wait);
+
+/* Read an id from text, such as a line of a file without its newline. uid: set on GBA_OK. Returns
+ * GBA_OK, or GBA_ERR_PARAM: not the text of an id. Thread-safe. Not collective. */
+GBA_EXPORT gba_status_t gba_bootstrap_uid_parse(const char *text, gba_bootstrap_uid_t *uid);
+
+typedef struct gba_bootstrap_attr {
+    gba_bootstrap_kind_t kind;
+    const gba_bootstrap_uid_t *uid; /* GBA_BOOTSTRAP_UID only; NULL: from the environment */
+    uint32_t rank, size; /* GBA_BOOTSTRAP_UID only; a size of 0: both from the environment */
+} gba_bootstrap_attr_t;
+
+/*
+ * Join the other members.
+ * attr: NULL is as all zeros. bootstrap: set on GBA_OK. message: set on error to one line with the
+ * cause, and with the missing ranks if it is a unique id that timed out (len bytes at most,
+ * terminated).
+ * Returns GBA_OK; GBA_ERR_PARAM: no id, an invalid one, an invalid rank or environment variable, or
+ * a rank that another process has; GBA_ERR_UNSUPPORTED: built without PMIx, or not started by a
+ * launcher with PMIx; GBA_ERR_REFUSED: the other end does not accept the secret; GBA_ERR_TIMEOUT;
+ * GBA_ERR_VERSION: members have different versions of libgba (gba_wire_version); GBA_ERR_NOMEM;
+ * GBA_ERR_OOB: the connection or PMIx failed.
+ * Thread-safe with unique ids; with PMIx, all members make their calls in the same order.
+ * Collective. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr,
+                                           gba_bootstrap_t **bootstrap, char *message, size_t len);
+
+/*
+ * The exchange, for gba_team_create and the program itself. One call at a time; in each call all
+ * members name the same operation, length and root, and a length is at most 16 MiB. After an error
+ * all further calls fail. The pointer is valid until gba_bootstrap_destroy. Not collective.
+ */
+GBA_EXPORT const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap);
+
+/* The cause of the last GBA_ERR_OOB of the exchange, in one line, with the missing ranks if a
+ * unique id timed out; "" before any error. Only the thread that makes the calls calls it. Not
+ * collective. */
+GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
+
+/* A name for gba_device_attr_t.job, the same on all members and random. Never NULL; valid until
+ * gba_bootstrap_destroy. Thread-safe. Not collective. */
+GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
+
+/* The number of members on this host, by its host name, with this one: for
+ * gba_team_attr_t.oversubscribed. Thread-safe. Not collective. */
+GBA_EXPORT uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap);
+
+/* A random number other than 0, for gba_team_attr_t.id. Returns 0 if the system has no random
+ * numbers. Thread-safe. Not collective. */
+GBA_EXPORT uint64_t gba_bootstrap_team_id(void);
+
+/* Leave the exchange, and free it. Sends nothing to other members and does not wait for them; with
+ * PMIx it calls PMIx_Finalize. NULL is allowed. Thread-safe on different bootstraps. Not
+ * collective. */
+GBA_EXPORT void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a bootstrap is made of: two collective operations. bootstrap.c makes the exchange of them.
+ */
+#ifndef GBA_BOOTSTRAP_BACKEND_H
+#define GBA_BOOTSTRAP_BACKEND_H
+
+#include "gba/bootstrap.h"
+
+#define GBA_BOOT_MESSAGE   256u
+#define GBA_BOOT_BYTES_MAX ((size_t)16 << 20) /* of one member, in one call */
+#define GBA_BOOT_TOTAL_MAX ((uint64_t)1 << 30)
+#define GBA_BOOT_SIZE_MAX  65536u /* members */
+
+struct gba_boot_backend;
+
+/* Each returns GBA_OK or an error, and on error sets message, one line of GBA_BOOT_MESSAGE bytes.
+ */
+struct gba_boot_ops {
+    /* in: bytes of this member; out: size * bytes, by rank; bytes may be 0 */
+    gba_status_t (*gather)(struct gba_boot_backend *self, const void *in, void *out, size_t bytes,
+                           char *message);
+    gba_status_t (*bcast)(struct gba_boot_backend *self, void *buffer, size_t bytes, uint32_t root,
+                          char *message);
+    void (*close)(struct gba_boot_backend *self); /* frees it, too */
+};
+
+/* The beginning of each backend. */
+struct gba_boot_backend {
+    const struct gba_boot_ops *ops;
+    uint32_t rank, size;
+};
+
+/* Join. backend: set on GBA_OK. Returns as gba_bootstrap_init, and sets message on error.
+ * Collective. Blocks. The first: as member of a valid id. */
+gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size,
+                               struct gba_boot_backend **backend, char *message);
+gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the root tells members of an error. */
+#include "gba/bootstrap/root.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+
+#define LINGER_NS 1000000000u /* for members to read an error */
+
+void gba_boot_print_ranks(const gba_bootstrap_root_t *root,
+                          bool (*absent)(const struct gba_boot_peer *peer), char *text, size_t len)
+{
+    uint32_t count = 0, last;
+    size_t used = 0;
+
+    for (uint32_t rank = 0; rank < root->size; rank++)
+        count += absent(&root->peers[rank]);
+    used = (size_t)snprintf(text, len, 1 == count ? "rank" : "ranks");
+    for (uint32_t rank = 0; rank < root->size; rank = last + 1) {
+        for (last = rank; last < root->size && absent(&root->peers[last]);)
+            last++;
+        if (last == rank)
+            continue;
+        /* Room for the end of the list is left. */
+        if (used + 48 > len) {
+            used += (size_t)snprintf(text + used, len - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(text + used, len - used, "%s%u", 5 < used ? ", " : " ",
+                                 (unsigned)rank);
+        if (last > rank + 1)
+            used += (size_t)snprintf(text + used, len - used, "-%u", (unsigned)(last - 1));
+    }
+    snprintf(text + used, len - used, " of %u", (unsigned)root->size);
+}
+
+/* Read what members still send, so that the close does not discard what they have not read. */
+static void linger(gba_bootstrap_root_t *root)
+{
+    uint64_t end = gba_clock_ns() + LINGER_NS;
+    char waste[4096];
+
+    while (root->present > 0 && gba_clock_ns() < end) {
+        for (uint32_t rank = 0; rank < root->size; rank++)
+            root->pollers[rank] = (struct pollfd){.fd = root->peers[rank].fd, .events = POLLIN};
+        root->pollers[root->size] = (struct pollfd){.fd = root->stop, .events = POLLIN};
+        (void)poll(root->pollers, root->size + 1, gba_boot_poll_ms(end));
+        if (0 != root->pollers[root->size].revents)
+            return;
+        for (uint32_t rank = 0; rank < root->size; rank++) {
+            struct gba_boot_peer *peer = &root->peers[rank];
+
+            if (peer->fd < 0 || 0 == root->pollers[rank].revents ||
+                recv(peer->fd, waste, sizeof waste, 0) > 0)
+                continue;
+            close(peer->fd);
+            peer->fd = -1;
+            root->present--;
+        }
+    }
+}
+
+void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *text)
+{
+    const struct gba_boot_reply reply = {.status = status, .bytes = strlen(text)};
+    uint64_t deadline = gba_clock_ns() + LINGER_NS;
+    uint8_t packed[GBA_BOOT_REPLY_BYTES];
+
+    gba_boot_reply_pack(&reply, packed);
+    for (uint32_t rank = 0; rank < root->size; rank++) {
+        int fd = root->peers[rank].fd;
+
+        if (fd < 0)
+            continue;
+        if (GBA_OK == gba_boot_write(fd, packed, sizeof packed, deadline))
+            (void)gba_boot_write(fd, text, reply.bytes, deadline);
+        shutdown(fd, SHUT_WR);
+    }
+    linger(root);
+}

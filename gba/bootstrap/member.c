@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A member of a unique id: one connection to the root, which does the rest. */
+#define _GNU_SOURCE /* explicit_bzero */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/bootstrap/address.h"
+#include "gba/bootstrap/backend.h"
+#include "gba/bootstrap/settings.h"
+
+#define GRACE_NS 10000000000u /* the root reports first, because it knows who is missing */
+
+struct member {
+    struct gba_boot_backend base;
+    int fd;
+    uint64_t timeout; /* ns; 0: none */
+    char root[80];    /* its address, for messages */
+};
+
+static uint64_t deadline_of(const struct member *m)
+{
+    return 0 == m->timeout ? 0 : gba_clock_ns() + m->timeout + GRACE_NS;
+}
+
+static gba_status_t lost(const struct member *m, gba_status_t status, char *message)
+{
+    if (GBA_ERR_TIMEOUT == status)
+        snprintf(message, GBA_BOOT_MESSAGE, "the root of the unique id at %s does not answer",
+                 m->root);
+    else
+        snprintf(message, GBA_BOOT_MESSAGE,
+                 "the root of the unique id at %s has closed the connection", m->root);
+    return status;
+}
+
+/* Read the header of a reply, or the error in it. */
+static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadline, char *message)
+{
+    uint8_t packed[GBA_BOOT_REPLY_BYTES];
+    struct gba_boot_reply reply;
+    gba_status_t status = gba_boot_read(m->fd, packed, sizeof packed, deadline);
+
+    if (GBA_OK != status)
+        return lost(m, status, message);
+    if (!gba_boot_reply_unpack(packed, &reply) ||
+        (GBA_OK == reply.status ? reply.bytes != bytes : reply.bytes >= GBA_BOOT_MESSAGE)) {
+        snprintf(message, GBA_BOOT_MESSAGE, "%s is not the root of a unique id", m->root);
+        return GBA_ERR_OOB;
+    }
+    if (GBA_OK == reply.status)
+        return GBA_OK;
+    status = gba_boot_read(m->fd, message, (size_t)reply.bytes, deadline);
+    if (GBA_OK != status)
+        return lost(m, status, message);
+    message[reply.bytes] = '\0';
+    return reply.status;
+}
+
+/* One call: in has in_bytes, and out receives out_bytes. */
+static gba_status_t call(struct member *m, const struct gba_boot_request *request, const void *in,
+                         size_t in_bytes, void *out, size_t out_bytes, char *message)
+{
+    uint8_t packed[GBA_BOOT_REQUEST_BYTES];
+    uint64_t deadline = deadline_of(m);
+    gba_status_t status;
+
+    gba_boot_request_pack(request, packed);
+    status = gba_boot_write(m->fd, packed, sizeof packed, deadline);
+    if (GBA_OK == status)
+        status = gba_boot_write(m->fd, in, in_bytes, deadline);
+    if (GBA_ERR_TIMEOUT == status)
+        return lost(m, status, message);
+    /* If the connection is closed, the reason may have come before. */
+    status = read_reply(m, out_bytes, deadline, message);
+    if (GBA_OK != status)
+        return status;
+    status = gba_boot_read(m->fd, out, out_bytes, deadline);
+    return GBA_OK == status ? GBA_OK : lost(m, status, message);
+}
+
+static gba_status_t member_gather(struct gba_boot_backend *self, const void *in, void *out,
+                                  size_t bytes, char *message)
+{
+    const struct gba_boot_request request = {.kind = GBA_BOOT_GATHER, .bytes = bytes};
+
+    return call((struct member *)self, &request, in, bytes, out, bytes * self->size, message);
+}
+
+static gba_status_t member_bcast(struct gba_boot_backend *self, void *buffer, size_t bytes,
+                                 uint32_t root, char *message)
+{
+    const struct gba_boot_request request = {.kind = GBA_BOOT_BCAST, .root = root, .bytes = bytes};
+
+    return call((struct member *)self, &request, buffer, self->rank == root ? bytes : 0, buffer,
+                bytes, message);
+}
+
+static void member_close(struct gba_boot_backend *self)
+{
+    struct member *m = (struct member *)self;
+
+    if (m->fd >= 0)
+        close(m->fd);
+    free(m);
+}
+
+static const struct gba_boot_ops member_ops = {
+    .gather = member_gather, .bcast = member_bcast, .close = member_close};
+
+/* Wait for the end of connect. Returns 0 or an errno. */
+static int connected(int fd, uint64_t deadline)
+{
+    struct pollfd poller = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    while (poll(&poller, 1, gba_boot_poll_ms(deadline)) <= 0)
+        if (0 != deadline && gba_clock_ns() >= deadline)
+            return ETIMEDOUT;
+    return 0 != getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) ? errno : error;
+}
+
+static gba_status_t reach_root(struct member *m, const struct gba_boot_address *address,
+                               uint64_t deadline, char *message)
+{
+    int error = 0;
+
+    m->fd = socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (m->fd < 0)
+        error = errno;
+    else if (0 != connect(m->fd, &address->socket.any, address->len))
+        error = EINPROGRESS == errno || EINTR == errno ? connected(m->fd, deadline) : errno;
+    if (0 == error) {
+        gba_boot_tune(m->fd);
+        return GBA_OK;
+    }
+    snprintf(message, GBA_BOOT_MESSAGE, "cannot connect to the root of the unique id at %s: %s%s",
+             m->root, strerror(error),
+             address->loopback ? "; the id is for one host only. Several hosts need "
+                                 "GBA_BOOTSTRAP_IFNAME where it is made"
+                               : "");
+    return ETIMEDOUT == error ? GBA_ERR_TIMEOUT : GBA_ERR_OOB;
+}
+
+/* Wait for the first byte of a reply, and leave it there. */
+static gba_status_t wait_for_word(const struct member *m, uint64_t deadline)
+{
+    struct pollfd poller = {.fd = m->fd, .events = POLLIN};
+    char byte;
+
+    while (poll(&poller, 1, gba_boot_poll_ms(deadline)) <= 0)
+        if (0 != deadline && gba_clock_ns() >= deadline)
+            return GBA_ERR_TIMEOUT;
+    return 1 == recv(m->fd, &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
+}
+
+/* Show the secret, and wait for the reply that comes when all have joined. */
+static gba_status_t join(struct member *m, const struct gba_boot_address *address,
+                         uint64_t deadline, char *message)
+{
+    struct gba_boot_hello hello = {.rank = m->base.rank, .size = m->base.size};
+    uint8_t packed[GBA_BOOT_HELLO_BYTES];
+    gba_status_t status;
+
+    memcpy(hello.secret, address->secret, sizeof hello.secret);
+    gba_boot_hello_pack(&hello, packed);
+    status = gba_boot_write(m->fd, packed, sizeof packed, deadline);
+    explicit_bzero(&hello, sizeof hello);
+    explicit_bzero(packed, sizeof packed);
+    if (GBA_ERR_TIMEOUT == status)
+        return lost(m, status, message);
+    /* The root closes the connection without a word if the secret is wrong. */
+    status = wait_for_word(m, deadline);
+    if (GBA_ERR_OOB == status) {
+        snprintf(message, GBA_BOOT_MESSAGE,
+                 "%s has closed the connection before all members had joined: the secret of the "
+                 "unique id is wrong, or its root has ended",
+                 m->root);
+        return GBA_ERR_REFUSED;
+    }
+    return GBA_OK == status ? read_reply(m, 0, deadline, message) : lost(m, status, message);
+}
+
+gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size,
+                               struct gba_boot_backend **backend, char *message)
+{
+    struct member *m = calloc(1, sizeof *m);
+    struct gba_boot_address address = {.loopback = false};
+    gba_status_t status;
+    uint64_t deadline;
+
+    if (NULL == m) {
+        snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
+        return GBA_ERR_NOMEM;
+    }
+    m->base = (struct gba_boot_backend){.ops = &member_ops, .rank = rank, .size = size};
+    m->fd = -1;
+    status = gba_boot_address_parse(uid->text, &address);
+    if (GBA_OK == status)
+        status = gba_boot_env_timeout(&m->timeout, message, GBA_BOOT_MESSAGE);
+    gba_boot_address_name(&address, m->root, sizeof m->root);
+    deadline = deadline_of(m);
+    if (GBA_OK == status)
+        status = reach_root(m, &address, deadline, message);
+    if (GBA_OK == status)
+        status = join(m, &address, deadline, message);
+    explicit_bzero(&address, sizeof address);
+    if (GBA_OK != status) {
+        member_close(&m->base);
+        return status;
+    }
+    *backend = &m->base;
+    return GBA_OK;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In the place of pmix.c where configure found no PMIx. */
+#include <stdio.h>
+
+#include "gba/bootstrap/backend.h"
+
+gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message)
+{
+    (void)backend;
+    snprintf(message, GBA_BOOT_MESSAGE,
+             "libgba_bootstrap was built without PMIx; there is the bootstrap uid");
+    return GBA_ERR_UNSUPPORTED;
+}

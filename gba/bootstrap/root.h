@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The root of a unique id: a thread that admits the members, and then serves their calls.
+ *
+ * A thread, rather than the calls of rank 0, because the process that makes the id need not be a
+ * member, and because rank 0 may be in a call of a library of its own while the others join.
+ */
+#ifndef GBA_BOOTSTRAP_ROOT_H
+#define GBA_BOOTSTRAP_ROOT_H
+
+#include <pthread.h>
+
+#include "gba/bootstrap/backend.h"
+#include "gba/bootstrap/wire.h"
+
+/* The connection of one member. Zeros but for the descriptor before each call. */
+struct gba_boot_peer {
+    int fd; /* -1: not joined yet, or left */
+    uint8_t header[GBA_BOOT_REQUEST_BYTES];
+    size_t got; /* bytes of this call's request, header and data */
+    bool ready; /* the request is complete */
+};
+
+struct gba_bootstrap_root {
+    pthread_t thread;
+    int listener; /* -1: all have joined */
+    int stop;     /* an eventfd: readable when the thread must end */
+    uint8_t secret[GBA_BOOT_SECRET];
+    uint64_t timeout; /* ns; 0: none */
+    /* Of the thread only: */
+    uint32_t size, present;      /* members: of the job, or 0 if unknown; that are connected */
+    struct gba_boot_peer *peers; /* [size] */
+    struct pollfd *pollers;      /* [size + 1] */
+    /* Between the thread and gba_bootstrap_root_close: */
+    pthread_mutex_t lock;
+    bool closing; /* start the clock, although nobody has come yet */
+};
+
+/* Admit the members, until all have joined. Returns false if that failed, and members that came
+ * know why, or if the thread must end. */
+bool gba_boot_join(gba_bootstrap_root_t *root);
+
+/* Serve calls until all members have left, or until one has failed, or the thread must end. */
+void gba_boot_serve(gba_bootstrap_root_t *root);
+
+/* Send all members that are connected an error, which ends the exchange, and give them a moment to
+ * read it. */
+void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *text);
+
+/* Print the ranks whose `absent` returns true, as "ranks 2, 5-7 of 8" (len bytes at most). */
+void gba_boot_print_ranks(const gba_bootstrap_root_t *root,
+                          bool (*absent)(const struct gba_boot_peer *peer), char *text, size_t len);
+
+#endif
