@@ -113,3 +113,8 @@ EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packagi
 	contrib/packaging/debian/libgba0.symbols contrib/packaging/debian/libopenmpi-gba.install \
 	contrib/packaging/debian/not-installed contrib/packaging/debian/rules \
 	contrib/packaging/debian/source/format
+# libgba without MPI.
+noinst_PROGRAMS += contrib/examples/no_mpi/barriers
+contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
+contrib_examples_no_mpi_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la
+EXTRA_DIST += contrib/examples/no_mpi/README.md

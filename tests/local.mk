@@ -275,3 +275,9 @@ tests_shmem_noquiet_la_SOURCES = tests/shmem/noquiet.c
 tests_shmem_noquiet_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_noquiet_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 EXTRA_DIST += tests/shmem/run
+
+# Bootstraps, with real processes.
+check_PROGRAMS += tests/bootstrap/exchange
+tests_bootstrap_exchange_SOURCES = tests/bootstrap/exchange.c
+tests_bootstrap_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
+EXTRA_DIST += tests/bootstrap/run

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers of libgba in a program without MPI: join the other processes, make a team, and prove
+ * that nobody leaves a barrier before all have arrived. See README.md and --help.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gba/bootstrap.h>
+#include <gba/gba.h>
+
+static const char help[] =
+    "usage: barriers [--rounds N] [--make FILE] [--proof FILE]\n"
+    "\n"
+    "Run N barriers (default 1000) with the other processes of the job.\n"
+    "\n"
+    "  --make FILE   make a unique id and write it to FILE, which must not exist\n"
+    "  --proof FILE  a file that all processes map, for the proof that nobody leaves early\n"
+    "\n"
+    "Started by mpirun, or with GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK and GBA_BOOTSTRAP_SIZE.\n"
+    "The parameters of libgba come from the environment: GBA_DEVICE_PATH=sim and so on.\n";
+
+struct options {
+    unsigned long rounds;
+    const char *make, *proof;
+};
+
+struct job {
+    gba_bootstrap_root_t *root;
+    gba_bootstrap_t *bootstrap;
+    const gba_oob_t *oob;
+    gba_device_t *device;
+    gba_team_t *team;
+    gba_params_t params;
+    gba_team_attr_t attr;
+    _Atomic uint32_t *entered; /* [size] the round that each member has entered; NULL: no proof */
+};
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "barriers: %s: %s\n", what, why);
+    return 1;
+}
+
+/* The file appears under its name only when it is complete, and nobody else can read it. */
+static int write_id(const char *path, const gba_bootstrap_uid_t *uid)
+{
+    char name[4096];
+    int fd, wrong;
+
+    snprintf(name, sizeof name, "%s.new", path);
+    fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail(name, strerror(errno));
+    wrong = dprintf(fd, "%s\n", uid->text) < 0;
+    wrong |= 0 != close(fd);
+    wrong |= 0 != rename(name, path);
+    return wrong ? fail(path, "cannot be written") : 0;
+}
+
+/* Join the other members, as the maker of the id or as the environment tells. */
+static int join(struct job *job, const struct options *options)
+{
+    gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_AUTO};
+    gba_bootstrap_uid_t uid;
+    char message[256];
+
+    if (NULL != options->make) {
+        if (GBA_OK != gba_bootstrap_uid_get(&uid, &job->root, message, sizeof message))
+            return fail("no unique id", message);
+        if (0 != write_id(options->make, &uid))
+            return 1;
+        attr.kind = GBA_BOOTSTRAP_UID;
+        attr.uid = &uid;
+    }
+    if (GBA_OK != gba_bootstrap_init(&attr, &job->bootstrap, message, sizeof message))
+        return fail("cannot join", message);
+    job->oob = gba_bootstrap_oob(job->bootstrap);
+    return 0;
+}
+
+static int make_team(struct job *job)
+{
+    gba_device_attr_t device = {.job = gba_bootstrap_job(job->bootstrap)};
+    char message[256];
+
+    gba_params_default(&job->params);
+    if (GBA_OK != gba_params_environment(&job->params, message, sizeof message))
+        return fail("parameters", message);
+    job->attr = (gba_team_attr_t){.name = "all", .params = &job->params};
+    job->attr.device_status = gba_global_device_get(job->params.device_path, &device, &job->device);
+    job->attr.device = job->device;
+    job->attr.oversubscribed =
+        gba_bootstrap_host_members(job->bootstrap) > (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
+    job->attr.id = gba_bootstrap_team_id();
+    job->attr.name_member = job->oob->name_member;
+    job->attr.name_ctx = job->oob->ctx;
+    if (GBA_OK != gba_team_create(&job->attr, job->oob, &job->team))
+        return fail("no team", gba_bootstrap_message(job->bootstrap));
+    return 0;
+}
+
+/* Rank 0 makes the file before the others open it. */
+static int open_proof(struct job *job, const char *path)
+{
+    size_t bytes = job->oob->size * sizeof *job->entered;
+    void *memory = MAP_FAILED;
+    int fd = -1;
+
+    if (0 == job->oob->rank) {
+        fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (fd >= 0 && 0 != ftruncate(fd, (off_t)bytes))
+            return fail(path, strerror(errno));
+    }
+    if (GBA_OK != job->oob->barrier(job->oob->ctx))
+        return fail("no barrier", gba_bootstrap_message(job->bootstrap));
+    if (fd < 0)
+        fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (MAP_FAILED == memory)
+        return fail(path, strerror(errno));
+    close(fd);
+    job->entered = memory;
+    return 0;
+}
+
+static gba_status_t barrier(struct job *job)
+{
+    gba_status_t status;
+
+    if (GBA_PATH_FALLBACK == gba_team_path(job->team)) {
+        status = job->oob->barrier(job->oob->ctx);
+        if (GBA_OK == status)
+            status = gba_team_count(job->team);
+    } else {
+        status = gba_barrier_wait(job->team, NULL, NULL);
+    }
+    if (GBA_RENEGOTIATE == status) {
+        job->attr.id = gba_bootstrap_team_id();
+        status = gba_team_renegotiate(job->team, &job->attr, job->oob);
+    }
+    return status;
+}
+
+static int run(struct job *job, const struct options *options)
+{
+    const struct timespec late = {.tv_nsec = 1000000};
+
+    for (unsigned long round = 1; round <= options->rounds; round++) {
+        gba_status_t status;
+
+        /* Now and then one is late; the others must wait for it. */
+        if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
+            nanosleep(&late, NULL);
+        if (NULL != job->entered)
+            atomic_store(&job->entered[job->oob->rank], (uint32_t)round);
+        status = barrier(job);
+        if (GBA_OK != status)
+            return fail("a barrier failed", GBA_ERR_OOB == status
+                                                ? gba_bootstrap_message(job->bootstrap)
+                                                : gba_status_text(status));
+        for (uint32_t i = 0; i < job->oob->size && NULL != job->entered; i++)
+            if (atomic_load(&job->entered[i]) < round)
+                return fail("PROOF", "a barrier was left before all had entered it");
+    }
+    if (0 == job->oob->rank)
+        printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
+               (unsigned)job->oob->size, NULL == job->entered ? "" : ", none left early",
+               gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+
+        if (more && 0 == strcmp(argv[i], "--rounds"))
+            options->rounds = strtoul(argv[++i], NULL, 10);
+        else if (more && 0 == strcmp(argv[i], "--make"))
+            options->make = argv[++i];
+        else if (more && 0 == strcmp(argv[i], "--proof"))
+            options->proof = argv[++i];
+        else
+            return 2;
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.rounds = 1000};
+    struct job job = {.root = NULL};
+    int status;
+
+    if (2 == argc && 0 == strcmp(argv[1], "--help"))
+        return fputs(help, stdout) < 0;
+    if (0 != parse(argc, argv, &options)) {
+        fputs(help, stderr);
+        return 2;
+    }
+    status = join(&job, &options);
+    if (0 == status && NULL != options.proof)
+        status = open_proof(&job, options.proof);
+    if (0 == status)
+        status = make_team(&job);
+    if (0 == status)
+        status = run(&job, &options);
+    gba_team_destroy(job.team);
+    if (NULL != job.device)
+        gba_global_device_put(job.device);
+    gba_bootstrap_destroy(job.bootstrap);
+    /* The maker of the id serves until the others have left. */
+    gba_bootstrap_root_close(job.root, 0 == status);
+    return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exchange of a bootstrap, call by call, among real processes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gba/bootstrap.h"
+
+#define LENGTH_MAX      1000000u
+#define SIZE_MAX_TESTED 8u
+
+static const char help[] =
+    "usage: exchange MODE [SIZE]\n"
+    "\n"
+    "With SIZE: as many processes with a unique id, made by a process that is no member. Without:\n"
+    "one process, of a job that a launcher has started.\n"
+    "\n"
+    "  verify    each operation, with many lengths and roots, returns the right data\n"
+    "  leave     rank 1 leaves before a call: the others learn that\n"
+    "  late      rank 1 does not come to a call: the others learn that, after the timeout\n"
+    "  mismatch  rank 1 makes another call: all learn that\n"
+    "  twice     two processes are rank 1: one of them is refused, and the others go on\n";
+
+#define CHECK(what)                                                              \
+    do {                                                                         \
+        if (!(what)) {                                                           \
+            fprintf(stderr, "exchange: line %d: not so: %s\n", __LINE__, #what); \
+            return 1;                                                            \
+        }                                                                        \
+    } while (0)
+
+static int verify_length(const gba_oob_t *oob, size_t bytes)
+{
+    static uint8_t in[LENGTH_MAX + 1], out[SIZE_MAX_TESTED * LENGTH_MAX + 1];
+    uint32_t root = (uint32_t)(bytes % oob->size);
+
+    CHECK(bytes <= LENGTH_MAX && oob->size <= SIZE_MAX_TESTED);
+    memset(in, (int)(oob->rank + bytes) & 0xFF, bytes);
+    out[bytes * oob->size] = 0x5A;
+    CHECK(GBA_OK == oob->allgather(oob->ctx, in, out, bytes));
+    for (size_t i = 0; i < bytes * oob->size; i++)
+        CHECK(out[i] == ((i / bytes + bytes) & 0xFF));
+    CHECK(0x5A == out[bytes * oob->size]);
+    CHECK(GBA_OK == oob->bcast(oob->ctx, in, bytes, root));
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(in[i] == ((root + bytes) & 0xFF));
+    return 0;
+}
+
+static int verify(const gba_oob_t *oob)
+{
+    static const size_t lengths[] = {0, 1, 2, 3, 8, 1000, 65537, LENGTH_MAX};
+    int64_t least;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        if (0 != verify_length(oob, lengths[i]))
+            return 1;
+    CHECK(GBA_OK == oob->allreduce_min(oob->ctx, (int64_t)oob->rank - 5, &least) && -5 == least);
+    CHECK(GBA_OK == oob->allreduce_min(oob->ctx, -(int64_t)oob->rank, &least));
+    CHECK(1 - (int64_t)oob->size == least);
+    for (int i = 0; i < 20; i++)
+        CHECK(GBA_OK == oob->barrier(oob->ctx));
+    return 0;
+}
+
+/* The others make a call without rank 1; the cause has that text, and a second call fails, too. */
+static int without_one(const gba_bootstrap_t *bootstrap, const char *text)
+{
+    const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
+
+    CHECK(GBA_ERR_OOB == oob->barrier(oob->ctx));
+    if (NULL == strstr(gba_bootstrap_message(bootstrap), text))
+        fprintf(stderr, "exchange: not \"%s\": %s\n", text, gba_bootstrap_message(bootstrap));
+    CHECK(NULL != strstr(gba_bootstrap_message(bootstrap), text));
+    CHECK(GBA_ERR_OOB == oob->barrier(oob->ctx));
+    return 0;
+}
+
+static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size)
+{
+    const gba_bootstrap_attr_t attr = {.uid = uid, .rank = rank, .size = size};
+    gba_bootstrap_t *bootstrap;
+    const gba_oob_t *oob;
+    char message[256], byte = 0;
+    int status = 0;
+
+    if (GBA_OK != gba_bootstrap_init(&attr, &bootstrap, message, sizeof message)) {
+        fprintf(stderr, "exchange: %s\n", message);
+        return 3;
+    }
+    oob = gba_bootstrap_oob(bootstrap);
+    if (0 == strcmp(mode, "verify") || 0 == strcmp(mode, "twice"))
+        status = verify(oob);
+    else if (0 == strcmp(mode, "leave") && 1 != oob->rank)
+        status = without_one(bootstrap, "rank 1 ");
+    else if (0 == strcmp(mode, "late") && 1 != oob->rank)
+        status = without_one(bootstrap, "timeout: rank 1 of");
+    else if (0 == strcmp(mode, "late"))
+        sleep(3);
+    else if (0 == strcmp(mode, "mismatch") && 1 != oob->rank)
+        status = without_one(bootstrap, "not in step");
+    else if (0 == strcmp(mode, "mismatch"))
+        status = GBA_ERR_OOB != oob->bcast(oob->ctx, &byte, 1, 0);
+    gba_bootstrap_destroy(bootstrap);
+    return status;
+}
+
+/* Start a member, and leave it out of this process's own list of children on error. */
+static pid_t start(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size)
+{
+    pid_t child = fork();
+
+    if (0 == child)
+        _exit(member(mode, uid, rank, size));
+    return child;
+}
+
+static int all(const char *mode, uint32_t size)
+{
+    bool twice = 0 == strcmp(mode, "twice");
+    uint32_t children = 0;
+    gba_bootstrap_root_t *root;
+    gba_bootstrap_uid_t uid;
+    char message[256];
+    int refused = 0, wrong = 0;
+
+    if (GBA_OK != gba_bootstrap_uid_get(&uid, &root, message, sizeof message)) {
+        fprintf(stderr, "exchange: %s\n", message);
+        return 1;
+    }
+    /* Rank 0 comes last where two are rank 1, so that one of these is refused before all join. */
+    if (twice) {
+        children += start(mode, &uid, 1, size) > 0;
+        children += start(mode, &uid, 1, size) > 0;
+    }
+    for (uint32_t rank = twice ? 2 : 0; rank < size; rank++)
+        children += start(mode, &uid, rank, size) > 0;
+    for (; children > 0; children--) {
+        int status;
+
+        if (wait(&status) < 0)
+            break;
+        if (twice && 0 == refused && WIFEXITED(status) && 3 == WEXITSTATUS(status)) {
+            refused = 1;
+            children += start(mode, &uid, 0, size) > 0;
+        } else if (0 != status) {
+            wrong++;
+        }
+    }
+    gba_bootstrap_root_close(root, true);
+    CHECK(0 == wrong && 0 == children && refused == (twice ? 1 : 0));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (2 == argc && 0 == strcmp(argv[1], "--help"))
+        return fputs(help, stdout) < 0;
+    if (2 == argc)
+        return member(argv[1], NULL, 0, 0);
+    if (3 == argc && atoi(argv[2]) > 0)
+        return all(argv[1], (uint32_t)atoi(argv[2]));
+    fputs(help, stderr);
+    return 2;
+}
