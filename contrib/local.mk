@@ -110,7 +110,9 @@ EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packagi
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \
 	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
 	contrib/packaging/debian/libgba-dev.install contrib/packaging/debian/libgba0.install \
-	contrib/packaging/debian/libgba0.symbols contrib/packaging/debian/libopenmpi-gba.install \
+	contrib/packaging/debian/libgba0.symbols \
+	contrib/packaging/debian/libgba-bootstrap0.install contrib/packaging/debian/libgba-bootstrap0.symbols \
+	contrib/packaging/debian/libopenmpi-gba.install \
 	contrib/packaging/debian/not-installed contrib/packaging/debian/rules \
 	contrib/packaging/debian/source/format
 # libgba without MPI.
