@@ -74,9 +74,6 @@ one_line_of() {
 
 # The exchange of MPI_Init runs in the background, 6.0's default; or no process waits for it.
 modex_background() {
-    case $(ompi_release) in
-    4.1) skip 'release-modex-unfinished is the same there' ;;
-    esac
     limit 60
     path_options none
     # By the environment: PRRTE takes a parameter that begins with pmix for one of PMIx's.

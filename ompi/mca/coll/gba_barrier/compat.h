@@ -67,13 +67,16 @@ static inline bool gba_compat_modex_complete(void)
     return gba_compat_modex_collected();
 #endif
 }
-#if OMPI_MAJOR_VERSION >= 5
+#if OMPI_MAJOR_VERSION == 5
 #define GBA_COMPAT_MODEX_SETTING                                                              \
     "pmix_base_async_modex is set or pmix_base_collect_data is not, and the job has several " \
     "hosts "                                                                                  \
     "or async_mpi_init"
+#elif OMPI_MAJOR_VERSION > 5
+#define GBA_COMPAT_MODEX_SETTING \
+    "pmix_base_collect_data is not set, and the job has several hosts or async_mpi_init"
 #else
-#define GBA_COMPAT_MODEX_SETTING "pmix_base_async_modex is set or pmix_base_collect_data is not"
+#define GBA_COMPAT_MODEX_SETTING "pmix_base_collect_data is not set"
 #endif
 
 /*

@@ -59,13 +59,19 @@ static inline int gba_compat_modex_put(char *key, uint64_t value)
 }
 
 /*
- * Whether each host has what all processes have published, once MPI_Init's exchange is over. If
- * not, a value is fetched from the host of its process. 6.0 does so by default
- * (pmix_base_async_modex).
+ * Whether each host has what all processes have published, once MPI_Init (or the first
+ * MPI_Session_init) has ended. If not, a value is fetched from the host of its process. With
+ * pmix_base_async_modex, 6.0's default, the fence that collects the values runs in the background,
+ * and MPI_Init ends after it. 5.0 has the same parameter, but its fence for sessions collects
+ * nothing.
  */
 static inline bool gba_compat_modex_collected(void)
 {
-    return !opal_pmix_base_async_modex && opal_pmix_collect_all_data;
+#if OMPI_MAJOR_VERSION == 5
+    if (opal_pmix_base_async_modex)
+        return false;
+#endif
+    return opal_pmix_collect_all_data;
 }
 
 /*
