@@ -17,8 +17,8 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev_reclaim \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict \
-	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded \
-	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
+	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
+	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
@@ -47,11 +47,11 @@ GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
 	tests/unit/notification_harness.c tests/unit/notification_harness.h \
-	tests/unit/heard.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
+	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
 	tests/unit/test_predict tests/unit/test_hierarchy_failures \
-	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_loss \
-	tests/unit/test_renegotiate tests/unit/test_lost_group tests/unit/test_degraded
+	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
+	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
@@ -110,7 +110,7 @@ tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
-tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/heard.h $(GBA_THREAD_OOB)
+tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
@@ -124,9 +124,9 @@ tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
-tests_unit_test_lost_group_SOURCES = tests/unit/test_lost_group.c $(GBA_TEAM_HARNESS)
+tests_unit_test_reclaimed_group_SOURCES = tests/unit/test_reclaimed_group.c $(GBA_TEAM_HARNESS)
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
-tests_unit_test_domains_loss_SOURCES = tests/unit/test_domains_loss.c $(GBA_TEAM_HARNESS)
+tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
 
 # The end of a dead device's rounds, where the test takes in failover.c, and the rest of the library.
 tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_harness.h \

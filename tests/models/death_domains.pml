@@ -8,7 +8,7 @@
  * The graph of the team is the chain 0 - 2 - 1, or with APART the chain 0 - 1 - 2, in which the heads
  * are no neighbours; and so is the tree. The leaders of an island, members 0 and 1, are neighbours of
  * each other in any case. A head tells its neighbours that a round is over while it waits for the other
- * heads. (It takes more than three members for that to be needed; see test_domains_loss.)
+ * heads. (It takes more than three members for that to be needed; see test_domains_failover.)
  *
  * LONE: the device may die for member 0 alone.
  *

@@ -4,7 +4,7 @@
  * over messages, without a notice for each member from each. Members are threads (team_harness.h),
  * and the device is a simulated one that dies.
  */
-#include "tests/unit/heard.h"
+#include "tests/unit/stall_log.h"
 #include "tests/unit/notification_harness.h"
 
 #define DEATH 20 /* rounds before it */

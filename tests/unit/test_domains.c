@@ -6,7 +6,7 @@
  */
 #include "gba/team/engine.h"
 #include "gba/algo/domains.h"
-#include "tests/unit/heard.h"
+#include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
 

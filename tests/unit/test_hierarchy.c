@@ -5,7 +5,7 @@
  */
 #include "gba/dev/member.h"
 #include "gba/team/path_hybrid.h"
-#include "tests/unit/heard.h"
+#include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "gba/dev/member.h"
-#include "tests/unit/heard.h"
+#include "tests/unit/stall_log.h"
 #include "tests/unit/thread_oob.h"
 
 #define MEMBERS 4u

@@ -3,8 +3,8 @@
  * Collect the lines of a team's members about a stalled barrier: the missing members, and later its
  * end. Any member may print them, at any time. (log_catch.h has all lines of one thread.)
  */
-#ifndef GBA_TESTS_HEARD_H
-#define GBA_TESTS_HEARD_H
+#ifndef GBA_TESTS_STALL_LOG_H
+#define GBA_TESTS_STALL_LOG_H
 
 #include <pthread.h>
 #include <setjmp.h>
