@@ -5,9 +5,9 @@
  *
  * - PMIx: a program that mpirun, prterun, srun or another PMIx launcher has started.
  * - Unique id: any processes that reach one of them by TCP. A process makes an id, and serves the
- *   exchange in a thread. The id is a line of text, passed to the members by any means. It carries
- * a random secret of 128 bits. A connection that does not show the secret is closed. Who knows the
- *   id can join, so keep it from other users. Messages are not encrypted.
+ *   exchange in a thread. The id is a line of text, passed to the members by any means. It contains
+ *   a random secret of 128 bits. A connection that does not show the secret is closed. Any process
+ *   that has the id can join, so keep the id from other users. Messages are not encrypted.
  *
  * Environment variables. A program that runs with the rights of another user (AT_SECURE) ignores
  * them.
@@ -20,7 +20,8 @@
  *   of inet. Link-local addresses of inet6 are not used.
  * - GBA_BOOTSTRAP_TIMEOUT: seconds that the members of a call wait for the last of them, 1 to
  *   2592000, by default 300; 0: no limit. The same in all processes. With a unique id the process
- *   that made it reports the missing ranks; the others wait 10 seconds longer for that report.
+ *   that made it reports the missing ranks; the other processes wait 10 seconds longer for the
+ *   report.
  *
  * A bootstrap delivers neither signals between hosts (gba_remote_t) nor failure notifications. A
  * team on several hosts therefore needs a device, or makes its barriers by gba_oob_t.barrier, and a

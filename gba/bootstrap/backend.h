@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a bootstrap is made of: two collective operations. bootstrap.c makes the exchange of them.
+/* The backend of a bootstrap: two collective operations, from which bootstrap.c makes the exchange.
  */
 #ifndef GBA_BOOTSTRAP_BACKEND_H
 #define GBA_BOOTSTRAP_BACKEND_H
@@ -21,10 +21,10 @@ struct gba_boot_ops {
                            char *message);
     gba_status_t (*bcast)(struct gba_boot_backend *self, void *buffer, size_t bytes, uint32_t root,
                           char *message);
-    void (*close)(struct gba_boot_backend *self); /* frees it, too */
+    void (*close)(struct gba_boot_backend *self); /* also frees self */
 };
 
-/* The beginning of each backend. */
+/* The common part of all backends; the structure of each begins with it. */
 struct gba_boot_backend {
     const struct gba_boot_ops *ops;
     uint32_t rank, size;

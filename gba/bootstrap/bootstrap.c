@@ -8,8 +8,8 @@
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
 
-/* What members tell each other first. */
-struct card {
+/* The first data that members exchange. */
+struct member_info {
     uint32_t wire_version;
     char host[60];
     uint64_t job; /* rank 0's is used */
@@ -22,11 +22,11 @@ struct gba_bootstrap {
     char message[GBA_BOOT_MESSAGE];
     char job[32];
     uint32_t host_members;
-    struct card *cards; /* by rank */
+    struct member_info *members; /* by rank */
 };
 
-/* An operation on a bootstrap that has not failed. A failed one stays so, because its members may
- * be in different calls. */
+/* The end of an operation. After a failure the bootstrap stays failed, because its members may be
+ * in different calls. */
 static gba_status_t outcome(gba_bootstrap_t *b, gba_status_t status)
 {
     b->failed = GBA_OK != status;
@@ -72,7 +72,7 @@ static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
     gba_status_t status;
 
     if (NULL == all) {
-        /* The others wait for this member, so the exchange is over. */
+        /* The other members wait for this one in a call that it cannot make. */
         b->failed = true;
         snprintf(b->message, sizeof b->message, "out of memory");
         return GBA_ERR_OOB;
@@ -93,37 +93,37 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
     const gba_bootstrap_t *b = ctx;
 
     snprintf(text, len, "rank %u on %s", (unsigned)rank,
-             rank < b->oob.size ? b->cards[rank].host : "?");
+             rank < b->oob.size ? b->members[rank].host : "?");
 }
 
 /* Exchange host names and versions. */
-static gba_status_t introduce(gba_bootstrap_t *b)
+static gba_status_t exchange_members(gba_bootstrap_t *b)
 {
-    struct card mine = {.wire_version = gba_wire_version(), .job = gba_bootstrap_team_id()};
+    struct member_info mine = {.wire_version = gba_wire_version(), .job = gba_bootstrap_team_id()};
 
     if (0 != gethostname(mine.host, sizeof mine.host - 1))
         snprintf(mine.host, sizeof mine.host, "?");
-    b->cards = calloc(b->oob.size, sizeof *b->cards);
-    if (NULL == b->cards) {
+    b->members = calloc(b->oob.size, sizeof *b->members);
+    if (NULL == b->members) {
         snprintf(b->message, sizeof b->message, "out of memory");
         return GBA_ERR_NOMEM;
     }
-    if (GBA_OK != oob_allgather(b, &mine, b->cards, sizeof mine))
+    if (GBA_OK != oob_allgather(b, &mine, b->members, sizeof mine))
         return GBA_ERR_OOB;
     for (uint32_t i = 0; i < b->oob.size; i++) {
-        b->cards[i].host[sizeof mine.host - 1] = '\0';
-        b->host_members += 0 == strcmp(b->cards[i].host, mine.host);
+        b->members[i].host[sizeof mine.host - 1] = '\0';
+        b->host_members += 0 == strcmp(b->members[i].host, mine.host);
     }
     for (uint32_t i = 1; i < b->oob.size; i++)
-        if (b->cards[i].wire_version != b->cards[0].wire_version) {
+        if (b->members[i].wire_version != b->members[0].wire_version) {
             snprintf(b->message, sizeof b->message,
                      "members have different versions of libgba: wire version %u (rank 0 on %s) "
                      "and %u (rank %u on %s)",
-                     (unsigned)b->cards[0].wire_version, b->cards[0].host,
-                     (unsigned)b->cards[i].wire_version, (unsigned)i, b->cards[i].host);
+                     (unsigned)b->members[0].wire_version, b->members[0].host,
+                     (unsigned)b->members[i].wire_version, (unsigned)i, b->members[i].host);
             return GBA_ERR_VERSION;
         }
-    snprintf(b->job, sizeof b->job, "bootstrap-%016llx", (unsigned long long)b->cards[0].job);
+    snprintf(b->job, sizeof b->job, "bootstrap-%016llx", (unsigned long long)b->members[0].job);
     return GBA_OK;
 }
 
@@ -149,7 +149,7 @@ static gba_status_t choose(gba_bootstrap_kind_t *kind, const gba_bootstrap_uid_t
     return GBA_OK;
 }
 
-/* The id and the member's place, from the caller or the environment. */
+/* Take the id, the rank and the size from the caller or the environment, and join. */
 static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
                              char *message)
 {
@@ -230,7 +230,7 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
                          .allgather = oob_allgather,
                          .barrier = oob_barrier,
                          .name_member = oob_name_member};
-    status = introduce(b);
+    status = exchange_members(b);
     if (GBA_OK != status)
         goto discard;
     *bootstrap = b;
@@ -277,6 +277,6 @@ void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap)
         return;
     if (NULL != bootstrap->backend)
         bootstrap->backend->ops->close(bootstrap->backend);
-    free(bootstrap->cards);
+    free(bootstrap->members);
     free(bootstrap);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the root tells members of an error. */
+/* Errors that the root sends to all members. */
 #include "gba/bootstrap/root.h"
 
 #include <poll.h>
@@ -10,7 +10,7 @@
 
 #include "gba/base/clock.h"
 
-#define LINGER_NS 1000000000u /* for members to read an error */
+#define LINGER_NS 1000000000u /* time for members to read an error */
 
 void gba_boot_print_ranks(const gba_bootstrap_root_t *root,
                           bool (*absent)(const struct gba_boot_peer *peer), char *text, size_t len)
@@ -26,7 +26,7 @@ void gba_boot_print_ranks(const gba_bootstrap_root_t *root,
             last++;
         if (last == rank)
             continue;
-        /* Room for the end of the list is left. */
+        /* 48 bytes: one more range and the end of the list. */
         if (used + 48 > len) {
             used += (size_t)snprintf(text + used, len - used, ", ...");
             break;
@@ -39,11 +39,12 @@ void gba_boot_print_ranks(const gba_bootstrap_root_t *root,
     snprintf(text + used, len - used, " of %u", (unsigned)root->size);
 }
 
-/* Read what members still send, so that the close does not discard what they have not read. */
+/* Read and drop what members still send, until they close. A close with unread data would reset the
+ * connection, and a member would lose the error that it has not read yet. */
 static void linger(gba_bootstrap_root_t *root)
 {
     uint64_t end = gba_clock_ns() + LINGER_NS;
-    char waste[4096];
+    char dropped[4096];
 
     while (root->present > 0 && gba_clock_ns() < end) {
         for (uint32_t rank = 0; rank < root->size; rank++)
@@ -56,7 +57,7 @@ static void linger(gba_bootstrap_root_t *root)
             struct gba_boot_peer *peer = &root->peers[rank];
 
             if (peer->fd < 0 || 0 == root->pollers[rank].revents ||
-                recv(peer->fd, waste, sizeof waste, 0) > 0)
+                recv(peer->fd, dropped, sizeof dropped, 0) > 0)
                 continue;
             close(peer->fd);
             peer->fd = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The admission of members. A connection is a visitor until it has shown the secret. Visitors cost
- * the members nothing: they are few, each has a short time, and the oldest gives way to a new one.
+ * The admission of members. A connection becomes a member when it has shown the secret. Before that
+ * it cannot harm the members: the number of such connections is limited, each has HELLO_NS for its
+ * hello, and a new one replaces the oldest.
  */
 #define _GNU_SOURCE /* accept4, explicit_bzero */
 #include <errno.h>
@@ -15,64 +16,65 @@
 #include "gba/base/clock.h"
 #include "gba/bootstrap/root.h"
 
-#define VISITORS   256u
-#define VISIT_NS   10000000000u
-#define LOOK_NS    1000000000u /* at visitors' clocks and at `closing`, when nothing happens */
-#define ACCEPTS    64u         /* at a time, so that those who came before are heard */
-#define EXHAUST_MS 50          /* without accepting, when no descriptor is free */
+#define CONNECTIONS 256u         /* without a hello, at most */
+#define HELLO_NS    10000000000u /* time for a hello */
+#define CHECK_NS    1000000000u  /* interval of checks of deadlines, `closing` and members */
+#define ACCEPTS     64u /* in a row; then earlier connections are read, which may be members */
+#define EXHAUST_MS  50  /* pause before the next accept, when no descriptor is free */
 
-struct visitor {
+struct connection {
     int fd;
     uint64_t since;
     size_t got;
     uint8_t hello[GBA_BOOT_HELLO_BYTES];
 };
 
-struct lobby {
+struct admission {
     gba_bootstrap_root_t *root;
     uint64_t deadline; /* 0: none yet */
-    uint64_t looked;   /* when members were looked after */
+    uint64_t checked;  /* time of the last check of members */
     uint32_t count;
-    struct visitor visitors[VISITORS]; /* oldest first */
-    struct pollfd pollers[VISITORS + 2];
+    struct connection connections[CONNECTIONS]; /* oldest first */
+    struct pollfd pollers[CONNECTIONS + 2];
 };
 
-/* Take a visitor out of the lobby; its descriptor is the caller's. */
-static void take_out(struct lobby *lobby, uint32_t index)
+/* Remove a connection. Its descriptor stays open and belongs to the caller. */
+static void connection_remove(struct admission *admission, uint32_t index)
 {
-    lobby->count--;
-    memmove(&lobby->visitors[index], &lobby->visitors[index + 1],
-            (lobby->count - index) * sizeof lobby->visitors[0]);
+    admission->count--;
+    memmove(&admission->connections[index], &admission->connections[index + 1],
+            (admission->count - index) * sizeof admission->connections[0]);
 }
 
-static void dismiss(struct lobby *lobby, uint32_t index)
+static void connection_close(struct admission *admission, uint32_t index)
 {
-    close(lobby->visitors[index].fd);
-    take_out(lobby, index);
+    close(admission->connections[index].fd);
+    connection_remove(admission, index);
 }
 
-static void welcome_visitors(struct lobby *lobby)
+static void accept_connections(struct admission *admission)
 {
     for (unsigned i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(lobby->root->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(admission->root->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd < 0) {
-            /* Out of descriptors: an old visitor may hold the one that a member needs. */
+            /* Out of descriptors: the oldest connection may hold the one that a member needs. */
             if (EMFILE == errno || ENFILE == errno || ENOBUFS == errno || ENOMEM == errno) {
-                if (lobby->count > 0)
-                    dismiss(lobby, 0);
+                if (admission->count > 0)
+                    connection_close(admission, 0);
                 (void)poll(NULL, 0, EXHAUST_MS);
             }
             return;
         }
-        if (VISITORS == lobby->count)
-            dismiss(lobby, 0);
+        if (CONNECTIONS == admission->count)
+            connection_close(admission, 0);
         gba_boot_tune(fd);
-        lobby->visitors[lobby->count++] = (struct visitor){.fd = fd, .since = gba_clock_ns()};
+        admission->connections[admission->count++] =
+            (struct connection){.fd = fd, .since = gba_clock_ns()};
     }
 }
 
-/* A member whose place is taken, or who believes in another size: tell it, without waiting. */
+/* Send the reason to a process that cannot join, without waiting, and close the connection. */
 static void refuse(int fd, const char *text)
 {
     const struct gba_boot_reply reply = {.status = GBA_ERR_PARAM, .bytes = strlen(text)};
@@ -84,8 +86,8 @@ static void refuse(int fd, const char *text)
     close(fd);
 }
 
-/* The first member tells the size. */
-static bool make_room(gba_bootstrap_root_t *root, uint32_t size)
+/* The size of the job is that in the hello of its first member. Returns false: out of memory. */
+static bool set_size(gba_bootstrap_root_t *root, uint32_t size)
 {
     if (0 != root->size)
         return true;
@@ -104,8 +106,8 @@ static bool make_room(gba_bootstrap_root_t *root, uint32_t size)
     return true;
 }
 
-/* A member that dies while it waits for the others frees its rank: it may come again. */
-static void look_after_members(gba_bootstrap_root_t *root)
+/* Free the ranks of members that have died before all have joined. Such a rank can join again. */
+static void check_members(gba_bootstrap_root_t *root)
 {
     for (uint32_t rank = 0; rank < root->size; rank++) {
         struct gba_boot_peer *peer = &root->peers[rank];
@@ -123,17 +125,17 @@ static void look_after_members(gba_bootstrap_root_t *root)
     }
 }
 
-/* A connection that has shown the secret. */
-static void admit(struct lobby *lobby, int fd, const struct gba_boot_hello *hello)
+/* Make a connection that has shown the secret a member, or refuse it. */
+static void admit(struct admission *admission, int fd, const struct gba_boot_hello *hello)
 {
-    gba_bootstrap_root_t *root = lobby->root;
+    gba_bootstrap_root_t *root = admission->root;
     char text[GBA_BOOT_MESSAGE];
 
     if (hello->rank < root->size && root->peers[hello->rank].fd >= 0)
-        look_after_members(root); /* it may have died, and come again */
+        check_members(root); /* that member may have died, and this may be its successor */
     if (0 == hello->size || hello->size > GBA_BOOT_SIZE_MAX || hello->rank >= hello->size) {
         refuse(fd, "rank or size is out of range");
-    } else if (!make_room(root, hello->size)) {
+    } else if (!set_size(root, hello->size)) {
         refuse(fd, "the root of the unique id is out of memory");
     } else if (hello->size != root->size) {
         snprintf(text, sizeof text, "rank %u expects %u members, and other members expect %u",
@@ -146,36 +148,36 @@ static void admit(struct lobby *lobby, int fd, const struct gba_boot_hello *hell
     } else {
         root->peers[hello->rank].fd = fd;
         root->present++;
-        if (0 == lobby->deadline && 0 != root->timeout)
-            lobby->deadline = gba_clock_ns() + root->timeout;
+        if (0 == admission->deadline && 0 != root->timeout)
+            admission->deadline = gba_clock_ns() + root->timeout;
     }
 }
 
-/* Read what a visitor has sent. */
-static void hear(struct lobby *lobby, uint32_t index)
+/* Read the hello of a connection, as far as it has come. */
+static void read_hello(struct admission *admission, uint32_t index)
 {
-    struct visitor *visitor = &lobby->visitors[index];
+    struct connection *connection = &admission->connections[index];
     struct gba_boot_hello hello;
-    ssize_t got =
-        recv(visitor->fd, visitor->hello + visitor->got, sizeof visitor->hello - visitor->got, 0);
-    int fd = visitor->fd;
+    ssize_t got = recv(connection->fd, connection->hello + connection->got,
+                       sizeof connection->hello - connection->got, 0);
+    int fd = connection->fd;
 
     if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
         return;
     if (got <= 0) {
-        dismiss(lobby, index);
+        connection_close(admission, index);
         return;
     }
-    visitor->got += (size_t)got;
-    if (visitor->got < sizeof visitor->hello)
+    connection->got += (size_t)got;
+    if (connection->got < sizeof connection->hello)
         return;
-    if (!gba_boot_hello_unpack(visitor->hello, &hello) ||
-        !gba_boot_secret_equal(hello.secret, lobby->root->secret)) {
-        dismiss(lobby, index);
+    if (!gba_boot_hello_unpack(connection->hello, &hello) ||
+        !gba_boot_secret_equal(hello.secret, admission->root->secret)) {
+        connection_close(admission, index);
         return;
     }
-    take_out(lobby, index);
-    admit(lobby, fd, &hello);
+    connection_remove(admission, index);
+    admit(admission, fd, &hello);
 }
 
 static bool not_joined(const struct gba_boot_peer *peer)
@@ -183,19 +185,19 @@ static bool not_joined(const struct gba_boot_peer *peer)
     return peer->fd < 0;
 }
 
-/* Whether the time is over; members that came know why. */
-static bool too_late(struct lobby *lobby)
+/* Whether the time to join is over. The members that have joined then have the reason. */
+static bool timed_out(struct admission *admission)
 {
-    gba_bootstrap_root_t *root = lobby->root;
+    gba_bootstrap_root_t *root = admission->root;
     char ranks[128], text[GBA_BOOT_MESSAGE];
     bool closing;
 
     pthread_mutex_lock(&root->lock);
     closing = root->closing;
     pthread_mutex_unlock(&root->lock);
-    if (0 == lobby->deadline && closing && 0 != root->timeout)
-        lobby->deadline = gba_clock_ns() + root->timeout;
-    if (0 == lobby->deadline || gba_clock_ns() < lobby->deadline)
+    if (0 == admission->deadline && closing && 0 != root->timeout)
+        admission->deadline = gba_clock_ns() + root->timeout;
+    if (0 == admission->deadline || gba_clock_ns() < admission->deadline)
         return false;
     if (root->size > 0) {
         gba_boot_print_ranks(root, not_joined, ranks, sizeof ranks);
@@ -208,68 +210,69 @@ static bool too_late(struct lobby *lobby)
     return true;
 }
 
-/* Wait for something to happen. Returns false if the thread must end. */
-static bool attend(struct lobby *lobby)
+/* Wait for an event and process it. Returns false if the thread must end. */
+static bool wait_event(struct admission *admission)
 {
-    uint32_t count = lobby->count;
+    uint32_t count = admission->count;
 
-    lobby->pollers[0] = (struct pollfd){.fd = lobby->root->stop, .events = POLLIN};
-    lobby->pollers[1] = (struct pollfd){.fd = lobby->root->listener, .events = POLLIN};
+    admission->pollers[0] = (struct pollfd){.fd = admission->root->stop, .events = POLLIN};
+    admission->pollers[1] = (struct pollfd){.fd = admission->root->listener, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
-        lobby->pollers[i + 2] = (struct pollfd){.fd = lobby->visitors[i].fd, .events = POLLIN};
-    if (poll(lobby->pollers, count + 2, gba_boot_poll_ms(gba_clock_ns() + LOOK_NS)) < 0)
+        admission->pollers[i + 2] =
+            (struct pollfd){.fd = admission->connections[i].fd, .events = POLLIN};
+    if (poll(admission->pollers, count + 2, gba_boot_poll_ms(gba_clock_ns() + CHECK_NS)) < 0)
         return EINTR == errno;
-    if (0 != lobby->pollers[0].revents)
+    if (0 != admission->pollers[0].revents)
         return false;
-    /* From the last, because one that is taken out moves those behind it. */
+    /* From the last one, because removing a connection moves the later ones. */
     for (uint32_t i = count; i-- > 0;)
-        if (0 != lobby->pollers[i + 2].revents)
-            hear(lobby, i);
-    while (lobby->count > 0 && gba_clock_ns() - lobby->visitors[0].since > VISIT_NS)
-        dismiss(lobby, 0);
-    if (0 != lobby->pollers[1].revents)
-        welcome_visitors(lobby);
+        if (0 != admission->pollers[i + 2].revents)
+            read_hello(admission, i);
+    while (admission->count > 0 && gba_clock_ns() - admission->connections[0].since > HELLO_NS)
+        connection_close(admission, 0);
+    if (0 != admission->pollers[1].revents)
+        accept_connections(admission);
     return true;
 }
 
-/* Tell all that all are there. */
-static void begin(gba_bootstrap_root_t *root)
+/* Send every member that all have joined. */
+static void announce_complete(gba_bootstrap_root_t *root)
 {
     const struct gba_boot_reply reply = {.status = GBA_OK};
     uint8_t packed[GBA_BOOT_REPLY_BYTES];
 
     gba_boot_reply_pack(&reply, packed);
-    /* A member that cannot be told has left; the first call finds out. */
+    /* If the write fails, the member has left. The first call detects that. */
     for (uint32_t rank = 0; rank < root->size; rank++)
         (void)gba_boot_write(root->peers[rank].fd, packed, sizeof packed, 1);
 }
 
 bool gba_boot_join(gba_bootstrap_root_t *root)
 {
-    struct lobby *lobby = calloc(1, sizeof *lobby);
+    struct admission *admission = calloc(1, sizeof *admission);
     bool complete = false;
 
-    if (NULL == lobby)
+    if (NULL == admission)
         return false;
-    lobby->root = root;
-    while (!complete && attend(lobby)) {
-        if (gba_clock_ns() - lobby->looked > LOOK_NS) {
-            look_after_members(root);
-            lobby->looked = gba_clock_ns();
+    admission->root = root;
+    while (!complete && wait_event(admission)) {
+        if (gba_clock_ns() - admission->checked > CHECK_NS) {
+            check_members(root);
+            admission->checked = gba_clock_ns();
         }
         complete = root->size > 0 && root->present == root->size;
-        if (!complete && too_late(lobby))
+        if (!complete && timed_out(admission))
             break;
     }
-    while (lobby->count > 0)
-        dismiss(lobby, 0);
-    explicit_bzero(lobby, sizeof *lobby);
-    free(lobby);
+    while (admission->count > 0)
+        connection_close(admission, 0);
+    explicit_bzero(admission, sizeof *admission);
+    free(admission);
     if (!complete)
         return false;
-    /* Nobody else has any business here. */
+    /* All members have joined, so further connections are refused. */
     close(root->listener);
     root->listener = -1;
-    begin(root);
+    announce_complete(root);
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A member of a unique id: one connection to the root, which does the rest. */
+/* A member of a unique id. It has one connection to the root, which collects and distributes the
+ * data of all members. */
 #define _GNU_SOURCE /* explicit_bzero */
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +15,9 @@
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/settings.h"
 
-#define GRACE_NS 10000000000u /* the root reports first, because it knows who is missing */
+/* A member waits this much longer than the root, because only the root's report names the missing
+ * ranks. */
+#define GRACE_NS 10000000000u
 
 struct member {
     struct gba_boot_backend base;
@@ -28,7 +31,7 @@ static uint64_t deadline_of(const struct member *m)
     return 0 == m->timeout ? 0 : gba_clock_ns() + m->timeout + GRACE_NS;
 }
 
-static gba_status_t lost(const struct member *m, gba_status_t status, char *message)
+static gba_status_t connection_failed(const struct member *m, gba_status_t status, char *message)
 {
     if (GBA_ERR_TIMEOUT == status)
         snprintf(message, GBA_BOOT_MESSAGE, "the root of the unique id at %s does not answer",
@@ -39,7 +42,7 @@ static gba_status_t lost(const struct member *m, gba_status_t status, char *mess
     return status;
 }
 
-/* Read the header of a reply, or the error in it. */
+/* Read the header of a reply. If the reply is an error, read its text and return its status. */
 static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadline, char *message)
 {
     uint8_t packed[GBA_BOOT_REPLY_BYTES];
@@ -47,7 +50,7 @@ static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadli
     gba_status_t status = gba_boot_read(m->fd, packed, sizeof packed, deadline);
 
     if (GBA_OK != status)
-        return lost(m, status, message);
+        return connection_failed(m, status, message);
     if (!gba_boot_reply_unpack(packed, &reply) ||
         (GBA_OK == reply.status ? reply.bytes != bytes : reply.bytes >= GBA_BOOT_MESSAGE)) {
         snprintf(message, GBA_BOOT_MESSAGE, "%s is not the root of a unique id", m->root);
@@ -57,7 +60,7 @@ static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadli
         return GBA_OK;
     status = gba_boot_read(m->fd, message, (size_t)reply.bytes, deadline);
     if (GBA_OK != status)
-        return lost(m, status, message);
+        return connection_failed(m, status, message);
     message[reply.bytes] = '\0';
     return reply.status;
 }
@@ -75,13 +78,13 @@ static gba_status_t call(struct member *m, const struct gba_boot_request *reques
     if (GBA_OK == status)
         status = gba_boot_write(m->fd, in, in_bytes, deadline);
     if (GBA_ERR_TIMEOUT == status)
-        return lost(m, status, message);
-    /* If the connection is closed, the reason may have come before. */
+        return connection_failed(m, status, message);
+    /* If the root has closed the connection, it may have sent the reason before. */
     status = read_reply(m, out_bytes, deadline, message);
     if (GBA_OK != status)
         return status;
     status = gba_boot_read(m->fd, out, out_bytes, deadline);
-    return GBA_OK == status ? GBA_OK : lost(m, status, message);
+    return GBA_OK == status ? GBA_OK : connection_failed(m, status, message);
 }
 
 static gba_status_t member_gather(struct gba_boot_backend *self, const void *in, void *out,
@@ -126,8 +129,8 @@ static int connected(int fd, uint64_t deadline)
     return 0 != getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) ? errno : error;
 }
 
-static gba_status_t reach_root(struct member *m, const struct gba_boot_address *address,
-                               uint64_t deadline, char *message)
+static gba_status_t connect_root(struct member *m, const struct gba_boot_address *address,
+                                 uint64_t deadline, char *message)
 {
     int error = 0;
 
@@ -148,8 +151,8 @@ static gba_status_t reach_root(struct member *m, const struct gba_boot_address *
     return ETIMEDOUT == error ? GBA_ERR_TIMEOUT : GBA_ERR_OOB;
 }
 
-/* Wait for the first byte of a reply, and leave it there. */
-static gba_status_t wait_for_word(const struct member *m, uint64_t deadline)
+/* Wait for the first byte of a reply, without reading it. */
+static gba_status_t wait_for_reply(const struct member *m, uint64_t deadline)
 {
     struct pollfd poller = {.fd = m->fd, .events = POLLIN};
     char byte;
@@ -160,7 +163,7 @@ static gba_status_t wait_for_word(const struct member *m, uint64_t deadline)
     return 1 == recv(m->fd, &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
 }
 
-/* Show the secret, and wait for the reply that comes when all have joined. */
+/* Send the secret, and wait for the reply that all members have joined. */
 static gba_status_t join(struct member *m, const struct gba_boot_address *address,
                          uint64_t deadline, char *message)
 {
@@ -174,9 +177,9 @@ static gba_status_t join(struct member *m, const struct gba_boot_address *addres
     explicit_bzero(&hello, sizeof hello);
     explicit_bzero(packed, sizeof packed);
     if (GBA_ERR_TIMEOUT == status)
-        return lost(m, status, message);
-    /* The root closes the connection without a word if the secret is wrong. */
-    status = wait_for_word(m, deadline);
+        return connection_failed(m, status, message);
+    /* If the secret is wrong, the root closes the connection without a reply. */
+    status = wait_for_reply(m, deadline);
     if (GBA_ERR_OOB == status) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "%s has closed the connection before all members had joined: the secret of the "
@@ -184,7 +187,8 @@ static gba_status_t join(struct member *m, const struct gba_boot_address *addres
                  m->root);
         return GBA_ERR_REFUSED;
     }
-    return GBA_OK == status ? read_reply(m, 0, deadline, message) : lost(m, status, message);
+    return GBA_OK == status ? read_reply(m, 0, deadline, message)
+                            : connection_failed(m, status, message);
 }
 
 gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size,
@@ -207,7 +211,7 @@ gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, ui
     gba_boot_address_name(&address, m->root, sizeof m->root);
     deadline = deadline_of(m);
     if (GBA_OK == status)
-        status = reach_root(m, &address, deadline, message);
+        status = connect_root(m, &address, deadline, message);
     if (GBA_OK == status)
         status = join(m, &address, deadline, message);
     explicit_bzero(&address, sizeof address);

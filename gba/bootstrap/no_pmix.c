@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the place of pmix.c where configure found no PMIx. */
+/* Replaces pmix.c if configure found no PMIx. */
 #include <stdio.h>
 
 #include "gba/bootstrap/backend.h"

@@ -23,7 +23,7 @@ struct launched {
     uint64_t timeout; /* ns; 0: none */
 };
 
-/* A fence under way. A fence cannot be withdrawn, so after a timeout its callback frees this. */
+/* A fence in progress. PMIx cannot cancel a fence, so after a timeout the callback frees it. */
 struct fence {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -78,7 +78,7 @@ static struct fence *fence_new(void)
     return fence;
 }
 
-/* Wait until the fence is done. Returns false on a timeout; fence is then its callback's. */
+/* Wait until the fence is done. Returns false on a timeout; the callback then frees the fence. */
 static bool fence_wait(struct fence *fence, uint64_t timeout)
 {
     struct timespec end;
@@ -97,7 +97,7 @@ static bool fence_wait(struct fence *fence, uint64_t timeout)
     return done;
 }
 
-/* Wait for all members, and for their data. */
+/* A fence of all members. Afterwards the data that they have put can be read. */
 static gba_status_t fence(const struct launched *l, char *message)
 {
     struct fence *fence = fence_new();
@@ -254,7 +254,7 @@ gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message
     gba_status_t status;
     pmix_status_t begun;
 
-    /* PMIx would make a job of one process. */
+    /* Without a launcher PMIx would make a job of one process. */
     if (NULL == getenv("PMIX_NAMESPACE")) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "not started by a launcher with PMIx: use mpirun, prterun or srun --mpi=pmix, or "

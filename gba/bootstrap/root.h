@@ -2,8 +2,8 @@
 /*
  * The root of a unique id: a thread that admits the members, and then serves their calls.
  *
- * A thread, rather than the calls of rank 0, because the process that makes the id need not be a
- * member, and because rank 0 may be in a call of a library of its own while the others join.
+ * The root is a thread because the process that makes the id need not be a member, and because
+ * rank 0 may be in a call of another library while the other members join.
  */
 #ifndef GBA_BOOTSTRAP_ROOT_H
 #define GBA_BOOTSTRAP_ROOT_H
@@ -13,7 +13,7 @@
 #include "gba/bootstrap/backend.h"
 #include "gba/bootstrap/wire.h"
 
-/* The connection of one member. Zeros but for the descriptor before each call. */
+/* The connection of one member. All fields except the descriptor are zero before each call. */
 struct gba_boot_peer {
     int fd; /* -1: not joined yet, or left */
     uint8_t header[GBA_BOOT_REQUEST_BYTES];
@@ -33,18 +33,18 @@ struct gba_bootstrap_root {
     struct pollfd *pollers;      /* [size + 1] */
     /* Between the thread and gba_bootstrap_root_close: */
     pthread_mutex_t lock;
-    bool closing; /* start the clock, although nobody has come yet */
+    bool closing; /* start the timeout, even if no member has joined yet */
 };
 
-/* Admit the members, until all have joined. Returns false if that failed, and members that came
- * know why, or if the thread must end. */
+/* Admit the members, until all have joined. Returns false if that failed, and the reason was sent
+ * to the members that had joined; or if the thread must end. */
 bool gba_boot_join(gba_bootstrap_root_t *root);
 
-/* Serve calls until all members have left, or until one has failed, or the thread must end. */
+/* Serve calls until all members have left, a call has failed, or the thread must end. */
 void gba_boot_serve(gba_bootstrap_root_t *root);
 
-/* Send all members that are connected an error, which ends the exchange, and give them a moment to
- * read it. */
+/* Send an error to all connected members, and wait until they have read it, one second at most. The
+ * exchange has ended then. */
 void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *text);
 
 /* Print the ranks whose `absent` returns true, as "ranks 2, 5-7 of 8" (len bytes at most). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of members. Each sends a request with its part of the data; when all have come, the
- * root sends all the data to all. A member sends its next request only when it has read the reply,
- * so one buffer is enough.
+ * The calls of members. Each member sends a request with its part of the data. When all requests
+ * have come, the root sends all the data to all members. A member sends its next request only when
+ * it has read the reply, so one buffer is enough.
  */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "gba/base/clock.h"
 #include "gba/bootstrap/root.h"
 
-/* The call that members are in. */
+/* One call of all members. */
 struct round {
     bool begun; /* a member has sent its header */
     struct gba_boot_request request;
-    uint32_t first; /* the member that was the first */
+    uint32_t first; /* the member whose header came first */
     uint32_t ready;
     uint8_t *data;
     size_t bytes; /* of data */
@@ -59,7 +59,7 @@ static gba_status_t round_begin(const gba_bootstrap_root_t *root, struct round *
     return GBA_OK;
 }
 
-/* A header is complete: it begins a call, or is of the same one. */
+/* Process a complete header: it begins a call, or must match the call in progress. */
 static gba_status_t take_header(const gba_bootstrap_root_t *root, struct round *round,
                                 uint32_t rank)
 {
@@ -77,7 +77,7 @@ static gba_status_t take_header(const gba_bootstrap_root_t *root, struct round *
     return GBA_ERR_MISMATCH;
 }
 
-/* Where a member's data go, and how many there are. */
+/* The place of a member's data, and their number of bytes. */
 static uint8_t *part_of(const struct round *round, uint32_t rank, size_t *bytes)
 {
     *bytes = (size_t)round->request.bytes;
@@ -88,7 +88,7 @@ static uint8_t *part_of(const struct round *round, uint32_t rank, size_t *bytes)
     return round->data;
 }
 
-/* A member has left. That is right between two calls, unless another one begins. */
+/* Close the connection of a member that has left. An error if a call is in progress. */
 static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, uint32_t rank)
 {
     struct gba_boot_peer *peer = &root->peers[rank];
@@ -103,8 +103,8 @@ static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, uint3
     return GBA_ERR_OOB;
 }
 
-/* Read what a member has sent of its request. */
-static gba_status_t hear(gba_bootstrap_root_t *root, struct round *round, uint32_t rank)
+/* Read the request of a member, as far as it has come. */
+static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round, uint32_t rank)
 {
     struct gba_boot_peer *peer = &root->peers[rank];
 
@@ -137,8 +137,9 @@ static gba_status_t hear(gba_bootstrap_root_t *root, struct round *round, uint32
     }
 }
 
-/* Wait until something happens, and read it. GBA_ERR_BUSY: the thread must end. */
-static gba_status_t attend(gba_bootstrap_root_t *root, struct round *round)
+/* Wait for an event and process it. Returns GBA_OK, an error with its text in the round, or
+ * GBA_ERR_BUSY: the thread must end. */
+static gba_status_t wait_event(gba_bootstrap_root_t *root, struct round *round)
 {
     uint32_t size = root->size;
     char ranks[128];
@@ -157,7 +158,8 @@ static gba_status_t attend(gba_bootstrap_root_t *root, struct round *round)
 
         if (0 == root->pollers[rank].revents)
             continue;
-        status = root->peers[rank].ready ? leave(root, round, rank) : hear(root, round, rank);
+        status =
+            root->peers[rank].ready ? leave(root, round, rank) : read_request(root, round, rank);
         if (GBA_OK != status)
             return status;
     }
@@ -171,14 +173,14 @@ static gba_status_t attend(gba_bootstrap_root_t *root, struct round *round)
     return GBA_ERR_TIMEOUT;
 }
 
-/* Some have begun a call that others, who have left, will never make. */
+/* A call cannot complete if a member has left before it. */
 static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round *round)
 {
     char ranks[128];
 
     if (!round->begun || root->present == root->size)
         return GBA_OK;
-    /* The first of those that have left; others may still be on their way. */
+    /* Name the first member that has left. More members may leave while this is reported. */
     for (uint32_t rank = 0; rank < root->size; rank++)
         if (root->peers[rank].fd < 0) {
             snprintf(ranks, sizeof ranks, "rank %u of %u", (unsigned)rank, (unsigned)root->size);
@@ -189,7 +191,8 @@ static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round
     return GBA_ERR_OOB;
 }
 
-/* Send the data to all. A member that cannot be reached has left; the next call finds out. */
+/* Send the data to all members. If a write fails, the member has left. The next call detects
+ * that. */
 static void answer(gba_bootstrap_root_t *root, const struct round *round)
 {
     const struct gba_boot_reply reply = {.status = GBA_OK, .bytes = round->bytes};
@@ -216,7 +219,7 @@ static gba_status_t serve_round(gba_bootstrap_root_t *root, struct round *round)
         root->peers[rank].ready = false;
     }
     while (round->ready < root->size) {
-        gba_status_t status = attend(root, round);
+        gba_status_t status = wait_event(root, round);
 
         if (GBA_OK == status)
             status = check_present(root, round);

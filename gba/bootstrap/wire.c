@@ -12,7 +12,7 @@
 
 #include "gba/base/clock.h"
 
-#define MAGIC_HELLO 0x67626168u /* "gbah"; a changed protocol has another one */
+#define MAGIC_HELLO 0x67626168u /* "gbah"; a new version of the protocol gets a new value */
 #define MAGIC_REPLY 0x67626172u
 
 static void put32(uint8_t *at, uint32_t value)
@@ -186,7 +186,8 @@ void gba_boot_tune(int fd)
 {
     int on = 1, idle = 30, interval = 10, probes = 6;
 
-    /* Without these the exchange is slower, or notices the loss of a host later. */
+    /* Errors are ignored: without these options the exchange is only slower, or detects a failed
+     * host later. */
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
