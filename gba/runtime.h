@@ -116,7 +116,7 @@ GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notifica
 
 /*
  * Get the answer to another member's notification. Returns GBA_OK; GBA_INPROGRESS: this member has
- * not completed the round either; GBA_ERR_STALE: this member has told the sender already;
+ * not completed the round either; GBA_ERR_STALE: this member has sent "completed" already;
  * GBA_ERR_PARAM: not a notification of that team. Thread-safe. Not collective. Never blocks.
  */
 GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,

@@ -47,8 +47,8 @@ typedef struct gba_team_attr {
 } gba_team_attr_t;
 
 /*
- * Make a team: all members agree on the path of their barriers. What one member cannot do, no
- * member does, and all members learn the reason.
+ * Make a team: all members agree on the path of their barriers. If one member cannot use a path, no
+ * member uses it, and all members get the reason.
  * attr: the members' values may differ, except where a field requires the same. oob: used only
  * during the call. team: set on GBA_OK.
  * Returns GBA_OK (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over
@@ -92,7 +92,7 @@ GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
  * 32 among the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts,
  * dissemination (v1) among 3 switch domains, 7200 members", "fallback: no software barrier:
  * sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0 on hosta)" or,
- * after the loss of a group, "software: counter in shared memory, 4 members on one host, from
+ * after a device failure, "software: counter in shared memory, 4 members on one host, from
  * barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Never NULL. The
  * pointer is valid while the team lives; the text changes with the path. Not collective.
  */

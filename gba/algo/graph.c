@@ -9,7 +9,7 @@ static int is_power(uint32_t n)
 uint32_t gba_graph_next(uint32_t rank, uint32_t size, uint32_t *cursor)
 {
     for (;;) {
-        /* Forward and backward alternate. */
+        /* Positions of the cursor: each distance forward, then backward. */
         uint64_t distance = UINT64_C(1) << (*cursor / 2);
         int back = (int)(*cursor % 2);
         uint64_t ahead = back ? size - distance : distance;
@@ -17,7 +17,7 @@ uint32_t gba_graph_next(uint32_t rank, uint32_t size, uint32_t *cursor)
         if (distance >= size)
             return GBA_GRAPH_END;
         (*cursor)++;
-        /* A step back that is a step forward of another distance has come, or comes, as that. */
+        /* Skip a step back that equals a step forward of another distance: each neighbour once. */
         if (!back || !is_power((uint32_t)ahead))
             return (uint32_t)((rank + ahead) % size);
     }

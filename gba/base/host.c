@@ -79,7 +79,7 @@ static gba_status_t check_proc(void)
     self[len] = '\0';
     if (strtol(self, NULL, 10) == (long)getpid())
         return GBA_OK;
-    /* No numbers: then the line is the same in all processes, of which one prints it. */
+    /* Without numbers the line is the same in all processes, and one process prints it for all. */
     gba_log(GBA_LOG_ERROR,
             "/proc shows the processes of another PID namespace; this process shares "
             "no memory with others. Mount /proc in the container");

@@ -24,7 +24,7 @@ void gba_word_park(gba_word_t *word, uint64_t seen, uint64_t timeout, gba_word_t
 /* The slow half of gba_word_unpark: one system call. Thread-safe. */
 void gba_word_wake(gba_word_t *word);
 
-/* gba_word_park on a release flag, whose low half stands elsewhere on a big-endian host. seen: a
+/* gba_word_park on a release flag, whose low half has another offset on a big-endian host. seen: a
  * value of gba_flag_load_acquire or gba_flag_load_relaxed. */
 void gba_flag_park(gba_flag_t *flag, uint64_t seen, uint64_t timeout, gba_word_t *sleepers);
 

@@ -46,7 +46,7 @@
 #include "gba/team/path_device.h"
 
 /* The state that the steps of one agreement about a group share. */
-struct talk {
+struct agreement {
     struct gba_team *team;
     const gba_team_attr_t *attr;
     const gba_oob_t *oob;
@@ -78,10 +78,10 @@ static void team_take(struct gba_team *team, gba_path_t kind, struct gba_path_ba
 }
 
 /*
- * Describe the loss of a group and the first barrier without it. `member` names the member that
+ * Describe the failure of a group and the first barrier without it. `member` names the member that
  * observed the failure itself and has the lowest status and rank.
  */
-static void describe_loss(const struct talk *t, const char *member)
+static void describe_failure(const struct agreement *t, const char *member)
 {
     struct gba_team *team = t->team;
 
@@ -92,7 +92,7 @@ static void describe_loss(const struct talk *t, const char *member)
 }
 
 /* The team continues without a group. */
-static void team_refused(const struct talk *t)
+static void team_refused(const struct agreement *t)
 {
     struct gba_team *team = t->team;
     char member[96];
@@ -101,7 +101,7 @@ static void team_refused(const struct talk *t)
     team->reason = t->no.reason;
     team->culprit = t->no.culprit;
     if (0 != t->round)
-        describe_loss(t, member);
+        describe_failure(t, member);
     else if (NULL != t->text)
         snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->kind),
                  team->instead, t->text);
@@ -113,7 +113,7 @@ static void team_refused(const struct talk *t)
 }
 
 /* All members have the outcome: set the path without a group, and its reason. */
-static void team_settle(const struct talk *t, struct gba_path_base *path,
+static void team_settle(const struct agreement *t, struct gba_path_base *path,
                         const struct gba_nodes_outcome *outcome)
 {
     struct gba_team *team = t->team;
@@ -133,7 +133,7 @@ static void team_settle(const struct talk *t, struct gba_path_base *path,
 }
 
 /* There is no barrier group, for a reason that all members have: agree on a software path. */
-static gba_status_t agree_on_software(const struct talk *t)
+static gba_status_t agree_on_software(const struct agreement *t)
 {
     struct gba_nodes_outcome outcome;
     struct gba_path_base *path;
@@ -153,7 +153,7 @@ static gba_status_t agree_on_software(const struct talk *t)
  * group for each switch domain, or the software path that its members can use. Returns GBA_OK with
  * t->no set, or GBA_ERR_OOB.
  */
-static gba_status_t agree_on_leaders(struct talk *t)
+static gba_status_t agree_on_leaders(struct agreement *t)
 {
     struct gba_team *team = t->team;
     struct gba_leaders_request request = {.request = gba_proposal_request(team, t->attr, 0),
@@ -190,7 +190,7 @@ static gba_status_t agree_on_leaders(struct talk *t)
 
 /* Agree on a proposed group of all members. Returns GBA_OK with t->no set, or GBA_ERR_OOB. If
  * t->no.reason is GBA_OK, the team is in the group, and the group is armed. */
-static gba_status_t agree_on_all(struct talk *t)
+static gba_status_t agree_on_all(struct agreement *t)
 {
     const struct gba_proposal *proposal = &t->proposal;
     gba_device_t *device = t->attr->device;
@@ -225,7 +225,7 @@ destroy_path:
 
 /* Rank 0 makes the proposal and sends it; the other members receive it. Returns GBA_OK or
  * GBA_ERR_OOB; on GBA_ERR_OOB no group is held. */
-static gba_status_t proposal_exchange(struct talk *t)
+static gba_status_t proposal_exchange(struct agreement *t)
 {
     struct gba_proposal *proposal = &t->proposal;
     gba_status_t status;
@@ -255,7 +255,7 @@ static gba_status_t proposal_exchange(struct talk *t)
  * team has a group now. *settled: if the team has no group, its path without a group is already
  * set.
  */
-static gba_status_t agree_on_group(struct talk *t, bool *settled)
+static gba_status_t agree_on_group(struct agreement *t, bool *settled)
 {
     gba_status_t status = proposal_exchange(t);
     uint32_t kind = t->proposal.kind;
@@ -272,7 +272,7 @@ static gba_status_t agree_on_group(struct talk *t, bool *settled)
 
 gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct talk t = {.team = team, .attr = attr, .oob = oob};
+    struct agreement t = {.team = team, .attr = attr, .oob = oob};
     bool settled;
     gba_status_t status = agree_on_group(&t, &settled);
 
@@ -287,7 +287,7 @@ gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const
 gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                   const gba_oob_t *oob)
 {
-    struct talk t = {.team = team, .attr = attr, .oob = oob};
+    struct agreement t = {.team = team, .attr = attr, .oob = oob};
     bool settled;
     gba_status_t status = agree_on_group(&t, &settled);
 
@@ -304,16 +304,16 @@ gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
 
 gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct talk t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
+    struct agreement t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
     gba_status_t status;
 
     gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
     /* Most members have the failure from notifications only and contribute GBA_OK. The minimum is
      * the cause of a member that observed the failure. */
-    status = gba_agree_least(oob, team->loss, &t.no);
+    status = gba_agree_least(oob, team->failure, &t.no);
     if (GBA_OK != status)
         return status;
-    t.round = team->loss_round;
+    t.round = team->failed_round;
     status = oob->bcast(oob->ctx, &t.round, sizeof t.round, t.no.culprit);
     if (GBA_OK != status)
         return status;
@@ -321,7 +321,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
         t.no.reason = GBA_ERR_DEAD;
     team->stats.failovers += GBA_ERR_DEAD == t.no.reason;
     team->stats.reclaims += GBA_ERR_RECLAIMED == t.no.reason;
-    team->loss = GBA_OK;
+    team->failure = GBA_OK;
     /* All members are here, between two rounds, so no member waits for a notification any more. */
     gba_failover_close(team);
     path_replace(team, NULL);

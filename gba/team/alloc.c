@@ -35,15 +35,15 @@
 /* Whether this is the agreement that creates the team, not a renegotiation. */
 static bool first_renegotiation(const struct gba_team *team)
 {
-    return 0 == team->met_ns;
+    return 0 == team->renegotiated_ns;
 }
 
 /* Barriers per second since the last renegotiation. Rounded up, because 0 means that the team needs
  * no group. */
 static uint32_t team_barrier_rate(const struct gba_team *team)
 {
-    uint64_t barriers = gba_team_rounds(team) - team->met_rounds + team->elsewhere;
-    uint64_t ns = gba_clock_ns() - team->met_ns;
+    uint64_t barriers = gba_team_rounds(team) - team->renegotiated_rounds + team->fallback_barriers;
+    uint64_t ns = gba_clock_ns() - team->renegotiated_ns;
     uint64_t barrier_rate;
 
     if (first_renegotiation(team))
@@ -123,9 +123,9 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t
         team->renegotiate_at = gba_team_rounds(team) + pause;
     if (GBA_ERR_RECLAIMED == reason)
         team->pause = pause; /* the team had a group: start with the first pause */
-    team->met_rounds = gba_team_rounds(team);
-    team->met_ns = gba_clock_ns();
-    team->elsewhere = 0;
+    team->renegotiated_rounds = gba_team_rounds(team);
+    team->renegotiated_ns = gba_clock_ns();
+    team->fallback_barriers = 0;
 }
 
 void gba_renegotiation_cancel(struct gba_team *team)
@@ -135,13 +135,13 @@ void gba_renegotiation_cancel(struct gba_team *team)
 
 bool gba_team_renegotiate_due(const gba_team_t *team)
 {
-    return NULL != team && gba_team_rounds(team) + team->elsewhere >= team->renegotiate_at;
+    return NULL != team && gba_team_rounds(team) + team->fallback_barriers >= team->renegotiate_at;
 }
 
 gba_status_t gba_team_count(gba_team_t *team)
 {
     if (NULL == team)
         return GBA_OK;
-    team->elsewhere++;
+    team->fallback_barriers++;
     return gba_team_renegotiate_due(team) ? GBA_RENEGOTIATE : GBA_OK;
 }

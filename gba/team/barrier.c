@@ -35,7 +35,7 @@ gba_status_t gba_barrier_test(gba_team_t *team)
     if (GBA_OK == status && team->under_way) {
         team->under_way = false;
         (void)gba_team_complete(team);
-        gba_watchdog_over(team);
+        gba_watchdog_end(team);
         /*
          * From the next round on a member of a failed team does not arrive at the device. The
          * sequence there may be behind the team's rounds: this member bypassed the device in this

@@ -45,16 +45,16 @@ struct gba_team {
         bool inspect_failed;    /* the failed check has been logged */
     } watchdog;
 
-    /* Since the last renegotiation, or the last loss of a group; see alloc.c: */
-    uint64_t elsewhere;  /* barriers that did not go through the team */
-    uint64_t met_rounds; /* the team's rounds at that time */
-    uint64_t met_ns;     /* that time, ns; 0: never */
-    uint64_t pause;      /* rank 0: barriers until the next renegotiation */
-    uint32_t nodes;      /* of the members, or of this switch domain; 0: not known */
-    bool apart;          /* the members are in several switch domains */
+    /* Since the last renegotiation, or the last failure of a group; see alloc.c: */
+    uint64_t fallback_barriers;   /* barriers of the members that did not use the team */
+    uint64_t renegotiated_rounds; /* the team's rounds at that time */
+    uint64_t renegotiated_ns;     /* that time, ns; 0: never */
+    uint64_t pause;               /* rank 0: barriers until the next renegotiation */
+    uint32_t nodes;               /* of the members, or of this switch domain; 0: not known */
+    bool apart;                   /* the members are in several switch domains */
 
-    gba_status_t loss;             /* why this member gave up the group; GBA_OK: it did not */
-    uint64_t loss_round;           /* the round in which it did, counted from 1 */
+    gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
+    uint64_t failed_round;         /* the round of that failure, counted from 1 */
     struct gba_failover *failover; /* of a team on a device path, else NULL */
     struct {
         struct gba_message_barrier messages; /* not opened: the team has no degraded mode */

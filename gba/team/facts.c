@@ -22,7 +22,7 @@ void gba_facts_bypass(struct gba_facts *facts, uint64_t round)
         facts->first_bypassed = round;
 }
 
-/* Whether `count` members from `first` on have arrived at `round`. This member is not asked. */
+/* Whether `count` members from `first` on, except this member, have arrived at `round`. */
 static bool range_arrived(const struct gba_facts *facts, uint32_t first, uint32_t count,
                           uint64_t round)
 {
@@ -83,7 +83,7 @@ static uint32_t sweep_next(struct gba_facts *facts, const struct gba_circle *cir
             break;
         member = circle->ranks[member];
         if (gba_graph_adjacent(facts->rank, member, facts->size))
-            member = GBA_GRAPH_END; /* it has come */
+            member = GBA_GRAPH_END; /* sent already, as a neighbour */
     }
     return member;
 }
@@ -96,7 +96,7 @@ static uint32_t subtree_arrived(const struct gba_facts *facts, uint64_t round)
     return range_arrived(facts, facts->rank, members, round) ? members : 1;
 }
 
-/* Whether all members of the subtree have arrived, and the parent does not know it. */
+/* Whether all members of the subtree have arrived, and the parent has not been notified. */
 static bool cover_due(const struct gba_facts *facts, uint64_t round)
 {
     uint32_t members = gba_tree_members(facts->rank, facts->size);
@@ -121,7 +121,7 @@ static uint32_t wide_next(struct gba_facts *facts)
         if (!gba_graph_adjacent(facts->rank, member, facts->size))
             return member;
         if (facts->wide + 1 < facts->size)
-            facts->wide++; /* it has come */
+            facts->wide++; /* sent already, as a neighbour */
     }
     return GBA_GRAPH_END;
 }

@@ -48,15 +48,15 @@ void gba_facts_bypass(struct gba_facts *facts, uint64_t round);
 /* Whether notifications state that all other members have arrived at `round`. */
 bool gba_facts_complete(const struct gba_facts *facts, uint64_t round);
 
-/* Whether another member has arrived at `round`: 1: yes; 0: it is a neighbour that has not said so;
- * -1: this member cannot see it. */
+/* Whether another member has arrived at `round`: 1: yes; 0: it is a neighbour and has not notified
+ * this member; -1: this member receives no notification from it. */
 int gba_facts_arrived(const struct gba_facts *facts, uint32_t member, uint64_t round);
 
 /* Store a received notification. Returns GBA_OK or GBA_ERR_PARAM. */
 gba_status_t gba_facts_take(struct gba_facts *facts, const gba_notification_t *notification);
 
-/* Whether "completed" must be sent to a member that has asked about this round, which is complete.
- * Records it as sent. */
+/* Whether "completed" must be sent to a member that has sent "arrived" for this round, which is
+ * complete here. Records it as sent. */
 bool gba_facts_answer(struct gba_facts *facts, uint32_t member, uint64_t round);
 
 /* The round lasts: notify one more member, which is not a neighbour. */

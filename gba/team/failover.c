@@ -77,7 +77,7 @@
  * know of the failure send (a). The graph is connected, so all are notified. If the device
  * completes n, each member of its group is released, or its watchdog repairs the loss or finds the
  * device failed (watchdog.c). A member that waits for its node's leader is released by it, or reads
- * in the node's shared memory that the leader has completed n otherwise (gba_path_tell_death).
+ * in the node's shared memory that the leader has completed n otherwise (gba_path_set_failed).
  *
  * Who waits for whom: after (c) no member needs a member that has completed n by notifications. A
  * member that the device has released and that is outside of the runtime answers when it returns.
@@ -323,7 +323,7 @@ gba_status_t gba_failover_test(struct gba_team *team)
     if (complete) {
         /* This member does not release its node, whose members may have no neighbour that knows of
          * the failure. */
-        gba_path_tell_death(path);
+        gba_path_set_failed(path);
         return NULL != path->ops->finish ? path->ops->finish(path) : GBA_OK;
     }
     if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))

@@ -18,7 +18,7 @@ static void node_place(struct gba_node *node, const struct gba_plan *plan)
     uint32_t local_rank = plan->topology.local_rank;
 
     node->mark = gba_segment_slots(segment, local_rank);
-    node->death = gba_segment_word(segment, GBA_SEGMENT_DEATH);
+    node->failed = gba_segment_word(segment, GBA_SEGMENT_FAILED);
     gba_node_barrier_init(&node->barrier, segment, plan->sequence);
     gba_shm_init(&node->shm, segment, local_rank);
 }

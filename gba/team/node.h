@@ -16,9 +16,9 @@ struct gba_node {
     struct gba_segment segment;
     struct gba_node_barrier barrier;
     struct gba_shm shm;
-    gba_word_t *mark;  /* the round at which this member arrived, for the watchdog */
-    gba_word_t *death; /* see gba_path_tell_death */
-    uint32_t *locals;  /* [segment.members] ranks of the node's members, ascending */
+    gba_word_t *mark;   /* the round at which this member arrived, for the watchdog */
+    gba_word_t *failed; /* see gba_path_set_failed */
+    uint32_t *locals;   /* [segment.members] ranks of the node's members, ascending */
 };
 
 /* Initialise a node without memory. */

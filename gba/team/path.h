@@ -107,25 +107,25 @@ struct gba_path_base {
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;
-    gba_word_t *death; /* shared in the node; not 0: a member of the node knows that the device has
+    gba_word_t *failed; /* shared in the node; not 0: a member of the node knows that the device has
                           failed. NULL: not shared */
 };
 
 /*
  * Store in the node that the device has failed. The node's leader calls it when it does not release
  * the node, because the other members of the node may have no other way to learn it. Release: pairs
- * with gba_path_dead, which then sees every earlier release of the node.
+ * with gba_path_failed, which then sees every earlier release of the node.
  */
-static inline void gba_path_tell_death(struct gba_path_base *path)
+static inline void gba_path_set_failed(struct gba_path_base *path)
 {
-    if (NULL != path->death)
-        gba_word_store_release(path->death, 1);
+    if (NULL != path->failed)
+        gba_word_store_release(path->failed, 1);
 }
 
-/* Whether a member of the node has called gba_path_tell_death. Acquire. */
-static inline bool gba_path_dead(const struct gba_path_base *path)
+/* Whether a member of the node has called gba_path_set_failed. Acquire. */
+static inline bool gba_path_failed(const struct gba_path_base *path)
 {
-    return NULL != path->death && 0 != gba_word_load_acquire(path->death);
+    return NULL != path->failed && 0 != gba_word_load_acquire(path->failed);
 }
 
 /* gba_path_ops.awaited of a path that waits for the release of its group. A process stores the flag

@@ -397,7 +397,7 @@ void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_plan *pla
         hybrid->leaders_ops = &leaders_by_messages;
     hybrid->base.follows = !leader;
     gba_node_move(&hybrid->node, node);
-    hybrid->base.death = hybrid->node.death;
+    hybrid->base.failed = hybrid->node.failed;
     if (hybrid->split) {
         hybrid->nodes = plan->domains.size;
         hybrid->leaders = plan->domains.leaders;

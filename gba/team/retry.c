@@ -63,7 +63,7 @@ void gba_retry_begin(struct gba_retry *retry, uint64_t now, uint32_t members, ui
     retry->pause = retry->first;
     retry->due = now + retry->pause;
     retry->loss = GBA_LOSS_NONE;
-    retry->mended = false;
+    retry->resent = false;
 }
 
 void gba_retry_later(struct gba_retry *retry, uint64_t now)
@@ -85,14 +85,14 @@ bool gba_retry_read(struct gba_retry *retry, uint64_t now, enum gba_loss loss)
         return false;
     }
     gba_retry_later(retry, now);
-    retry->mended = retry->mended || GBA_LOSS_NONE != loss;
+    retry->resent = retry->resent || GBA_LOSS_NONE != loss;
     return GBA_LOSS_NONE != loss;
 }
 
 void gba_retry_end(struct gba_retry *retry, uint64_t took)
 {
-    /* A round with a loss of this member tells nothing of other rounds. */
-    if (retry->mended)
+    /* A round with a loss of this member is not typical. */
+    if (retry->resent)
         return;
     if (took > retry->typical)
         typical_longer(retry);

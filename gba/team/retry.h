@@ -39,7 +39,7 @@ struct gba_retry {
     uint64_t pause;     /* the current pause of this round */
     uint64_t due;       /* time of the next reading */
     enum gba_loss loss; /* what the last reading showed */
-    bool mended;        /* an arrival was resent in this round */
+    bool resent;        /* an arrival was resent in this round */
 };
 
 /* Initialise. fixed: ns, 0: automatic. */

@@ -40,7 +40,7 @@ static uint32_t late_source(const struct gba_team *team)
 }
 
 /* Whether a member has arrived in the current round, as far as this member can see. group: as for
- * stalled_tell. */
+ * stalled_report. */
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
@@ -70,38 +70,38 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 }
 
 /* What one member can see of a stalled round. */
-struct picture {
+struct stall_view {
     uint32_t arrived, unknown, missing;
     uint32_t first; /* lowest member that has arrived; size: none */
     bool next;      /* the next member in the ring is missing */
     char names[640];
 };
 
-static void picture_take(struct picture *picture, const struct gba_team *team,
-                         const gba_group_state_t *group)
+static void stall_view_take(struct stall_view *view, const struct gba_team *team,
+                            const gba_group_state_t *group)
 {
     char one[128];
     size_t used = 0;
 
-    memset(picture, 0, sizeof *picture);
-    picture->first = team->size;
+    memset(view, 0, sizeof *view);
+    view->first = team->size;
     for (uint32_t member = 0; member < team->size; member++) {
         enum gba_arrived state = team_arrived(team, group, member);
 
-        picture->unknown += GBA_ARRIVED_UNKNOWN == state;
-        picture->arrived += GBA_ARRIVED_YES == state;
-        if (GBA_ARRIVED_YES == state && member < picture->first)
-            picture->first = member;
-        picture->next |= GBA_ARRIVED_NO == state && member == (team->rank + 1) % team->size;
-        if (GBA_ARRIVED_NO != state || picture->missing++ >= NAMED || used >= sizeof picture->names)
+        view->unknown += GBA_ARRIVED_UNKNOWN == state;
+        view->arrived += GBA_ARRIVED_YES == state;
+        if (GBA_ARRIVED_YES == state && member < view->first)
+            view->first = member;
+        view->next |= GBA_ARRIVED_NO == state && member == (team->rank + 1) % team->size;
+        if (GBA_ARRIVED_NO != state || view->missing++ >= NAMED || used >= sizeof view->names)
             continue;
         name_missing(team, member, one, sizeof one);
-        used += (size_t)snprintf(picture->names + used, sizeof picture->names - used, "%s%s",
+        used += (size_t)snprintf(view->names + used, sizeof view->names - used, "%s%s",
                                  0 == used ? "" : ", ", one);
     }
-    if (picture->missing > NAMED && used < sizeof picture->names)
-        snprintf(picture->names + used, sizeof picture->names - used, " and %u more",
-                 picture->missing - NAMED);
+    if (view->missing > NAMED && used < sizeof view->names)
+        snprintf(view->names + used, sizeof view->names - used, " and %u more",
+                 view->missing - NAMED);
 }
 
 /*
@@ -111,49 +111,48 @@ static void picture_take(struct picture *picture, const struct gba_team *team,
  * a member that waits for the first message of that host reports, too. A member that cannot read
  * the registers of its group shares no view with other members, and reports for itself.
  */
-static bool stalled_speaks(const struct gba_team *team, const gba_group_state_t *group,
-                           struct picture *picture)
+static bool stalled_is_reporter(const struct gba_team *team, const gba_group_state_t *group,
+                                struct stall_view *view)
 {
     uint32_t source;
 
     /* In a failed team of many members each member sees other neighbours. */
-    if (picture->missing > 0 && picture->unknown > 0 && gba_failover_failed(team))
-        return picture->next;
-    if (picture->missing > 0)
-        return picture->first == team->rank;
+    if (view->missing > 0 && view->unknown > 0 && gba_failover_failed(team))
+        return view->next;
+    if (view->missing > 0)
+        return view->first == team->rank;
     source = late_source(team);
     if (UINT32_MAX == source)
         return NULL == group;
-    name_missing(team, source, picture->names, sizeof picture->names);
+    name_missing(team, source, view->names, sizeof view->names);
     return true;
 }
 
 /* Report the stalled round, once. group: the registers of the group; NULL: they could not be read;
  * ignored for a failed team. now: ns. */
-static void stalled_tell(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
+static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
-    struct picture picture;
+    struct stall_view view;
     char unknown[64] = "";
 
     team->watchdog.report_due = UINT64_MAX; /* once */
-    picture_take(&picture, team, group);
-    team->watchdog.reported = stalled_speaks(team, group, &picture);
+    stall_view_take(&view, team, group);
+    team->watchdog.reported = stalled_is_reporter(team, group, &view);
     if (!team->watchdog.reported)
         return;
-    if (picture.unknown > 0)
-        snprintf(unknown, sizeof unknown, " (%u not visible to this process)", picture.unknown);
+    if (view.unknown > 0)
+        snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
     gba_log(GBA_LOG_TEAM,
             "%s: barrier %llu (%s%s) stalled for %llu s: %u of %u members have "
             "arrived%s%s%s",
             team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
-            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
-            picture.arrived, team->size, unknown,
-            '\0' == picture.names[0] ? "" : "; missing: ", picture.names);
+            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds, view.arrived,
+            team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
 }
 
 /* Report the end of a barrier whose stall was reported. */
-static void stalled_over(struct gba_team *team)
+static void stalled_end(struct gba_team *team)
 {
     if (team->watchdog.reported)
         gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
@@ -162,9 +161,9 @@ static void stalled_over(struct gba_team *team)
     team->watchdog.reported = false;
 }
 
-void gba_watchdog_over(struct gba_team *team)
+void gba_watchdog_end(struct gba_team *team)
 {
-    stalled_over(team);
+    stalled_end(team);
     if (!team->watchdog.watched)
         return;
     team->watchdog.watched = false;
@@ -183,7 +182,7 @@ static enum gba_loss watch_loss(const struct gba_local_state *state, const gba_g
 
 /* Compare the device's state of this round with this member's, and repair a lost arrival or
  * release. */
-static void watch_mend(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
+static void watch_repair(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     struct gba_path_base *path = team->path;
     struct gba_local_state *state = NULL != path->ops->in_group ? path->ops->in_group(path) : NULL;
@@ -232,7 +231,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     const gba_group_t *group = team->path->group;
     uint64_t round = gba_team_rounds(team) + 1;
 
-    stalled_over(team);
+    stalled_end(team);
     gba_retry_begin(&team->watchdog.retry, now, NULL != group ? group->membership->members : 0,
                     round - team->watchdog.round - 1);
     team->watchdog.round = round;
@@ -250,17 +249,17 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
     return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
 
-/* This member has found that its group has failed. loss: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
-static gba_status_t watch_lost(struct gba_team *team, gba_status_t loss)
+/* This member has found that its group has failed. failure: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
+static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
 {
-    team->loss = loss;
-    team->loss_round = gba_team_rounds(team) + 1;
-    gba_path_tell_death(team->path);
+    team->failure = failure;
+    team->failed_round = gba_team_rounds(team) + 1;
+    gba_path_set_failed(team->path);
     gba_failover_fail(team);
     return GBA_ERR_DEAD;
 }
 
-/* Members that could help may be no neighbours of this one. */
+/* In a long round, notify one more member: a member that can answer may be no neighbour. */
 static void watch_widen(struct gba_team *team, uint64_t now)
 {
     if (now < team->watchdog.widen_due)
@@ -284,31 +283,31 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_begin(team, now);
     /* The leader may have released the node before it found the device dead. This member's next
      * test then sees that release, as in any failed round. */
-    if (gba_path_dead(path))
+    if (gba_path_failed(path))
         gba_failover_fail(team);
     retry = NULL != path->group && now >= team->watchdog.retry.due;
     stalled = now >= team->watchdog.report_due;
     if (gba_failover_failed(team)) {
         memset(&group, 0, sizeof group);
         if (stalled)
-            stalled_tell(team, &group, now);
+            stalled_report(team, &group, now);
         if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
             return GBA_INPROGRESS;
         watch_widen(team, now);
         return GBA_ERR_DEAD;
     }
     if (NULL != path->state && gba_state_reclaimed(path->state))
-        return watch_lost(team, GBA_ERR_RECLAIMED);
+        return watch_failed(team, GBA_ERR_RECLAIMED);
     if (!retry && !stalled)
         return GBA_INPROGRESS;
 
     status = watch_inspect(team, &group);
     if (stalled && (GBA_OK == status || GBA_INPROGRESS == status))
-        stalled_tell(team, GBA_OK == status ? &group : NULL, now);
+        stalled_report(team, GBA_OK == status ? &group : NULL, now);
     if (retry && GBA_OK == status)
-        watch_mend(team, &group, now);
+        watch_repair(team, &group, now);
     else if (retry)
         gba_retry_later(&team->watchdog.retry, now);
-    return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_lost(team, status)
+    return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_failed(team, status)
                                                                  : GBA_INPROGRESS;
 }

@@ -18,6 +18,6 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now);
 
 /* The round has ended: learn its duration, and report the end if the stall was reported. Reads the
  * clock if the round has been checked. */
-void gba_watchdog_over(struct gba_team *team);
+void gba_watchdog_end(struct gba_team *team);
 
 #endif

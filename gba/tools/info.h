@@ -7,7 +7,7 @@
 
 #include "gba/gba.h"
 
-/* Exit statuses, so that a script can tell "no device here" from "asked in the wrong way". */
+/* Exit statuses. A script can distinguish a missing device from wrong arguments. */
 enum info_exit {
     INFO_EXIT_OK = 0,
     INFO_EXIT_NO_DEVICE = 1, /* no such device, or it cannot be opened or does not answer */

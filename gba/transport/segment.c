@@ -136,7 +136,7 @@ static void fill(const struct gba_segment *segment, const uint64_t cookie[2], ui
                               .members = segment->members,
                               .slots = segment->slots};
     gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_SLEEPERS), 0);
-    gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_DEATH), 0);
+    gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_FAILED), 0);
     gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_ARRIVED), 0);
     gba_word_store_relaxed(gba_segment_word(segment, GBA_SEGMENT_RELEASE), sequence);
     for (uint32_t member = 0; member < segment->members; member++) {

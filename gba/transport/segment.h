@@ -25,7 +25,7 @@
 #define GBA_SLOT_SIZE        64u  /* one line: a store to a slot invalidates no other slot */
 #define GBA_SEGMENT_STRIDE   128u /* two lines */
 #define GBA_SEGMENT_SLEEPERS 64u  /* beside the header: no barrier writes this line */
-#define GBA_SEGMENT_DEATH    72u  /* the leader sets it when its device has failed */
+#define GBA_SEGMENT_FAILED   72u  /* the leader sets it when its device has failed */
 #define GBA_SEGMENT_ARRIVED  GBA_SEGMENT_STRIDE
 #define GBA_SEGMENT_RELEASE  (2u * GBA_SEGMENT_STRIDE)
 #define GBA_SEGMENT_SLOTS    (3u * GBA_SEGMENT_STRIDE)

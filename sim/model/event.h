@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What concerns a port: the groups in which it has a say, its events and interrupts, and the
- * counting of errors, which depends on both. Pure. Not thread-safe on one group.
+ * Ports: the groups that concern a port, its events and interrupts, and the counting of errors,
+ * which depends on both. Pure. Not thread-safe on one group.
  */
 #ifndef GBA_SIM_EVENT_H
 #define GBA_SIM_EVENT_H

@@ -180,7 +180,7 @@ static void release(struct gba_model_group *group, uint32_t member,
     group->core.counters[GBA_COUNTER_RELEASES]++;
 }
 
-/* Tell the ports that requested it that a round is complete. [NOTE-1] */
+/* Send the event of a complete round to the ports that requested it. [NOTE-1] */
 static void notify_all(struct gba_model *model, uint32_t id, struct gba_model_effects *effects)
 {
     struct gba_model_record *record = &model->group[id].record;

@@ -174,7 +174,7 @@ static uint32_t write_table(const struct gba_model *model, struct gba_model_grou
     return gba_model_store_table(group, member, address);
 }
 
-/* A bus address is nobody's business but its own host's. [PORT-5] */
+/* A bus address is visible only to the host that it belongs to. [PORT-5] */
 static uint64_t read_table(const struct gba_model *model, const struct gba_model_group *group,
                            uint32_t port, uint32_t member)
 {

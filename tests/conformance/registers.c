@@ -35,7 +35,7 @@ static void device_page(struct conf *conf)
     assert_memory_equal(uuid, info.uuid, sizeof uuid);
 }
 
-static void registers_say_what_inspect_says(struct conf *conf)
+static void registers_agree_with_inspect(struct conf *conf)
 {
     gba_group_state_t state;
     uint32_t number;
@@ -211,7 +211,7 @@ static void accesses_to_no_group(struct conf *conf)
 
 const struct conf_test conf_register_tests[] = {
     {"device page", device_page},
-    {"registers say what inspect says", registers_say_what_inspect_says},
+    {"registers say what inspect says", registers_agree_with_inspect},
     {"arrivals through registers", arrivals_through_registers},
     {"wrong accesses", wrong_accesses},
     {"misaligned accesses", misaligned_accesses},

@@ -199,7 +199,7 @@ static void withdrawn_members(struct conf *conf)
 }
 
 /* The arrived mask shows a watchdog which members are missing. */
-static void inspect_says_who_is_missing(struct conf *conf)
+static void inspect_shows_missing_members(struct conf *conf)
 {
     static const uint32_t present[] = {0, 63, 64, 127, 640, 707};
     uint64_t mask[GBA_MASK_WORDS] = {0};
@@ -229,6 +229,6 @@ const struct conf_test conf_round_tests[] = {
     {"wrong arrivals", wrong_arrivals},
     {"arrivals before the group is armed", arrivals_before_the_group_is_armed},
     {"withdrawn members", withdrawn_members},
-    {"inspect says who is missing", inspect_says_who_is_missing},
+    {"inspect says who is missing", inspect_shows_missing_members},
     {NULL, NULL},
 };

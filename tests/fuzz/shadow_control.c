@@ -67,7 +67,7 @@ bool shadow_concerns(const struct shadow *s, uint32_t port)
 }
 
 /* Tell the ports with members. */
-static void tell(struct shadow *s, uint32_t except, uint32_t events)
+static void send_event(struct shadow *s, uint32_t except, uint32_t events)
 {
     for (uint32_t port = 0; port < shadow_ports; port++) {
         if (port != except && owned(s, port) > 0)
@@ -176,7 +176,7 @@ static uint32_t leave(struct shadow *s, const struct shadow_bank *bank, uint32_t
         return GBA_RESULT_PARAM;
     remove_member(s, bank->member);
     if (bank->value == GBA_LEAVE_DIED)
-        tell(s, port, GBA_IRQ_DIED);
+        send_event(s, port, GBA_IRQ_DIED);
     release_if_empty(s);
     return GBA_RESULT_OK;
 }
@@ -195,7 +195,7 @@ static uint32_t take_back(struct shadow *s, uint32_t port)
     memset(s->address, 0, sizeof(s->address));
     memset(s->asks, 0, sizeof(s->asks));
     s->life = SHADOW_TAKEN;
-    tell(s, SHADOW_PORTS, GBA_IRQ_TAKEN);
+    send_event(s, SHADOW_PORTS, GBA_IRQ_TAKEN);
     return GBA_RESULT_OK;
 }
 
@@ -278,7 +278,7 @@ void shadow_port_changes(uint32_t port, bool up, uint32_t quota)
         struct shadow *s = &shadows[g];
 
         if (remove_port(s, port) > 0)
-            tell(s, port, GBA_IRQ_PORT_DOWN);
+            send_event(s, port, GBA_IRQ_PORT_DOWN);
         if (s->holder == port + 1 && !s->anyone)
             release_group(s);
         if (s->holder == port + 1)

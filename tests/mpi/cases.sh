@@ -166,7 +166,7 @@ hierarchy_right() {
 }
 
 # HOSTS RANKS: only leaders detect losses.
-hierarchy_mended() {
+hierarchy_resent() {
     on_hosts "$1" "$2" 'sim?lose_arrival=5&lose_release=7' early_exit 30
     took sim
 }
@@ -196,7 +196,7 @@ hierarchy_all() {
     done
     test_case hierarchy-kinds-64-5 hierarchy_right 5 64 kinds
     for hosts in 1 3; do
-        test_case "hierarchy-mended-$hosts" hierarchy_mended "$hosts" 7
+        test_case "hierarchy-resent-$hosts" hierarchy_resent "$hosts" 7
         test_case "hierarchy-death-$hosts" hierarchy_death "$hosts" 7 20
     done
 }

@@ -36,7 +36,7 @@ domains_sequence() { # HOSTS RANKS SEQUENCE
     domains_right "$1" "$2" '- -' many 5000
 }
 
-domains_mended() {
+domains_resent() {
     on_domains "$1" "$2" '?lose_arrival=5 ?lose_release=7' early_exit 30
     took sim
 }
@@ -113,7 +113,7 @@ all_domains() {
         test_case "domains-sequence-32-$ranks" domains_sequence 4 "$ranks" $((0xffffff00))
     done
     test_case domains-three domains_right 5 9 '- - -' early_exit 100
-    test_case domains-mended domains_mended 4 7
+    test_case domains-resent domains_resent 4 7
     # Two rounds make a barrier. The device dies in the second round of the sixth barrier, when one rank
     # has its release; in its first round, when one rank has its release; and when no rank has.
     for mode in 2 3 4; do

@@ -6,7 +6,7 @@
 
 # OPTIONS KEY...: with these options of the simulator all barriers are right, and these totals are not
 # 0.
-mended() {
+faulty() {
     local options=$1 key
     shift
     limit 120
@@ -514,13 +514,13 @@ all_stalled() {
 
 all_faults() {
     local rounds ranks mode
-    test_case fault-lose-arrival mended lose_arrival=7 'lost arrivals'
-    test_case fault-lose-release mended lose_release=7 'lost releases'
-    test_case fault-lose-both mended 'lose_arrival=11&lose_release=13' 'lost arrivals' 'lost releases'
-    test_case fault-repeat-release mended repeat_release=5
-    test_case fault-latency mended latency=20us
-    test_case fault-jitter mended 'latency=5us&jitter=50us&seed=3'
-    test_case fault-all mended 'latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5' 'lost arrivals'
+    test_case fault-lose-arrival faulty lose_arrival=7 'lost arrivals'
+    test_case fault-lose-release faulty lose_release=7 'lost releases'
+    test_case fault-lose-both faulty 'lose_arrival=11&lose_release=13' 'lost arrivals' 'lost releases'
+    test_case fault-repeat-release faulty repeat_release=5
+    test_case fault-latency faulty latency=20us
+    test_case fault-jitter faulty 'latency=5us&jitter=50us&seed=3'
+    test_case fault-all faulty 'latency=1us&jitter=9us&lose_arrival=17&lose_release=19&repeat_release=5' 'lost arrivals'
     test_case fault-full refused full=1 'no barrier group is free'
     test_case fault-version refused version=0x20000 'version'
     test_case fault-refuse-rank refused_rank

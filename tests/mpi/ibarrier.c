@@ -153,7 +153,7 @@ static void batch_run(MPI_Comm comm, int slot, uint32_t id, int count, int way, 
 }
 
 /* A member that waits in MPI_Recv, or computes and calls MPI_Test, lets barriers go on. */
-static void progress_elsewhere(MPI_Comm comm)
+static void progress_other_comm(MPI_Comm comm)
 {
     MPI_Request requests[2];
     int token = 0, flag = 0, others;
@@ -237,7 +237,7 @@ static void everything(void)
             batch_run(comm, 1, id++, way % 2 == 0 ? MANY : 1 + i, way, &mine);
     MPI_Barrier(comm);
     test_step("progress of nonblocking barriers in other calls");
-    progress_elsewhere(comm);
+    progress_other_comm(comm);
     test_step("nonblocking barriers freed and cancelled");
     refused(comm);
     MPI_Comm_free(&comm);

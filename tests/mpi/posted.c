@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     isend = mca_pml.pml_isend;
     mca_pml.pml_isend = isend_and_ask;
     (void)gba_common_notifications_start(&lock, &ompi_mpi_comm_world.comm);
-    (void)gba_common_notifications_tell(NULL, peer, NULL);
+    (void)gba_common_notifications_post(NULL, peer, NULL);
     /* By progress and not by the flush, whose own step would be the only one. */
     while (sends < MEMBERS - 1)
         (void)opal_progress();

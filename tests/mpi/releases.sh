@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
 # The program reported that this Open MPI lacks the tested feature.
-skip_if_told() {
+skip_if_disabled() {
     ! grep -q '^skipped: ' "$out" || skip "$(sed -n 's/^skipped: //p' "$out" | head -n 1)"
 }
 
@@ -15,7 +15,7 @@ persistent_right() {
     limit 120
     path_options "$device"
     job "${path[@]}" "$@" -np "$ranks" -- persistent
-    skip_if_told
+    skip_if_disabled
     lines 1 '^persistent: right$'
     took "$device"
 }
@@ -25,7 +25,7 @@ persistent_dies() {
     limit 120
     path_options 'sim?die_after=200'
     job "${path[@]}" -np 3 -- persistent
-    skip_if_told
+    skip_if_disabled
     lines 1 '^persistent: right$'
     total_is failovers -gt 0
 }
@@ -37,7 +37,7 @@ persistent_lacks() {
     # Not exclusive: a rank without the plugin could not start at all.
     selection=()
     job -np 3 -- persistent kept
-    skip_if_told
+    skip_if_disabled
     lines 1 '^persistent: right$'
 }
 
@@ -49,7 +49,7 @@ sessions_right() {
     path_options "$3"
     # Some PMLs of Open MPI 5.0 crash in a second session, without any plugin.
     job "${path[@]}" --mca pml ob1 -np "$2" -- sessions "$1" "$work/entered"
-    skip_if_told
+    skip_if_disabled
     lines 1 '^sessions: right$'
     case $3 in
     sim*) grep -aq 'software: .*the communicator belongs to a session' "$out" || fail 'no reason' ;;
@@ -118,7 +118,7 @@ ft_right() {
     fault_tolerant
     limit 60
     job --with-ft ulfm -np 4 -- ulfm || true # mpirun notes the dead rank in its status
-    skip_if_told
+    skip_if_disabled
     lines 0 '^FAIL'
     lines 1 '^ulfm: right$'
 }

@@ -14,8 +14,8 @@ static uint32_t word_of(struct gba_transport *s, uint32_t slot, uint32_t seq)
     return s->ops->mine(s, slot, gba_slot_parity(seq));
 }
 
-static gba_status_t tell(struct gba_algo_state *b, struct gba_transport *s, uint32_t distance,
-                         uint32_t slot)
+static gba_status_t set_peer(struct gba_algo_state *b, struct gba_transport *s, uint32_t distance,
+                             uint32_t slot)
 {
     return s->ops->set(s, gba_sched_peer(b->rank, distance, b->size), slot, b->seq);
 }
@@ -30,7 +30,7 @@ static gba_status_t lanes_start(struct gba_algo_state *b, struct gba_transport *
     b->seq = seq;
     b->seen = 0;
     for (uint32_t lane = 1; lane <= gba_sched_lanes(1, b->size, b->radix); lane++)
-        (void)tell(b, s, lane, lane - 1);
+        (void)set_peer(b, s, lane, lane - 1);
     return GBA_OK;
 }
 
@@ -47,7 +47,7 @@ static bool lane_test(struct gba_algo_state *b, struct gba_transport *s, uint32_
         distance *= b->radix;
         b->seen += 1u << (4 * lane);
         if (lane * distance < b->size)
-            (void)tell(b, s, lane * distance, gba_sched_slot(round, lane, b->radix));
+            (void)set_peer(b, s, lane * distance, gba_sched_slot(round, lane, b->radix));
     }
     return true;
 }
@@ -124,7 +124,7 @@ static gba_status_t eager_start(struct gba_algo_state *b, struct gba_transport *
     b->seq = seq;
     b->seen = 0;
     for (uint32_t distance = 1, slot = 0; distance < b->size; distance *= 2, slot++)
-        (void)tell(b, s, distance, slot);
+        (void)set_peer(b, s, distance, slot);
     return GBA_OK;
 }
 
@@ -149,7 +149,7 @@ static gba_status_t eager_test(struct gba_algo_state *b, struct gba_transport *s
             b->distance *= 2;                                                       \
             b->slot++;                                                              \
             if (b->distance < last)                                                 \
-                (void)tell(b, s, b->distance, b->slot);                             \
+                (void)set_peer(b, s, b->distance, b->slot);                         \
         }                                                                           \
         return GBA_OK;                                                              \
     }

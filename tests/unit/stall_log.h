@@ -23,43 +23,43 @@ static struct {
     unsigned reported, ended; /* lines of the stall, and lines of its end */
     unsigned wanted;
     char lines[4096]; /* lines that name the missing member */
-} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} stall_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static inline void hear(void *ctx, gba_log_level_t level, const char *line)
+static inline void stall_log_line(void *ctx, gba_log_level_t level, const char *line)
 {
     size_t used;
 
     (void)ctx;
     if (GBA_LOG_TEAM != level)
         return;
-    pthread_mutex_lock(&heard.lock);
+    pthread_mutex_lock(&stall_log.lock);
     if (NULL != strstr(line, "has ended")) {
-        heard.ended++;
+        stall_log.ended++;
     } else {
-        heard.reported++;
-        used = strlen(heard.lines);
-        snprintf(heard.lines + used, sizeof heard.lines - used, "%s\n", line);
+        stall_log.reported++;
+        used = strlen(stall_log.lines);
+        snprintf(stall_log.lines + used, sizeof stall_log.lines - used, "%s\n", line);
     }
-    pthread_mutex_unlock(&heard.lock);
+    pthread_mutex_unlock(&stall_log.lock);
 }
 
 /* Collect from here on, until the next gba_log_set. wanted: the lines that must come before the
  * late member may arrive, because the machine may be slow. */
-static inline void hear_begin(unsigned wanted)
+static inline void stall_log_begin(unsigned wanted)
 {
-    heard.reported = heard.ended = 0;
-    heard.lines[0] = '\0';
-    heard.wanted = wanted;
-    gba_log_set(hear, NULL, GBA_LOG_WARN);
+    stall_log.reported = stall_log.ended = 0;
+    stall_log.lines[0] = '\0';
+    stall_log.wanted = wanted;
+    gba_log_set(stall_log_line, NULL, GBA_LOG_WARN);
 }
 
-static inline bool heard_enough(void)
+static inline bool stall_log_complete(void)
 {
     bool enough;
 
-    pthread_mutex_lock(&heard.lock);
-    enough = heard.reported >= heard.wanted;
-    pthread_mutex_unlock(&heard.lock);
+    pthread_mutex_lock(&stall_log.lock);
+    enough = stall_log.reported >= stall_log.wanted;
+    pthread_mutex_unlock(&stall_log.lock);
     return enough;
 }
 
@@ -67,14 +67,14 @@ static inline bool heard_enough(void)
  * that as many lines reported the end. */
 static inline void expect_lines(unsigned lines)
 {
-    assert_int_equal(heard.reported, lines);
-    assert_int_equal(heard.ended, lines);
+    assert_int_equal(stall_log.reported, lines);
+    assert_int_equal(stall_log.ended, lines);
 }
 
 static inline void expect_line(const char *text)
 {
-    if (NULL == strstr(heard.lines, text))
-        fail_msg("\"%s\" is not in:\n%s", text, heard.lines);
+    if (NULL == strstr(stall_log.lines, text))
+        fail_msg("\"%s\" is not in:\n%s", text, stall_log.lines);
 }
 
 #endif

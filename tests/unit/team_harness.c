@@ -47,7 +47,7 @@ static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_o
 
     if (GBA_PATH_FALLBACK != gba_team_path(team))
         return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
-    w->elsewhere[oob->rank]++;
+    w->fallback_barriers[oob->rank]++;
     status = oob->barrier(oob->ctx);
     if (GBA_OK == status)
         status = gba_team_count(team);
@@ -150,7 +150,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
     if (GBA_OK != w->returned[oob->rank])
         return;
-    w->elsewhere[oob->rank] = w->moved[oob->rank] = 0;
+    w->fallback_barriers[oob->rank] = w->moved[oob->rank] = 0;
     if (w->past || GBA_PATH_FALLBACK != gba_team_path(team))
         run_rounds(w, team, &attr, oob);
     w->path[oob->rank] = gba_team_path(team);
@@ -183,8 +183,8 @@ static void all_the_same(const struct harness *w, uint32_t size)
         assert_int_equal(w->reason[r], w->reason[0]);
         assert_string_equal(w->why[r], w->why[0]);
         assert_int_equal(w->moved[r], w->moved[0]);
-        assert_int_equal(w->stats[r].rounds + w->elsewhere[r],
-                         w->stats[0].rounds + w->elsewhere[0]);
+        assert_int_equal(w->stats[r].rounds + w->fallback_barriers[r],
+                         w->stats[0].rounds + w->fallback_barriers[0]);
         assert_int_equal(w->stats[r].renegotiations, w->stats[0].renegotiations);
         assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
         assert_int_equal(w->stats[r].reclaims, w->stats[0].reclaims);
@@ -203,7 +203,7 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path)
     all_the_same(w, size);
     assert_int_equal(w->path[0], path);
     if (GBA_PATH_FALLBACK != path && !w->until_death)
-        assert_int_equal(w->stats[0].rounds + w->elsewhere[0], w->rounds);
+        assert_int_equal(w->stats[0].rounds + w->fallback_barriers[0], w->rounds);
     assert_int_equal(gba_word_load_relaxed(&w->early), 0);
     assert_int_equal(gba_word_load_relaxed(&w->unread), 0);
     if (NULL == strstr(w->why[0], w->expected))
@@ -218,7 +218,7 @@ void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64
     assert_int_equal(w->stats[0].renegotiations, renegotiations);
 }
 
-void harness_lost(const struct harness *w, uint64_t times)
+void harness_reclaimed(const struct harness *w, uint64_t times)
 {
     assert_int_equal(w->stats[0].reclaims, times);
     assert_int_equal(w->stats[0].failovers, 0);

@@ -96,8 +96,8 @@ struct harness {
     gba_status_t returned[HARNESS_MEMBERS];
     gba_path_t path[HARNESS_MEMBERS];
     gba_team_stats_t stats[HARNESS_MEMBERS];
-    uint32_t elsewhere[HARNESS_MEMBERS]; /* barriers past the team */
-    uint32_t moved[HARNESS_MEMBERS];     /* the last round that ended in a move to another path */
+    uint32_t fallback_barriers[HARNESS_MEMBERS]; /* barriers past the team */
+    uint32_t moved[HARNESS_MEMBERS]; /* the last round that ended in a move to another path */
     char why[HARNESS_MEMBERS][256];
     double cpu[HARNESS_MEMBERS]; /* processor seconds of this thread in its barriers */
     gba_word_t entered[HARNESS_MEMBERS];
@@ -144,7 +144,7 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path);
 void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations);
 
 /* Checks, after harness_run, that the team lost so many groups to the driver, and no device. */
-void harness_lost(const struct harness *w, uint64_t times);
+void harness_reclaimed(const struct harness *w, uint64_t times);
 
 /* Let the first collective call of a run fail, in the next run the second one, and so on until none
  * fails. All members must return the same, and leave nothing behind. Returns the number of runs. */

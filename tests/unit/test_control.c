@@ -153,7 +153,7 @@ static void test_CMD_4_arm_when_all_are_mapped(void **state)
     assert_int_equal(bench_arrive(0, 1, 0), 2);
 }
 
-static void test_CMD_4_never_with_one_who_left(void **state)
+static void test_CMD_4_never_with_a_member_that_left(void **state)
 {
     (void)state;
     power_on(1);
@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(test_CMD_3_join_needs_the_handle_and_a_membership),
         cmocka_unit_test(test_CMD_3_members_keep_the_group),
         cmocka_unit_test(test_CMD_4_arm_when_all_are_mapped),
-        cmocka_unit_test(test_CMD_4_never_with_one_who_left),
+        cmocka_unit_test(test_CMD_4_never_with_a_member_that_left),
         cmocka_unit_test(test_CMD_5_leave_withdraws_for_good),
         cmocka_unit_test(test_CMD_5_death_is_an_event_of_the_other_ports),
         cmocka_unit_test(test_CMD_6_giving_up_an_allocation),

@@ -109,7 +109,7 @@ static void do_down(uint32_t port)
             group->bound[m] = old.bound[m];
         }
     }
-    if (mutant == DOWN_TELLS_NOBODY)
+    if (mutant == DOWN_SENDS_NO_EVENT)
         memset(group->record.events, 0, PORTS_MAX);
     end_members(port);
     now.up[port] = 0;

@@ -94,18 +94,18 @@ static void test_nothing_is_kept(void **state)
 static void late_later(struct harness *w, uint32_t round)
 {
     if (round > 2 * DEATH)
-        w->late_until = heard_enough;
+        w->late_until = stall_log_complete;
 }
 
 /* Who waits for the first signal of the one that is late names it, and nobody else speaks. */
-static void test_who_is_missing(void **state)
+static void test_missing_members(void **state)
 {
     struct harness *w = harness_dying(UINT32_MAX);
 
     (void)state;
     w->params.stuck_after = 4; /* longer than a busy machine delays a member that is not late */
     w->before = late_later;
-    hear_begin(1);
+    stall_log_begin(1);
     harness_run(w, 5, GBA_PATH_SIM);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(1);
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_nonblocking), cmocka_unit_test(test_then_blocking),
         cmocka_unit_test(test_cannot_open),      cmocka_unit_test(test_nothing_is_kept),
-        cmocka_unit_test(test_who_is_missing),
+        cmocka_unit_test(test_missing_members),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

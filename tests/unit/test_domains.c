@@ -77,7 +77,7 @@ static void check_domains(const struct place *places, uint32_t size, uint32_t co
     free(memberships);
 }
 
-static void test_which_nodes_are_an_domain(void **state)
+static void test_nodes_of_a_domain(void **state)
 {
     static struct place many[1417];
 
@@ -197,7 +197,7 @@ static void test_many_rounds(void **state)
 
 /* --------------------------------------------------------------------------- the rounds --- */
 
-static void test_lost_and_mended(void **state)
+static void test_lost_and_resent(void **state)
 {
     static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
                                         "sim?lose_arrival=5&lose_release=3&latency=100000",
@@ -247,17 +247,17 @@ static void late(const uint32_t host[7], unsigned lines)
         w->devices[r] = w->switches[host[r] % 2];
     }
     w->params.stuck_after = 1;
-    w->late_until = heard_enough;
+    w->late_until = stall_log_complete;
     w->rounds = 1;
     w->expected = "groups among the leaders";
-    hear_begin(lines);
+    stall_log_begin(lines);
     harness_run(w, 7, GBA_PATH_SIM);
     harness_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(lines);
 }
 
-static void test_who_is_missing(void **state)
+static void test_missing_members(void **state)
 {
     (void)state;
     /* No leader: its node names it, the other leader of the island its node, the other head its
@@ -283,13 +283,13 @@ static void test_who_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_nodes_are_an_domain),
+        cmocka_unit_test(test_nodes_of_a_domain),
         cmocka_unit_test(test_any_shape),
         cmocka_unit_test(test_more_nodes_than_a_group_can_have),
         cmocka_unit_test(test_many_rounds),
-        cmocka_unit_test(test_lost_and_mended),
+        cmocka_unit_test(test_lost_and_resent),
         cmocka_unit_test(test_sleeping),
-        cmocka_unit_test(test_who_is_missing),
+        cmocka_unit_test(test_missing_members),
     };
 
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);

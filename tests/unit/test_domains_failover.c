@@ -107,7 +107,7 @@ static void test_devices_die_at_any_moment(void **state)
 
 /* ------------------------------------------------------------------------- asking again --- */
 
-static struct harness *harness_that_asks(int hierarchy)
+static struct harness *harness_renegotiating(int hierarchy)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
@@ -121,12 +121,12 @@ static struct harness *harness_that_asks(int hierarchy)
 
 /* After so many barriers, and when there is a group for each island: the first or the second has to
  * wait for it. */
-static void test_they_ask_again(void **state)
+static void test_renegotiation(void **state)
 {
     (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
         for (uint32_t full = 0; full < 2; full++) {
-            struct harness *w = harness_that_asks(hierarchy);
+            struct harness *w = harness_renegotiating(hierarchy);
 
             harness_place(w, SIZE, 5, 2, (int)full);
             w->params.offload_after = 30;
@@ -143,11 +143,11 @@ static void test_they_ask_again(void **state)
 }
 
 /* One device, more nodes than its groups can have members: rank 0 knows it in time. */
-static void test_too_many_ask_again(void **state)
+static void test_too_many_renegotiate(void **state)
 {
     (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
-        struct harness *w = harness_that_asks(hierarchy);
+        struct harness *w = harness_renegotiating(hierarchy);
 
         w->switches[0]->members_max = 3;
         harness_place(w, SIZE, 5, 1, 0);
@@ -166,7 +166,7 @@ static void test_a_group_is_taken_back(void **state)
     (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
         for (uint32_t d = 0; d < 2; d++) {
-            struct harness *w = harness_that_asks(hierarchy);
+            struct harness *w = harness_renegotiating(hierarchy);
 
             harness_place(w, SIZE, 5, 2, (int)d);
             w->reclaim.device = w->switches[d];
@@ -174,7 +174,7 @@ static void test_a_group_is_taken_back(void **state)
             w->reclaim.every = 70;
             w->rounds = 355; /* taken in 7, 77, ..., 287: lost in two, and 64 without it */
             harness_run(w, SIZE, GBA_PATH_SIM);
-            harness_lost(w, 5);
+            harness_reclaimed(w, 5);
             assert_int_equal(w->stats[0].renegotiations, 5);
             harness_end(w);
         }
@@ -187,8 +187,8 @@ int main(void)
         cmocka_unit_test(test_nonblocking_barriers),
         cmocka_unit_test(test_a_device_dies_within_a_round),
         cmocka_unit_test(test_devices_die_at_any_moment),
-        cmocka_unit_test(test_they_ask_again),
-        cmocka_unit_test(test_too_many_ask_again),
+        cmocka_unit_test(test_renegotiation),
+        cmocka_unit_test(test_too_many_renegotiate),
         cmocka_unit_test(test_a_group_is_taken_back),
     };
 

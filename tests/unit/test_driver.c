@@ -147,7 +147,7 @@ static void test_DRV_5_configure_when_all_are_mapped(void **state)
     assert_int_equal(group->core.counters[GBA_COUNTER_ERR_CONFIG], 0);
 }
 
-static void test_DRV_5_never_with_one_who_left(void **state)
+static void test_DRV_5_never_with_a_member_that_left(void **state)
 {
     (void)state;
     power_on();
@@ -196,7 +196,7 @@ static void test_DRV_6_giving_up_an_allocation(void **state)
 }
 
 /* The others joined and left while this one was still on its way. */
-static void test_DRV_6_who_comes_too_late_is_reported(void **state)
+static void test_DRV_6_a_late_join_is_reported(void **state)
 {
     uint32_t old;
     uint64_t key;
@@ -298,10 +298,10 @@ int main(void)
         cmocka_unit_test(test_DRV_3_members_hold_the_group),
         cmocka_unit_test(test_DRV_4_map_flag),
         cmocka_unit_test(test_DRV_5_configure_when_all_are_mapped),
-        cmocka_unit_test(test_DRV_5_never_with_one_who_left),
+        cmocka_unit_test(test_DRV_5_never_with_a_member_that_left),
         cmocka_unit_test(test_DRV_6_leave_withdraws_first),
         cmocka_unit_test(test_DRV_6_giving_up_an_allocation),
-        cmocka_unit_test(test_DRV_6_who_comes_too_late_is_reported),
+        cmocka_unit_test(test_DRV_6_a_late_join_is_reported),
         cmocka_unit_test(test_DRV_7_inspect_changes_nothing),
         cmocka_unit_test(test_DRV_8_errors_of_an_armed_group_interrupt),
         cmocka_unit_test(test_DRV_9_mmap_offsets),

@@ -216,7 +216,7 @@ static gba_status_t attempt_at_device(struct gba_path_base *path)
  * itself, may not have sent its arrival: the leader of a node gathers first. It does not arrive in
  * the next round either, since the device could release it there by the round before.
  */
-static void test_who_hears_first_stays_away(void **state)
+static void test_first_notified_bypasses(void **state)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
     const gba_notification_t reported = {
@@ -297,7 +297,7 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
  * A device may be dead for one member and alive for this one, whose barriers then complete at once.
  * The caller still learns that an answer is due, and this member leaves the device, too.
  */
-static void test_release_with_notice_due(void **state)
+static void test_release_with_notification_due(void **state)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
 
@@ -379,9 +379,9 @@ int main(void)
         cmocka_unit_test(test_bare_cover_is_found),
         cmocka_unit_test(test_any_released_member_helps),
         cmocka_unit_test(test_arrived_member_holds_up_nobody),
-        cmocka_unit_test(test_who_hears_first_stays_away),
+        cmocka_unit_test(test_first_notified_bypasses),
         cmocka_unit_test(test_completed_is_no_error),
-        cmocka_unit_test(test_release_with_notice_due),
+        cmocka_unit_test(test_release_with_notification_due),
         cmocka_unit_test(test_states),
     };
 

@@ -132,7 +132,7 @@ static void test_708_nodes(void **state)
 
 /* --------------------------------------------------------------------------- the rounds --- */
 
-static void test_lost_and_mended(void **state)
+static void test_lost_and_resent(void **state)
 {
     static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
                                         "sim?lose_arrival=5&lose_release=3&latency=100000",
@@ -225,17 +225,17 @@ static void late(const uint32_t host[5], unsigned lines, bool blind)
 
     memcpy(w->host, host, 5 * sizeof host[0]);
     w->params.stuck_after = 1;
-    w->late_until = heard_enough;
+    w->late_until = stall_log_complete;
     harness_fail(w, w->device, HARNESS_INSPECT, NOBODY, blind ? GBA_ERR_IO : GBA_OK);
     w->rounds = 1;
-    hear_begin(lines);
+    stall_log_begin(lines);
     harness_run(w, 5, GBA_PATH_SIM);
     harness_end(w);
     gba_log_set(NULL, NULL, GBA_LOG_ERROR);
     expect_lines(lines);
 }
 
-static void test_who_is_missing(void **state)
+static void test_missing_members(void **state)
 {
     (void)state;
     /* No leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
@@ -264,11 +264,11 @@ int main(void)
         cmocka_unit_test(test_more_members_than_a_group_can_have),
         cmocka_unit_test(test_many_rounds),
         cmocka_unit_test(test_708_nodes),
-        cmocka_unit_test(test_lost_and_mended),
+        cmocka_unit_test(test_lost_and_resent),
         cmocka_unit_test(test_the_device_dies_as_a_round_ends),
         cmocka_unit_test(test_the_device_dies_at_any_moment),
         cmocka_unit_test(test_sleeping),
-        cmocka_unit_test(test_who_is_missing),
+        cmocka_unit_test(test_missing_members),
     };
 
     gba_log_set(log_drop, NULL, GBA_LOG_ERROR);

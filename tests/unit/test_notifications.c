@@ -161,7 +161,7 @@ static void test_nobody_answers_twice(void **state)
     mca_pml.pml_isend = send_at_once;
     assert_int_equal(gba_common_notifications_start(&harness.lock, &harness.comm), OMPI_SUCCESS);
     idle = drain_turns();
-    (void)gba_common_notifications_tell(NULL, peer_of, NULL);
+    (void)gba_common_notifications_post(NULL, peer_of, NULL);
     harness.incoming = true;
     /* The first step receives before it sends. */
     assert_int_equal(drain_turns(), idle);

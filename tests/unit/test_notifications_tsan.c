@@ -123,7 +123,7 @@ int main(void)
         return 1;
     if (OMPI_SUCCESS != gba_common_notifications_start(&harness.lock, &harness.comm))
         return 1;
-    (void)gba_common_notifications_tell(NULL, peer_of, NULL);
+    (void)gba_common_notifications_post(NULL, peer_of, NULL);
     await_steps(STEPS);
     gba_common_notifications_stop();
     await_steps(atomic_load_explicit(&harness.steps, memory_order_relaxed) + 2);

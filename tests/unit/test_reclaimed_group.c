@@ -5,7 +5,7 @@
  */
 #include "tests/unit/team_harness.h"
 
-static struct harness *harness_losing(const char *path, uint32_t before, uint32_t every)
+static struct harness *harness_reclaiming(const char *path, uint32_t before, uint32_t every)
 {
     struct harness *w = harness_on(path);
 
@@ -20,12 +20,12 @@ static const uint32_t sizes[] = {1, 2, 3, 7};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 /* It goes, and comes back after 64 barriers, again and again; with software and without. */
-static void test_lost_and_found(void **state)
+static void test_reclaimed_and_regained(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SIZES; i++)
         for (int way = 0; way < 8; way++) {
-            struct harness *w = harness_losing("sim", 7, 70);
+            struct harness *w = harness_reclaiming("sim", 7, 70);
 
             w->reclaim.silent = 0 == (way & 1);
             w->params.wait = way & 2 ? GBA_WAIT_SLEEP : GBA_WAIT_YIELD;
@@ -34,7 +34,7 @@ static void test_lost_and_found(void **state)
             w->rounds = 7 + 3 * 70 + 1;
             w->expected = gba_status_text(GBA_ERR_RECLAIMED);
             harness_run(w, sizes[i], way & 4 ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE);
-            harness_lost(w, 4);
+            harness_reclaimed(w, 4);
             /* Lost in round 147, which members complete by notifications. They leave the group
              * after it if one of them was notified before its arrival, else after the next round,
              * and renegotiate 64 barriers later. */
@@ -49,7 +49,7 @@ static void test_leaders_of_nodes(void **state)
     (void)state;
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
         for (int flags = 0; flags < 2; flags++) {
-            struct harness *w = harness_losing("sim", 3, 66);
+            struct harness *w = harness_reclaiming("sim", 3, 66);
 
             harness_hosts(w, 9, hosts, 2);
             w->reclaim.silent = !flags;
@@ -58,7 +58,7 @@ static void test_leaders_of_nodes(void **state)
             w->rounds = 3 + 3 * 66 + 65;
             w->expected = "sim: group 0 of 32 among the leaders of";
             harness_run(w, 9, GBA_PATH_SIM);
-            harness_lost(w, 4);
+            harness_reclaimed(w, 4);
             harness_end(w);
         }
 }
@@ -66,13 +66,13 @@ static void test_leaders_of_nodes(void **state)
 /* What rank 0 asks for: how hot it is it can say from the second time on. */
 static void test_requests(void **state)
 {
-    struct harness *w = harness_losing("sim", 10, 1000);
+    struct harness *w = harness_reclaiming("sim", 10, 1000);
 
     (void)state;
     w->params.max_groups = 5;
     w->rounds = 100;
     harness_run(w, 3, GBA_PATH_SIM);
-    harness_lost(w, 1);
+    harness_reclaimed(w, 1);
     assert_int_equal(harness_calls(w, HARNESS_ALLOC), 2);
     assert_int_equal(w->request[0].barrier_rate, 0);
     assert_true(w->request[1].barrier_rate > 0);
@@ -95,7 +95,7 @@ static void test_requests(void **state)
 /* Barriers a second: those of the last pause, and not of the one before it. */
 static void test_barrier_rate(void **state)
 {
-    struct harness *w = harness_losing("sim", UINT32_MAX, 0);
+    struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
 
     (void)state;
     harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_NO_GROUP);
@@ -108,9 +108,9 @@ static void test_barrier_rate(void **state)
 }
 
 /* When the device has died as well, that is the reason, and nobody asks it again. */
-static void test_lost_and_dead(void **state)
+static void test_reclaimed_and_dead(void **state)
 {
-    struct harness *w = harness_losing("sim?die_after=20", UINT32_MAX, 0);
+    struct harness *w = harness_reclaiming("sim?die_after=20", UINT32_MAX, 0);
 
     (void)state;
     w->rounds = 200;
@@ -120,7 +120,7 @@ static void test_lost_and_dead(void **state)
     assert_int_equal(w->stats[0].reclaims, 0);
     assert_int_equal(w->stats[0].renegotiations, 0);
     harness_end(w);
-    w = harness_losing("sim?die_after=20", 5, 1000);
+    w = harness_reclaiming("sim?die_after=20", 5, 1000);
     w->rounds = 200;
     harness_run(w, 4, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].failovers, 1);
@@ -138,7 +138,7 @@ static void die_and_rise(struct harness *w, uint32_t round)
 /* A device that comes back is for new teams: who has lost it does not go back to it. */
 static void test_comes_back(void **state)
 {
-    struct harness *w = harness_losing("sim", UINT32_MAX, 0);
+    struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
 
     (void)state;
     w->before = die_and_rise;
@@ -157,9 +157,12 @@ static void test_comes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_and_found), cmocka_unit_test(test_leaders_of_nodes),
-        cmocka_unit_test(test_requests),       cmocka_unit_test(test_barrier_rate),
-        cmocka_unit_test(test_lost_and_dead),  cmocka_unit_test(test_comes_back),
+        cmocka_unit_test(test_reclaimed_and_regained),
+        cmocka_unit_test(test_leaders_of_nodes),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_barrier_rate),
+        cmocka_unit_test(test_reclaimed_and_dead),
+        cmocka_unit_test(test_comes_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/team_harness.h"
 
-static struct harness *harness_that_asks(const char *path)
+static struct harness *harness_renegotiating(const char *path)
 {
     struct harness *w = harness_on(path);
 
@@ -19,7 +19,7 @@ static const uint32_t sizes[] = {1, 2, 3, 7, 12};
 static void test_offload_after_so_many_barriers(void **state)
 {
     static const int after[] = {1, 2, 10, 59};
-    struct harness *w = harness_that_asks("sim");
+    struct harness *w = harness_renegotiating("sim");
 
     (void)state;
     for (size_t i = 0; i < SIZES; i++)
@@ -28,7 +28,7 @@ static void test_offload_after_so_many_barriers(void **state)
                 w->params.offload_after = after[j];
                 w->no_software = software ? NOBODY : 0;
                 harness_run_moving(w, sizes[i], (uint32_t)after[j], 1);
-                assert_int_equal(w->elsewhere[0], software ? 0 : after[j]);
+                assert_int_equal(w->fallback_barriers[0], software ? 0 : after[j]);
             }
     w->no_software = NOBODY;
     w->params.offload_after = 61;
@@ -40,7 +40,7 @@ static void test_offload_after_so_many_barriers(void **state)
 /* Nonblocking barriers count, but the members meet at the end of a blocking one. */
 static void test_nonblocking_barriers_count(void **state)
 {
-    struct harness *w = harness_that_asks("sim");
+    struct harness *w = harness_renegotiating("sim");
 
     (void)state;
     for (int software = 0; software < 2; software++) {
@@ -57,7 +57,7 @@ static void test_nonblocking_barriers_count(void **state)
 /* Nobody asks a device that is not there, for whatever reason, and nobody who was refused asks. */
 static void test_some_reasons_do_not_pass(void **state)
 {
-    struct harness *w = harness_that_asks("sim");
+    struct harness *w = harness_renegotiating("sim");
 
     (void)state;
     w->rounds = 200;
@@ -73,7 +73,7 @@ static void test_some_reasons_do_not_pass(void **state)
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 0);
     harness_end(w);
-    w = harness_that_asks("sim?refuse_rank=1");
+    w = harness_renegotiating("sim?refuse_rank=1");
     w->rounds = 200;
     w->params.offload_after = 5;
     w->expected = gba_status_text(GBA_ERR_REFUSED);
@@ -89,7 +89,7 @@ static void test_pauses(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof met / sizeof met[0]; i++) {
-        struct harness *w = harness_that_asks("sim?groups=2");
+        struct harness *w = harness_renegotiating("sim?groups=2");
 
         others_take(w, w->device);
         w->others.free_before = met[i]; /* just in time */
@@ -107,7 +107,7 @@ static void test_pauses(void **state)
 
 static void test_offload_after_and_then_none_is_free(void **state)
 {
-    struct harness *w = harness_that_asks("sim?groups=3");
+    struct harness *w = harness_renegotiating("sim?groups=3");
 
     (void)state;
     others_take(w, w->device);
@@ -126,7 +126,7 @@ static void test_offload_after_and_then_none_is_free(void **state)
 /* The leaders of nodes: with nodes that rank 0 knows of by then, and (no software) does not. */
 static void test_leaders_of_nodes(void **state)
 {
-    struct harness *w = harness_that_asks("sim?groups=1");
+    struct harness *w = harness_renegotiating("sim?groups=1");
 
     (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
@@ -158,7 +158,7 @@ static void test_a_leader_is_refused(void **state)
 {
     (void)state;
     for (uint32_t hosts = 2; hosts <= 4; hosts++) {
-        struct harness *w = harness_that_asks("sim?refuse_rank=1");
+        struct harness *w = harness_renegotiating("sim?refuse_rank=1");
 
         harness_hosts(w, 9, hosts, 0);
         w->params.hierarchy = GBA_HIERARCHY_NODE;
@@ -174,7 +174,7 @@ static void test_a_leader_is_refused(void **state)
 
 static struct harness *harness_for(int hierarchy)
 {
-    struct harness *w = harness_that_asks("sim");
+    struct harness *w = harness_renegotiating("sim");
 
     harness_hosts(w, 5, 2, 0);
     w->params.hierarchy = hierarchy;

@@ -56,7 +56,7 @@ static void test_the_first_reading_follows_the_rounds(void **state)
     }
 }
 
-static void test_a_loss_of_this_member_is_not_learned(void **state)
+static void test_a_resent_round_is_not_learned(void **state)
 {
     struct gba_retry retry;
 
@@ -342,7 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_reading_follows_the_rounds),
-        cmocka_unit_test(test_a_loss_of_this_member_is_not_learned),
+        cmocka_unit_test(test_a_resent_round_is_not_learned),
         cmocka_unit_test(test_large_groups_read_later),
         cmocka_unit_test(test_the_pauses_double),
         cmocka_unit_test(test_two_readings_prove_a_loss),

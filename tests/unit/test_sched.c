@@ -60,7 +60,7 @@ static void run_round(uint32_t size, uint32_t radix, uint32_t distance)
     memcpy(&now, &next, sizeof now);
 }
 
-static void check_everyone_hears(uint32_t size, uint32_t radix)
+static void check_everyone_is_reached(uint32_t size, uint32_t radix)
 {
     know_yourself(size);
     for (uint32_t distance = 1; distance < size; distance *= radix) {
@@ -113,11 +113,11 @@ static void test_sizes_to_64(void **state)
     (void)state;
     for (uint32_t size = 1; size <= 64; size++) {
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
-            check_everyone_hears(size, radix);
+            check_everyone_is_reached(size, radix);
             check_slots(size, radix);
             check_lanes(size, radix);
         }
-        check_everyone_hears(size, GBA_RADIX_MAX);
+        check_everyone_is_reached(size, GBA_RADIX_MAX);
         check_slots(size, GBA_RADIX_MAX);
     }
 }
@@ -130,7 +130,7 @@ static void test_large_sizes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
-            check_everyone_hears(sizes[i], radix);
+            check_everyone_is_reached(sizes[i], radix);
             check_slots(sizes[i], radix);
             check_lanes(sizes[i], radix);
         }

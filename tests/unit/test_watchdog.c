@@ -70,7 +70,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
     scene->taken = gba_team_path(team);
     gba_barrier_wait(team, NULL, NULL);
     /* Until it is told of, or for half a minute: the machine may be slow. */
-    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !heard_enough(); i++)
+    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !stall_log_complete(); i++)
         usleep(10000);
     gba_barrier_wait(team, NULL, NULL);
     gba_barrier_wait(team, NULL, NULL);
@@ -87,7 +87,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
         assert_int_equal(gba_device_init(scene.path, NULL, &scene.device), GBA_OK);
         scene.device->dev->ops = &ops;
     }
-    hear_begin(1);
+    stall_log_begin(1);
     thread_oob_run(MEMBERS, 0, scene_body, &scene);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     gba_device_fini(scene.device);
@@ -101,7 +101,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
     expect_line("team: barrier 2 (");
 }
 
-static void test_the_device_knows_who_is_missing(void **state)
+static void test_missing_members_of_a_group(void **state)
 {
     (void)state;
     play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
@@ -112,7 +112,7 @@ static void test_the_device_knows_who_is_missing(void **state)
 
 /* Member 0, who would speak for all, cannot look: it tells what it knows, once, and looks again
  * only for its retries. */
-static void test_who_cannot_look_tells_too(void **state)
+static void test_unreadable_registers(void **state)
 {
     static const gba_status_t reasons[] = {GBA_ERR_IO, GBA_ERR_STALE};
 
@@ -128,7 +128,7 @@ static void test_who_cannot_look_tells_too(void **state)
     }
 }
 
-static void test_software_knows_who_is_missing(void **state)
+static void test_missing_members_of_software(void **state)
 {
     (void)state;
     for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
@@ -138,7 +138,7 @@ static void test_software_knows_who_is_missing(void **state)
              GBA_PATH_SOFTWARE, "2 of 4 members have arrived; missing: number 0, number 2");
 }
 
-static void test_nothing_is_said_of_barriers_that_end(void **state)
+static void test_no_report_of_barriers_that_end(void **state)
 {
     (void)state;
     play((struct scene){.path = "sim"}, GBA_PATH_SIM, NULL);
@@ -148,10 +148,10 @@ static void test_nothing_is_said_of_barriers_that_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_device_knows_who_is_missing),
-        cmocka_unit_test(test_who_cannot_look_tells_too),
-        cmocka_unit_test(test_software_knows_who_is_missing),
-        cmocka_unit_test(test_nothing_is_said_of_barriers_that_end),
+        cmocka_unit_test(test_missing_members_of_a_group),
+        cmocka_unit_test(test_unreadable_registers),
+        cmocka_unit_test(test_missing_members_of_software),
+        cmocka_unit_test(test_no_report_of_barriers_that_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

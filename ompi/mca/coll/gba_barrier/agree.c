@@ -11,8 +11,8 @@
 
 /*
  * Whether this is the communicator that Open MPI itself uses in an OpenSHMEM program. After its
- * barrier in shmem_finalize UCX waits for all processes, without progress elsewhere. If the device
- * failed in that barrier, a member that has left it could not answer a failure notification.
+ * barrier in shmem_finalize UCX waits for all processes, and calls no progress function. If the
+ * device failed in that barrier, a member that has left it could not answer a failure notification.
  */
 static bool comm_of_shmem(const ompi_communicator_t *comm)
 {
@@ -75,21 +75,21 @@ void gba_coll_agree_apply(void *owner)
     gba_pointer_store_release(&module->base.active, fast ? module->base.team : NULL);
 }
 
-void gba_coll_agree_report(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why)
 {
     const gba_coll_module_t *module = owner;
 
     if (GBA_OK == module->base.declined && comm_for_set(module->comm))
         reason = GBA_OK; /* the user misses no device there */
-    gba_coll_report_path(module->comm, speaker, reason, culprit, why);
+    gba_coll_report_path(module->comm, reporter, reason, culprit, why);
 }
 
 bool gba_coll_agree_declines(gba_coll_module_t *module)
 {
     char text[448];
-    uint32_t rank = 0, speaker = 0;
-    gba_status_t status = gba_coll_capability_check(module->comm, &rank, &speaker);
+    uint32_t rank = 0, reporter = 0;
+    gba_status_t status = gba_coll_capability_check(module->comm, &rank, &reporter);
 
     if (GBA_OK != status) {
         gba_coll_capability_describe(module->comm, status, rank, text, sizeof text);
@@ -100,6 +100,6 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
     }
     if (GBA_OK == status)
         return false;
-    gba_common_decline(&module->base, status, speaker, text);
+    gba_common_decline(&module->base, status, reporter, text);
     return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes that take part. A process without this component calls the barrier that was
- * selected before ours, and our messages cannot reach it. So each process publishes a word in the
- * modex, the exchange of MPI_Init: that it has the component, and the values that decide whether it
- * takes part in a communicator. Members compare these words locally and come to the same
+ * The processes with this component. A process without it calls the barrier that was
+ * selected before ours, and receives none of our messages. So each process publishes a word in the
+ * modex, the exchange of MPI_Init: that it has the component, and the values that decide whether
+ * the component serves a communicator. Members compare these words locally and come to the same
  * conclusion.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
@@ -17,24 +17,24 @@ static char modex_key[] = "gba.coll.barrier";
  * be raised with each change of it. */
 #define PROTOCOL UINT64_C(7)
 
-/* Words of processes that take no part. A process that takes part has a protocol in its word. */
+/* Words of processes without an enabled component. All other words contain a protocol. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */
 #define CAPABILITY_ABSENT  UINT64_C(1) /* published nothing */
 #define CAPABILITY_OFF     UINT64_C(2) /* disabled */
 #define CAPABILITY_BAD     UINT64_C(3) /* a parameter is invalid */
 
 /*
- * The word of a process that takes part is that of gba_common_capability, so equal words mean an
- * equal decision. ASKED is the sign bit of min_comm_size. It decides only which process reports a
- * missing device.
+ * The word of an enabled component is that of gba_common_capability, so equal words mean an
+ * equal decision. REQUESTED is the sign bit of min_comm_size. It decides only which process reports
+ * a missing device.
  */
-#define ASKED (UINT64_C(1) << 31)
+#define REQUESTED (UINT64_C(1) << 31)
 
 static uint64_t capability_mine(void)
 {
     if (!gba_common.enabled)
         return '\0' == gba_common.bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
-    return gba_common_capability(PROTOCOL) | (gba_common.device_asked ? ASKED : 0);
+    return gba_common_capability(PROTOCOL) | (gba_common.device_asked ? REQUESTED : 0);
 }
 
 const char *gba_coll_capability_publish(void)
@@ -50,8 +50,8 @@ const char *gba_coll_capability_publish(void)
                 "they have this component; the component is disabled";
         gba_common.enabled = false;
     }
-    /* If publishing fails, other processes see a process without the component, so this one must be
-     * one. */
+    /* If publishing fails, the other processes see a process without the component. So the
+     * component is disabled here. */
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
         fault = "cannot publish this component in the modex of "
                 "MPI_Init; the component is disabled";
@@ -110,13 +110,14 @@ static bool one_job(ompi_communicator_t *comm, uint32_t *rank)
     return true;
 }
 
-gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank, uint32_t *speaker)
+gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
+                                       uint32_t *reporter)
 {
     int size = ompi_comm_size(comm);
     gba_status_t status = GBA_OK;
     uint64_t first, word;
 
-    *speaker = 0;
+    *reporter = 0;
     if (!one_job(comm, rank))
         return GBA_ERR_UNSUPPORTED;
 
@@ -126,14 +127,14 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
         word = capability_of(comm, i);
         if (0 == word >> GBA_COMMON_PROTOCOL_SHIFT)
             status = GBA_ERR_NO_PLUGIN;
-        else if (0 != ((word ^ first) & ~ASKED))
+        else if (0 != ((word ^ first) & ~REQUESTED))
             status = GBA_ERR_MISMATCH;
         if (GBA_OK != status)
             *rank = (uint32_t)i;
     }
     for (int i = 0; i < size; i++)
         if (capability_takes_part(capability_of(comm, i))) {
-            *speaker = (uint32_t)i;
+            *reporter = (uint32_t)i;
             break;
         }
     opal_mutex_unlock(&gba_common.lock);
@@ -171,7 +172,7 @@ void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason
     snprintf(text, len, "%s (%s)", what, member);
 }
 
-uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
+uint32_t gba_coll_capability_requester(ompi_communicator_t *comm)
 {
     int size = ompi_comm_size(comm), rank = 0;
     uint32_t ignored;
@@ -180,20 +181,20 @@ uint32_t gba_coll_capability_asker(ompi_communicator_t *comm)
         return UINT32_MAX;
     opal_mutex_lock(&gba_common.lock);
     while (rank < size && (!capability_takes_part(capability_of(comm, rank)) ||
-                           0 == (capability_of(comm, rank) & ASKED)))
+                           0 == (capability_of(comm, rank) & REQUESTED)))
         rank++;
     opal_mutex_unlock(&gba_common.lock);
     return rank < size ? (uint32_t)rank : UINT32_MAX;
 }
 
-bool gba_coll_capability_asks(ompi_communicator_t *comm, uint32_t rank)
+bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank)
 {
-    bool asks;
+    bool requested;
 
     opal_mutex_lock(&gba_common.lock);
-    asks = 0 != (capability_of(comm, (int)rank) & ASKED);
+    requested = 0 != (capability_of(comm, (int)rank) & REQUESTED);
     opal_mutex_unlock(&gba_common.lock);
-    return asks;
+    return requested;
 }
 
 bool gba_coll_capability_same(uint32_t vpid)

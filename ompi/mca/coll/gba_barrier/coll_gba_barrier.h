@@ -5,7 +5,7 @@
  * Lowest first; no file calls one behind it:
  *
  * oob.c         the exchange for the agreement, over the fallback's collectives
- * capability.c  the processes of the job that take part, known from MPI_Init on
+ * capability.c  the processes of the job with an enabled component, known from MPI_Init on
  * report.c      the output for the user
  * agree.c       what the choice of the path depends on
  * request.c     the requests of nonblocking barriers
@@ -114,19 +114,19 @@ int gba_coll_error(gba_status_t status);
 /* capability.c */
 
 /* Publish the word of this process to the job. To be called in open, before the exchange of
- * MPI_Init. Returns what the user gets to read (help topic "modex"), or NULL. */
+ * MPI_Init. Returns NULL, or the text of the error for the help topic "modex". */
 const char *gba_coll_capability_publish(void);
 
 /*
- * Whether all members of comm take part, with equal values. All callers get the same result. Sends
- * nothing.
- * rank: if not GBA_OK, the lowest member that does not take part or differs.
- * speaker: the lowest member that calls this function, too.
+ * Whether all members of comm have the component enabled, with equal values. All callers get the
+ * same result. Sends nothing.
+ * rank: if not GBA_OK, the lowest member without it, or with other values.
+ * reporter: the lowest member that calls this function, too.
  * Returns GBA_OK; GBA_ERR_NO_PLUGIN; GBA_ERR_MISMATCH; GBA_ERR_UNSUPPORTED (members of several
  * jobs). Thread-safe.
  */
 gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
-                                       uint32_t *speaker);
+                                       uint32_t *reporter);
 
 /*
  * Describe for the user why gba_coll_capability_check refused a communicator, with the differing
@@ -136,19 +136,19 @@ void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason
                                   char *text, size_t len);
 
 /*
- * The lowest member that takes part and whose user requested a device; UINT32_MAX: none. All
+ * The lowest member with an enabled component whose user requested a device; UINT32_MAX: none. All
  * members get the same result. Thread-safe.
  */
-uint32_t gba_coll_capability_asker(ompi_communicator_t *comm);
+uint32_t gba_coll_capability_requester(ompi_communicator_t *comm);
 
 /* Whether the user of that member requested a device; for a communicator for which
- * gba_coll_capability_asker finds a member. Thread-safe. */
-bool gba_coll_capability_asks(ompi_communicator_t *comm, uint32_t rank);
+ * gba_coll_capability_requester finds a member. Thread-safe. */
+bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
 
 /*
- * Whether a process of this job has published the same word as this one. For a process that takes
- * no part: whether the other one takes no part either, for the same reason (an invalid parameter,
- * or `disable`). After MPI_Init's exchange only. Thread-safe.
+ * Whether a process of this job has published the same word as this one. If the component is
+ * disabled here: whether it is disabled there for the same reason (an invalid parameter, or
+ * `disable`). After MPI_Init's exchange only. Thread-safe.
  */
 bool gba_coll_capability_same(uint32_t vpid);
 
@@ -173,11 +173,11 @@ void gba_coll_report_parameter(void);
 
 /*
  * Report the path of a communicator, and its reason. Called by all members.
- * speaker: the member that reports at verbose 1. A user who requested the device gets the line at
+ * reporter: the member that reports at verbose 1. A user who requested the device gets the line at
  * verbose 0, from the member that knows the cause.
  * reason, culprit: why there is no group, or GBA_OK, and the member that caused it.
  */
-void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
+void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_status_t reason,
                           uint32_t culprit, const char *why);
 
 /*
@@ -195,14 +195,14 @@ void gba_coll_report_unagreed_end(gba_coll_module_t *module);
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
                                     bool renegotiation);
 void gba_coll_agree_apply(void *owner);
-void gba_coll_agree_report(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why);
 
 /*
  * Whether the members' published words forbid a team: a member lacks the component, the parameters
  * differ, or the members are too few. The module then has the fallback, and the reason is reported.
  * For a module that has not agreed. Sends nothing: all members with the component get the same
- * result, and a member without it does not take part. Not thread-safe on one module.
+ * result, and a member without it never calls this. Not thread-safe on one module.
  */
 bool gba_coll_agree_declines(gba_coll_module_t *module);
 

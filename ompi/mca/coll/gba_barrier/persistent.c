@@ -85,8 +85,8 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
      */
     if (module->base.agreed && GBA_PATH_FALLBACK == module->base.path)
         return init_fallback(comm, info, request, module);
-    /* A member without this component is in the fallback's function now, and takes part in no
-     * collective call of ours. */
+    /* A member without this component is in the fallback's function now, and makes none of our
+     * collective calls. */
     if (!module->base.agreed && gba_coll_agree_declines(module))
         return init_fallback(comm, info, request, module);
     rc = comm_create(comm, &own);

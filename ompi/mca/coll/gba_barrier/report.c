@@ -59,22 +59,23 @@ void gba_coll_report_parameter(void)
 
 /* The member that reports to a user who requested the device: rank 0 of the job, for a reason of
  * the whole job; the one that knows the cause; or else one that knows the requested path. */
-static uint32_t reporter(ompi_communicator_t *comm, uint32_t asker, gba_status_t reason,
-                         uint32_t culprit)
+static uint32_t reporter_of(ompi_communicator_t *comm, uint32_t requester, gba_status_t reason,
+                            uint32_t culprit)
 {
     if (gba_common_reason_of_job(reason))
         for (int i = 0; i < ompi_comm_size(comm); i++)
             if (0 == ompi_group_get_proc_name(comm->c_local_group, i).vpid)
                 return (uint32_t)i;
-    return gba_common_reason_own(reason) && gba_coll_capability_asks(comm, culprit) ? culprit
-                                                                                    : asker;
+    return gba_common_reason_own(reason) && gba_coll_capability_requested(comm, culprit)
+               ? culprit
+               : requester;
 }
 
-void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_status_t reason,
+void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_status_t reason,
                           uint32_t culprit, const char *why)
 {
-    uint32_t asker = gba_coll_capability_asker(comm);
-    bool asked = UINT32_MAX != asker;
+    uint32_t requester = gba_coll_capability_requester(comm);
+    bool asked = UINT32_MAX != requester;
     char line[1400], more[700];
     /* Every member records that the reason is reported. */
     bool due = gba_common_reason_due(reason, asked);
@@ -82,8 +83,8 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t speaker, gba_statu
     /* `due` may differ between members. For a reason of the job they choose the same one, because
      * the job may have other such communicators. */
     if (asked && (due || gba_common_reason_of_job(reason)))
-        speaker = reporter(comm, asker, reason, culprit);
-    if (speaker != (uint32_t)ompi_comm_rank(comm))
+        reporter = reporter_of(comm, requester, reason, culprit);
+    if (reporter != (uint32_t)ompi_comm_rank(comm))
         return;
     due = due && gba_common_reason_first("coll", reason);
     gba_common_device_describe(reason, due && asked, more, sizeof more);

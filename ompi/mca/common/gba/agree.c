@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The agreement of a module's members about the path of their barriers: when all of them are known
- * to take part, again when the device has failed, and at each renegotiation.
+ * to have the component, again when the device has failed, and at each renegotiation.
  */
 #include "ompi/mca/common/gba/module.h"
 
 #include <string.h>
 
-void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t speaker,
+void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t reporter,
                         const char *text)
 {
     char why[512];
@@ -15,7 +15,7 @@ void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32
     m->declined = reason;
     m->agreed = true;
     snprintf(why, sizeof why, "%s: %s", gba_path_name(GBA_PATH_FALLBACK), text);
-    gba_common_framework.report(m->owner, speaker, reason, speaker, why);
+    gba_common_framework.report(m->owner, reporter, reason, reporter, why);
 }
 
 static int notifications_start(void)

@@ -10,7 +10,7 @@ void gba_common_progress(void *unused)
 
 bool gba_common_notify(struct gba_common_module *m)
 {
-    return gba_common_notifications_tell(m->team, gba_common_framework.peer, m->owner);
+    return gba_common_notifications_post(m->team, gba_common_framework.peer, m->owner);
 }
 
 gba_status_t gba_common_barrier_after(struct gba_common_module *m)
@@ -21,10 +21,10 @@ gba_status_t gba_common_barrier_after(struct gba_common_module *m)
     return gba_team_renegotiate_due(m->team) ? gba_common_renegotiate(m) : GBA_OK;
 }
 
-/* The device has failed. Other members may have completed this round and be waiting elsewhere, or
- * be in it without knowledge of the failure. So this member notifies its neighbours among them, and
- * waits for their notifications and answers. */
-static gba_status_t barrier_lost(struct gba_common_module *m)
+/* The device has failed. Other members may have completed this round and wait in another call, or
+ * they are in the round and have not detected the failure. So this member notifies its neighbours,
+ * and waits for their notifications and answers. */
+static gba_status_t barrier_failed(struct gba_common_module *m)
 {
     gba_status_t status;
 
@@ -42,7 +42,7 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
         return gba_common_renegotiate(m);
     if (GBA_NOTIFY == status)
         return gba_common_barrier_after(m);
-    return GBA_ERR_DEAD == status ? barrier_lost(m) : status;
+    return GBA_ERR_DEAD == status ? barrier_failed(m) : status;
 }
 
 gba_status_t gba_common_fallback_end(struct gba_common_module *m)

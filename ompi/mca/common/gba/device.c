@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of a component, and the reports about a device that cannot be used. */
+/* The device of a component, and the reports about a device that fails to open. */
 #include "ompi/mca/common/gba/module.h"
 
 /*
- * Report a device file that cannot be used. It is a fault of the system, whether the user set
+ * Report a device file that fails to open. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
  * has the same content.
  */

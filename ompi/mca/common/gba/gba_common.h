@@ -54,7 +54,7 @@ struct gba_common_device {
     bool tried;
     bool used;                 /* it has served a team of this process */
     uint32_t reasons_reported; /* bit -status: this reason has been reported */
-    char detail[256];          /* libgba's line about a device that cannot be used, or "" */
+    char detail[256];          /* libgba's line about a device that failed to open, or "" */
 };
 
 /* abi.c */
@@ -104,8 +104,8 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
 void gba_common_params_check(void);
 
 /*
- * The word that a process publishes or sends, from which members conclude whether all of them take
- * part: their words must be equal. protocol: 1 to 255, the version of what the component's
+ * The word that a process publishes or sends. If the words of all members are equal, the component
+ * serves them. protocol: 1 to 255, the version of what the component's
  * processes send to each other outside libgba. Returns protocol << GBA_COMMON_PROTOCOL_SHIFT |
  * version of libgba's wire << 40 | priority << 32 | min_comm_size. The priority is included because
  * it decides whether our barrier or another component's is on top.
@@ -203,11 +203,11 @@ uint64_t gba_common_notifications_id(uint64_t ids);
  * be held. peer: the rank of a member in the communicator. By the thread that runs the team's
  * barrier.
  */
-bool gba_common_notifications_tell(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                    const void *ctx);
 
-/* _tell, and then wait until _out returns true, at the end of a blocking barrier. Calls
- * opal_progress, so no lock may be held. */
+/* Call _post until all notifications are posted, and wait until _out returns true; at the end of a
+ * blocking barrier. Calls opal_progress, so no lock may be held. */
 void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                     const void *ctx);
 
@@ -228,7 +228,8 @@ void gba_common_first_close(void);
 /*
  * The device of the process, opened at the first call; later calls return the outcome of the first.
  * All components of a process get the same device for the same path. If the user did not set the
- * path, a file that exists and cannot be used is reported at once, in one line per job and host.
+ * path, a file that exists but fails to open as a device is reported at once, in one line per job
+ * and host.
  * Returns the device, or NULL with the reason in *status. Thread-safe.
  */
 gba_device_t *gba_common_device_get(gba_status_t *status);
@@ -237,8 +238,8 @@ gba_device_t *gba_common_device_get(gba_status_t *status);
 void gba_common_device_put(void);
 
 /*
- * Whether only the member that has this reason knows its cause, namely why its device cannot be
- * used. That member then reports it, instead of the member that reports for all.
+ * Whether only the member with this reason has its cause: the error of its own device. That member
+ * then reports it, instead of the member that reports for all.
  */
 bool gba_common_reason_own(gba_status_t reason);
 

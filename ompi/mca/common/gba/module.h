@@ -85,9 +85,9 @@ struct gba_common_framework {
     /* The members have agreed on `path`, or an agreement has failed: enable or disable the fast
      * path. */
     void (*apply)(void *owner);
-    /* Report the path. speaker: the member that reports if no member knows more than the others.
+    /* Report the path. reporter: the member that reports if no member knows more than the others.
      * reason, culprit: why there is no group, or GBA_OK, and the member that caused it. */
-    void (*report)(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+    void (*report)(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                    const char *why);
     /* Free the resources of a module, which then has the fallback. */
     void (*close)(void *owner);
@@ -127,7 +127,7 @@ void gba_common_counts_sum(struct gba_common_counts *sum);
 /* agree.c: collective, blocks. The path is stored in the module. */
 
 /* Record and report that there is no team. Sends nothing. text: the reason in words. */
-void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t speaker,
+void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t reporter,
                         const char *text);
 
 /*
@@ -144,7 +144,7 @@ gba_status_t gba_common_renegotiate(struct gba_common_module *m);
 /* Calls opal_progress, for gba_barrier_wait. */
 void gba_common_progress(void *unused);
 
-/* Post the failure notifications that this member owes, see gba_common_notifications_tell. */
+/* Post the failure notifications that this member owes, see gba_common_notifications_post. */
 bool gba_common_notify(struct gba_common_module *m);
 
 /*

@@ -32,7 +32,7 @@
 
 /* Time between two probes. A probe costs about a microsecond: a tenth of a percent of a core. For
  * AWAKE_NS after the last notification every call probes, because more are expected. */
-#define LOOK_NS  1000000u
+#define PROBE_NS 1000000u
 #define AWAKE_NS 20000000u
 
 /* Steps at the end in any case, for notifications that have arrived since the last step. DRAIN_NS:
@@ -163,7 +163,7 @@ static void outbox_send(void)
     }
 }
 
-static bool message_over(struct message *message)
+static bool message_complete(struct message *message)
 {
     if (!REQUEST_COMPLETE(message->request))
         return false;
@@ -250,7 +250,7 @@ static bool notifications_take(void)
 
     for (struct message *m = queue_empty(&service.receiving); NULL != m; m = next) {
         next = m->next;
-        if (!message_over(m)) {
+        if (!message_complete(m)) {
             queue_put(&service.receiving, m);
             continue;
         }
@@ -299,7 +299,7 @@ static void sent_free(void)
 
     for (struct message *m = queue_empty(&service.sending); NULL != m; m = next) {
         next = m->next;
-        if (!message_over(m))
+        if (!message_complete(m))
             queue_put(&service.sending, m);
         else if (m->notification.completed || m->answered)
             free(m);
@@ -337,7 +337,7 @@ static int notifications_progress(void)
     if (0 != gba_word_load_relaxed(&service.posted))
         service.awake = now + AWAKE_NS;
     if (now < service.awake || now >= service.due) {
-        service.due = now + LOOK_NS;
+        service.due = now + PROBE_NS;
         any = notifications_step();
         if (any)
             service.awake = now + AWAKE_NS;
@@ -448,7 +448,7 @@ uint64_t gba_common_notifications_id(uint64_t ids)
     return ids | (uint64_t)OPAL_PROC_MY_NAME.vpid << 32 | (gba_word_add_relaxed(&teams, 1) + 1);
 }
 
-bool gba_common_notifications_tell(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
+bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                    const void *ctx)
 {
     struct message *m;
@@ -473,6 +473,6 @@ bool gba_common_notifications_tell(gba_team_t *team, int (*peer)(const void *ctx
 void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                     const void *ctx)
 {
-    while (!gba_common_notifications_tell(team, peer, ctx) || !gba_common_notifications_out(team))
+    while (!gba_common_notifications_post(team, peer, ctx) || !gba_common_notifications_out(team))
         (void)opal_progress();
 }

@@ -44,7 +44,7 @@ _Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
  * life of a set. */
 #define DROP_CALLS 1000
 
-/* As in coll: the values that decide whether a member takes part. */
+/* As in coll: the values that decide whether the component serves a set. */
 static uint64_t capability_mine(void)
 {
     return gba_common_capability(PROTOCOL);
@@ -201,8 +201,8 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
      * next barrier already. */
     if (module->agree_at > module->barriers)
         return GBA_OK;
-    /* Other members agree without this one by now. An error that all see is better than a barrier
-     * that does not end. */
+    /* Other members have begun to agree without this one. Report an error, because the barrier
+     * would not end. */
     gba_common_alert(
         "the activation for barrier %llu arrived in barrier %llu, too late to agree on a path",
         (unsigned long long)module->agree_at, (unsigned long long)module->barriers);

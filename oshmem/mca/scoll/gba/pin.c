@@ -2,7 +2,7 @@
 /*
  * Prevents a crash in finalize that is independent of barriers (open-mpi/ompi issue 11604, fixed in
  * 4.1.6 and 5.0.0). libmca_common_ucx registers a hook for released memory, and is unloaded without
- * removing the hook. Every user of this component would see the crash.
+ * removing the hook. Without this file every program with this component would crash.
  */
 #include "oshmem/mca/scoll/gba/scoll_gba.h"
 

@@ -16,7 +16,7 @@ static bool transport_due(const gba_scoll_module_t *module)
     return due;
 }
 
-void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why)
 {
     const gba_scoll_module_t *module = owner;
@@ -26,8 +26,8 @@ void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, u
     bool reserved = module->reserved && GBA_ERR_NO_GROUP == reason;
     bool due = !reserved && gba_common_reason_due(reason, asked);
 
-    /* The member that knows the cause. */
-    if (module->base.rank != (due && asked && gba_common_reason_own(reason) ? culprit : speaker))
+    /* Only the member that knows the cause, or the reporter, prints the line. */
+    if (module->base.rank != (due && asked && gba_common_reason_own(reason) ? culprit : reporter))
         return;
     due = due && gba_common_reason_first("scoll", reason);
     gba_scoll_name_set(module->set, set, sizeof set);

@@ -233,8 +233,8 @@ void gba_scoll_transport_drain(gba_scoll_module_t *module);
 /* report.c */
 
 /* For gba_common_framework: report the path of a set. The member reports whose device cannot be
- * used, or else the speaker. */
-void gba_scoll_report_path(void *owner, uint32_t speaker, gba_status_t reason, uint32_t culprit,
+ * used, or else the reporter. */
+void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why);
 
 /* Report the missing members of a set that has not agreed for long, once. */
