@@ -107,7 +107,7 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
     return status;
 }
 
-/* Start a member, and leave it out of this process's own list of children on error. */
+/* Start a member. On error it is not in this process's list of children. */
 static pid_t start(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size)
 {
     pid_t child = fork();
@@ -130,7 +130,8 @@ static int all(const char *mode, uint32_t size)
         fprintf(stderr, "exchange: %s\n", message);
         return 1;
     }
-    /* Rank 0 comes last where two are rank 1, so that one of these is refused before all join. */
+    /* Two processes claim rank 1, and rank 0 comes last, so that one of the two is refused before
+     * all join. */
     if (twice) {
         children += start(mode, &uid, 1, size) > 0;
         children += start(mode, &uid, 1, size) > 0;

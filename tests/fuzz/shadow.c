@@ -65,7 +65,7 @@ void shadow_abandon(struct shadow *s)
     memset(s->arrived, 0, sizeof(s->arrived));
 }
 
-/* Whether that member may speak through that port. */
+/* Whether that member may arrive through that port. */
 static bool is_own(const struct shadow *s, uint32_t m, uint32_t port)
 {
     return shadow_ports == 0 || s->owner[m] == port + 1;
@@ -364,7 +364,7 @@ static void check_after(const struct shadow *s, const struct gba_model_effects *
     CHECK(after->bad_access == bad_access, "ERR-3, DEV-4: BAD_ACCESS");
 }
 
-/* The error of an access to a group: whose it is, and who is told. */
+/* The error of an access to a group: the group that counts it, and the port that gets the event. */
 static void expect_group_error(struct shadow *s, uint32_t port)
 {
     if (shadow_ports != 0 && !shadow_concerns(s, port)) {

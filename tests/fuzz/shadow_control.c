@@ -66,7 +66,7 @@ bool shadow_concerns(const struct shadow *s, uint32_t port)
     return owned(s, port) > 0 || (s->holder == port + 1 && !s->anyone);
 }
 
-/* Tell the ports with members. */
+/* Send events to the ports with members. */
 static void send_event(struct shadow *s, uint32_t except, uint32_t events)
 {
     for (uint32_t port = 0; port < shadow_ports; port++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two parts of the shadow share: the data path, and the control unit with its ports. */
+/* The common part of the two halves of the shadow: the data path, and the control unit with its
+ * ports. */
 #ifndef GBA_TESTS_FUZZ_SHADOW_STATE_H
 #define GBA_TESTS_FUZZ_SHADOW_STATE_H
 
@@ -23,7 +24,7 @@ struct shadow {
     enum shadow_life life;
     uint32_t generation, size, holder; /* holder: 1 + port, 0: none */
     uint64_t key;
-    bool anyone;                     /* somebody has joined since ALLOC */
+    bool anyone;                     /* a member has joined since ALLOC */
     uint32_t owner[GBA_MEMBERS_MAX]; /* 1 + port of a member that has joined and not left */
     bool left[GBA_MEMBERS_MAX];
     bool asks[SHADOW_PORTS]; /* has requested ROUND */
@@ -54,7 +55,7 @@ void shadow_reset(struct shadow *s);
 bool shadow_whole(const struct shadow *s);
 
 /* --- shadow_control.c --- */
-/* Forget the interrupts and the command of the last step. */
+/* Clear the interrupts and the command of the last step. */
 void shadow_begin(void);
 /* An event that is due, or on a device without ports the interrupt. */
 void shadow_event(struct shadow *s, uint32_t port, uint32_t events);

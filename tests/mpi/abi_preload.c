@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into a test program: communicators grow by 8 bytes, as they did within Open MPI 5.0. It
- * does Open MPI no harm, which gets a little more memory for each of them.
+ * Preloaded into a test program: communicators grow by 8 bytes, as they did within Open MPI 5.0.
+ * This has no effect on Open MPI itself, which gets a little more memory for each communicator.
  */
 #include "ompi_config.h"
 

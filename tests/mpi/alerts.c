@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Situations in which the plugin may print a line that nobody asked for. The runner looks at the
- * output.
+ * Situations in which the plugin must not print an unrequested line. The runner checks the output.
  *
  *   alerts pairs    a communicator for every two ranks, and no barrier of more
  *   alerts partial  lines that the program has not finished, before MPI_Init and each barrier

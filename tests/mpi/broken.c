@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wrong barriers and collectives, to show that the tests would find them: preloaded into a test
- * program (LD_PRELOAD), which must then fail. GBA_TEST_BROKEN says what is wrong:
+ * Wrong barriers and collectives, to show that the tests detect them: preloaded into a test program
+ * (LD_PRELOAD), which must then fail. GBA_TEST_BROKEN names the fault:
  *
- *   early      now and then one rank does not wait in MPI_Barrier
+ *   early      sometimes one rank does not wait in MPI_Barrier
  *   iearly     the same for MPI_Ibarrier
  *   hang       one rank never leaves a barrier
  *   stall      MPI_Barrier on the world waits without any progress of MPI; GBA_TEST_BROKEN_FILE is
  *              a file of 8 zero bytes
  *   values     collectives with a result change its first word on one rank; GBA_TEST_BROKEN_CALL
- *              says which one, such as MPI_Scan
+ *              names the collective, such as MPI_Scan
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static int world_rank(void)
     return rank;
 }
 
-/* A central counter, and the rank that waits does nothing else. */
+/* A central counter; the waiting rank calls no function of MPI. */
 static int barrier_stall(int size)
 {
     static gba_word_t *counter;
@@ -86,8 +86,8 @@ int MPI_Barrier(MPI_Comm comm)
         return barrier_stall(size);
     if (!broken("early"))
         return PMPI_Barrier(comm);
-    /* All arrive, or the others would wait forever; but not all wait. The request is lost: Open MPI
-     * does not let one of a collective be freed. */
+    /* All ranks arrive, because the others would wait forever otherwise; but not all wait. The
+     * request leaks: Open MPI does not allow freeing a request of a collective. */
     PMPI_Ibarrier(comm, &request);
     return skips() ? MPI_SUCCESS : PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -96,13 +96,13 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     int result = PMPI_Ibarrier(comm, request);
 
-    /* A request that is null is complete. The rest of the barrier goes on by itself. */
+    /* A null request is complete. The rest of the barrier progresses by itself. */
     if (broken("iearly") && skips())
         *request = MPI_REQUEST_NULL;
     return result;
 }
 
-/* After the call `name`: spoil its result. */
+/* After the call `name`: change its result. */
 static int spoil(const char *name, int result, void *buffer)
 {
     const char *which = getenv("GBA_TEST_BROKEN_CALL");

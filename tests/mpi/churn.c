@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators come and go, and overlap: a pool of them is used in an order that is random but the
- * same on all ranks, and now and then one is freed and another one takes its place.
+ * Communicators are created and freed, and overlap. The ranks use a pool of them in an order that
+ * is random but the same on all ranks, and sometimes replace one by a new one.
  *
  *   churn [COMMUNICATORS]
  */
 #include "tests/mpi/test.h"
 
-#define POOL 40 /* more than a device has groups, so that both paths are taken at once */
+#define POOL 40 /* more than a device has groups, so that both paths are in use at once */
 
 static MPI_Comm pool[POOL];
 static struct test_proof proofs[POOL];
 static uint64_t ours; /* random, the same on all ranks */
 
-/* Some ranks of the world, different ones each time; MPI_COMM_NULL elsewhere. */
+/* Some ranks of the world, different ones each time; MPI_COMM_NULL on the others. */
 static MPI_Comm make(void)
 {
     uint64_t random = test_random(&ours);
@@ -63,8 +63,8 @@ int main(int argc, char **argv)
 
     test_step("communicators that come and go");
     for (long i = 0; i < count; i++) {
-        /* The first communicators go quickly, so that a group is freed and used again; later ones
-         * live through many others. */
+        /* The first communicators are freed soon, so that their groups are reused; later ones live
+         * longer. */
         replace((int)(i < count / 2 ? 0 : test_random(&ours) % POOL), (uint32_t)i + 1);
         for (int j = 0; j < 3; j++) {
             int slot = i < count / 2 ? 0 : (int)(test_random(&ours) % POOL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All other collectives are right under an exclusive selection of the barrier, blocking and
- * nonblocking: every value is compared with what it must be.
+ * nonblocking: the test compares every value with the expected one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static MPI_Request request;
         where = #blocking;                         \
     } while (0)
 
-static const char *where; /* the call whose result is looked at */
+static const char *where; /* the call whose result is checked */
 static int out[MAX * (MAX + 1) * BLOCK], in[MAX * (MAX + 1) * BLOCK];
 static int counts[MAX], offsets[MAX], in_counts[MAX], in_offsets[MAX];
 static MPI_Datatype types[MAX];
@@ -204,7 +204,7 @@ static void symmetric(void)
     expect_sum(size, rank);
 }
 
-/* On a ring, where rank r hears from r - 1 and then from r + 1. */
+/* On a ring, where rank r receives from r - 1 and then from r + 1. */
 static void neighbors(void)
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
@@ -221,7 +221,8 @@ static void neighbors(void)
     expect_block(0, left, 0);
     expect_block(BLOCK, right, 0);
     if (size < 3)
-        return; /* left and right are one, and MPI leaves open which message is which */
+        return; /* left and right are the same rank, and MPI does not define which message is which
+                 */
     /* Block 0 goes to the left, block 1 to the right. */
     CALL(MPI_Neighbor_alltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, comm),
          MPI_Ineighbor_alltoall(out, BLOCK, MPI_INT, in, BLOCK, MPI_INT, comm, &request));

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The device dies, and nobody notices: the fault is in device_path, the proof is here.
+ * The device dies, and the program continues: device_path injects the fault, and the program proves
+ * that no rank leaves a barrier early.
  *
  *   death [MODE [ROUNDS]]
  *
  * 1: barriers of both kinds with delays, until long after the death
- * 2: who has left the fatal round waits in MPI_Recv for the last rank, which sends only after it
- * 3: who has left the fatal round frees the communicator, and then waits in the same way
- * 4: who has left the fatal round is in MPI_Finalize
- * 5: nonblocking barriers under way when the device dies, and the communicator freed meanwhile
- * 6: several communicators, also such as are made after the death
- * 7: rank 0 comes to the fatal round when all others have told everybody of it, with a nonblocking
+ * 2: a rank that has left the fatal round waits in MPI_Recv for the last rank, which sends after it
+ * 3: a rank that has left the fatal round frees the communicator, and then waits as in 2
+ * 4: a rank that has left the fatal round is in MPI_Finalize
+ * 5: nonblocking barriers in progress when the device dies, and the communicator freed meanwhile
+ * 6: several communicators, some of them made after the death
+ * 7: rank 0 enters the fatal round when all others have notified each other, with a nonblocking
  *    barrier, and then stays out of MPI until they have left
- * 8: the same, and their notices have come in before it calls MPI_Ibarrier
- * 9: nothing but nonblocking barriers from the second one on, until the last but one
+ * 8: as 7, but the notifications have arrived before rank 0 calls MPI_Ibarrier
+ * 9: only nonblocking barriers from the second one on, until the last but one
  * 10: rank 0 has much traffic queued ahead of its notifications in the fatal round, and then stays
- *    out of MPI until all others have left that round
+ *     out of MPI until all others have left that round
  * 11: as 10, with a nonblocking barrier
  *
  * In modes 7 and 8 the device dies at the first arrival after ROUNDS (die_arrival). In modes 2 to 4
- * the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: only rank 0 is released
- * by the device).
+ * the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: the device releases only
+ * rank 0).
  */
 #include "tests/mpi/test.h"
 
@@ -30,19 +31,19 @@
 #define MORE   20 /* barriers after that */
 #define WINDOW 5
 
-/* Messages that are short enough to leave without the receiver's help: some 190 MB, far more than a
+/* Messages that are short enough to leave without the receiver: about 190 MB, far more than a
  * connection takes at once. */
 #define QUEUED       6000
 #define QUEUED_BYTES 32768
 
-/* Up to and with the fatal round. */
+/* Up to the fatal round, which is included. */
 static void fatal_round(struct test_proof *proof, long rounds)
 {
     for (long i = 0; i <= rounds; i++)
         test_proof_barrier(proof);
 }
 
-/* Each sends to the ranks below it, the last one first of all, when it has left. */
+/* Each rank sends to the ranks below it when it has left; the last rank sends first. */
 static void chain(void)
 {
     int token = 1;
@@ -112,7 +113,7 @@ static void nonblocking(long rounds)
     }
 }
 
-/* A second: the others have told each other by then, or the test shows nothing. */
+/* One second: the others have notified each other by then, or the test shows nothing. */
 static void come_late(bool progress)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
@@ -147,7 +148,7 @@ static void last(long rounds, bool progress)
     test_proof_end(&proof);
 }
 
-/* The device dies under all members at once, and none has begun the round without it. */
+/* The device dies for all members at once, and none has bypassed it in that round. */
 static void queued(long rounds, bool blocking)
 {
     static char bytes[QUEUED_BYTES];
@@ -181,7 +182,7 @@ static void queued(long rounds, bool blocking)
     test_proof_end(&proof);
 }
 
-/* Until the last one nobody can agree on another path. */
+/* Until the last one the members cannot agree on another path. */
 static void only_nonblocking(long rounds)
 {
     uint64_t mine = test_seed((uint64_t)test_rank + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nobody leaves a barrier before all have entered it: every rank is late at random, and in each
- * round one more than the others.
+ * No rank leaves a barrier before all have entered it: every rank is late at random, and in each
+ * round one rank is later than the others.
  *
  *   early_exit [ROUNDS]
  */

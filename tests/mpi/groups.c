@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More live communicators than the device has groups: those that come too late do their barriers in
- * another way, and a group that is freed is used again. Which path each took is in the output of
- * the component (coll_gba_barrier_verbose 1), where the runner looks for it: "early N" and
- * "again N" are their names.
+ * More live communicators than the device has groups: the later ones take another path, and a freed
+ * group is used again. The component prints the path of each (coll_gba_barrier_verbose 1), and the
+ * runner checks these lines: the communicators are named "early N" and "again N".
  *
  *   groups [COMMUNICATORS] [FREED]
  */
@@ -51,7 +50,7 @@ int main(int argc, char **argv)
         test_proof_end(&proofs[i]);
         MPI_Comm_free(&comms[i]);
     }
-    /* A group is free when the last member has left it, and MPI_Comm_free waits for nobody. */
+    /* A group is free when the last member has left it, and MPI_Comm_free does not synchronise. */
     MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     make(comms, proofs, "again", 0, freed);
     for (int round = 0; round < 20; round++)

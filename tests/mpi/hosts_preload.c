@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into a test program: its ranks take themselves for those of GBA_TEST_HOSTS hosts, of
- * unequal size and not in blocks, as far as libgba is concerned. It reads the identity of the host
- * from a file; a rank of each pretended host finds other digits in it. Open MPI notices nothing,
- * and a simulated device, which goes by namespaces, serves all of them: as a switch does.
+ * Preloaded into a test program: libgba sees the ranks on GBA_TEST_HOSTS hosts, of unequal size and
+ * not in blocks. libgba reads the identity of the host from a file, and each pretended host reads
+ * other digits there. Open MPI is not affected. A simulated device, which depends on namespaces,
+ * serves all pretended hosts, as a switch does.
  *
- * GBA_TEST_DEVICES: several device paths with blanks between them, which the pretended hosts have
- * by turns: so many switches.
+ * GBA_TEST_DEVICES: several device paths with blanks between them, assigned to the pretended hosts
+ * in turn: as many switches.
  *
  * GBA_TEST_WIRE: the version of libgba's wire that this rank has.
  *
@@ -48,7 +48,7 @@ static unsigned long pretended_host(void)
     return rank < hosts ? rank : rank * rank % hosts;
 }
 
-/* Before MPI_Init looks. */
+/* Before MPI_Init reads it. */
 static void __attribute__((constructor)) choose_device(void)
 {
     const char *list = getenv("GBA_TEST_DEVICES");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nonblocking barriers: many at once, completed in every way that MPI has, among blocking ones and
- * other collectives; and none of them is complete before all have called it.
+ * Nonblocking barriers: many at once, completed by every function of MPI, among blocking ones and
+ * other collectives; none of them is complete before all ranks have called it.
  *
  *   ibarrier [MODE...]
  *
  * Modes run one after the other; 2 only as the first one, and 3 only as the last. MODE 1, the
- * default: everything that follows from MPI alone, in one thread. 2: four threads, each with a
- * communicator of its own. 3: requests that are never completed. 4: with a device, or a counter in
- * shared memory, a member that has called MPI_Ibarrier holds nobody up, whatever it does then; with
- * messages it would. 5: the communicator is freed with requests under way. Modes 3 and 5 crash Open
- * MPI 4.1's own nonblocking barrier, which does not keep the communicator. 6: for a device that
- * dies under nonblocking barriers; the blocking one behind them is what gets all over it. 7, for
- * two ranks and messages that wait for memory (ibarrier_nested in cases.sh): a communicator that
- * ends within the call of a nonblocking barrier on another one.
+ * default: everything that follows from MPI alone, in one thread. 2: four threads, each with its
+ * own communicator. 3: requests that are never completed. 4: with a device, or a counter in shared
+ * memory, a member that has called MPI_Ibarrier delays no other member, whatever it does then; with
+ * messages it would. 5: the communicator is freed with requests in progress. Modes 3 and 5 crash
+ * Open MPI 4.1's own nonblocking barrier, which does not retain the communicator. 6: for a device
+ * that dies during nonblocking barriers; all members leave it in the next blocking one. 7, for two
+ * ranks and messages that wait for memory (ibarrier_nested in cases.sh): a communicator that ends
+ * within the call of a nonblocking barrier on another one.
  */
 #include "tests/mpi/test.h"
 
@@ -26,14 +26,13 @@
 #define REPEATS 5
 #define THREADS 4
 
-/* Sends that wait for the other rank, and bytes of each: more than it takes in before its receive.
- */
+/* Sends that wait for the other rank, and bytes of each: more than it takes before its receive. */
 #define PENDING       6
 #define PENDING_BYTES 1000000
 
 enum { BY_WAIT, BY_TEST, BY_WAITALL, BY_WAITANY, BY_TESTSOME, BY_WAITSOME, BY_TESTALL, WAYS };
 
-/* Requests under way on one communicator, and the round of each. */
+/* Requests in progress on one communicator, and the round of each. */
 struct batch {
     struct test_proof proof;
     MPI_Request requests[MANY];
@@ -42,7 +41,7 @@ struct batch {
 
 static void batch_look(const struct batch *batch, int i)
 {
-    /* The others may have called all barriers of the batch, blocking ones between them too. */
+    /* The others may have called all barriers of the batch, and the blocking ones between them. */
     test_proof_look(&batch->proof, batch->rounds[i], 2 * MANY);
     TEST_CHECK(batch->requests[i] == MPI_REQUEST_NULL, "a request is not null when it is over");
 }
@@ -103,7 +102,7 @@ static void batch_end(struct batch *batch, int count, int way)
         batch_one_by_one(batch, count, way);
 }
 
-/* Something else between two barriers, the same on all members. */
+/* Another call between two barriers, the same on all members. */
 static void other_collective(struct batch *batch, uint64_t random)
 {
     MPI_Comm comm = batch->proof.comm;
@@ -134,7 +133,7 @@ static void other_collective(struct batch *batch, uint64_t random)
     TEST_CHECK(sum == size, "a collective among the barriers gave %d, not %d", sum, size);
 }
 
-/* A batch, completed in the way `way`. pause: now and then come late; else not. */
+/* A batch, completed in the way `way`. pause: whether members are late sometimes. */
 static void batch_run(MPI_Comm comm, int slot, uint32_t id, int count, int way, uint64_t *pause)
 {
     uint64_t ours = test_seed(id);
@@ -152,7 +151,7 @@ static void batch_run(MPI_Comm comm, int slot, uint32_t id, int count, int way, 
     free(batch);
 }
 
-/* A member that waits in MPI_Recv, or computes and calls MPI_Test, lets barriers go on. */
+/* A member that waits in MPI_Recv, or computes and calls MPI_Test, advances the barriers. */
 static void progress_other_comm(MPI_Comm comm)
 {
     MPI_Request requests[2];
@@ -184,7 +183,7 @@ static void refused(MPI_Comm comm)
     MPI_Request request;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (test_rank == 0) /* active, since this rank comes last */
+    if (test_rank == 0) /* active, because this rank arrives last */
         for (int i = 1; i < test_size; i++)
             MPI_Recv(&token, 1, MPI_INT, i, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Ibarrier(comm, &request);
@@ -202,7 +201,7 @@ static void refused(MPI_Comm comm)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* MPI_Comm_free with all of a batch under way. */
+/* MPI_Comm_free with all barriers of a batch in progress. */
 static void freed(void)
 {
     struct batch *batch = malloc(sizeof *batch);
@@ -279,7 +278,7 @@ static void threads(void)
     }
 }
 
-/* An error of the program, which may have any consequence but a hang or a crash. */
+/* An error of the program, which may have any consequence except a hang or a crash. */
 static void leaked(void)
 {
     MPI_Request request;
@@ -295,7 +294,7 @@ static void leaked(void)
     MPI_Comm_free(&comm);
 }
 
-/* Rank 0 calls MPI_Ibarrier, and then nothing before all others have left it. */
+/* Rank 0 calls MPI_Ibarrier, and then no function of MPI before all others have left it. */
 static void alone(void)
 {
     gba_word_t *left;

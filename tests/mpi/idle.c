@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A long wait is civil: ranks that wait for a late one use next to no CPU time. In each round one
- * rank comes 4 seconds late. The others may compute for the first one; of the last two they have a
- * tenth, on average. A rank that does not sleep uses two thirds of a core or more, one that sleeps
- * 1 to 2%, and more where the host of a virtual machine charges its own work to it. CPU time is
- * counted, not the clock: other load of this machine makes no difference.
+ * Ranks that wait long for a late rank use almost no CPU time. In each round one rank is 4 seconds
+ * late. The others may spin in the first of them; in the last two they may use a tenth, on average.
+ * A rank that does not sleep uses two thirds of a core or more. A rank that sleeps uses 1 to 2%,
+ * and more if the host of a virtual machine charges its own work to it. The test counts CPU time,
+ * not the clock, so other load of this machine makes no difference.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,11 +13,12 @@
 
 #include "tests/mpi/test.h"
 
-#define LATE      4 /* seconds */
-#define IDLE_FROM 2 /* seconds: `auto` sleeps after one, and a crowded host is late */
-#define SHARE     0.1
+#define LATE 4 /* seconds */
+#define IDLE_FROM \
+    2 /* seconds: `auto` sleeps after one, and ranks of an oversubscribed host may be late */
+#define SHARE 0.1
 
-static volatile double idle_cpu; /* CPU time when the idle part began, 0: it has not */
+static volatile double idle_cpu; /* CPU time at the start of the idle part; 0: it has not started */
 
 static timer_t timer;
 

@@ -26,8 +26,8 @@ static void use(MPI_Comm comm, const char *what, uint32_t id)
 {
     int inter;
 
-    /* Open MPI 4.1's own MPI_Ibarrier on an intercommunicator lets ranks out too early when its
-     * groups differ in size; it is not ours, so only the blocking one is tested there. */
+    /* Open MPI 4.1's own MPI_Ibarrier on an intercommunicator releases ranks too early when its
+     * groups differ in size. It is not ours, so only the blocking one is tested there. */
     MPI_Comm_test_inter(comm, &inter);
     use_form(comm, what, id, !inter);
 }
@@ -50,8 +50,9 @@ static void duplicates(void)
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm);
     use_and_free(comm, "dup_with_info", 11);
     MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
-    /* Blocking ones only: Open MPI 4.1, without us, hangs when the steps of an idup and nonblocking
-     * collectives of the same communicator meet in another order on another rank. */
+    /* Blocking ones only: Open MPI 4.1, without the plugin, hangs when the steps of an idup and
+     * nonblocking collectives of the same communicator come in different orders on different
+     * ranks. */
     use_form(MPI_COMM_WORLD, "world during an idup", 12, false);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     use_and_free(comm, "idup", 13);
@@ -130,7 +131,7 @@ static void between(void)
     use_and_free(comm, "merge, odd ranks first", 52);
     MPI_Comm_dup(inter, &comm);
     use_and_free(comm, "dup of an intercommunicator", 53);
-    /* The half goes before what was made of it. */
+    /* Free the half before the communicators that were made of it. */
     use_and_free(half, "half of an intercommunicator", 54);
     use_and_free(inter, "intercommunicator, its half freed", 55);
 }

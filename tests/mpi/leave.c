@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier over messages right before MPI_Finalize: what others wait for gets to them.
+ * A barrier over messages right before MPI_Finalize: all signals of a rank that has left arrive.
  *
- * For 5 ranks, with v1. Rank 3 sends its first signal, and then is away for a while; so the others
- * get all of theirs and leave. What rank 1 sends to it is the first message between these two, and
- * gets no further than TCP's queue before rank 3 is back.
+ * For 5 ranks, with v1. Rank 3 sends its first signal, and then is outside MPI for a while; the
+ * others receive all their signals and leave. The signal from rank 1 to rank 3 is the first message
+ * between these two. It stays in TCP's queue until rank 3 is back.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define AWAY    3  /* the rank, */
 #define SECONDS 2  /* and how long */
-#define LIMIT   20 /* seconds: somebody hangs */
+#define LIMIT   20 /* seconds: a rank hangs */
 
 static mca_pml_base_module_isend_fn_t isend;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Very many barriers back to back, each one proved by all ranks in turn.
+ * Very many barriers back to back; the ranks take turns to check them.
  *
  *   many [COUNT]
  */
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < count; i++) {
         test_proof_enter(&proof);
         MPI_Barrier(MPI_COMM_WORLD);
-        /* To look at all others costs more than the barrier; so they do it in turn. */
+        /* Checking all other ranks costs more than the barrier, so the ranks do it in turn. */
         if (i % test_size == test_rank)
             test_proof_look(&proof, proof.round, 1);
     }

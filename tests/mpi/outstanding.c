@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work that is under way on a communicator: several nonblocking barriers at once, blocking ones
- * between them, the communicator freed meanwhile, and communicators that nobody ever frees.
+ * Work in progress on a communicator: several nonblocking barriers at once, blocking ones between
+ * them, the communicator freed meanwhile, and communicators that are never freed.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int previous(void)
     return (test_rank + test_size - 1) % test_size;
 }
 
-/* `count` nonblocking barriers under way, and blocking ones after each second of them. */
+/* `count` nonblocking barriers in progress, and a blocking one after every second of them. */
 static void mix(MPI_Comm comm, int count, uint32_t id)
 {
     MPI_Request requests[WINDOW];
@@ -49,7 +49,7 @@ static void mix(MPI_Comm comm, int count, uint32_t id)
     test_proof_end(&proof);
 }
 
-/* MPI_Comm_free only marks it: the work under way ends as if nothing had happened. */
+/* MPI_Comm_free only marks the communicator: the work in progress completes normally. */
 static void freed_with_work(bool used_before)
 {
     int *out = malloc(WORDS * sizeof out[0]), *in = malloc(WORDS * sizeof in[0]);

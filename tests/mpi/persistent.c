@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent barriers: several at once, started in another order on each rank, among blocking and
- * nonblocking ones; freed while inactive, in another order on each rank; more than a device has
- * groups; and those whose communicator is gone. "persistent kept" leaves out the last ones, which
- * libnbc cannot do.
+ * Persistent barriers: several at once, started in a different order on each rank, among blocking
+ * and nonblocking ones; freed while inactive, in a different order on each rank; more than a device
+ * has groups; and those whose communicator is freed. "persistent kept" leaves out the last kind,
+ * which libnbc does not support.
  */
 #include "tests/mpi/test.h" /* first: the extensions need mpi.h */
 
@@ -18,7 +18,7 @@
 
 static uint64_t mine; /* random numbers of this rank */
 
-/* Open MPI 4.1 has it as an extension. Returns whether there is one at all. */
+/* Open MPI 4.1 has it as an extension. Returns whether this Open MPI has it. */
 static bool barrier_init(MPI_Comm comm, MPI_Request *request)
 {
 #if OMPI_MAJOR_VERSION >= 5
@@ -56,7 +56,7 @@ static void window_begin(struct window *window, MPI_Comm comm, uint32_t id)
     }
 }
 
-/* All of the window once, in an order of this rank's own. */
+/* Each one of the window once, in this rank's own order. */
 static void window_round(struct window *window, int round)
 {
     int order[WINDOW];
@@ -131,7 +131,7 @@ static void one_after_the_other(void)
     }
 }
 
-/* MPI_Comm_free only marks the communicator, as long as something refers to it. */
+/* MPI_Comm_free only marks the communicator, as long as a reference exists. */
 static void communicator_gone(void)
 {
     struct test_proof proof;

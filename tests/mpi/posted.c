@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure notifications that a process has posted are not out while the service still hands them to
- * the PML. A thread that sees the end of its barrier then must not leave it. For one rank, which
- * sends to itself: the send of the PML asks in the place of that thread.
+ * A posted failure notification is still owed while the service hands it to the PML. A thread that
+ * sees the end of its barrier then must not leave it. For one rank, which sends to itself: the send
+ * of the PML makes the query of that thread.
  *
- * The service is compiled in here, and this is its libgba: a team of three, of which this process
- * is the last member.
+ * The service is compiled in here, and this file is its libgba: a team of three, of which this
+ * process is the last member.
  */
 #include <mpi.h>
 #include <stdio.h>

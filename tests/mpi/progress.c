@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that waits in MPI_Barrier goes on with everything else: each of these can only end if the
+ * A rank that waits in MPI_Barrier progresses all other work: each of these tests ends only if the
  * rank that is in the barrier already does its part there.
  */
 #include <stdlib.h>
@@ -109,7 +109,8 @@ int main(int argc, char **argv)
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
     data = malloc(WORDS * sizeof data[0]);
     TEST_CHECK(data != NULL && test_size >= 2, "needs memory and 2 ranks");
-    MPI_Barrier(MPI_COMM_WORLD); /* the first one agrees on a path, and is no test of this */
+    MPI_Barrier(
+        MPI_COMM_WORLD); /* the first barrier agrees on a path, and is not a part of this test */
     for (int i = 1; i <= REPEATS; i++) {
         sender_waits(i);
         receiver_waits(-i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The proofs that nobody leaves a barrier early: by shared memory, and by messages. */
+/* The proofs that no rank leaves a barrier early: by shared memory, and by messages. */
 #define _GNU_SOURCE
 #include "tests/mpi/proof.h"
 
@@ -13,8 +13,8 @@
 #include "gba/base/order.h"
 #include "tests/mpi/test.h"
 
-/* By rank in the world, and slot: the round that this rank has entered. No larger than it has to
- * be: a test limits the size of files. */
+/* By rank in the world, and slot: the round that this rank has entered. As small as possible,
+ * because a test limits the size of files. */
 static gba_word_t *entered;
 int test_slots = TEST_SLOTS;
 
@@ -26,9 +26,9 @@ static gba_word_t *entered_of(int rank, int slot)
 static bool *same_host; /* by rank in the world */
 
 /*
- * The memory has no name, so nothing is left of it however the test ends; the others reach it
- * through the first rank's file descriptor. Not MPI_Win_allocate_shared: that does barriers itself,
- * and takes a barrier group.
+ * The memory has no name, so nothing is left of it however the test ends. The others open it
+ * through the first rank's file descriptor. Not MPI_Win_allocate_shared, because it makes barriers
+ * itself, and takes a barrier group.
  */
 static void memory_make(MPI_Comm host)
 {
@@ -51,7 +51,7 @@ static void memory_make(MPI_Comm host)
     }
     entered = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     TEST_CHECK(entered != MAP_FAILED, "cannot map shared memory");
-    /* All have opened it before the first closes it. */
+    /* All have opened it before the first rank closes it. */
     MPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, host);
     close(fd);
 }
@@ -114,7 +114,7 @@ void test_proof_begin(struct test_proof *proof, MPI_Comm comm, const char *what,
 void test_proof_enter(struct test_proof *proof)
 {
     proof->round++;
-    /* Relaxed: to make this visible to all who leave the barrier is the barrier's business. */
+    /* Relaxed, because the barrier must make it visible to all members that leave. */
     gba_word_store_relaxed(entered_of(test_rank, proof->slot), proof->round);
 }
 
@@ -141,7 +141,7 @@ void test_proof_await(const struct test_proof *proof, uint64_t round)
             sched_yield();
 }
 
-/* Members that have left, too, may have entered the next round, but cannot leave it without us. */
+/* Members that have left may have entered the next round, but cannot leave it without this one. */
 void test_proof_barrier(struct test_proof *proof)
 {
     test_proof_enter(proof);
@@ -172,7 +172,7 @@ void test_proof_end(struct test_proof *proof)
 
 enum { TAG_ENTER, TAG_LEFT };
 
-/* All have said that they enter before one says that it has left. */
+/* All members have reported their entry before one reports its exit. */
 static void referee_watch(MPI_Comm all, int players, int rounds)
 {
     int *said = calloc((size_t)players + 1, sizeof said[0]); /* rounds entered, by rank */
@@ -195,8 +195,8 @@ static void referee_watch(MPI_Comm all, int players, int rounds)
 }
 
 /*
- * Messages of two senders may overtake each other, so the first one is synchronous: the referee has
- * received it before the sender enters the barrier, and with that before anybody may leave it.
+ * Messages of two senders may overtake each other, so the first one is synchronous. The referee has
+ * received it before the sender enters the barrier, and thus before any member may leave it.
  */
 static void referee_play(MPI_Comm all, MPI_Comm players, int rounds)
 {

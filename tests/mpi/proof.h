@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between test.c and proof.c. */
+/* Shared by test.c and proof.c only. */
 #ifndef GBA_TESTS_MPI_PROOF_H
 #define GBA_TESTS_MPI_PROOF_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank leaves a barrier only when its own signals have left the rank: whatever it does next, it
- * holds up nobody.
+ * delays no other rank.
  *
  *   queued DIRECTORY [MODE]
  *
  * Rank 0 posts more data to rank 1 than the connection takes, so its signal waits behind that data.
- * Rank 1 reads nothing before all of it is posted. When rank 0 has left the barrier it calls
- * nothing of MPI until every other rank has left, too. The ranks learn of each other by files in
- * DIRECTORY, which all of them share. So the test depends on no delay: where a signal is kept back,
+ * Rank 1 reads nothing before all of it is posted. When rank 0 has left the barrier it calls no
+ * function of MPI until every other rank has left, too. The ranks inform each other by files in
+ * DIRECTORY, which all of them share. So the test depends on no delay: if a signal is still queued,
  * rank 0 waits until the watchdog ends the job.
  *
  * MODE 1, the default: MPI_Barrier. 2: MPI_Ibarrier and MPI_Wait. 3: the same after the death of
@@ -25,8 +25,8 @@
 #define MESSAGES 2048
 #define BYTES    32768
 
-/* Nonblocking barriers in mode 3 from the first one on: more than the device lives for, and those
- * that find out. */
+/* Nonblocking barriers in mode 3 from the first one on: more than the device completes, and those
+ * that detect its death. */
 #define BARRIERS 20
 
 static const char *directory;
@@ -47,7 +47,7 @@ static void file_make(const char *what)
     fclose(file);
 }
 
-/* Outside MPI. */
+/* Without a call of MPI. */
 static void file_await(const char *what, int rank)
 {
     char name[512];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More communicators than barrier groups: who gets one, and when. What path a communicator takes is
- * read from the component's performance variables; it must be the same on all ranks.
+ * More communicators than barrier groups: which communicator gets a group, and when. The test reads
+ * the path of a communicator from the component's performance variables; it must be the same on all
+ * ranks.
  *
  *   scarce after N GROUPS        offload_after is N: the barrier after the N-th finds a group
- *   scarce freed COMMS GROUPS    groups that are freed go to those that ask again
- *   scarce heat COMMS GROUPS PHASES   the hot ones end up on groups, in each phase others
+ *   scarce freed COMMS GROUPS    communicators that renegotiate get the freed groups
+ *   scarce heat COMMS GROUPS PHASES   the busy ones get the groups, other ones in each phase
  *   scarce dies COMMS GROUPS PHASES   the device dies meanwhile
  *
- * GROUPS: that the job can have, by the device or by max_groups.
+ * GROUPS: those that the job can have, by the device or by max_groups.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,13 @@
 
 enum { PATH_SIM = 1, PATH_SOFTWARE = 2, PATH_FALLBACK = 3 };
 
-#define WINDOW       3            /* nonblocking barriers under way at once */
+#define WINDOW       3            /* nonblocking barriers in progress at once */
 #define AHEAD        (WINDOW + 1) /* rounds that others may have entered since */
 #define BURST        16
 #define SUBJECTS_MAX 128 /* more than the 100 that the test wants */
 
-/* A team that was refused asks again after so many barriers, and then twice as many each time. */
+/* A refused team requests a group again after so many barriers, and then twice as many each
+ * time. */
 #define PAUSE 64
 
 struct subject {
@@ -60,7 +62,7 @@ static unsigned long long value(MPI_T_pvar_handle variable)
     return result;
 }
 
-/* The same on all ranks, and that is what this is. */
+/* Check that the values of all ranks are equal. */
 static unsigned long long agreed(MPI_T_pvar_handle variable, const char *what)
 {
     unsigned long long mine[2] = {value(variable), 0}, most[2];
@@ -76,7 +78,7 @@ static void subject_begin(struct subject *subject, int number)
 {
     static uint32_t id;
 
-    /* Some have another leader. */
+    /* Some communicators have another leader. */
     MPI_Comm_split(MPI_COMM_WORLD, 0, number % 3 == 1 ? -test_rank : test_rank, &subject->comm);
     test_proof_begin(&subject->proof, subject->comm, "scarce", number, ++id);
     subject->path = handle("path", &subject->comm);
@@ -87,7 +89,7 @@ static void subject_begin(struct subject *subject, int number)
     subject->done = 0;
 }
 
-/* Collective. All its barriers are accounted for, and no device has died but as it should. */
+/* Collective. All barriers are counted, and no device has died except on purpose. */
 static void subject_end(struct subject *subject)
 {
     unsigned long long done =
@@ -113,7 +115,7 @@ static void blocking(struct subject *subject)
     subject->done++;
 }
 
-/* Nonblocking ones under way, and a blocking one behind them. */
+/* Nonblocking barriers in progress, and a blocking one behind them. */
 static void window(struct subject *subject)
 {
     MPI_Request requests[WINDOW];
@@ -138,9 +140,9 @@ static bool on_group(struct subject *subject, const char *what)
 }
 
 /*
- * Not more than that have groups. Whoever has lost one learns it at the next barrier, and leaves it
- * at the end of the one after that; and while that is going on another one may lose its own. If
- * more than there are were given away this does not end.
+ * At most that many communicators have groups. A communicator whose group was taken back detects it
+ * in its next barrier, and leaves the group at the end of the one after that. Meanwhile the group
+ * of another one may be taken back. If more groups were given than exist, this would not end.
  */
 static void at_most(struct subject *subjects, long from, long to, long groups)
 {
@@ -157,7 +159,7 @@ static void at_most(struct subject *subjects, long from, long to, long groups)
     } while (found > groups);
 }
 
-/* Exactly, of blocking barriers, and of both kinds at the end of a blocking one. */
+/* Exact counts: of blocking barriers, and of both kinds at the end of a blocking one. */
 static void after(uint64_t barriers)
 {
     struct subject subject;
@@ -180,8 +182,8 @@ static void after(uint64_t barriers)
     subject_end(&subject);
 }
 
-/* A group is free when the last member has left it, and MPI_Comm_free waits for nobody. No barrier:
- * that would take a group. */
+/* A group is free when the last member has left it, and MPI_Comm_free does not synchronise. No
+ * barrier here, because it would take a group. */
 static void all_here(void)
 {
     int one = 1, least;
@@ -189,9 +191,9 @@ static void all_here(void)
     MPI_Allreduce(&one, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 }
 
-/* The first ones have all groups; they are freed, and those that ask again get them, once more when
- * those are freed. (Those that ask later may take the groups from these, which are idle by then.)
- */
+/* The first communicators have all groups. When they are freed, the communicators that renegotiate
+ * get the groups, and once more when those are freed. (Later requests may take the groups from
+ * these, which are idle by then.) */
 static void freed(struct subject *subjects, long count, long groups)
 {
     test_step("groups that are freed");
@@ -224,7 +226,7 @@ static void freed(struct subject *subjects, long count, long groups)
         subject_end(&subjects[i]);
 }
 
-/* A pass over those that are hot in this phase, and one barrier on some of the others. */
+/* A pass over the busy communicators of this phase, and one barrier on some of the others. */
 static void barrier_rate_pass(struct subject *subjects, long count, const long *order, long hot)
 {
     static long cold;
@@ -253,7 +255,7 @@ static void shuffle(long *order, long count, uint64_t *random)
     }
 }
 
-/* Whether all that are hot have groups; always true of those of a device that dies. Collective. */
+/* Whether all busy communicators have groups; always true if the device dies. Collective. */
 static bool settled(struct subject *subjects, const long *order, long hot)
 {
     bool all = true;

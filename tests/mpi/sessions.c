@@ -7,8 +7,8 @@
  *
  * MODE only: one session, no MPI_COMM_WORLD. two: a second session while the first one is open.
  * beside: a session beside MPI_Init, and MPI_Finalize first. FILE: zeros, 8 bytes a rank; each rank
- * writes there which round it enters, so that whoever leaves early is seen. At the end the ranks
- * leave at different times: MPI_Session_finalize waits for nobody.
+ * stores there the round that it enters, so that an early exit is detected. At the end the ranks
+ * leave at different times: MPI_Session_finalize does not synchronise.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -129,7 +129,7 @@ static void run(bool second, bool beside)
         MPI_Finalize();
     }
     round = barriers(comm, round + 1);
-    /* Whoever leaves first must not be needed by the others. */
+    /* The others must not need a rank that has left. */
     gba_word_store_relaxed(&entered[rank], round + 1);
     MPI_Barrier(dup);
     MPI_Comm_free(&dup);

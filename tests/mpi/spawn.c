@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job starts another one, and both do barriers together.
+ * A job starts another one, and both run barriers together.
  *
  *   spawn [CHILDREN]
  */
@@ -8,7 +8,7 @@
 
 #define ROUNDS 100
 
-/* Barriers on what both jobs share. */
+/* Barriers on the communicator of both jobs. */
 static void together(MPI_Comm inter, bool child)
 {
     MPI_Comm merged;
@@ -28,7 +28,7 @@ static void together(MPI_Comm inter, bool child)
     MPI_Comm_free(&merged);
 }
 
-/* A job of its own in the meantime. */
+/* Meanwhile another, separate job. */
 static void alone(void)
 {
     struct test_proof proof;

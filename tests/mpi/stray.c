@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message of no bytes over the tag of software barriers, in front of a signal: rank 0 sends it to
- * rank 1, whose next barrier must fail. That it is empty is all that tells it from a signal.
+ * An empty message with the tag of software barriers, ahead of a signal: rank 0 sends it to rank 1,
+ * whose next barrier must fail. Only its length distinguishes it from a signal.
  */
 #include "tests/mpi/test.h"
 

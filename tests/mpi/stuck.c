@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier that does not end, since the last rank does not come to it.
+ * A barrier that does not end, because the last rank does not enter it.
  *
  *   stuck HOW [ROUNDS]
  *
- * After ROUNDS barriers the last rank is stopped by SIGSTOP (1: whoever runs this lets it go on),
- * or killed by SIGKILL (2). If it goes on, so does the test, with more barriers.
+ * After ROUNDS barriers the last rank is stopped by SIGSTOP (1: the caller continues it), or killed
+ * by SIGKILL (2). If the rank continues, so does the test, with more barriers.
  */
 #include <signal.h>
 

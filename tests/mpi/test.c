@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The programs' common part: life of a test, and watchdog. */
+/* The common part of the programs: start and end of a test, and the watchdog. */
 #define _GNU_SOURCE
 #include "tests/mpi/test.h"
 
@@ -21,7 +21,7 @@ int test_rank, test_size;
 
 static const char *program = "test";
 
-/* What the watchdog's handler reads: a pointer, and a line's beginning made beforehand, since a
+/* The data of the watchdog's handler: a pointer, and the prepared start of a line, because a
  * handler must not call printf. */
 static gba_word_t step;
 static char hang_line[128];
@@ -31,7 +31,7 @@ void test_step(const char *what)
     gba_word_store_relaxed(&step, (uint64_t)(uintptr_t)what);
 }
 
-/* One line in one write, or those of several ranks get mixed up. */
+/* One line in one write, because lines of several ranks could mix otherwise. */
 static void on_alarm(int signal_number)
 {
     char line[256];
@@ -45,7 +45,7 @@ static void on_alarm(int signal_number)
     memcpy(line, hang_line, length);
     memcpy(line + length, what, more);
     line[length + more] = '\n';
-    /* Nothing can be done about a failure to write. */
+    /* A failure to write cannot be reported. */
     if (write(STDERR_FILENO, line, length + more + 1) < 0)
         _exit(EXIT_HANG);
     _exit(EXIT_HANG);

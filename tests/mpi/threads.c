@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: threads make communicators and do barriers on them, all at once. MPI asks
- * that no two threads use one communicator for collectives at the same time, so each has its own.
+ * MPI_THREAD_MULTIPLE: threads make communicators and run barriers on them, all at once. MPI
+ * forbids two threads to use one communicator for collectives at the same time, so each has its
+ * own.
  *
  *   threads [COMMUNICATORS PER THREAD]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fault tolerance (ULFM, Open MPI from 5.0 on, "--with-ft ulfm"): the last rank dies. The barriers
- * of the others end with an error and never hang, a revoked communicator's likewise, and the
+ * of the others end with an error and never hang, as do those of a revoked communicator, and the
  * communicator that MPIX_Comm_shrink makes of it works.
  */
 #include <mpi.h>
@@ -24,7 +24,8 @@ static int expect(int code, int class1, int class2, const char *what)
     return 1;
 }
 
-/* Barriers until one ends with an error: whoever had not noticed the death yet may get through. */
+/* Barriers until one ends with an error: a rank that has not detected the death yet may complete
+ * some. */
 static int barrier_until_error(MPI_Comm comm, int nonblocking)
 {
     MPI_Request request;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators whose first barriers are nonblocking: MPI_COMM_WORLD with 5 and a copy of it with
- * 7, which is freed, never make a blocking one; a split makes one in the end; another copy makes
- * none.
+ * Communicators whose first barriers are nonblocking. MPI_COMM_WORLD, with 5 of them, and a copy of
+ * it with 7, which is freed, never make a blocking one. A split makes one in the end. Another copy
+ * makes none.
  */
 #include "tests/mpi/test.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program of both worlds: barriers of MPI and of OpenSHMEM in turn: both [ROUNDS [COMMS]]
- * COMMS: so many communicators; and then three sets.
+ * A program with barriers of MPI and of OpenSHMEM in turn: both [ROUNDS [COMMS]]
+ *
+ * COMMS: that many communicators, and then three sets.
  */
 #include <mpi.h>
 #include <shmem.h>
@@ -35,7 +36,7 @@ int main(int argc, char **argv)
     for (long i = 0; i < rounds; i++) {
         for (int j = 0; j < count; j++)
             mpi_round(&all, j, comms[j]);
-        /* Of two PEs there is but the set of all. */
+        /* With two PEs the set of all PEs is the only set. */
         for (int j = 0; j < (test_pes == 2 ? 1 : 3); j++)
             if (test_set_rank(&sets[j], test_me) >= 0)
                 test_round(&sets[j], COMMS_MAX + j, false);

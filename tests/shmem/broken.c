@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into the tests, to show that they find what is wrong: barriers that wait for nobody. */
+/* Preloaded into the tests, to show that they detect errors: barriers that wait for no PE. */
 #include <shmem.h>
 
 /* From Open MPI 5.0 on shmem_sync is a generic macro, and this is the function with these

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The device dies, and nobody notices: the fault is in device_path, the proof is here.
+ * The device dies, and the program continues: device_path injects the fault, and the program proves
+ * that no PE leaves a barrier early.
  *
  *   death [MODE [ROUNDS]]
  *
  * 1: barriers of all PEs and of active sets, with delays, until long after the death
- * 2: who has left a barrier waits in shmem_wait_until for the PE above it, the last one for nobody
- * 3: who has left a barrier goes to one of another set
- * 4: who has left a barrier is in a broadcast, whose root is the last PE
- * 5: the device has done ROUNDS rounds, and shmem_finalize's barrier is the next one
+ * 2: a PE that has left a barrier waits in shmem_wait_until for the PE above it, the last PE for
+ *    none
+ * 3: a PE that has left a barrier enters one of another set
+ * 4: a PE that has left a barrier is in a broadcast, whose root is the last PE
+ * 5: the device has completed ROUNDS rounds, and shmem_finalize's barrier is the next one
  *
- * With die_release=N only the first N members see the end of the fatal round. In modes 2 to 4 these
- * then wait for a PE that is stuck in it, whichever round that is; in mode 5 they are the ones that
- * close their plugin.
+ * With die_release=N the device releases only the first N members from the fatal round. In modes 2
+ * to 4 these then wait for a PE that is still in it, whichever round that is. In mode 5 they close
+ * their plugin.
  */
 #include <mpi.h>
 #include <shmem.h>
@@ -46,7 +48,7 @@ static void barriers(long rounds)
     }
 }
 
-/* Each puts to the PE below it, the last one first of all, when it has left. */
+/* Each PE puts to the PE below it when it has left; the last PE puts first. */
 static void chain(long rounds)
 {
     static long token_long;
@@ -93,7 +95,8 @@ static void broadcasts(long rounds)
     }
 }
 
-/* What the device has done, as this PE has counted it: all PEs count alike between two barriers. */
+/* The barriers of the device, as this PE has counted them: all PEs count alike between two
+ * barriers. */
 static unsigned long long device_rounds(void)
 {
     static MPI_T_pvar_session session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody leaves a barrier or a sync of all PEs before all have entered: early_exit [ROUNDS] */
+/* No PE leaves a barrier or a sync of all PEs before all have entered: early_exit [ROUNDS] */
 #include "tests/shmem/test.h"
 
 int main(int argc, char **argv)

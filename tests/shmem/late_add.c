@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into a test: the first atomic add of PE 0 stays in its process until a quiet, as an add
- * does whose connection is not made yet.
+ * does before its connection exists.
  */
 #define _GNU_SOURCE
 #include "oshmem_config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into a test: in the barrier of finalize PE 0 takes its time before it reads the memory
- * of others, so that they are through with the barrier by then. It goes on answering them.
+ * Preloaded into a test: in the barrier of finalize PE 0 waits before it reads the memory of
+ * others, so that they have left the barrier by then. It still answers them.
  */
 #define _GNU_SOURCE
 #include "oshmem_config.h"

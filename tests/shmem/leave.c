@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PE that has left a barrier holds up nobody: leave DIRECTORY
+ * A PE that has left a barrier delays no other PE: leave DIRECTORY
  *
- * After each of its first barriers PE 0 calls nothing of OpenSHMEM until all other PEs have left
- * the barrier, too. The PEs learn of each other by files in DIRECTORY.
+ * After each of its first barriers PE 0 calls no function of OpenSHMEM until all other PEs have
+ * left the barrier, too. The PEs inform each other by files in DIRECTORY.
  */
 #include <shmem.h>
 #include <stdio.h>

@@ -3,13 +3,13 @@
  * A lock that every PE takes by polling: locks [ROUNDS [MODE]]
  *
  * In each round, between two barriers, every PE takes the lock once, by shmem_test_lock in a loop,
- * and adds 1 to a counter on every PE. A PE stops polling when the counter says that all PEs have
+ * and adds 1 to a counter on every PE. A PE stops polling when the counter shows that all PEs have
  * had the lock.
  *
- * MODE 1, the default: the loop calls Open MPI's progress. MODE 2: it does not, as in programs that
- * users have. Then the PE that serves the lock progresses nothing, because its own atomics are done
- * at once. If another PE has got the lock first, that PE cannot give it back, and the job hangs,
- * with every barrier and now and then only. README.md of the component, "Locks", explains it.
+ * MODE 1, the default: the loop calls Open MPI's progress. MODE 2: it does not, as in programs of
+ * users. Then the PE that serves the lock progresses nothing, because its own atomics complete at
+ * once. If another PE has taken the lock first, that PE cannot release it, and the job hangs, with
+ * every barrier, but rarely. README.md of the component, "Locks", explains it.
  */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ static void take(void)
 int main(int argc, char **argv)
 {
     volatile int *seen = &counter;
-    void (*progress)(void) = NULL; /* it returns a number in some releases, for nobody here */
+    void (*progress)(void) = NULL; /* it returns a number in some releases, which is not used */
     long rounds;
 
     test_begin("locks");

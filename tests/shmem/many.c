@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         size_t bytes = (size_t)(1 + i % 100) * 64;
         char *block = shmem_malloc(bytes);
 
-        /* On return all PEs have it: so it can be written to at once. */
+        /* On return all PEs have the block, so puts to it are allowed at once. */
         TEST_CHECK(block != NULL, "no memory for block %ld", i);
         memset(block, 0, bytes);
         shmem_barrier_all();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was put before a barrier is visible after it on every PE, however large and however many
- * puts are under way: puts [ROUNDS]
+ * All puts before a barrier are visible after it on every PE, however large and however many they
+ * are: puts [ROUNDS]
  */
 #include <shmem.h>
 #include <string.h>

@@ -21,7 +21,7 @@ static void add(int start, int log_stride, int size)
         sets[count++] = set;
 }
 
-/* The same order on all PEs, so each pair of PEs meets its sets in one order. */
+/* The same order on all PEs, so each pair of PEs uses its sets in one order. */
 static void run(long rounds)
 {
     uint64_t mine = test_seed(2000 + (uint64_t)test_me), common = test_seed(2);
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     else
         test_fail("no kind \"%s\"", kind);
     run(test_argument(argc, argv, 2, 20));
-    /* And at last the one that is to get its barrier group in any case. */
+    /* And at last the set that gets its barrier group in any case. */
     for (int i = 0; i < 20; i++)
         shmem_barrier_all();
     return test_end();

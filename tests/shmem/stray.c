@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A software barrier that fails on one PE, between (pretended) hosts: PE 1 sends PE 0 a message
- * that is no signal, and never enters the barrier. Nobody may leave it: the job has to end.
+ * that is no signal, and never enters the barrier. No PE may leave it: the job has to end.
  */
 #include <mpi.h>
 #include <shmem.h>
 
 #include "tests/shmem/test.h"
 
-extern MPI_Comm oshmem_comm_world; /* where the signals are, with the tag of scoll/gba's oob.c */
+extern MPI_Comm
+    oshmem_comm_world; /* the communicator of the signals, and the tag of scoll/gba's oob.c */
 
 int main(void)
 {
@@ -21,7 +22,7 @@ int main(void)
         test_round(&all, 0, false);
     if (test_me == 1) {
         MPI_Send(&far, 1, MPI_BYTE, 0, 3 << 20 | test_pes, oshmem_comm_world);
-        for (int come = 0;;) /* take in the puts of the others, until the job is ended */
+        for (int come = 0;;) /* accept the puts of the others, until the job is ended */
             MPI_Iprobe(0, 1, MPI_COMM_WORLD, &come, MPI_STATUS_IGNORE);
     }
     test_round(&all, 0, false);

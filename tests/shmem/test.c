@@ -12,7 +12,7 @@ int test_me, test_pes;
 
 static const char *name;
 
-/* Symmetric, since the program's own variables are. entered[slot][pe]: rounds that pe has begun. */
+/* Symmetric, because it is a global variable. entered[slot][pe]: rounds that pe has begun. */
 static long entered[TEST_SLOTS][TEST_PES_MAX];
 static long rounds[TEST_SLOTS];
 static long sync_words[TEST_SLOTS][2][SHMEM_BARRIER_SYNC_SIZE];

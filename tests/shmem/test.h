@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all OpenSHMEM test programs share, besides program.h: a watchdog, and the proof that nobody
- * leaves a barrier early.
+ * The common part of all OpenSHMEM test programs, besides program.h: a watchdog, and the proof that
+ * no PE leaves a barrier early.
  *
- * The environment: GBA_TEST_SEED (default: 1) and GBA_TEST_SECONDS, the watchdog's patience
+ * The environment: GBA_TEST_SEED (default: 1) and GBA_TEST_SECONDS, the time limit of the watchdog
  * (default 60).
  */
 #ifndef GBA_TESTS_SHMEM_TEST_H
@@ -34,11 +34,11 @@ int test_set_rank(const struct test_set *set, int pe);
 int test_set_pe(const struct test_set *set, int rank);
 
 /*
- * One barrier or sync of the set, proved: each member puts its number of rounds to all others
- * before it enters; when it has left, those of all others have come, and are ahead by one round at
- * most. (For a sync the puts are completed first: it does not promise that.) And pSync is as
- * before. The set of all PEs goes through shmem_barrier_all and shmem_sync_all. slot: which row of
- * counts: 0 to TEST_SLOTS - 1, another one for each set.
+ * One barrier or sync of the set, proved. Each member puts its number of rounds to all others
+ * before it enters. When it has left, the numbers of all others have arrived, and are ahead by one
+ * round at most. (A sync does not complete puts, so the test completes them first.) And pSync is
+ * unchanged. The set of all PEs uses shmem_barrier_all and shmem_sync_all. slot: the row of counts,
+ * 0 to TEST_SLOTS - 1, a different one for each set.
  */
 #define TEST_SLOTS 128
 void test_round(const struct test_set *set, int slot, bool sync);

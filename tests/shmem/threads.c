@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two active sets with two members or more in common, in a thread each: threads [ROUNDS]
+ * Two active sets with two members or more in common, each in its own thread: threads [ROUNDS]
  *
- * They are of one size and stride, so all that tells their messages apart is the set itself. Needs
+ * They have the same size and stride, so only the set itself distinguishes their messages. Needs
  * four PEs, and SHMEM_THREAD_MULTIPLE.
  */
 #include <pthread.h>

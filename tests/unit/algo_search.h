@@ -12,8 +12,8 @@
 
 #define STATES_MAX (1u << 21)
 
-/* FNV-1a over words. The odds that two of 2^21 states have one hash are 2^-22, and that could only
- * hide an error. */
+/* FNV-1a over words. Two of 2^21 states have one hash with a probability of 2^-22. Such a collision
+ * could only hide an error. */
 static uint64_t harness_hash(void)
 {
     const unsigned char *bytes = (const unsigned char *)harness;

@@ -92,8 +92,8 @@ static inline uint32_t membership(uint32_t member)
     return port_read(3, GBA_PORT_VALUE);
 }
 
-/* A group of `members` members, allocated by port 0. Member m is that of port m. Port 3 stays a
- * stranger. */
+/* A group of `members` members, allocated by port 0. Member m is that of port m. Port 3 has no
+ * member. */
 static inline void arm(uint32_t members, uint32_t sequence)
 {
     assert_true(members < PORTS);
@@ -174,7 +174,7 @@ static inline void refused_call(uint16_t port, uint32_t code, uint32_t member, u
     refused_command(port, code, result);
 }
 
-/* The group is as at power-on, but for its counters and generation, and its handle is stale. */
+/* The group is as at power-on, except its counters and generation. Its handle is stale. */
 static inline void is_free(void)
 {
     const struct gba_model_group *g = &bench.group[number];

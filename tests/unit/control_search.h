@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every order of what the members, drivers and links of several ports can do to one group of the
- * model. The search knows what each member has done, and compares it with what the device does.
+ * Every order of the actions that members, drivers and links of several ports can apply to one
+ * group of the model. The search records what each member has done, and compares that with what the
+ * device does.
  *
- * A host's drivers behave: they stop the stores of a member before they end its membership.
- * Besides, each port tries in every state all that is not its right; that must change nothing.
+ * The drivers of a host follow the specification: they stop the stores of a member before they end
+ * its membership. In every state each port also tries every action that it has no right to. Such an
+ * action must change nothing.
  */
 #ifndef GBA_TESTS_CONTROL_SEARCH_H
 #define GBA_TESTS_CONTROL_SEARCH_H
@@ -47,7 +49,7 @@ struct member {
     uint8_t unused;
 };
 
-/* A state: the parts of the model that can differ, and what the search knows. No padding. */
+/* A state: the parts of the model that can differ, and the records of the search. No padding. */
 struct scene {
     uint64_t key, mask, arrived_mask, table[MEMBERS_MAX];
     uint32_t life, generation, count, member_count, present, joined, holder, notified, notify;
@@ -67,7 +69,7 @@ static const struct setting *setting;
 static enum mutant mutant;
 static struct gba_model model;
 static struct gba_model_effects effects;
-static struct scene now;      /* what the search knows, while an action is made */
+static struct scene now;      /* the records of the search, while an action is made */
 static const char *violation; /* of a rule; NULL: none so far */
 static struct visited visited;
 
@@ -150,7 +152,7 @@ static uint64_t scene_hash(const struct scene *s)
 
 /* --- accesses and their effects --- */
 
-/* The flag of a member of a team; any addresses serve. */
+/* The flag of a member of a team; the addresses only have to differ. */
 static uint64_t flag_of(uint32_t team, uint32_t m)
 {
     return 8 * (1 + team * MEMBERS_MAX + m);
@@ -175,7 +177,7 @@ static bool port_is_present(uint32_t port)
     return false;
 }
 
-/* No member leaves early, and none that has left is released. */
+/* No member leaves early, and no member that has left is released. */
 static void take_releases(void)
 {
     for (uint32_t i = 0; i < effects.releases; i++) {
@@ -235,7 +237,7 @@ static void take_events(uint32_t events, uint32_t except)
     }
 }
 
-/* Who requested ROUND gets it as soon as the round is complete, and only then. */
+/* A port that requested ROUND gets it as soon as the round is complete, and not before. */
 static void take_notified(void)
 {
     uint8_t *known = model.group[0].record.events;

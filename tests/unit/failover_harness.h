@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Includes the structure and the list, which the search restores. So the library's object file of
- * it is not linked. */
+/* Includes the source, because the search restores its structure and its list. So the object file
+ * of the library is not linked. */
 #include "gba/team/failover.c" /* NOLINT(bugprone-suspicious-include) */
 
-/* And the graph, which is a chain in some searches: the least that the argument needs. */
+/* Includes the graph, which is a chain in some searches: the weakest graph that the argument
+ * allows. */
 #include "gba/algo/graph.h"
 static bool chained;
 static uint32_t some_next(uint32_t rank, uint32_t size, uint32_t *cursor);
@@ -71,7 +72,7 @@ static uint32_t some_members(uint32_t rank, uint32_t size)
 enum verdict {
     FINE,
     EARLY,     /* a member completed a round that another member had not begun */
-    HANG,      /* nothing is left that must happen, and a member waits */
+    HANG,      /* no certain event is left, and a member waits */
     WRONG_DUE, /* the agreement is due for a member that bypassed no round, or the reverse */
     APART,     /* members are in the agreement with different counts of rounds */
     TOO_BIG    /* the search did not end within its limit */
@@ -91,7 +92,7 @@ enum fault {
     RASH,      /* a member that knows of the failure assumes that the agreement is due */
     STALE,     /* a member arrives again after a round that it bypassed */
     GONE,      /* a member that has left the team does not answer */
-    UNASKED,   /* a member that completes a round sends nothing unasked */
+    UNASKED,   /* a member that completes a round sends no notification of its own */
     UNCOVERED, /* a member does not notify its parent of its subtree */
     COVER,     /* a member notifies its parent of its subtree before that has arrived */
     BARE,      /* that notification does not carry first_bypassed */
@@ -106,11 +107,11 @@ struct rules {
     bool outside;      /* a member that has left may have left the runtime, see member_outside */
     bool chain;        /* the graph is a chain, and so is the tree */
     bool widens;       /* rounds last, so members notify those that are no neighbours, too */
-    bool prompt;       /* releases take no time: the last member to arrive sees its own at once */
+    bool prompt; /* releases take no time: the last member to arrive sees its own release at once */
     enum fault fault;
 };
 
-/* FLYING: to be delivered. ASKED: delivered, and waiting for an answer. */
+/* FLYING: to be delivered. ASKED: delivered, and not answered yet. */
 enum { FLYING, ASKED };
 
 struct message {
@@ -126,10 +127,11 @@ struct member {
     gba_flag_t flag;
     uint32_t rang; /* its last arrival at the device */
     uint8_t phase;
-    uint8_t pushed; /* it knew of the failure at its end, and has sent what it owed then */
-    bool outside;   /* it receives and answers nothing any more */
-    uint8_t taken;  /* its last arrival that the device has counted */
-    bool dead;      /* the device does not answer this member */
+    uint8_t
+        pushed; /* it knew of the failure at the end of its last round, and has sent what it owed */
+    bool outside;  /* it no longer receives or answers anything */
+    uint8_t taken; /* its last arrival that the device has counted */
+    bool dead;     /* the device does not answer this member */
 };
 
 static struct rules rules_now;

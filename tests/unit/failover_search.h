@@ -9,7 +9,7 @@
 #include "failover_harness.h"
 #include "search.h"
 
-/* ----------------------------------------------------------------------------- a world kept --- */
+/* ---------------------------------------------------------------------------- a state kept --- */
 
 /* Members of the exhaustive search, and the messages that they can have in transit. */
 #define SMALL_MEMBERS  4u
@@ -34,7 +34,7 @@ static int message_order(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct message));
 }
 
-/* Forget what no step reads any more, so that fewer states differ. */
+/* Clear what no step reads any more, so that fewer states differ. */
 static void member_forget(struct kept_member *kept)
 {
     if (kept->phase == LEFT) {
@@ -177,8 +177,8 @@ static void harness_restore(const struct kept *kept)
 
 /* ------------------------------------------------------------------------------ everything --- */
 
-/* FNV-1a. The odds that two of 2^22 states have one hash are 2^-20, and that could only hide an
- * error. */
+/* FNV-1a. Two of 2^22 states have one hash with a probability of 2^-20. Such a collision could only
+ * hide an error. */
 static uint64_t kept_hash(const struct kept *kept)
 {
     size_t bytes = offsetof(struct kept, messages) + kept->count * sizeof kept->messages[0];

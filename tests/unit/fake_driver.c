@@ -11,12 +11,13 @@
 /* The mmap offset of the doorbells; any value that is not the BAR's. */
 #define BELL_OFFSET(group) (((uint64_t)(group) + 1) * GBA_DOORBELL_STRIDE)
 
-/* One life of a group. A life that has lost its group stays until its members have left. */
+/* One life of a group. A life whose group was taken back stays until its members have left. */
 #define LIVES 64
 struct life {
     uint32_t home; /* 1 + its group, 0: not used */
     struct gba_driver_record record;
-    uint64_t flag[GBA_MEMBERS_MAX]; /* of a life that has lost its group: addresses, still pinned */
+    uint64_t
+        flag[GBA_MEMBERS_MAX]; /* of a life whose group was taken back: addresses, still pinned */
 };
 
 static struct gba_model model;
@@ -42,7 +43,7 @@ void fake_driver_start(uint32_t groups)
     }
 }
 
-/* The life that a caller with this generation means; the group's own if there is none. */
+/* The life of that generation; if there is none, the current life of the group. */
 static struct life *life_of(uint32_t group, uint32_t generation)
 {
     for (size_t i = 0; i < LIVES; i++)
@@ -58,7 +59,7 @@ static bool is_mapped(const struct life *l, uint32_t member)
            GBA_MEMBERSHIP_MAPPED == l->record.membership[member].state;
 }
 
-/* Remove all lives that are over. */
+/* Remove all lives that have ended. */
 static void lives_sweep(void)
 {
     for (size_t i = 0; i < LIVES; i++)
@@ -156,7 +157,7 @@ void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value)
 {
     static struct gba_model_effects effects;
 
-    /* Of another life: a revoked mapping. [DRV-16] */
+    /* A mapping of another life is revoked. [DRV-16] */
     if (fake_kernel.dead || current[group]->record.head.generation != generation)
         return;
     gba_model_arrive(&model, group, 0, value, &effects);
@@ -244,7 +245,7 @@ static gba_status_t take_back(uint32_t group)
 
 static int do_alloc(int file, struct gba_ioc_alloc *alloc)
 {
-    static uint64_t key = 0x9e3779b97f4a7c15ull; /* no secret: only has to vary */
+    static uint64_t key = 0x9e3779b97f4a7c15ull; /* not secret: the keys only have to differ */
     struct gba_driver_request request = {.members = alloc->members,
                                          .groups_max = alloc->groups_max,
                                          .barrier_rate = alloc->barrier_rate,

@@ -17,11 +17,11 @@ static gba_status_t ops_reg_read(struct gba_dev *dev, uint32_t address, unsigned
 static gba_status_t ops_reg_write(struct gba_dev *dev, uint32_t address, unsigned width,
                                   uint64_t value);
 
-/* A doorbell without a store: the arrival of a member that cannot exist. */
+/* The content of a doorbell without a store: the arrival of a member that does not exist. */
 #define BELL_IDLE  0xFFFFFFFFFFFFFFFFull
 #define BAR_IDLE   0xA5
 #define FILES      64
-#define FIRST_FILE 1000 /* so that no file of ours is one of the system's */
+#define FIRST_FILE 1000 /* so that no descriptor of the test equals one of the system */
 #define DOORBELLS  2048
 
 struct doorbell {

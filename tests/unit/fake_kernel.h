@@ -32,7 +32,7 @@ struct fake_kernel {
     bool plain_file;                         /* fstat: no character device */
     bool no_rawio;                           /* the process lacks CAP_SYS_RAWIO */
     bool dead;                               /* the device stopped answering */
-    uint32_t uid;                            /* of who calls */
+    uint32_t uid;                            /* of the caller */
     uint64_t now;                            /* of the caller */
     /* The record of events. */
     uint32_t violations;

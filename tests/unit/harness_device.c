@@ -20,8 +20,8 @@ static struct harness *harness_of(const struct gba_dev *dev)
     return ((const struct harness_dev_ops *)dev->ops)->harness;
 }
 
-/* Count a call. Returns GBA_OK, or how it fails. others: members who, if w->fault.last, have mapped
- * their flags before it fails. */
+/* Count a call. Returns GBA_OK, or the planned error. others: members that, if w->fault.last, have
+ * mapped their flags before it fails. */
 static gba_status_t called(const struct gba_dev *dev, enum harness_call call, uint32_t member,
                            uint32_t others)
 {
@@ -121,7 +121,8 @@ static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
 
     alarm(300); /* the test must not wait for a member that waits for ever */
     gba_params_default(&w->params);
-    w->params.wait = GBA_WAIT_YIELD; /* more threads than cores, and yet not only the counter */
+    w->params.wait =
+        GBA_WAIT_YIELD; /* more threads than cores; the team must not only use the counter */
     w->params.retry_after = 1;
     w->rounds = 60;
     w->keeps = 3;
@@ -202,7 +203,7 @@ void harness_hosts(struct harness *w, uint32_t size, uint32_t hosts, int layout)
     harness_place(w, size, hosts, 1, layout);
 }
 
-/* --------------------------------------------------------------- what happens to a device --- */
+/* ------------------------------------------------------------- the failures of a device --- */
 
 void others_take(struct harness *w, gba_device_t *device)
 {
@@ -245,7 +246,7 @@ void killer_join(struct harness *w)
         pthread_join(w->kill.thread, NULL);
 }
 
-/* The state of the group as the driver has it. */
+/* The state of the group in the driver. */
 static const struct gba_driver_head *head_of(const struct gba_sim_segment *segment, uint32_t group)
 {
     return &segment->place[segment->group[group].place].record.head;
@@ -261,7 +262,7 @@ static void flags_mark(struct gba_sim_place *place)
     }
 }
 
-/* As a driver does, whatever the members are doing. The device has one armed group. */
+/* As a driver does, at any moment of the members' rounds. The device has one armed group. */
 static void take_back(struct harness *w)
 {
     gba_device_t *device = w->reclaim.device;

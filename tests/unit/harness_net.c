@@ -33,7 +33,7 @@ static gba_status_t net_set(struct gba_transport *transport, uint32_t peer, uint
     return GBA_OK;
 }
 
-/* Sets leave this member after a few of its calls, and without a call never. */
+/* Sets leave this member after a few of its calls, and never without a call. */
 static gba_status_t net_sent(struct gba_transport *transport)
 {
     struct net *net = (struct net *)transport;

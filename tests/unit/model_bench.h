@@ -124,7 +124,7 @@ static inline uint32_t bench_reg(uint32_t group, uint32_t reg)
     return (uint32_t)bench_read(4, GBA_GROUP_REG(group, reg));
 }
 
-/* The address of a member's release flag; any addresses serve if no two are equal. */
+/* The address of a member's release flag; the addresses only have to differ. */
 static inline uint64_t bench_flag(uint32_t group, uint32_t member)
 {
     return 0x100000000ull * (group + 1) + 0x80ull * member;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A runtime that carries failure notifications (gba_notification_t) between members that are
- * threads, for team_harness.h. One thread delivers them, late and out of order, and answers,
- * whatever the members do. The linker substitutes a function of this harness for
+ * threads, for team_harness.h. One thread delivers them, late and out of order, and answers them,
+ * independently of the members. The linker substitutes a function of this harness for
  * gba_failover_register (-Wl,--wrap), because all members are in one process here, and each needs
  * its own id.
  */

@@ -27,7 +27,7 @@ static inline gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint3
     return gba_dev_sim.alloc(dev, &request, handle);
 }
 
-/* As if all groups had had their last sample a window ago, so that no test has to wait. */
+/* Make the last sample of every group a window old, so that no test has to wait. */
 static inline void let_time_pass(struct gba_dev *dev)
 {
     for (uint32_t group = 0; group < GBA_GROUPS; group++)

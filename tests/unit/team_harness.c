@@ -38,7 +38,7 @@ static bool in_steps(const struct harness *w, uint32_t round)
     return 0 != w->steps_every && 0 == round % w->steps_every;
 }
 
-/* In one of the possible ways. GBA_RENEGOTIATE only from a blocking barrier. */
+/* Renegotiate, if that is due. GBA_RENEGOTIATE only from a blocking barrier. */
 static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_oob_t *oob,
                                 uint32_t round)
 {
@@ -66,7 +66,7 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
         gba_team_attr_t next = *attr;
 
         gba_team_stats(team, &stats);
-        /* A different id each time; the members' ids follow it. */
+        /* Each call returns a different id; the ids of the members follow it. */
         if (0 != next.id)
             next.id += (stats.renegotiations + 1) * HARNESS_IDS;
         status = gba_team_renegotiate(team, &next, oob);
@@ -83,7 +83,7 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
     return gba_team_recover(team, attr, oob);
 }
 
-/* Members that have left, too, may have entered the next round, but not the one after it. */
+/* Members that have left may have entered the next round, but not the one after it. */
 static void look(struct harness *w, uint32_t size, uint32_t round)
 {
     for (uint32_t r = 0; r < size; r++) {
@@ -104,7 +104,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
     for (uint32_t round = 1; round <= last; round++) {
         if (oob->rank == round % oob->size && w->late_ms > 0)
             usleep(1000 * w->late_ms);
-        /* At most half a minute: a test that fails is more useful than one that waits for ever. */
+        /* Half a minute at most, so that a failing test ends. */
         for (int i = 0; i < 3000 && oob->rank == round % oob->size && NULL != w->late_until &&
                         !w->late_until();
              i++)
@@ -116,8 +116,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
         if (GBA_OK != w->returned[oob->rank])
             return;
         if (0 != w->kept[oob->rank]) {
-            /* At once, because no member would reach the end of the test, where the other checks
-             * are made. */
+            /* Report at once, because no member would reach the checks at the end of the test. */
             fprintf(stderr, "member %u left round %u with %u messages unsent\n", oob->rank, round,
                     w->kept[oob->rank]);
             _exit(1);

@@ -44,20 +44,21 @@ enum harness_call {
 struct harness {
     gba_params_t params;
     gba_device_t *switches[HARNESS_DEVICES];
-    gba_device_t *device;                   /* the first of them */
-    gba_device_t *devices[HARNESS_MEMBERS]; /* of a member that uses another one, else NULL */
+    gba_device_t *device; /* the first of them */
+    gba_device_t
+        *devices[HARNESS_MEMBERS]; /* the device of a member that uses another one, else NULL */
     bool oversubscribed;
     uint32_t host[HARNESS_MEMBERS]; /* the host of a member */
     uint32_t rounds, late_ms;
     bool (*late_until)(void); /* whether the late member has waited long enough, or NULL */
-    uint32_t keeps;   /* a member's messages leave it at its n-th call after the last of them */
-    bool accounts;    /* close transports only where no member sends yet, so count their messages */
-    bool until_death; /* this many rounds from the one in which the device dies */
-    uint64_t id;      /* of the team, set by notifications_start */
-    bool past;        /* also rounds past the team, on GBA_PATH_FALLBACK */
+    uint32_t keeps; /* the messages of a member leave it at its n-th call after the last message */
+    bool accounts;  /* close transports only where no member sends yet, so count their messages */
+    bool until_death;     /* after the round in which the device dies: this many more rounds */
+    uint64_t id;          /* of the team, set by notifications_start */
+    bool past;            /* also rounds past the team, on GBA_PATH_FALLBACK */
     uint32_t steps_every; /* each n-th barrier is made in steps, as a nonblocking one; 0: none */
-    /* All barriers but each n-th are, and only in those the members can agree on another path; 0:
-     * none. */
+    /* Only each n-th barrier is blocking, and only there the members can agree on another path; 0:
+     * all barriers are. */
     uint32_t blocks_every;
     void (*before)(struct harness *w,
                    uint32_t round); /* member 0 calls it before a round; may be NULL */
@@ -79,11 +80,11 @@ struct harness {
     struct { /* the driver takes the group back before that round, and again after `every` rounds */
         gba_device_t *device;
         uint32_t before, every;
-        bool silent;     /* it tells members that ask, and does not mark their flags */
+        bool silent;     /* the driver answers GBA_ERR_RECLAIMED, and does not mark the flags */
         gba_word_t lost; /* the last one */
         unsigned count;  /* of groups taken back */
     } reclaim;
-    struct { /* the devices that die, a bit each, and when */
+    struct { /* the devices that die, a bit for each, and when */
         unsigned which, after_us;
         pthread_t thread;
     } kill;
@@ -96,24 +97,26 @@ struct harness {
     gba_status_t returned[HARNESS_MEMBERS];
     gba_path_t path[HARNESS_MEMBERS];
     gba_team_stats_t stats[HARNESS_MEMBERS];
-    uint32_t fallback_barriers[HARNESS_MEMBERS]; /* barriers past the team */
-    uint32_t moved[HARNESS_MEMBERS]; /* the last round that ended in a move to another path */
+    uint32_t fallback_barriers[HARNESS_MEMBERS]; /* barriers that did not use the team */
+    uint32_t moved[HARNESS_MEMBERS]; /* the last round that ended in a change of the path */
     char why[HARNESS_MEMBERS][256];
     double cpu[HARNESS_MEMBERS]; /* processor seconds of this thread in its barriers */
     gba_word_t entered[HARNESS_MEMBERS];
-    gba_word_t early;                 /* exits before all members had entered */
-    gba_word_t sent;                  /* messages */
-    gba_word_t unread;                /* transports closed with messages outstanding or unread */
-    uint32_t kept[HARNESS_MEMBERS];   /* messages still at the member, which alone uses this */
+    gba_word_t early;  /* exits before all members had entered */
+    gba_word_t sent;   /* messages */
+    gba_word_t unread; /* transports closed with messages outstanding or unread */
+    uint32_t
+        kept[HARNESS_MEMBERS]; /* messages that have not left the member, which alone uses this */
     gba_word_t owed[HARNESS_MEMBERS]; /* messages sent by a member, minus those sent to it */
     gba_word_t word[2][HARNESS_MEMBERS][HARNESS_SLOTS][2]; /* by channel, receiver, slot, parity */
 };
 
 /*
- * Open simulated devices: one, or NULL: none; one, for a group among the leaders of the nodes also
- * where a group of all would do; three, for switch domains. No faults, and all members on one host
- * and the first device. harness_end checks that no member has kept a group, and frees the harness.
- * The members must finish within five minutes.
+ * Open simulated devices without faults, with all members on one host and the first device.
+ * harness_on: one device, or NULL: none. harness_of_leaders: one device, whose group is among the
+ * node leaders even if a group of all members is possible. harness_of_domains: three devices, for
+ * switch domains. harness_end checks that no member has kept a group, and frees the harness. The
+ * members must finish within five minutes.
  */
 struct harness *harness_on(const char *path);
 struct harness *harness_of_leaders(const char *path);
@@ -128,7 +131,7 @@ void harness_fail(struct harness *w, gba_device_t *device, enum harness_call cal
 /* How often the members have made that call. */
 uint64_t harness_calls(const struct harness *w, enum harness_call call);
 
-/* The distribution of members over hosts: dealt out in turn, in blocks, unequal, all but some
+/* The distribution of members over hosts: dealt out in turn, in blocks, unequal, or all but some
  * together. harness_place: the first `used` devices are dealt out to the hosts in turn. */
 void harness_hosts(struct harness *w, uint32_t size, uint32_t hosts, int layout);
 void harness_place(struct harness *w, uint32_t size, uint32_t hosts, uint32_t used, int layout);
@@ -140,17 +143,20 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob);
  * contains w->expected, without an early exit, and leave nothing behind. */
 void harness_run(struct harness *w, uint32_t size, gba_path_t path);
 
-/* harness_run to a group of the device. The last move to another path ended that round. */
+/* harness_run to a group of the device. The last change of the path ended that round. */
 void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64_t renegotiations);
 
-/* Checks, after harness_run, that the team lost so many groups to the driver, and no device. */
+/* Checks, after harness_run, that the driver took that many groups back from the team, and that no
+ * device died. */
 void harness_reclaimed(const struct harness *w, uint64_t times);
 
-/* Let the first collective call of a run fail, in the next run the second one, and so on until none
- * fails. All members must return the same, and leave nothing behind. Returns the number of runs. */
+/* Let the first collective call of a run fail, in the next run the second one, and so on until no
+ * call fails. All members must return the same, and leave nothing behind. Returns the number of
+ * runs. */
 int harness_fail_calls(struct harness *(*make)(int way), int way, uint32_t size);
 
-/* The arrivals and releases that members sent again. Only the first `leaders` may have done so. */
+/* The number of arrivals and releases that members sent again. Only the first `leaders` may have
+ * done so. */
 uint64_t harness_retries(const struct harness *w, uint32_t size, uint32_t leaders);
 
 /* Let others allocate all groups of the device, and free them. */
@@ -163,8 +169,8 @@ void harness_device_dead(gba_device_t *device, bool dead);
 /* The mappings of teams' memory in this process. */
 int harness_segments(void);
 
-/* Between the files of the harness: the transport's open (gba_remote_t), the events that are
- * planned before a round, and the thread that kills devices. */
+/* Between the files of the harness: the open function of the transport (gba_remote_t), the events
+ * that are planned before a round, and the thread that kills devices. */
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
                               struct gba_transport **transport);
 void harness_before_round(struct harness *w, uint32_t round);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A member that runs out of memory in the agreement: it must make the same collective calls as the
- * others, and all must come to the same end. For each allocation of one member in turn, that one
- * fails. A member that leaves the agreement alone leaves the others waiting, and the alarm ends it.
+ * A member that runs out of memory in the agreement. It must make the same collective calls as the
+ * other members, and all must get the same result. The test lets each allocation of one member in
+ * turn fail. A member that leaves the agreement alone leaves the others waiting, and the alarm ends
+ * the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@
 
 #define MEMBERS 5u
 
-/* More than any member makes; a run in which none failed ends the search. */
+/* More allocations than any member makes; the search ends with a run in which none failed. */
 #define ALLOCATIONS_MAX 40
 
 /* The allocation of this thread that fails, counted down; 0: none. */
@@ -53,7 +54,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-/* Messages that nobody sends: only the agreement is tested. */
+/* A transport that sends nothing: only the agreement is tested. */
 
 static gba_status_t no_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                            uint32_t seq)
@@ -95,8 +96,8 @@ struct plan {
     const gba_remote_t *remote;
     gba_device_t *device; /* or NULL; for a group among the leaders of nodes */
     uint32_t victim;
-    int fail; /* which allocation of the victim, from 1; its team's own is not among them */
-    /* What became of it, by member: */
+    int fail; /* the failing allocation of the victim, from 1, after that of its team */
+    /* The outcome, by member: */
     bool failed;
     gba_status_t status[MEMBERS];
     gba_path_t path[MEMBERS];
@@ -121,7 +122,8 @@ static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
     params.hierarchy = NULL == plan->device ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
     self->host = 1 + rank % hosts;
     failed = false;
-    /* Without its team a member cannot even say that it has none: the first one succeeds. */
+    /* Without its team a member cannot report the failure to the others: the first allocation
+     * succeeds. */
     fail_in = rank == plan->victim ? plan->fail + 1 : 0;
     plan->status[rank] = gba_team_create(&attr, oob, &team);
     fail_in = 0;
@@ -135,7 +137,7 @@ static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_destroy(team);
 }
 
-/* Fail each allocation of the victim in turn, until there is none left. */
+/* Fail each allocation of the victim in turn, until a run has no failing one. */
 static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t victim,
                       gba_device_t *device)
 {
@@ -157,12 +159,12 @@ static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t vi
         }
         if (!plan.failed)
             break;
-        /* Who has no memory for the group alone may have it for a software barrier. */
+        /* A member that has no memory for the group alone may have it for a software barrier. */
         if (NULL == device)
             assert_int_equal(plan.path[0], GBA_PATH_FALLBACK);
         else
             assert_in_range(plan.path[0], GBA_PATH_SOFTWARE, GBA_PATH_FALLBACK);
-        if (NULL == strstr(plan.why[0], culprit)) /* who has no memory is named */
+        if (NULL == strstr(plan.why[0], culprit)) /* the member without memory is named */
             fail_msg("allocation %d of member %u: %s", fail, victim, plan.why[0]);
     }
     alarm(0);
@@ -183,8 +185,8 @@ static void test_several_hosts(void **state)
         fail_each(2, &some_remote, victim, NULL);
 }
 
-/* All conclude from the cards that there is no way. Whoever needs memory to see that may be alone
- * with another conclusion. */
+/* All members derive from the members' information that there is no path. A member that needed
+ * memory for this could reach another conclusion alone. */
 static void test_several_hosts_without_messages(void **state)
 {
     (void)state;

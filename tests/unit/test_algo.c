@@ -86,7 +86,7 @@ static void test_every_order_of_four(void **state)
     }
 }
 
-/* Six members and radix 3: the smallest world in which lanes that run ahead would be seen. */
+/* Six members and radix 3: the smallest team in which a lane that runs ahead is detected. */
 static void test_every_order_of_six(void **state)
 {
     struct rules r = {.algorithm = &gba_algo_radix, .size = 6, .radix = 3, .rounds = 1};
@@ -130,7 +130,7 @@ static void test_dice_every_size(void **state)
     }
 }
 
-/* Small worlds often: here two members a round apart are common. */
+/* Many small teams: there two members are often a round apart. */
 static void test_dice_small_sizes(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void test_dice_small_sizes(void **state)
     }
 }
 
-/* After the end test says so again, and a member alone waits for nobody. */
+/* test returns GBA_OK again after the end, and a member alone waits for no other. */
 static void test_done_stays_done(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static gba_status_t broken_set(struct gba_transport *transport, uint32_t peer, u
     return GBA_ERR_IO;
 }
 
-/* A transport that fails is reported by start, not swallowed. */
+/* start reports the error of a transport. */
 static void test_broken_transport(void **state)
 {
     struct gba_transport_ops ops = fake_ops;
@@ -189,8 +189,7 @@ static void test_broken_transport(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- the search can find faults ---
- */
+/* -------------------------------------------------------------- the search finds each fault --- */
 
 static void test_mutants_are_caught(void **state)
 {

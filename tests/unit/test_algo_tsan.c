@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The barriers in shared memory, with threads for processes, for ThreadSanitizer: each thread
- * writes a plain word before a barrier and reads everybody's after it, so that a barrier that lets
- * a member out too early, or orders too little, is a data race or a wrong value. Words of odd and
- * even rounds are apart: one barrier lies between reading a word and writing it again.
+ * The barriers in shared memory, with threads instead of processes, for ThreadSanitizer. Each
+ * thread writes a plain word before a barrier and reads the words of all threads after it. A
+ * barrier that lets a member leave too early, or orders too little, is then a data race or a wrong
+ * value. Even and odd rounds have separate words, so one barrier lies between reading a word and
+ * writing it again.
  *
- * Exit status 0 if all is right; the sanitizer has its own (66). Built without it, the test looks
- * for early exits only.
+ * Exit status 0: no error; 66: the sanitizer found an error. Without the sanitizer the test detects
+ * early exits only.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -65,7 +66,7 @@ static void setup(struct member *m)
     }
 }
 
-/* Several nodes, as the engine puts it together: gather, v1 among the leaders, release. */
+/* Several nodes, as the engine combines the parts: gather, v1 among the leaders, release. */
 static gba_status_t hybrid_test(struct member *m)
 {
     if (m->rank >= 3)
@@ -190,7 +191,7 @@ static bool run_trial(enum kind kind, uint32_t size, uint32_t first)
 #endif
 #define RACE_FOUND 66 /* the sanitizer's exit status */
 
-/* Run this program again with a barrier that orders nothing: does the sanitizer say so? */
+/* Run this program again with a barrier that orders nothing: the sanitizer must report it. */
 static bool sanitizer_works(void)
 {
     int status = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ground floor: status names and texts, the version, the log. */
+/* Floor 1: status names and texts, the version, the log. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static void numbers_that_are_no_status(void **state)
     }
 }
 
-/* They travel between processes that may have other versions of the library. */
+/* These numbers travel between processes that may have other versions of the library. */
 static void statuses_are_never_renumbered(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void lines_above_the_level_are_dropped(void **state)
     evaluated = 0;
     gba_log(GBA_LOG_INFO, "%d", evaluate());
     assert_silent();
-    assert_int_equal(evaluated, 0); /* a line that nobody wants costs nothing */
+    assert_int_equal(evaluated, 0); /* the arguments of a dropped line are not evaluated */
     gba_log_set(log_catch, NULL, GBA_LOG_DEBUG);
     gba_log(GBA_LOG_DEBUG, "%d", evaluate());
     assert_logged("1");
@@ -130,12 +130,12 @@ static void the_callback_gets_context_and_level(void **state)
     gba_log(GBA_LOG_ERROR, "no %s", "group");
     assert_int_equal(seen.level, GBA_LOG_ERROR);
     assert_string_equal(seen.line, "no group");
-    gba_log(GBA_LOG_WARN, "%s", text); /* longer than a line: cut, and nothing worse */
+    gba_log(GBA_LOG_WARN, "%s", text); /* longer than a line: cut */
     assert_true(strlen(seen.line) > 400);
     assert_int_equal(strspn(seen.line, "a"), strlen(seen.line));
 }
 
-/* Without a callback: standard error, one line, with the library's name. */
+/* Without a callback: one line on standard error, with the name of the library. */
 static void the_log_goes_to_stderr(void **state)
 {
     char text[100] = "";

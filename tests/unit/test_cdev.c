@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /dev/gbaN in use: every error of every call, and what remains after it. What the calls do when
- * all goes well is the conformance suite's. Release flags: test_cdev_flags.c.
+ * /dev/gbaN in use: every error of every call, and the state after it. The conformance suite covers
+ * calls that succeed. test_cdev_flags.c covers release flags.
  */
 #include "tests/unit/cdev_test.h"
 
@@ -48,7 +48,7 @@ static const struct expected_error errors[] = {
     {GBA_IOC_INSPECT, ENODEV, GBA_ERR_DEAD, false},
 };
 
-/* One whole life, and what each call says; it goes on as far as it can. */
+/* One whole life of a group, and the result of each call; it continues as far as possible. */
 static gba_status_t live(struct gba_dev *dev)
 {
     gba_device_info_t info;
@@ -96,7 +96,7 @@ static void every_error_of_every_call(void **state)
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
         assert_int_equal(fake_kernel.pinned, 0);
         assert_int_equal(fake_kernel.doorbells, 0);
-        assert_int_equal(live(dev), GBA_OK); /* the next one finds all as it should be */
+        assert_int_equal(live(dev), GBA_OK); /* the next user finds everything free */
     }
     gba_dev_cdev.close(dev);
 }
@@ -118,7 +118,7 @@ static void interrupted_calls(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* Joined, but no doorbell: then the seat is given back. */
+/* Joined, but no doorbell: the membership is given back. */
 static void no_doorbell(void **state)
 {
     static const struct {
@@ -149,7 +149,7 @@ static void no_doorbell(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* A driver that says something else than it may is not trusted with a mapping. */
+/* No mapping is made for an answer of the driver that the specification excludes. */
 static void impossible_doorbells(void **state)
 {
     static const struct {
@@ -205,13 +205,13 @@ static void a_dead_device(void **state)
     gba_dev_cdev.cancel(dev, &other);
     assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     gba_dev_cdev.close(dev);
-    dev = cdev_open(); /* it can be looked at */
+    dev = cdev_open(); /* its registers can be read */
     gba_dev_cdev.close(dev);
     assert_silent();
 }
 
-/* The allocator's own JOIN fails when somebody else has joined: there is nothing to give up, and
- * the log has the reason alone. What it gives up in vain otherwise is news. */
+/* The allocator's own JOIN fails because another process has joined. Nothing is left to give up,
+ * and the log has that reason only. Any other failure of FREE is logged. */
 static void an_allocation_that_others_have_joined(void **state)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
@@ -255,7 +255,7 @@ static void registers(void **state)
     assert_silent();
 }
 
-/* Two open files are two processes to the driver: what dies with one is only its own. */
+/* Two open files are two processes to the driver. Closing one ends only its own memberships. */
 static void two_files(void **state)
 {
     struct gba_dev *a = cdev_open(), *b = cdev_open();
@@ -283,7 +283,7 @@ static bool is_mapped(const volatile void *address)
     return 0 == mincore((void *)page, 1, &resident);
 }
 
-/* Something of the child's own, where its parent has something of the device. */
+/* Map memory of the child where its parent has a mapping of the device. */
 static void *map_there(const volatile void *address)
 {
     uintptr_t page = (uintptr_t)address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -291,7 +291,7 @@ static void *map_there(const volatile void *address)
     return mmap((void *)page, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* 0, or the number of the first thing that is not as it should be. */
+/* 0, or the number of the first failed check. */
 static int child(struct gba_dev *dev, struct gba_membership *membership,
                  const gba_group_handle_t *handle)
 {

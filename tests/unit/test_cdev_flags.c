@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of release flags of /dev/gbaN: it is used again, except where the device may still
- * store to it. The fake kernel sees it when two members have one flag.
+ * The memory of release flags of /dev/gbaN: it is reused, except where the device may still store
+ * to it. The fake kernel detects two members with one flag.
  */
 #include "tests/unit/cdev_test.h"
 
@@ -45,7 +45,7 @@ static void memberships_leave(struct gba_membership **membership, uint32_t count
         gba_dev_cdev.leave(membership[i]);
 }
 
-/* The fake kernel sees it when two members have one flag. */
+/* The fake kernel detects two members with one flag. */
 static void flags_are_used_again(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -69,7 +69,7 @@ static void flags_are_used_again(void **state)
     assert_silent();
 }
 
-/* A call that failed has pinned nothing, so its flag is free again. */
+/* A failed call has pinned nothing, so its flag is free again. */
 static void flags_of_calls_that_failed(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -86,8 +86,8 @@ static void flags_of_calls_that_failed(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* The device may still store to it: nobody else gets it, and it stays until the file is closed. The
- * fake kernel sees it if it is given again, or unmapped too early. */
+/* The device may still store to the flag: it is not reused, and it stays mapped until the file is
+ * closed. The fake kernel detects a flag that is reused or unmapped too early. */
 static void a_flag_that_was_not_taken_back(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -110,7 +110,7 @@ static void a_flag_that_was_not_taken_back(void **state)
 #define THREADS 4
 #define TURNS   20000
 
-/* Take a flag, see that nobody else has it, give it back. */
+/* Take a flag, check that no other thread has it, give it back. */
 static void *flag_user(void *argument)
 {
     static gba_word_t number;

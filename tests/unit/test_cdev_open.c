@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening /dev/gbaN: what is a GBA, what is none, and what the user is told. */
+/* Opening /dev/gbaN: which file is a GBA, which is not, and the message to the user. */
 #include "tests/unit/cdev_test.h"
 
 #include <string.h>
 
-/* Opening fails like that, and leaves nothing. */
+/* Opening fails with that status, and leaves nothing open. */
 static void refused(gba_status_t expected)
 {
     struct gba_dev *const untouched = (struct gba_dev *)(uintptr_t)&log_lines;
@@ -91,7 +91,8 @@ static void something_else(void **state)
     fake_kernel.plain_file = true;
     refused(GBA_ERR_NOT_GBA);
     assert_logged("/dev/gba0 is not a GBA: it is not a character device");
-    assert_int_equal(fake_kernel.ioctls, 0); /* nothing was said to a file that is no device */
+    assert_int_equal(fake_kernel.ioctls,
+                     0); /* no driver call was made to a file that is no device */
     fake_kernel.plain_file = false;
     fails(FAKE_OPEN, EISDIR, GBA_ERR_NOT_GBA, "/dev/gba0");
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
@@ -99,7 +100,7 @@ static void something_else(void **state)
               "/dev/gba0 is not a GBA: another driver serves this file");
 }
 
-/* The system's own files: the table of system calls that is not replaced. */
+/* The files of the system: the table of system calls is not replaced. */
 static void real_files(void **state)
 {
     static const struct {

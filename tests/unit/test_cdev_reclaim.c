@@ -33,7 +33,7 @@ static uint64_t flag(const struct gba_membership *membership)
     return gba_flag_load_acquire(membership->flag);
 }
 
-/* A device with one group, in two files: the team that has it, and one that gets it. */
+/* A device with one group, in two files: the team that has the group, and the team that gets it. */
 static void one_group_changes_hands(void **state)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
@@ -63,7 +63,8 @@ static void one_group_changes_hands(void **state)
         assert_int_equal(gba_dev_cdev.configure(old[i], 1), GBA_ERR_STALE);
     }
     team_make(other, &taken, new);
-    /* Arrivals of the old ones reach nobody, and rounds of the new ones let nobody out. */
+    /* Arrivals of the old members count nowhere, and rounds of the new members release no old
+     * member. */
     arrive(old[0], 1);
     arrive(new[1], 1);
     assert_int_equal(gba_dev_cdev.inspect(new[0], &group), GBA_OK);
@@ -77,7 +78,8 @@ static void one_group_changes_hands(void **state)
         assert_true(flag(new[i]) == 8);
         assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
     }
-    /* One leaves by itself, the other by the end of its process; the new ones go on. */
+    /* One member leaves by itself, the other at the end of its process; the new members
+     * continue. */
     pinned = fake_kernel.pinned;
     gba_dev_cdev.leave(old[0]);
     assert_int_equal(fake_kernel.pinned, pinned - 1);
@@ -90,10 +92,10 @@ static void one_group_changes_hands(void **state)
     gba_dev_cdev.leave(new[0]);
     gba_dev_cdev.leave(new[1]);
     gba_dev_cdev.close(other);
-    assert_silent(); /* it is no fault of anybody */
+    assert_silent(); /* not a fault, so not logged */
 }
 
-/* The number of the job is the same in all its processes, and not that of others. */
+/* The number of a job is the same in all its processes, and differs from that of other jobs. */
 static void jobs(void **state)
 {
     static const gba_device_attr_t attr[] = {{"123.0"}, {"123.0"}, {"124.0"}, {NULL}};

@@ -68,7 +68,7 @@ static void test_CMD_2_generations_and_keys_differ(void **state)
         assert_true(key != last_key && key != 0);
         last = generation;
         last_key = key;
-        generation--; /* the handle of the life before, with the key of this one */
+        generation--; /* the handle of the previous life, with the key of this one */
         refused_call(1, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
         generation++;
         assert_int_equal(call(0, GBA_CMD_FREE, 0, 0), GBA_RESULT_OK);
@@ -180,7 +180,7 @@ static void test_CMD_5_leave_withdraws_for_good(void **state)
     refused_stranger(1, true, 8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 1));
     refused_stranger(1, true, 8, GBA_TABLE_ENTRY(0, 1), bench_flag(0, 1));
     assert_int_equal(arrive(0, 1), 0);
-    assert_int_equal(arrive(2, 1), 2); /* its arrival of before counts, and it is not released */
+    assert_int_equal(arrive(2, 1), 2); /* its earlier arrival counts, and it is not released */
     bench_released(0, 0, 0, 1);
     bench_released(1, 0, 2, 1);
     assert_int_equal(arrive(0, 2), 0);

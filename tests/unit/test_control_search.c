@@ -14,7 +14,7 @@
 
 static struct gba_model_group *const group = &model.group[0];
 
-/* --- what the drivers and members of the hosts may do --- */
+/* --- the allowed actions of drivers and members --- */
 
 static void do_alloc(uint32_t port)
 {
@@ -74,7 +74,8 @@ static void end_members(uint32_t port)
     }
 }
 
-/* The end of the last membership frees a group, and the holder learns it if it took it back. */
+/* The end of the last membership frees a group. The holder gets the event if it took the group
+ * back. */
 static void check_freed(uint32_t life, uint32_t holder)
 {
     uint8_t *known = group->record.events;
@@ -199,7 +200,7 @@ static void do_leave(uint32_t team, uint32_t m, uint32_t how)
     check_freed(life, holder);
 }
 
-/* --- what no port may do --- */
+/* --- the forbidden actions of a port --- */
 
 static void try_commands(uint32_t port, uint32_t team)
 {
@@ -253,7 +254,7 @@ static void try_registers(uint32_t port)
     make(port, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK), 8, 1);
 }
 
-/* All that is not a port's right leaves the scene as it is, but for errors. */
+/* Every action without a right leaves the scene unchanged, except for errors. */
 static void try_all(const struct scene *s)
 {
     struct scene after;
@@ -276,7 +277,7 @@ static void try_all(const struct scene *s)
 
 /* --- the search --- */
 
-/* The end of an action: look at what it did, and keep the scene. */
+/* The end of an action: check its effects, and keep the scene. */
 static void keep(const struct scene *before)
 {
     struct scene after;
@@ -394,7 +395,7 @@ static void test_three_ports(void **state)
     search_all(&three_by_one);
 }
 
-/* Each fault is found, so the search looks where it should. */
+/* The search finds each injected fault. */
 static void test_mutants_are_found(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams that have lost their device and make nonblocking barriers only, or for long: they go on
- * over messages, without a notice for each member from each. Members are threads (team_harness.h),
- * and the device is a simulated one that dies.
+ * Teams whose device has failed and that make nonblocking barriers only, or for long: they continue
+ * over messages, without notifications from each member to each. Members are threads
+ * (team_harness.h), and the device is a simulated one that dies.
  */
 #include "tests/unit/stall_log.h"
 #include "tests/unit/notification_harness.h"
 
-#define DEATH 20 /* rounds before it */
+#define DEATH 20 /* rounds before the death */
 
 static const uint32_t sizes[] = {2, 3, 5, 8};
 #define SIZES (sizeof sizes / sizeof sizes[0])
@@ -21,7 +21,8 @@ static struct harness *harness_dying(uint32_t blocks_every)
     return w;
 }
 
-/* The round of the death and the next one or two: each member asks all others, and is answered. */
+/* The round of the death and one or two more: each member notifies its neighbours, and gets
+ * answers. */
 static void few_notifications(uint32_t size)
 {
     assert_in_range(notifications_sent(), 1, 3 * 2 * size * (size - 1));
@@ -40,7 +41,7 @@ static void test_only_nonblocking(void **state)
     }
 }
 
-/* At the first one that blocks they agree, and these messages come to an end. */
+/* In the first blocking barrier the members agree on another path, and degraded mode ends. */
 static void test_then_blocking(void **state)
 {
     (void)state;
@@ -57,7 +58,7 @@ static void test_then_blocking(void **state)
         }
 }
 
-/* Who has no memory for such barriers does not take the device, and so nobody does. */
+/* A member without memory for such barriers refuses the device, and so no member takes it. */
 static void test_cannot_open(void **state)
 {
     (void)state;
@@ -65,7 +66,7 @@ static void test_cannot_open(void **state)
         struct harness *w = harness_dying(UINT32_MAX);
 
         w->params.hierarchy = leaders ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_AUTO;
-        w->no_open = 2; /* no leader, where there are leaders */
+        w->no_open = 2; /* not a leader, if there are leaders */
         w->expected = gba_status_text(GBA_ERR_NOMEM);
         harness_run(w, 5, GBA_PATH_SOFTWARE);
         assert_int_equal(notifications_sent(), 0);
@@ -73,8 +74,8 @@ static void test_cannot_open(void **state)
     }
 }
 
-/* A group is not kept by those who cannot have such barriers either, whoever that is: rank 0, with
- * nobody who joins it, or a member without the runtime's messages. */
+/* No member keeps a group if a member cannot run such barriers: neither rank 0, whose group no
+ * member joins, nor a member without the runtime's messages. */
 static void test_nothing_is_kept(void **state)
 {
     struct harness *w = harness_dying(UINT32_MAX);
@@ -97,7 +98,8 @@ static void late_later(struct harness *w, uint32_t round)
         w->late_until = stall_log_complete;
 }
 
-/* Who waits for the first signal of the one that is late names it, and nobody else speaks. */
+/* A member that waits for the first signal of the late member reports it, and no other member
+ * reports. */
 static void test_missing_members(void **state)
 {
     struct harness *w = harness_dying(UINT32_MAX);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a plugin asks about a device for its messages: advice, and whether it is of use. */
+/* The queries of a plugin about a device for its messages: advice, and whether the device is
+ * usable. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 #include "gba/gba.h"
 #include "tests/unit/log_catch.h"
 
-#define NOBODY 65534 /* root reads and writes everything, so it gives that up */
+#define NOBODY 65534 /* root can read and write every file, so the child changes its user */
 
 static char directory[] = "/tmp/gba-test-device-XXXXXX";
 static char path[64];
@@ -84,7 +85,7 @@ static void advice_about_permissions(void **state)
     (void)state;
     file_make(0600);
     if (0 != geteuid())
-        assert_int_equal(chmod(path, 0), 0); /* one's own file with 0600 may be used */
+        assert_int_equal(chmod(path, 0), 0); /* a file of this user with mode 0600 is usable */
     assert_advice(GBA_ERR_PERM, "Set its group to gba and its mode (now 0");
     file_make(0666);
     assert_advice(GBA_ERR_PERM, "Allow the device in the rules of the container or cgroup");
@@ -136,7 +137,8 @@ static void a_device_is_usable_by_the_job_that_holds_a_group(void **state)
         assert_int_equal(gba_device_init(name, &attrs[i], &devices[i]), GBA_OK);
     assert_true(gba_device_usable(devices[0]));
     assert_true(gba_device_usable(devices[1]));
-    assert_int_equal(gba_allocate_group(devices[0], 2, &handle), GBA_OK); /* a question took none */
+    assert_int_equal(gba_allocate_group(devices[0], 2, &handle),
+                     GBA_OK); /* a query allocated no group */
     assert_true(gba_device_usable(devices[0]));
     assert_false(gba_device_usable(devices[1]));
     gba_free_handle(devices[0], &handle);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switch domains of nodes, each with a barrier group of its own: which nodes make one, nodes and
- * domains of every shape, and what gets lost on the way. What cannot be had:
- * test_domains_failures.c.
+ * Switch domains of nodes, each with its own barrier group: the nodes of a domain, nodes and
+ * domains of every shape, and lost arrivals and releases. test_domains_failures.c covers refusals.
  */
 #include "gba/team/engine.h"
 #include "gba/algo/domains.h"
@@ -12,7 +11,7 @@
 
 #define SIZE 9u
 
-/* ------------------------------------------------------------------- which nodes are one --- */
+/* ------------------------------------------------------------------- the nodes of a domain --- */
 
 struct place {
     uint32_t host, device, members_max; /* 0: no device */
@@ -28,7 +27,8 @@ static const struct gba_host *host_of(const void *ctx, uint32_t rank)
 
 static const struct gba_port *port_of(const void *ctx, uint32_t rank)
 {
-    static struct gba_port ports[2048]; /* they are kept while all are asked for */
+    static struct gba_port
+        ports[2048]; /* one object for each rank, because all are in use at the same time */
     const struct place *place = (const struct place *)ctx + rank;
 
     memset(&ports[rank], 0, sizeof ports[rank]);
@@ -37,7 +37,7 @@ static const struct gba_port *port_of(const void *ctx, uint32_t rank)
     return &ports[rank];
 }
 
-/* What each member sees against what follows from the places, and from what rank 0 sees. */
+/* The result of each member, compared with the places and with the result of rank 0. */
 static void check_domains(const struct place *places, uint32_t size, uint32_t count,
                           uint32_t switches, uint32_t largest)
 {
@@ -65,7 +65,7 @@ static void check_domains(const struct place *places, uint32_t size, uint32_t co
         assert_true(i.size <= head->members_max);
         for (uint32_t n = 1; n < i.size; n++)
             assert_true(i.leaders[n - 1] < i.leaders[n]);
-        if (t.locals[0] == rank) { /* each seat of each island has one leader */
+        if (t.locals[0] == rank) { /* each place of each domain has one leader */
             assert_true(memberships[i.leaders[0]] < i.size);
             taken += i.leaders[0] == rank;
             memberships[i.leaders[0]]++;
@@ -103,7 +103,7 @@ static void test_nodes_of_a_domain(void **state)
 
 /* ------------------------------------------------------------------------------- shapes --- */
 
-/* What is to come of it: by the hosts that there are, and their devices. */
+/* The expected path, from the number of hosts and of their devices. */
 static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t len)
 {
     uint32_t nodes = 0, domains = 0, largest = 0, on[HARNESS_DEVICES] = {0}, seen = 0;
@@ -173,13 +173,13 @@ static void test_more_nodes_than_a_group_can_have(void **state)
             w->expected = text;
             harness_run(w, 11, GBA_PATH_SIM);
         }
-    w->switches[0]->members_max = 1; /* of no use at all */
+    w->switches[0]->members_max = 1; /* no switch is shared */
     w->expected = gba_status_text(GBA_ERR_TOO_MANY);
     harness_run(w, 11, GBA_PATH_SOFTWARE);
     harness_end(w);
 }
 
-/* The sequences of barriers and of rounds pass 2^32 on the way, and that of v2. */
+/* The sequences of barriers and of rounds pass 2^32 during the test, and so does that of v2. */
 static void test_many_rounds(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_sleeping(void **state)
     harness_end(w);
 }
 
-/* --------------------------------------------------------------------- who is missing --- */
+/* ------------------------------------------------------------------ the missing members --- */
 
 /* Rank 1 is late, in a round of 7 members. */
 static void late(const uint32_t host[7], unsigned lines)
@@ -260,22 +260,22 @@ static void late(const uint32_t host[7], unsigned lines)
 static void test_missing_members(void **state)
 {
     (void)state;
-    /* No leader: its node names it, the other leader of the island its node, the other head its
-     * island. */
+    /* Rank 1 is no leader: its node reports rank 1. The other leader of the domain reports rank 1's
+     * node, and the other domain leader reports rank 1's domain. */
     late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
     expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
     expect_line("missing: member 0 or another process on its host\n");
     expect_line("missing: member 0 or another process in its switch domain\n");
-    /* A head; its node has rank 3 as well. */
+    /* Rank 1 is a domain leader; its node has rank 3 as well. */
     late((const uint32_t[]){0, 1, 0, 1, 2, 3, 3}, 3);
     expect_line("1 of 7 members have arrived (5 not visible to this process); missing: member 1\n");
     expect_line("missing: member 1 or another process on its host\n");
     expect_line("missing: member 1 or another process in its switch domain\n");
-    /* Alone on its host, and the head of an island of two nodes. */
+    /* Rank 1 is alone on its host, and the leader of a domain of two nodes. */
     late((const uint32_t[]){0, 1, 0, 2, 3, 2, 3}, 2);
     expect_line("missing: member 1 or another process on its host\n");
     expect_line("missing: member 1 or another process in its switch domain\n");
-    /* Alone on its island. */
+    /* Rank 1 is alone in its domain. */
     late((const uint32_t[]){0, 1, 0, 2, 2, 4, 4}, 1);
     expect_line("missing: member 1 or another process in its switch domain\n");
 }

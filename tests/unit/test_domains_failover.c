@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Islands of nodes that lose a group: devices die, at any moment, or a group is taken back; and
- * teams that ask for their groups again.
+ * Switch domains whose group fails: devices die, at any moment, or a group is taken back. And teams
+ * that renegotiate for their groups.
  */
 #include "gba/dev/member.h"
 #include "tests/unit/log_catch.h"
@@ -9,7 +9,8 @@
 
 #define SIZE 9u
 
-/* Each device, as one of its rounds would complete: some gather, and some release. */
+/* Each device dies as one of its rounds would complete: a round of the gather, or of the
+ * release. */
 static void test_a_device_dies_as_a_round_ends(void **state)
 {
     (void)state;
@@ -30,7 +31,8 @@ static void test_a_device_dies_as_a_round_ends(void **state)
             }
 }
 
-/* The messages of nonblocking barriers after that are apart from those of the heads before it. */
+/* The messages of nonblocking barriers after the failure are separate from those of the domain
+ * leaders before it. */
 static void test_nonblocking_barriers(void **state)
 {
     (void)state;
@@ -51,7 +53,7 @@ static void test_nonblocking_barriers(void **state)
         }
 }
 
-/* Between the arrivals of a round, and between its release stores. */
+/* The device dies between the arrivals of a round, or between its release stores. */
 static void test_a_device_dies_within_a_round(void **state)
 {
     static const char *const options[][2] = {
@@ -76,9 +78,9 @@ static void test_a_device_dies_within_a_round(void **state)
 }
 
 /*
- * One device or several, at any moment: while nodes gather, while domains do, while the domain
- * leaders are among themselves, between releases, and in the agreement. All go on in software, with
- * the same count of rounds, and without a message that is left over (harness_run, unread).
+ * One device or several die, at any moment: while nodes gather, while domains gather, during the
+ * barrier among the domain leaders, between releases, and in the agreement. All members continue in
+ * software, with the same count of rounds, and no message is left unread (harness_run, unread).
  */
 static void test_devices_die_at_any_moment(void **state)
 {
@@ -95,32 +97,32 @@ static void test_devices_die_at_any_moment(void **state)
         w->until_death = true;
         w->late_ms = i % 3 == 0;
         harness_place(w, SIZE, hosts, used, i % 2);
-        /* Where it has one node the death of a device is not noticed: then the first one dies. */
+        /* A domain of one node does not detect that its device died: then the first device dies. */
         w->kill.after_us = (unsigned)rand() % 15000u;
         w->kill.which = hosts < 2 * used ? 1u : 1u + (unsigned)rand() % ((1u << used) - 1u);
         harness_run(w, SIZE, GBA_PATH_SOFTWARE);
         survived += w->stats[0].failovers > 0;
         harness_end(w);
     }
-    assert_true(survived > 50); /* the others died in the agreement */
+    assert_true(survived > 50); /* the other teams failed in the agreement */
 }
 
-/* ------------------------------------------------------------------------- asking again --- */
+/* ------------------------------------------------------------------------ renegotiation --- */
 
 static struct harness *harness_renegotiating(int hierarchy)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
     w->params.hierarchy = hierarchy;
-    w->accounts = false; /* some close the old transport when others send on the new one */
+    w->accounts = false; /* some members close the old transport when others send on the new one */
     w->past = true;
     w->rounds = 300;
     w->expected = "sim: groups among the leaders of";
     return w;
 }
 
-/* After so many barriers, and when there is a group for each island: the first or the second has to
- * wait for it. */
+/* Renegotiation after a number of barriers, when there is a group for each domain. The first or the
+ * second domain finds its device full before. */
 static void test_renegotiation(void **state)
 {
     (void)state;
@@ -142,7 +144,8 @@ static void test_renegotiation(void **state)
         }
 }
 
-/* One device, more nodes than its groups can have members: rank 0 knows it in time. */
+/* One device, and more nodes than its groups can have members: rank 0 knows this from an earlier
+ * agreement. */
 static void test_too_many_renegotiate(void **state)
 {
     (void)state;
@@ -172,7 +175,8 @@ static void test_a_group_is_taken_back(void **state)
             w->reclaim.device = w->switches[d];
             w->reclaim.before = 7;
             w->reclaim.every = 70;
-            w->rounds = 355; /* taken in 7, 77, ..., 287: lost in two, and 64 without it */
+            w->rounds = 355; /* taken back in 7, 77, ..., 287: each time two rounds fail, and 64 run
+                                without it */
             harness_run(w, SIZE, GBA_PATH_SIM);
             harness_reclaimed(w, 5);
             assert_int_equal(w->stats[0].renegotiations, 5);

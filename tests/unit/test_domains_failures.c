@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Islands of nodes that cannot have their groups, or what else they need: how it ends for all
- * members, and who is named.
+ * Switch domains whose groups are refused, or that lack another resource: the path of all members,
+ * and the member that is named.
  */
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
@@ -29,7 +29,8 @@ static void test_no_group(void **state)
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 1);
     harness_end(w);
     w = harness_of_domains("sim?full=1", "sim", "sim?full=1");
-    w->params.hierarchy = GBA_HIERARCHY_NODE; /* else it has no group of all to begin with */
+    w->params.hierarchy =
+        GBA_HIERARCHY_NODE; /* else there would be no group of all members in the first proposal */
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 0);
     harness_end(w);
 }
@@ -68,7 +69,7 @@ static void test_no_device(void **state)
     }
 }
 
-/* The heads need messages, and a barrier of software. */
+/* The domain leaders need messages, and a software barrier. */
 static void test_no_messages(void **state)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
@@ -76,7 +77,7 @@ static void test_no_messages(void **state)
     (void)state;
     w->no_remote = 1;
     ends(w, GBA_PATH_FALLBACK, GBA_ERR_UNSUPPORTED, 1);
-    w->no_remote = 2; /* no head */
+    w->no_remote = 2; /* not a domain leader */
     ends(w, GBA_PATH_SIM, GBA_OK, 0);
     w->no_remote = NOBODY;
     w->no_open = 0;
@@ -90,7 +91,7 @@ static void test_no_messages(void **state)
     harness_end(w);
 }
 
-/* Where it is not wanted, or the death of one device could not be told to the others. */
+/* Domains are disabled, or the members cannot notify each other of the death of one device. */
 static void test_not_wanted(void **state)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
@@ -111,13 +112,13 @@ static void test_one_host(void **state)
         w->devices[r] = w->switches[r % 2];
     w->expected = "through shared memory, 4 members on 1 host; no device: this member and";
     harness_run(w, 4, GBA_PATH_SOFTWARE);
-    w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's counts */
+    w->params.hierarchy = GBA_HIERARCHY_NODE; /* only its leader's device counts */
     w->expected = "group 0 of 32 among the leaders of 1 host, 4 members";
     harness_run(w, 4, GBA_PATH_SIM);
     harness_end(w);
 }
 
-/* What the members ask for, and the member without a device. */
+/* The parameters of the members, and the member without a device. */
 static const struct way {
     int hierarchy;
     uint32_t no_device;
@@ -137,11 +138,12 @@ static struct harness *harness_for(int way)
     return w;
 }
 
-/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
+/* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
+ * exchange fails. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;
-    /* The list in agree.c, and one more, which is the test's own. */
+    /* The list in agree.c, and one more exchange, which belongs to the test. */
     assert_int_equal(harness_fail_calls(harness_for, 0, SIZE), 8);
     assert_int_equal(harness_fail_calls(harness_for, 1, SIZE), 8); /* 1 to 6, then 8 */
     assert_int_equal(harness_fail_calls(harness_for, 2, SIZE), 9);

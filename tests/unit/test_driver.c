@@ -2,7 +2,7 @@
 /* The rules of gba/spec/device.md, chapter "Driver", on the driver's model. */
 #include "tests/unit/driver_bench.h"
 
-/* What QUERY adds up: a group's lives leave their counts behind. */
+/* QUERY adds up the counters of all lives of a group. */
 static void test_DRV_1_query_sums_over_lives(void **state)
 {
     (void)state;
@@ -42,13 +42,14 @@ static void test_DRV_2_generations_differ(void **state)
         last = generation();
         assert_int_equal(alloc(2, ann), GBA_OK);
         assert_int_not_equal(generation(), last);
-        /* The ticket of the life before, with the key of this one. */
+        /* The handle of the previous life, with the key of this one. */
         assert_int_equal(gba_driver_join(&record, last, record.head.key, 0, bob), GBA_ERR_STALE);
         assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_OK);
     }
 }
 
-/* Whatever a group was left in, the next one finds it reset and its seats empty. */
+/* Whatever state a group was left in, the next allocation finds it reset and its memberships
+ * empty. */
 static void test_DRV_2_reset_on_reallocation(void **state)
 {
     (void)state;
@@ -58,7 +59,7 @@ static void test_DRV_2_reset_on_reallocation(void **state)
     leave(0, ann);
     leave(1, bob);
     leave(2, bob);
-    /* Even if somebody wrote to it in the meantime. */
+    /* Even if a process wrote to the group in the meantime. */
     bench_arm(4, 5, 5);
     assert_int_equal(alloc(2, eve), GBA_OK);
     assert_int_equal(bench_reg(4, GBA_REG_CONTROL), 0);
@@ -86,7 +87,7 @@ static void test_DRV_3_join_needs_the_handle_and_a_membership(void **state)
     assert_int_equal(join(1, bob), GBA_ERR_BUSY);
     assert_int_equal(join(0, bob), GBA_OK);
     leave(1, ann);
-    assert_int_equal(join(1, eve), GBA_ERR_BUSY); /* a seat that was left */
+    assert_int_equal(join(1, eve), GBA_ERR_BUSY); /* a membership that was left */
 }
 
 static void test_DRV_3_members_hold_the_group(void **state)
@@ -132,7 +133,7 @@ static void test_DRV_5_configure_when_all_are_mapped(void **state)
     join(0, ann);
     map(0, ann);
     assert_int_equal(configure(5, eve), GBA_ERR_PARAM); /* no member */
-    assert_int_equal(configure(5, ann), GBA_ERR_BUSY);  /* a seat is empty */
+    assert_int_equal(configure(5, ann), GBA_ERR_BUSY);  /* a membership is empty */
     join(1, bob);
     assert_int_equal(configure(5, ann), GBA_ERR_BUSY); /* a flag is missing */
     map(1, bob);
@@ -195,7 +196,7 @@ static void test_DRV_6_giving_up_an_allocation(void **state)
     is_free();
 }
 
-/* The others joined and left while this one was still on its way. */
+/* The other members joined and left while this one was still in transit. */
 static void test_DRV_6_a_late_join_is_reported(void **state)
 {
     uint32_t old;
@@ -209,7 +210,7 @@ static void test_DRV_6_a_late_join_is_reported(void **state)
     join(0, ann);
     leave(0, ann);
     assert_int_equal(gba_driver_join(&record, old, key, 1, bob), GBA_ERR_STALE);
-    alloc(2, eve); /* and when the group has its next life */
+    alloc(2, eve); /* also when the group has its next life */
     assert_int_equal(gba_driver_join(&record, old, key, 1, bob), GBA_ERR_STALE);
     assert_int_equal(gba_driver_leave(&record, group, old, 0, ann), GBA_ERR_STALE);
     assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
@@ -245,7 +246,7 @@ static void test_DRV_8_errors_of_an_armed_group_interrupt(void **state)
 static void test_DRV_9_mmap_offsets(void **state)
 {
     (void)state;
-    /* A doorbell's offset is a place in the BAR, so it cannot be that of the BAR. */
+    /* The offset of a doorbell is a place in the BAR, so it cannot be that of the BAR. */
     assert_true(GBA_MMAP_BAR > GBA_BAR_SIZE);
     assert_true(GBA_MMAP_BAR % 0x10000 == 0);
     for (uint32_t i = 0; i < GBA_GROUPS; i++)
@@ -280,7 +281,7 @@ static void test_DRV_10_dead_allocator(void **state)
     assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 1);
     is_free();
     alloc(2, ann);
-    join(1, bob); /* now ann's death takes nothing from bob */
+    join(1, bob); /* now the death of ann takes nothing from bob */
     assert_int_equal(gba_driver_reap(&record, group, only_bob_lives), 0);
     assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
     assert_int_equal(leave(1, bob), GBA_OK);

@@ -6,7 +6,7 @@
 
 enum { GROUPS = 3 };
 
-/* A small device: records of its groups, and what its users ask for. */
+/* A small device: records of its groups, and the request of a user. */
 static struct gba_driver_record records[GROUPS];
 static struct gba_driver_request asker;
 
@@ -17,7 +17,7 @@ static void scarce(void)
     asker = (struct gba_driver_request){.members = 2, .uid = 7, .job = 70, .now = 1, .owner = ann};
 }
 
-/* Give that group to the asker's job as it is now; ann is member 0, bob 1. */
+/* Give that group to the job of the request; ann is member 0, bob is member 1. */
 static void give(uint32_t number)
 {
     struct gba_driver_record *r = &records[number];
@@ -46,7 +46,7 @@ static void rounds(uint32_t number, uint32_t count)
     }
 }
 
-/* What an ALLOC of the asker would do. */
+/* The result of an ALLOC with that request. */
 static gba_status_t ask(uint32_t *number, bool *reclaim)
 {
     struct gba_driver_survey survey;
@@ -96,7 +96,8 @@ static void test_DRV_11_a_job_has_no_more_than_its_limit(void **state)
     gets_free(0);
     give(0);
     gets_free(1);
-    asker.job = 71; /* of another job, and of the same number of another user: they do not count */
+    asker.job = 71; /* groups of another job, and of the same job number of another user: they do
+                       not count */
     give(1);
     asker.uid = 8;
     asker.job = 70;
@@ -117,7 +118,7 @@ static void test_DRV_11_a_job_has_no_more_than_its_limit(void **state)
     gets_free(0);
 }
 
-/* An allocation that nobody has joined yet is held, too. */
+/* An allocation without any join is held, too. */
 static void test_DRV_11_allocated_is_held(void **state)
 {
     (void)state;
@@ -137,7 +138,8 @@ static void test_DRV_12_the_slowest_is_taken(void **state)
     rounds(1, 1); /* 20 */
     rounds(2, 2); /* 40 */
     asker.now += WINDOW;
-    refused(GBA_ERR_NO_GROUP); /* nothing for no heat, and no sample either */
+    refused(GBA_ERR_NO_GROUP); /* a request without a barrier rate takes nothing back, and makes no
+                                  sample */
     assert_int_equal(records[1].head.rated, 0);
     asker.barrier_rate = 4 * 20;
     refused(GBA_ERR_NO_GROUP); /* 4 times the rate is not enough, more is */
@@ -145,7 +147,7 @@ static void test_DRV_12_the_slowest_is_taken(void **state)
     takes_back(1);
     asker.barrier_rate = UINT32_MAX;
     takes_back(1);
-    bench_arrive(1, 1, 2); /* somebody has come to its round */
+    bench_arrive(1, 1, 2); /* a member has arrived at its round */
     takes_back(2);
     records[2].head.uid = 8;
     takes_back(0);
@@ -177,11 +179,11 @@ static void test_DRV_12_at_the_limit_one_of_the_same_job(void **state)
     asker.now += WINDOW;
     asker.barrier_rate = 1000;
     asker.groups_max = 1;
-    takes_back(1); /* though 2 is free, and 0 is colder */
+    takes_back(1); /* although 2 is free, and 0 has a lower rate */
     asker.groups_max = 2;
     gets_free(2);
     give(2);
-    asker.groups_max = 1; /* it has two: one for another would still be two */
+    asker.groups_max = 1; /* the job has two: replacing one would leave two */
     refused(GBA_ERR_LIMIT);
 }
 
@@ -229,15 +231,15 @@ static void test_DRV_13_rates(void **state)
     asker.now += WINDOW + 1; /* 10 rounds in two windows */
     takes_back(1);
     assert_int_equal(head->rate, 100);
-    asker.now += 4000000000u; /* a quarter of a round a second is none */
+    asker.now += 4000000000u; /* a quarter of a round per second counts as none */
     rounds(0, 1);
     takes_back(0);
     assert_int_equal(head->rate, 0);
-    asker.now -= 1000000000u; /* a clock that goes back */
+    asker.now -= 1000000000u; /* the clock goes back */
     takes_back(0);
 }
 
-/* However long its members take to agree. */
+/* However long the members take to agree. */
 static void test_DRV_13_begins_when_it_is_armed(void **state)
 {
     struct gba_driver_head *head = &records[0].head;
@@ -298,7 +300,7 @@ static void test_DRV_14_no_round_completes_any_more(void **state)
         }
 }
 
-/* It may be cut short anywhere, and is made again as a whole. */
+/* An interruption is possible at any point; the whole step is then repeated. */
 static void test_DRV_14_can_be_made_again(void **state)
 {
     (void)state;
@@ -321,7 +323,7 @@ static void test_DRV_14_can_be_made_again(void **state)
     }
 }
 
-/* The group is another team's by now: nothing that the old one does touches it. */
+/* The group belongs to another team now: no call of the old one changes it. */
 static void test_DRV_15_the_record_goes_on_without_its_group(void **state)
 {
     static struct gba_driver_record old;
@@ -363,7 +365,7 @@ static void test_DRV_15_the_record_goes_on_without_its_group(void **state)
     assert_int_equal(bench_arrive(4, 1, 10), 2);
 }
 
-/* One who leaves and is killed in it: the counts follow the seats, the group is not touched. */
+/* A member is killed while it leaves: the counts follow the memberships, the group is unchanged. */
 static void test_DRV_15_killed_while_it_leaves(void **state)
 {
     struct gba_model_group theirs;
@@ -375,7 +377,7 @@ static void test_DRV_15_killed_while_it_leaves(void **state)
     gba_driver_reclaim(&record, group);
     assert_int_equal(leave(1, bob), GBA_OK);
     head = record.head;
-    bench_arm(4, 1, 9); /* somebody else's by now */
+    bench_arm(4, 1, 9); /* another team's by now */
     theirs = *group;
     gba_driver_leave(&record, group, generation(), 0, ann);
     record.head = head;

@@ -68,8 +68,8 @@ static void test_subtrees(void **state)
     }
 }
 
-/* Each step removes one member at a time; as many as a member has neighbours, less one, do not cut
- * the graph. All choices of that many of a small team. */
+/* Each step removes one member. As many members as a member has neighbours, less one, do not
+ * disconnect the graph. All choices of that many members of a small team. */
 static bool connected(uint32_t size, uint32_t missing)
 {
     uint32_t seen = 0, open;
@@ -106,7 +106,7 @@ static void test_connected(void **state)
     }
 }
 
-/* The bound of facts.h, for all orders of delivery that a few seeds give. */
+/* The bound of facts.h, for the orders of delivery of a few seeds. */
 static void test_bound(void **state)
 {
     static const uint32_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 64, 100, 256};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the rounds of a dead device end (gba/team/failover.c): whatever the order of notices, stores
- * and deaths, nobody completes a round before all have begun it, everybody completes all rounds,
- * and the agreement on the next path is due for all members in the same round. Everything that can
- * happen to two and three members, and random schedules of up to eight; and the search is shown to
- * find what is wrong in variants that are. In a chain no member has more than two neighbours.
+ * How the rounds of a dead device end (gba/team/failover.c), in every order of notifications,
+ * stores and deaths. No member completes a round before all have begun it, all members complete all
+ * rounds, and the agreement on the next path is due for all members in the same round. The test
+ * searches every order for two and three members, and random schedules for up to eight. It also
+ * shows that the search finds each faulty variant. In a chain no member has more than two
+ * neighbours.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 
 #define ALL_ROUND (~0u)
 
-/* Worlds: the largest of these searches ends after 762,019. */
+/* States: the largest of these searches ends after 762,019. */
 #define LIMIT (1u << 22)
 
 static void expect_all(struct rules r, enum verdict expected)
@@ -97,8 +98,7 @@ static void test_dice(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- the search can find faults ---
- */
+/* -------------------------------------------------------------- the search finds each fault --- */
 
 static const struct {
     struct rules rules;
@@ -129,7 +129,8 @@ static void test_faults_are_found(void **state)
         expect_all(mutants[i].rules, mutants[i].expected);
 }
 
-/* It takes three members and two rounds, which are too many for the search of all orders. */
+/* This fault needs three members and two rounds, which are too many for the search of all
+ * orders. */
 static void test_bare_cover_is_found(void **state)
 {
     const struct rules r = {
@@ -142,7 +143,7 @@ static void test_bare_cover_is_found(void **state)
     assert_int_equal(found, WRONG_DUE);
 }
 
-/* The members that are in the runtime: test, and receive and answer. */
+/* The members that are in the runtime: they test, receive and answer. */
 static void others_run(uint32_t present)
 {
     for (uint32_t m = 0; m < rules->size; m++)
@@ -158,8 +159,8 @@ static void others_run(uint32_t present)
 }
 
 /*
- * All but member 1 have seen the release, and only one of them is in the runtime: a neighbour or
- * not, it helps member 1 out.
+ * All members except member 1 have seen the release, and only one of them is in the runtime.
+ * Whether that one is a neighbour or not, member 1 completes its round.
  */
 static void test_any_released_member_helps(void **state)
 {
@@ -182,8 +183,8 @@ static void test_any_released_member_helps(void **state)
     }
 }
 
-/* A member has sent its own arrival, and computes: it holds up nobody, wherever it is in the tree.
- */
+/* A member has sent its own arrival, and computes: it delays no other member, wherever it is in the
+ * tree. */
 static void test_arrived_member_holds_up_nobody(void **state)
 {
     (void)state;
@@ -212,9 +213,10 @@ static gba_status_t attempt_at_device(struct gba_path_base *path)
 }
 
 /*
- * A member whose round is ended by the notices of all others, before it has found anything wrong
- * itself, may not have sent its arrival: the leader of a node gathers first. It does not arrive in
- * the next round either, since the device could release it there by the round before.
+ * The notifications of all other members end a round of a member before it has detected the failure
+ * itself. That member may not have sent its arrival, because the leader of a node gathers first. It
+ * does not arrive in the next round either, because the device could release it there for the
+ * earlier round.
  */
 static void test_first_notified_bypasses(void **state)
 {
@@ -236,8 +238,8 @@ static void test_first_notified_bypasses(void **state)
     assert_int_equal(gba_barrier_test(team), GBA_OK);
     assert_int_equal(team->rounds, 1);
     assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
-    /* It owes member 1 the end of round 1 no more: the runtime sends that at the end of a barrier.
-     */
+    /* This member still owes member 1 the end of round 1: the runtime sends that at the end of a
+     * barrier. */
     assert_int_equal(gba_team_notification(team, &mine, &to), GBA_OK);
     assert_int_equal(to, 1);
     assert_int_equal(mine.round, 2);
@@ -249,7 +251,7 @@ static void test_first_notified_bypasses(void **state)
 static const gba_notification_t notification_of_1 = {
     .team = 77, .round = 1, .first_bypassed = UINT64_MAX, .member = 1, .members = 1};
 
-/* The arrival goes out, and the other member's notice comes in before the first look. */
+/* The arrival is sent, and the notification of the other member arrives before the first test. */
 static gba_status_t attempt_notified(struct gba_path_base *path)
 {
     (void)path;
@@ -257,7 +259,7 @@ static gba_status_t attempt_notified(struct gba_path_base *path)
     return GBA_INPROGRESS;
 }
 
-/* A barrier that notices complete is complete: no error, though there is more to do. */
+/* A barrier that notifications complete is complete: no error, although further steps are due. */
 static void test_completed_is_no_error(void **state)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
@@ -279,7 +281,8 @@ static void test_completed_is_no_error(void **state)
     free(team);
 }
 
-/* The other member's notice comes in, and the device, dead for that member only, releases. */
+/* The notification of the other member arrives, and the device, dead for that member only,
+ * releases. */
 static gba_status_t attempt_released(struct gba_path_base *path)
 {
     (void)path;
@@ -295,7 +298,8 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
 
 /*
  * A device may be dead for one member and alive for this one, whose barriers then complete at once.
- * The caller still learns that an answer is due, and this member leaves the device, too.
+ * The caller still gets GBA_NOTIFY, because an answer is due, and this member leaves the device,
+ * too.
  */
 static void test_release_with_notification_due(void **state)
 {
@@ -314,7 +318,7 @@ static void test_release_with_notification_due(void **state)
     assert_ptr_not_equal(team->attempt, attempt_released);
     assert_int_equal(gba_barrier_wait(team, NULL, NULL), GBA_ERR_DEAD);
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
-    /* On its next path the team is not slowed down. */
+    /* On its next path the team uses the fast path again. */
     gba_failover_close(team);
     gba_barrier_init(team);
     team->attempt = attempt_at_once;
@@ -331,7 +335,7 @@ static gba_status_t set_nowhere(struct gba_transport *transport, uint32_t peer, 
 
 static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = set_nowhere};
 
-/* The way of a member through all states. */
+/* One member passes through all states. */
 static void test_states(void **state)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));

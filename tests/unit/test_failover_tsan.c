@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers to notices from another thread than the one that is in the barriers, for ThreadSanitizer.
- * "Over n" tells a member elsewhere that all have arrived at n, so whoever gives that answer must
- * see what they wrote before, though it has not been in the barrier itself. Here one thread writes
- * a plain word and completes a round; the other asks for the answer, and reads that word.
+ * Answers to notifications from another thread than the one that is in the barriers, for
+ * ThreadSanitizer. "Completed n" states that all members have arrived at n. So the thread that
+ * answers must see what they wrote before their arrivals, although it was not in the barrier
+ * itself. Here one thread writes a plain word and completes a round. The other thread requests the
+ * answer, and reads that word.
  *
- * Exit status 0 if all is right; the sanitizer has its own (66).
+ * Exit status 0: no error; 66: the sanitizer found an error.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,10 +21,10 @@
 
 static struct {
     struct gba_team *team;
-    uint64_t written[ROUNDS + 1]; /* by others, before they arrived at that round */
+    uint64_t written[ROUNDS + 1]; /* by other members, before they arrived at that round */
 } harness;
 
-/* What failover.c would call besides. */
+/* The other functions that failover.c calls. */
 
 bool gba_degraded_ready(const struct gba_team *team)
 {
@@ -58,7 +59,7 @@ static void *barriers(void *arg)
     return NULL;
 }
 
-/* Returns whether each answer came with what it promises. */
+/* Returns whether each answer came with the value that it guarantees. */
 static bool answers(void)
 {
     gba_notification_t question = {.team = ID, .first_bypassed = UINT64_MAX, .member = 1}, answer;

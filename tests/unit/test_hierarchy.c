@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier group among the leaders of nodes: nodes of every shape, what gets lost, and a device
- * that dies. What cannot be had: test_hierarchy_failures.c.
+ * A barrier group among the leaders of nodes: nodes of every shape, lost arrivals and releases, and
+ * a device that dies. test_hierarchy_failures.c covers refusals.
  */
 #include "gba/dev/member.h"
 #include "gba/team/path_hybrid.h"
@@ -47,7 +47,7 @@ static void test_any_shape(void **state)
     harness_end(w);
 }
 
-/* Without being asked for: where a group of all would have too many members. */
+/* Not requested by the user: a group of all members would be too large. */
 static void test_more_members_than_a_group_can_have(void **state)
 {
     struct harness *w = harness_of_leaders("sim");
@@ -63,10 +63,10 @@ static void test_more_members_than_a_group_can_have(void **state)
         w->expected = "sim: group 0 of 32 among the leaders of";
         harness_run(w, 9, GBA_PATH_SIM);
     }
-    harness_hosts(w, 9, 5, 0); /* more nodes than it can have, too */
+    harness_hosts(w, 9, 5, 0); /* and more nodes than a group can have members */
     w->expected = "sim: groups among the leaders of 5 hosts";
     harness_run(w, 9, GBA_PATH_SIM);
-    harness_hosts(w, 9, 1, 0); /* a device is of no use on one host */
+    harness_hosts(w, 9, 1, 0); /* on one host a device is a detour */
     w->expected = "through shared memory, 9 members on 1 host; no device: ";
     harness_run(w, 9, GBA_PATH_SOFTWARE);
     assert_non_null(strstr(w->why[0], gba_status_text(GBA_ERR_TOO_MANY)));
@@ -77,7 +77,7 @@ static void test_more_members_than_a_group_can_have(void **state)
     harness_end(w);
 }
 
-/* The sequence passes 2^32 on the way. */
+/* The sequence passes 2^32 during the test. */
 static void test_many_rounds(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_many_rounds(void **state)
     }
 }
 
-/* As many nodes as a group can have, each with a leader alone: the steps, in one thread. */
+/* As many nodes as a group can have members, each with a leader only: the steps, in one thread. */
 static void test_708_nodes(void **state)
 {
     static struct gba_path_hybrid leader[GBA_MEMBERS_MAX];
@@ -120,7 +120,7 @@ static void test_708_nodes(void **state)
             if (i > 0)
                 assert_int_equal(ops->test(&leader[before].base), GBA_INPROGRESS);
             assert_int_equal(ops->start(&leader[node].base), GBA_OK);
-            (void)ops->test(&leader[node].base); /* it arrives in its first test */
+            (void)ops->test(&leader[node].base); /* the member arrives in its first test */
         }
         for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++)
             assert_int_equal(ops->test(&leader[node].base), GBA_OK);
@@ -154,7 +154,7 @@ static void test_lost_and_resent(void **state)
         }
 }
 
-/* As the round would complete, and all leaders wait for their release. */
+/* The device dies as the round would complete, when all leaders wait for their release. */
 static void test_the_device_dies_as_a_round_ends(void **state)
 {
     (void)state;
@@ -175,8 +175,8 @@ static void test_the_device_dies_as_a_round_ends(void **state)
 }
 
 /*
- * At any moment: while nodes gather, between arrivals, while some leaders have their release and
- * others do not yet (it takes each of them its own time), and in the agreement.
+ * The device dies at any moment: while nodes gather, between arrivals, between the releases of
+ * different leaders, which take different times, and in the agreement.
  */
 static void test_the_device_dies_at_any_moment(void **state)
 {
@@ -197,7 +197,7 @@ static void test_the_device_dies_at_any_moment(void **state)
         survived += w->stats[0].failovers > 0;
         harness_end(w);
     }
-    assert_true(survived > 20); /* the others died in the agreement */
+    assert_true(survived > 20); /* the other teams failed in the agreement */
 }
 
 /* Waits of 4 x 150 ms, of which each member sleeps in three, at least. */
@@ -216,9 +216,10 @@ static void test_sleeping(void **state)
     harness_end(w);
 }
 
-/* --------------------------------------------------------------------- who is missing --- */
+/* ------------------------------------------------------------------ the missing members --- */
 
-/* Rank 1 is late, in a round of 5 members. Its node names it, and the other leaders its node. */
+/* Rank 1 is late, in a round of 5 members. Its node reports rank 1, and the other leaders report
+ * its node. */
 static void late(const uint32_t host[5], unsigned lines, bool blind)
 {
     struct harness *w = harness_of_leaders("sim");
@@ -238,21 +239,21 @@ static void late(const uint32_t host[5], unsigned lines, bool blind)
 static void test_missing_members(void **state)
 {
     (void)state;
-    /* No leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
+    /* Rank 1 is no leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
     late((const uint32_t[]){0, 0, 1, 1, 2}, 2, false);
     expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
     expect_line("missing: member 0 or another process on its host\n");
-    /* A leader. */
+    /* Rank 1 is a leader. */
     late((const uint32_t[]){0, 1, 0, 1, 2}, 2, false);
     expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
     expect_line("missing: member 1 or another process on its host\n");
-    /* Alone on its host. */
+    /* Rank 1 is alone on its host. */
     late((const uint32_t[]){0, 1, 0, 0, 0}, 1, false);
     expect_line("4 of 5 members have arrived; missing: member 1 or another process on its host\n");
-    /* All on one host. */
+    /* All members are on one host. */
     late((const uint32_t[]){0, 0, 0, 0, 0}, 1, false);
     expect_line("4 of 5 members have arrived; missing: member 1\n");
-    /* A leader that sees its own node alone. */
+    /* A leader that sees only its own node. */
     late((const uint32_t[]){0, 1, 0, 0, 0}, 1, true);
     expect_line("4 of 5 members have arrived (1 not visible to this process)\n");
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier group among the leaders of nodes that cannot be had: how it ends for all members, and
- * who is named.
+ * A refused barrier group among the leaders of nodes: the path of all members, and the member that
+ * is named.
  */
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
 
-/* 7 members, node k has ranks k, k + 3, ...: what fails, how it ends, and who is named. */
+/* 7 members, node k has ranks k, k + 3, ...: the failure, the path, and the named member. */
 static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32_t culprit)
 {
     char name[96];
@@ -63,7 +63,7 @@ static void test_a_member_without_device(void **state)
     harness_end(w);
 }
 
-/* What concerns the software barrier alone does not matter as long as there is a group. */
+/* A refusal of the software barrier alone has no effect as long as there is a group. */
 static void test_no_software(void **state)
 {
     struct harness *w = harness_of_leaders("sim");
@@ -88,7 +88,7 @@ static void test_no_software(void **state)
     harness_end(w);
 }
 
-/* Without the memory of its node nobody has either. */
+/* Without the memory of its node the team has neither a group nor a software barrier. */
 static void test_no_node(void **state)
 {
     struct harness *w = harness_of_leaders("sim");
@@ -114,7 +114,8 @@ static struct harness *harness_refusing(int member)
     return w;
 }
 
-/* Whichever exchange fails, all learn it, and nothing is left. At last none does. */
+/* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
+ * exchange fails. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes count as one host: children in namespaces of their own report what they read.
- * This process itself never asks, since each process reads its identity once.
+ * The processes that count as one host: children in their own namespaces report what they read. The
+ * test process itself never reads its host, because each process reads it once.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #include "gba/team/plan.h"
 #include "tests/unit/log_catch.h"
 
-#define CALLS 100 /* as many communicators ask in one process */
+#define CALLS 100 /* as many communicators of one process call it */
 
 struct answer {
     bool refused;              /* this system does not permit the child's namespaces */
@@ -96,7 +96,7 @@ static void without_files(struct answer *answer)
 
 static struct answer child_answer(void (*run)(struct answer *answer));
 
-/* unshare moves the next child only into the new PID namespace. */
+/* unshare moves only the next child into the new PID namespace. */
 static void with_outer_proc(struct answer *answer)
 {
     answer->refused = 0 != unshare(CLONE_NEWUSER | CLONE_NEWPID);
@@ -155,11 +155,11 @@ static void a_user_namespace_is_another_host(void **state)
     assert_int_equal(a.status, GBA_OK);
     assert_int_equal(b.status, GBA_OK);
     assert_false(same_host(&outside, &a));
-    /* The children live one after the other, so b may have got the number of a's namespace. */
+    /* The children live one after the other, so b may have the number of a's namespace. */
     assert_false(same_host(&outside, &b));
 }
 
-/* A member without a host sends the reason, and so all members have it. */
+/* A member without a host sends the reason, so all members have it. */
 static void a_failure_is_sent_to_the_other_members(void **state)
 {
     struct answer a = child_answer(without_files);

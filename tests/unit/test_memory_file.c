@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anonymous files: what they are, on this kernel and on an older one, and what can fail. */
+/* Anonymous files: their properties on this kernel and on an older one, and each error. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static int reset(void **state)
     return 0;
 }
 
-/* Private, closed on exec, open for seals. Returns its seals. */
+/* Private, closed on exec, seals allowed. Returns its seals. */
 static int check(int file)
 {
     struct stat st;

@@ -5,8 +5,8 @@
 #define ARMED (GBA_CONTROL_ENABLE | GBA_CONTROL_ARM)
 
 /*
- * What device.md's tables say, written down a second time, so that the model's own table is
- * compared with something: registers by page, with all that can be done to them.
+ * The tables of device.md, written down a second time and compared with the model's own table:
+ * registers by page, with all accesses that they take.
  */
 static const struct expected {
     uint32_t base, offset, count;
@@ -150,7 +150,7 @@ static void test_ACC_1_width_and_alignment_at_every_register(void **state)
 
         sweep(first, first + reg->count * reg->width);
     }
-    /* The neighbours that a write of 8 bytes at 0 would have hit. */
+    /* A write of 8 bytes at 0 would change these neighbours. */
     bench_power_on(32);
     bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 7);
     bench_refused_write(8, GBA_GROUP_REG(0, GBA_REG_GROUP_ID), 0, GBA_ERROR_ACCESS);
@@ -260,7 +260,7 @@ static void test_GRP_2_status_bits(void **state)
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
 }
 
-/* Members far apart, each in its word of the masks. */
+/* Members far apart, each in its own word of the masks. */
 static void test_GRP_3_members_need_not_be_consecutive(void **state)
 {
     static const uint32_t members[] = {0, 63, 64, 640, 707};

@@ -18,7 +18,7 @@ static void test_CFG_1_members_are_fixed_while_enabled(void **state)
     bench_write(4, COUNT, 2);
     bench_control(0, GBA_CONTROL_ENABLE);
     for (int armed = 0; armed < 2; armed++) {
-        bench_refused_config(4, COUNT, 2); /* even the value that it has */
+        bench_refused_config(4, COUNT, 2); /* even to its current value */
         bench_refused_config(4, COUNT, 3);
         for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
             bench_refused_config(8, MASK(word), word == 0 ? 3 : 0);
@@ -131,14 +131,14 @@ static void test_CFG_6_losing_ready_abandons_the_round(void **state)
     bench_arm(0, 2, 8);
     for (int i = 0; i < 3; i++) {
         bench_arrive(0, 1, 9);
-        bench_control(0, ARMED | GBA_CONTROL_IRQ_EN); /* still READY: the round goes on */
+        bench_control(0, ARMED | GBA_CONTROL_IRQ_EN); /* still READY: the round continues */
         assert_int_equal(bench_reg(0, GBA_REG_ARRIVED_COUNT), 1);
         bench_control(0, down[i]);
         assert_int_equal(effects.releases, 0);
         assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 8ull << 32);
         assert_int_equal(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVED_MASK)), 0);
         bench_control(0, ARMED);
-        assert_int_equal(bench_arrive(0, 0, 9), 0); /* of the abandoned round nothing is left */
+        assert_int_equal(bench_arrive(0, 0, 9), 0); /* the abandoned round leaves nothing */
         bench_control(0, GBA_CONTROL_ENABLE);
         bench_control(0, ARMED);
     }
@@ -146,7 +146,7 @@ static void test_CFG_6_losing_ready_abandons_the_round(void **state)
     assert_int_equal(bench_arrive(0, 1, 9), 2);
 }
 
-/* RESET in every state leaves what power-on left, but for the counters. */
+/* RESET in every state leaves the state of power-on, except the counters. */
 static void test_CFG_7_reset_clears_all_but_counters(void **state)
 {
     static const uint32_t values[] = {GBA_CONTROL_RESET, GBA_CONTROL_RESET | ARMED, 0xFFFFFFFFu};
@@ -229,7 +229,7 @@ static void test_TAB_4_addresses_are_fixed_while_enabled(void **state)
     bench_control(0, ARMED);
     bench_refused_config(8, ENTRY(0), bench_flag(0, 1));
     bench_write(8, ENTRY(0), 0);
-    bench_refused_config(8, ENTRY(0), bench_flag(0, 0)); /* no way back in */
+    bench_refused_config(8, ENTRY(0), bench_flag(0, 0)); /* rejoining is impossible */
     bench_control(0, 0);
     bench_write(8, ENTRY(0), bench_flag(0, 0));
 }

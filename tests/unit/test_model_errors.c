@@ -88,7 +88,7 @@ static void test_DEV_4_bad_access(void **state)
     }
 }
 
-/* One of each kind: bench_refused compares all else. */
+/* One error of each kind: bench_refused compares everything else. */
 static void test_ERR_1_counts_and_marks(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_ERR_1_counts_and_marks(void **state)
     bench_refused_config(4, COUNT, 1);
     for (uint32_t error = GBA_COUNTER_ERR_ACCESS; error <= GBA_COUNTER_ERR_CONFIG; error++)
         assert_int_equal(bench_counter(0, error), 1);
-    assert_int_equal(bench_arrive(0, 0, 1), 2); /* the round went on */
+    assert_int_equal(bench_arrive(0, 0, 1), 2); /* the round continued */
 }
 
 static void test_ERR_2_last_error_is_the_newest(void **state)

@@ -2,7 +2,7 @@
 /* The rules of gba/spec/device.md about arrivals, sequences and releases, and its examples. */
 #include "tests/unit/model_bench.h"
 
-/* Where arithmetic on sequences goes wrong, if it does. */
+/* The sequences at which wrong arithmetic fails. */
 static const uint32_t edges[] = {0,           1,           0x7FFFFFFEu, 0x7FFFFFFFu,
                                  0x80000000u, 0xFFFFFFFEu, 0xFFFFFFFFu};
 #define EDGES (sizeof(edges) / sizeof(edges[0]))
@@ -28,7 +28,7 @@ static void test_ARR_1_sequence_high_member_low(void **state)
     assert_int_equal(arrived(2), 1 << 2);
     assert_int_equal(GBA_ARRIVAL_SEQ(0x1122334400000002ull), 0x11223344);
     assert_int_equal(GBA_ARRIVAL_MEMBER(0x1122334400000002ull), 2);
-    /* All 32 bits of the member count: none of these is member 2. */
+    /* All 32 bits of the member number count: none of these is member 2. */
     for (uint32_t bit = 2; bit < 32; bit++)
         refuse_arrival(2, 2 | 1u << bit, 0x11223344, GBA_ERROR_MEMBER);
 }
@@ -106,7 +106,7 @@ static void test_ARR_5_late_is_released_again_alone(void **state)
         bench_arm(3, 3, edges[i]);
         for (uint32_t member = 0; member < 3; member++)
             bench_arrive(3, member, edges[i] + 1);
-        bench_arrive(3, 0, edges[i] + 2); /* who was released is in the next round already */
+        bench_arrive(3, 0, edges[i] + 2); /* the released member is in the next round already */
         assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 1);
         bench_released(0, 3, 1, edges[i] + 1);
         assert_false(effects.completed);
@@ -151,7 +151,7 @@ static void test_ARR_6_other_sequences_are_errors(void **state)
             refuse_arrival(3, 0, edges[i] + off[j], GBA_ERROR_SEQUENCE);
             refuse_arrival(3, 1, edges[i] + off[j], GBA_ERROR_SEQUENCE);
         }
-        assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 2); /* the round goes on */
+        assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 2); /* the round continues */
     }
 }
 
@@ -244,8 +244,9 @@ static void test_SEQ_4_newest_arrival_may_always_be_repeated(void **state)
     assert_false(bench_reg(0, GBA_REG_STATUS) & GBA_STATUS_ERROR);
 }
 
-/* The state at the first store is the state after the access, since an access is one step of the
- * model; so arrivals for the next round come between the stores, and must all be kept. */
+/* An access is one step of the model, so the state at the first store is the state after the
+ * access. Arrivals for the next round therefore come between the stores, and all of them must be
+ * kept. */
 static void test_REL_1_cleared_before_the_first_store(void **state)
 {
     struct gba_model_effects round;
@@ -289,7 +290,7 @@ static void test_REL_3_value_is_the_sequence(void **state)
     bench_power_on(32);
     bench_arm(0, 1, 0xFFFFFFFEu);
     bench_arrive(0, 0, 0xFFFFFFFFu);
-    /* 32 bits here; who makes the store widens it, and an unsigned value widens with zeros. */
+    /* 32 bits here; the store widens the value, and an unsigned value widens with zeros. */
     assert_true((uint64_t)effects.release[0].sequence == 0xFFFFFFFFull);
     assert_true(effects.release[0].address % 8 == 0);
 }

@@ -30,7 +30,7 @@ static struct {
     unsigned sent, turns;              /* calls of opal_progress */
 } harness = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/* What the service would call besides. */
+/* The other functions that the service calls. */
 
 #if OMPI_MAJOR_VERSION < 5
 void opal_progress(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The failure notifications of the components (ompi/mca/common/gba/notifications.c) start in one
- * thread, and stop in one, while another thread is in them: for ThreadSanitizer. The PML here sends
+ * thread, and stop in one, while another thread uses them: for ThreadSanitizer. The PML here sends
  * and receives nothing.
  *
- * Exit status 0 if all is right; the sanitizer has its own (66).
+ * Exit status 0: no error; 66: the sanitizer found an error.
  */
 #include "ompi/mca/common/gba/gba_common.h"
 
@@ -28,7 +28,7 @@ static struct {
     atomic_bool stopped;
 } harness = {.lock = OPAL_MUTEX_STATIC_INIT};
 
-/* What the service would call besides. */
+/* The other functions that the service calls. */
 
 int opal_progress_register(opal_progress_callback_t callback)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Byte order: what the device reads and writes is little endian on every host, and nothing else is.
- * On a little-endian host most of this is trivial; contrib/check-foreign runs it on big-endian
- * ones.
+ * Byte order: the data that the device reads and writes is little endian on every host; all other
+ * data has the host's order. On a little-endian host most of this is trivial; contrib/check-foreign
+ * runs it on big-endian hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 static const unsigned char little[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 
-/* What the last futex call was asked to do; the caller does not sleep. */
+/* The arguments of the last futex call; the caller does not sleep. */
 static struct {
     const uint32_t *word;
     uint32_t seen;
@@ -82,7 +82,8 @@ static void test_registers_are_little_endian(void **state)
     assert_memory_equal(bar, little, sizeof little);
 }
 
-/* A sleeper compares the 32 bits that a new sequence changes, as the kernel reads them. */
+/* A sleeper compares the 32 bits that a new sequence changes, in the order in which the kernel
+ * reads them. */
 static void test_sleepers_watch_the_low_half(void **state)
 {
     const uint64_t before = 41, after = 42;
@@ -104,7 +105,7 @@ static void test_sleepers_watch_the_low_half(void **state)
     assert_int_equal(gba_word_load_relaxed(&sleepers), 0);
 }
 
-/* The store is made where somebody sleeps. */
+/* The store is made while a process sleeps. */
 static void test_wakers_find_the_sleepers(void **state)
 {
     gba_word_t word, sleepers;
@@ -120,7 +121,7 @@ static void test_wakers_find_the_sleepers(void **state)
     futex.calls = 0;
     gba_flag_unpark(&flag, &sleepers);
     gba_word_unpark(&word, &sleepers);
-    assert_int_equal(futex.calls, 0); /* nobody sleeps: no system call */
+    assert_int_equal(futex.calls, 0); /* no process sleeps: no system call */
     gba_word_store_relaxed(&sleepers, 1);
     gba_flag_unpark(&flag, &sleepers);
     assert_int_equal(futex.calls, 1);

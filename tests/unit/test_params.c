@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of parameters: it makes sense, and every value out of range is named. */
+/* The table of parameters: it is consistent, and every value out of range is reported with its
+ * name. */
 #define _GNU_SOURCE /* strcasestr */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,26 +59,26 @@ static void the_table_makes_sense(void **state)
     }
 }
 
-/* Names and defaults of the reference, which users of it know. */
+/* Names and defaults of the reference, which its users know. */
 static void the_reference(void **state)
 {
     (void)state;
     assert_int_equal(find("priority")->value_default, 100);
-    assert_int_equal(find("priority")->max, 100); /* what Open MPI's coll framework cuts at */
+    assert_int_equal(find("priority")->max, 100); /* Open MPI's coll framework cuts at this value */
     assert_int_equal(find("disable")->value_default, 0);
     assert_string_equal(find("device_path")->string_default, "/dev/gba0");
     assert_int_equal(find("min_comm_size")->value_default, 2);
     assert_int_equal(find("verbose")->value_default, 0);
     assert_int_equal(find("retry_after")->value_default, 0);
     assert_true(find("first_sequence")->hidden);
-    /* A rank that decides for itself here takes another path than the others. */
+    /* Parameters that decide the path: a rank with its own value would take another path. */
     assert_true(find("priority")->all_same);
     assert_true(find("disable")->all_same);
     assert_true(find("min_comm_size")->all_same);
 }
 
-/* What a user reads names the range, and whose value is used where that is not each process's own.
- */
+/* Each help text names the range, and the rank whose value is used, if that is not the process
+ * itself. */
 static void help_has_the_range(void **state)
 {
     static const char *const rank0[] = {"offload_after", "max_groups", "sw_algorithm",
@@ -184,7 +185,7 @@ static void device_paths(void **state)
 
     (void)state;
     gba_params_default(&params);
-    params.device_path = wrong; /* the text is right; whether there is such a file is not asked */
+    params.device_path = wrong; /* the text is valid; the check does not open the file */
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_OK);
     params.device_path = bad;
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);

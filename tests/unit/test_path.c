@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text that names a device: what is allowed, and what the user is told otherwise. */
+/* The text that names a device: the allowed values, and the message about all others. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "gba/dev/path.h"
 
 static struct gba_dev_path parsed;
-static char message[288]; /* as long as the library's own callers have it */
+static char message[288]; /* as long as in the library's own callers */
 
 static void accepts(const char *text)
 {
@@ -21,7 +21,7 @@ static void accepts(const char *text)
         fail_msg("%s", message);
 }
 
-/* It is refused, nothing is set, and the one line names the parameter and says this. */
+/* The text is refused, nothing is set, and the one line names the parameter and contains this. */
 static void refuses(const char *text, const char *why)
 {
     struct gba_dev_path untouched;
@@ -48,7 +48,7 @@ static void kinds(void **state)
     accepts("/dev/gba0");
     assert_int_equal(parsed.kind, GBA_DEV_CDEV);
     assert_string_equal(parsed.file, "/dev/gba0");
-    accepts("/dev/foo?x=1"); /* a file may be called that */
+    accepts("/dev/foo?x=1"); /* a file name may contain these characters */
     assert_string_equal(parsed.file, "/dev/foo?x=1");
     accepts("sim");
     assert_int_equal(parsed.kind, GBA_DEV_SIM);
@@ -244,7 +244,7 @@ static void short_buffers(void **state)
     (void)state;
     assert_int_equal(gba_dev_path_parse("foo", &parsed, small, 16), GBA_ERR_PARAM);
     assert_string_equal(small, "device_path=foo");
-    assert_string_equal(small + 16, "678"); /* what is behind the buffer is as it was */
+    assert_string_equal(small + 16, "678"); /* the bytes behind the buffer are unchanged */
     assert_int_equal(gba_dev_path_parse("foo", &parsed, small, 1), GBA_ERR_PARAM);
     assert_string_equal(small, "");
 }

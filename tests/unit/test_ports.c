@@ -2,7 +2,7 @@
 /* The rules of gba/spec/device.md about ports, interrupts and NOTIFY. */
 #include "tests/unit/control_bench.h"
 
-/* The port page of device.md a second time, to compare the model's table with something. */
+/* The port page of device.md a second time, to compare with the model's table. */
 static const struct expected {
     uint32_t offset, count;
     uint8_t width;
@@ -94,7 +94,7 @@ static void test_PORT_2_a_stranger_changes_nothing(void **state)
     bench_port = 3;
     assert_int_equal(bench_reg(0, GBA_REG_ARRIVED_COUNT), 1);
     bench_refused(true, 4, GBA_GROUP_REG(2, GBA_REG_CONTROL), 0, GBA_ERROR_ACCESS);
-    /* It concerns the holder until the first JOIN. */
+    /* Events concern the holder until the first JOIN. */
     assert_int_equal(alloc(3, 1), GBA_RESULT_OK);
     bench_refused_write(8, GBA_TABLE_ENTRY(number, 0), 8, GBA_ERROR_MEMBER);
     assert_int_equal(join(2, 0), GBA_RESULT_OK);
@@ -146,12 +146,12 @@ static void test_PORT_4_a_port_that_goes_down_withdraws_its_members(void **state
     assert_int_equal(events(2), GBA_IRQ_PORT_DOWN);
     assert_int_equal(events(3), 0);
     assert_int_equal(bench.group[0].record.life, GBA_LIFE_FREE);
-    assert_int_equal(arrive(2, 1), 0); /* no round without it */
+    assert_int_equal(arrive(2, 1), 0); /* no round completes without the member */
     gba_model_port_up(&bench, 1, 0);
     assert_int_equal(events(1), 0);
     assert_int_equal(membership(1), GBA_MEMBERSHIP_LEFT);
     refused_stranger(1, true, 8, GBA_DOORBELL(1), GBA_ARRIVAL(1, 1));
-    /* The holder goes: the others keep the group, and it can no longer be taken back. */
+    /* The holder leaves: the other members keep the group, and it can no longer be taken back. */
     port_down(0);
     gba_model_port_up(&bench, 0, 0);
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);

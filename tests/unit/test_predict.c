@@ -3,7 +3,7 @@
 #include "gba/dev/member.h"
 #include "tests/unit/team_harness.h"
 
-/* What the prediction and the agreement have in common: not the number of a group, and not the name
+/* The common part of prediction and agreement: without the number of a group, and without the name
  * of the host of a member. */
 static void compare(struct harness *w, uint32_t hosts, uint32_t members)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams whose group is taken back: all go on in another way, ask for one again, and say what it was
- * that they lost.
+ * Teams whose group is taken back: all members continue on another path, renegotiate for a group,
+ * and report why they have none.
  */
 #include "tests/unit/team_harness.h"
 
@@ -19,7 +19,8 @@ static struct harness *harness_reclaiming(const char *path, uint32_t before, uin
 static const uint32_t sizes[] = {1, 2, 3, 7};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-/* It goes, and comes back after 64 barriers, again and again; with software and without. */
+/* The group is taken back, and the team gets one again after 64 barriers, repeatedly; with software
+ * and without. */
 static void test_reclaimed_and_regained(void **state)
 {
     (void)state;
@@ -35,15 +36,15 @@ static void test_reclaimed_and_regained(void **state)
             w->expected = gba_status_text(GBA_ERR_RECLAIMED);
             harness_run(w, sizes[i], way & 4 ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE);
             harness_reclaimed(w, 4);
-            /* Lost in round 147, which members complete by notifications. They leave the group
-             * after it if one of them was notified before its arrival, else after the next round,
-             * and renegotiate 64 barriers later. */
+            /* Taken back in round 147, which members complete by notifications. They leave the
+             * group after it if one of them was notified before its arrival, else after the next
+             * round, and renegotiate 64 barriers later. */
             assert_in_range(w->moved[0], 147 + 64, 148 + 64);
             harness_end(w);
         }
 }
 
-/* The members that are no leaders hear it from theirs. */
+/* The members that are no leaders learn the failure from their leader. */
 static void test_leaders_of_nodes(void **state)
 {
     (void)state;
@@ -63,7 +64,7 @@ static void test_leaders_of_nodes(void **state)
         }
 }
 
-/* What rank 0 asks for: how hot it is it can say from the second time on. */
+/* The request of rank 0: it contains a barrier rate from the second one on. */
 static void test_requests(void **state)
 {
     struct harness *w = harness_reclaiming("sim", 10, 1000);
@@ -80,7 +81,7 @@ static void test_requests(void **state)
         assert_int_equal(w->request[i].groups_max, 5);
         assert_int_equal(w->request[i].members, 3);
     }
-    /* After 64, 128 and so on, until there is one. */
+    /* Requests after 64, 128 and more barriers, until there is a group. */
     gba_word_store_relaxed(&w->calls[HARNESS_ALLOC], 0);
     harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_LIMIT);
     w->reclaim.before = UINT32_MAX;
@@ -92,7 +93,7 @@ static void test_requests(void **state)
     harness_end(w);
 }
 
-/* Barriers a second: those of the last pause, and not of the one before it. */
+/* The barrier rate is that of the last pause, not of the one before it. */
 static void test_barrier_rate(void **state)
 {
     struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
@@ -100,14 +101,14 @@ static void test_barrier_rate(void **state)
     (void)state;
     harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_NO_GROUP);
     w->rounds = 64 + 10;
-    w->late_ms = 2; /* some member in each round: at least 2 ms a round */
+    w->late_ms = 2; /* one member is late in each round: at least 2 ms a round */
     harness_run(w, 2, GBA_PATH_SOFTWARE);
     assert_int_equal(harness_calls(w, HARNESS_ALLOC), 2);
     assert_in_range(w->request[1].barrier_rate, 1, 501);
     harness_end(w);
 }
 
-/* When the device has died as well, that is the reason, and nobody asks it again. */
+/* If the device has died as well, that is the reason, and no member requests a group again. */
 static void test_reclaimed_and_dead(void **state)
 {
     struct harness *w = harness_reclaiming("sim?die_after=20", UINT32_MAX, 0);
@@ -135,7 +136,7 @@ static void die_and_rise(struct harness *w, uint32_t round)
         harness_device_dead(w->device, 20 == round);
 }
 
-/* A device that comes back is for new teams: who has lost it does not go back to it. */
+/* A device that recovers serves new teams only: a team that has left it does not return. */
 static void test_comes_back(void **state)
 {
     struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Teams that got no group meet again: when, what comes of it, and what fails.
+ * Teams without a group renegotiate: when, with which result, and with which errors.
  */
 #include "tests/unit/team_harness.h"
 
@@ -15,7 +15,7 @@ static struct harness *harness_renegotiating(const char *path)
 static const uint32_t sizes[] = {1, 2, 3, 7, 12};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-/* Of barriers in software, and of such as go past the team. */
+/* Barriers on a software path, and barriers that do not use the team. */
 static void test_offload_after_so_many_barriers(void **state)
 {
     static const int after[] = {1, 2, 10, 59};
@@ -37,7 +37,7 @@ static void test_offload_after_so_many_barriers(void **state)
     harness_end(w);
 }
 
-/* Nonblocking barriers count, but the members meet at the end of a blocking one. */
+/* Nonblocking barriers count, but the members renegotiate at the end of a blocking one. */
 static void test_nonblocking_barriers_count(void **state)
 {
     struct harness *w = harness_renegotiating("sim");
@@ -54,7 +54,8 @@ static void test_nonblocking_barriers_count(void **state)
     harness_end(w);
 }
 
-/* Nobody asks a device that is not there, for whatever reason, and nobody who was refused asks. */
+/* Nobody requests a group if there is no device, whatever the reason, and a refused member does not
+ * request one again. */
 static void test_some_reasons_do_not_pass(void **state)
 {
     struct harness *w = harness_renegotiating("sim");
@@ -66,7 +67,7 @@ static void test_some_reasons_do_not_pass(void **state)
     w->expected = gba_status_text(GBA_ERR_NO_DEVICE);
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 0);
-    w->no_device = 2; /* that is found out when they meet */
+    w->no_device = 2; /* detected at the renegotiation */
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->stats[0].renegotiations, 1);
     w->params.offload_after = 0;
@@ -123,7 +124,7 @@ static void test_offload_after_and_then_none_is_free(void **state)
     harness_end(w);
 }
 
-/* The leaders of nodes: with nodes that rank 0 knows of by then, and (no software) does not. */
+/* Node leaders: rank 0 knows the nodes by then, or (no software) does not. */
 static void test_leaders_of_nodes(void **state)
 {
     struct harness *w = harness_renegotiating("sim?groups=1");
@@ -153,7 +154,7 @@ static void test_leaders_of_nodes(void **state)
     harness_end(w);
 }
 
-/* They had messages among themselves, and have them again when one of them is refused. */
+/* The leaders had messages among themselves, and have them again when one of them is refused. */
 static void test_a_leader_is_refused(void **state)
 {
     (void)state;
@@ -183,8 +184,9 @@ static struct harness *harness_for(int hierarchy)
     return w;
 }
 
-/* At the meeting: the offer, the seats, the arming. All know it, and nobody keeps a thing. The list
- * in agree.c twice, and the run in which none fails. */
+/* The calls of a renegotiation: the proposal, the memberships, the arming. All members return the
+ * same error, and no member keeps a resource. The list in agree.c twice, and the run without a
+ * failure. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When a member reads the registers of the device, and what it believes: the pure function, and
- * whole barriers on a simulated device. The test sets the clock (the linker substitutes
- * clock_gettime), so nothing here depends on speed.
+ * When a member reads the registers of the device, and when it takes a loss as proved: the pure
+ * function, and whole barriers on a simulated device. The test sets the clock (the linker
+ * substitutes clock_gettime), so nothing here depends on speed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void test_the_first_reading_follows_the_rounds(void **state)
 
     (void)state;
     gba_retry_init(&retry, 0);
-    assert_int_equal(first(&retry, 0), 20 * MS); /* nothing is known yet */
+    assert_int_equal(first(&retry, 0), 20 * MS); /* nothing is measured yet */
     assert_int_equal(first(&retry, 100), 100 * US);
     rounds_of(&retry, 100, 1 * MS);
     assert_in_range(first(&retry, 0), 3 * MS, 5 * MS);
@@ -111,14 +111,14 @@ static void test_the_pauses_double(void **state)
     assert_int_equal(pause, 51200 * US);
     (void)readings(&retry, 60000000000u, &pause);
     assert_int_equal(pause, 1600 * MS);
-    /* A fixed pause, whatever the rounds are. */
+    /* A fixed pause, independent of the rounds. */
     gba_retry_init(&retry, 5 * MS);
     assert_int_equal(first(&retry, 100), 5 * MS);
     (void)readings(&retry, 60000000000u, &pause);
     assert_int_equal(pause, 80 * MS);
 }
 
-/* The same loss, twice in succession. */
+/* The same loss in two consecutive readings. */
 static void test_two_readings_prove_a_loss(void **state)
 {
     struct gba_retry retry;
@@ -231,7 +231,7 @@ static uint64_t barrier(gba_team_t *team, uint64_t step, uint64_t most)
     return clock_ns - began;
 }
 
-/* A team of one member: the device completes each round at once, unless something is lost. */
+/* A team of one member: the device completes each round at once, unless a store is lost. */
 static void losses_cost_little(const char *path)
 {
     struct scene scene = {0};
@@ -241,7 +241,7 @@ static void losses_cost_little(const char *path)
     for (int i = 1; i <= 100; i++) {
         took = barrier(scene.team[0], 5 * US, 1000 * MS);
         assert_true(took < 30 * MS);
-        assert_true(i < 50 || took <= 150 * US); /* the team has learned */
+        assert_true(i < 50 || took <= 150 * US); /* the team has learned the typical round */
     }
     assert_in_range(repaired(scene.team[0]), 9, 12);
     scene_end(&scene);
@@ -254,7 +254,7 @@ static void test_a_loss_costs_some_hundred_microseconds(void **state)
     losses_cost_little("sim?lose_release=11");
 }
 
-/* A sleeping member is awake when it has to read the registers. */
+/* A sleeping member is awake when a reading is due. */
 static void test_a_loss_costs_a_sleeping_member_as_much(void **state)
 {
     struct scene scene = {0};
@@ -313,7 +313,7 @@ static void test_a_slow_release_is_no_loss(void **state)
     scene_end(&scene);
 }
 
-/* Not even where the round has just ended when the registers are read. */
+/* The round has just ended when the registers are read: not a loss either. */
 static void test_a_release_on_its_way_is_no_loss(void **state)
 {
     struct scene scene = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rounds are counted once each, however often a member tests a barrier that is complete. When a
- * device fails, a member answers that a round is complete by that count: a round that one member
- * counts twice lets the others out of one that nobody has arrived at.
+ * Rounds are counted once each, however often a member tests a complete barrier. When a device
+ * fails, a member answers by that count that a round is complete. If it counted one round twice,
+ * the other members would leave a round at which not all have arrived.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static void first_round(const struct plan *plan, gba_team_t *team)
         ;
 }
 
-/* One round that ends, and one in which the device dies. Member 0 asks more often than it must. */
+/* One complete round, and one in which the device dies. Member 0 tests more often than
+ * necessary. */
 static void two_rounds(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct plan *plan = self->arg;

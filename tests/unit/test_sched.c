@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schedule by itself, without any state machine: knowledge is a set of members, a signal adds
- * the sender's knowledge to the receiver's, and after the last round everybody's must be everybody.
- * The schedule treats all members alike (peer = rank + distance), but the test does not rely on
- * that: it follows every member.
+ * The schedule by itself, without a state machine. Knowledge is a set of members. A signal adds the
+ * sender's knowledge to the receiver's. After the last round each member must know all members. The
+ * schedule treats all members alike (peer = rank + distance), but the test does not rely on that:
+ * it follows every member.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static bool knows_all(uint32_t rank, uint32_t size)
     return true;
 }
 
-/* One round: all signals carry what their senders knew when it began. */
+/* One round: each signal carries the knowledge of its sender at the start of the round. */
 static void run_round(uint32_t size, uint32_t radix, uint32_t distance)
 {
     uint32_t lanes = gba_sched_lanes(distance, size, radix);
@@ -64,7 +64,7 @@ static void check_everyone_is_reached(uint32_t size, uint32_t radix)
 {
     know_yourself(size);
     for (uint32_t distance = 1; distance < size; distance *= radix) {
-        /* No round too many: nobody is done before the last one. */
+        /* No round is superfluous: no member knows all before the last round. */
         assert_false(knows_all(0, size));
         run_round(size, radix, distance);
     }
@@ -72,7 +72,7 @@ static void check_everyone_is_reached(uint32_t size, uint32_t radix)
         assert_true(knows_all(rank, size));
 }
 
-/* Every distance once, every slot once, all slots below the number asked for. */
+/* Each distance once, each slot once, and all slots below the number of slots. */
 static void check_slots(uint32_t size, uint32_t radix)
 {
     static bool distance_used[SIZE_MAX_TESTED];
@@ -93,7 +93,7 @@ static void check_slots(uint32_t size, uint32_t radix)
             slot_used[slot] = true;
         }
     }
-    assert_int_equal(count, slots); /* so none is wasted */
+    assert_int_equal(count, slots); /* so no slot is unused */
 }
 
 /* The largest i < radix with i * distance < size, counted instead of computed. */
@@ -147,7 +147,7 @@ static void test_known_numbers(void **state)
     assert_int_equal(gba_sched_slots(16, 8), 7 + 1);
 }
 
-/* Nothing overflows at the largest size: the loops end, and with the right number of rounds. */
+/* No overflow at the largest size: the loops end, after the expected number of rounds. */
 static void test_limits(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared memory of a team: made, found, refused, gone. */
+/* The shared memory of a team: creation, attachment, refusals, and the end. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -47,7 +47,7 @@ static unsigned count_entries(const char *path)
     return count;
 }
 
-/* What a test does in another process: its status is the child's exit status, negated. */
+/* The part of a test in another process: its status is the child's exit status, negated. */
 static gba_status_t in_child(gba_status_t (*run)(const void *), const void *arg)
 {
     int status = 0;
@@ -61,7 +61,7 @@ static gba_status_t in_child(gba_status_t (*run)(const void *), const void *arg)
     return (gba_status_t)-WEXITSTATUS(status);
 }
 
-/* A refusal is said once, leaves the output alone, and keeps no file open. */
+/* A refusal is logged once, leaves the output unchanged, and keeps no file open. */
 static void expect_refusal(const struct gba_segment_handle *handle, gba_status_t expected)
 {
     struct gba_segment segment = {.slots = 77};
@@ -117,7 +117,7 @@ static void test_two_processes(void **state)
     assert_int_equal(count_entries("/proc/self/fd"), fds);
 }
 
-/* No word shares a line with another, and the sizes are those of segment.h. */
+/* No two words share a line, and the sizes are those of segment.h. */
 static void test_layout(void **state)
 {
     struct gba_segment segment;
@@ -167,7 +167,7 @@ static void test_file_is_private(void **state)
     assert_true(fcntl(segment.fd, F_GETFD) & FD_CLOEXEC);
     /* Sealed against that where the kernel can: test_memory_file.c. */
     assert_true(fchmod(segment.fd, 0700) != 0 || !kernel_seals_exec());
-    assert_int_equal(ftruncate(segment.fd, 0), -1); /* sealed: nobody gets a SIGBUS */
+    assert_int_equal(ftruncate(segment.fd, 0), -1); /* sealed, so that no member gets SIGBUS */
     gba_shm_segment_close(&segment);
 }
 
@@ -190,7 +190,7 @@ static void test_other_user(void **state)
         skip();
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(in_child(attach_as_nobody, &handle), GBA_ERR_PERM);
-    /* The kernel lets root open anybody's: it is refused all the same. */
+    /* The kernel lets root open the files of every user; the segment is refused nevertheless. */
     assert_int_equal(fchown(segment.fd, NOBODY, NOBODY), 0);
     expect_refusal(&handle, GBA_ERR_PERM);
     gba_shm_segment_close(&segment);
@@ -217,7 +217,7 @@ static void test_not_the_file(void **state)
     wrong.pid = 0x7FFFFFFF; /* above any pid */
     expect_refusal(&wrong, GBA_ERR_STALE);
 
-    /* The number means another file by now: of the right size, a pipe. */
+    /* The number refers to another file now: a pipe, of the right size. */
     wrong = handle;
     assert_non_null(file);
     assert_int_equal(ftruncate(fileno(file), (off_t)segment.bytes), 0);
@@ -256,7 +256,7 @@ static gba_status_t create_with_limit(const void *arg)
     const int *what = arg;
     gba_status_t status;
 
-    /* No more address space, or no more files, than there are now. */
+    /* No more address space, or no more files, than now. */
     if (setrlimit((__rlimit_resource_t)*what, &none) != 0)
         return GBA_ERR_IO;
     lines = 0;
@@ -280,9 +280,9 @@ static void test_no_memory(void **state)
 int __real_fallocate(int file, int mode, off_t offset, off_t len);
 int __wrap_fallocate(int file, int mode, off_t offset, off_t len);
 
-static int interruptions; /* still to come */
+static int interruptions; /* to be allocated later */
 
-/* Some kernels end it whenever a signal comes. */
+/* Some kernels interrupt it at every signal. */
 int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
 {
     if (interruptions > 0) {
@@ -293,7 +293,7 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
     return __real_fallocate(file, mode, offset, len);
 }
 
-/* A profiler's timer interrupts the taking of memory: that is no failure. */
+/* The timer of a profiler interrupts the allocation: not an error. */
 static void test_interrupted(void **state)
 {
     struct gba_segment_handle handle;

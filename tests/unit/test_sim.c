@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulator without faults: barriers of real processes through it, who holds what, and its
+ * The simulator without faults: barriers of real processes, the owners of groups, and the
  * registers.
  */
 #include "tests/unit/sim_test.h"
@@ -46,7 +46,8 @@ static void test_one_process(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* What the driver refuses, and that all groups can be had, by their members' number, and again. */
+/* The refusals of the driver; all groups can be allocated, with every number of members,
+ * repeatedly. */
 static void test_groups(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -87,7 +88,7 @@ static void test_groups(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* What one member of a barrier test does: nobody may leave before all have entered. */
+/* One member of a barrier test: no member may leave before all have entered. */
 static void member_run(const struct gba_dev_path *path, const gba_group_handle_t *handle,
                        uint32_t member, gba_word_t *entered, gba_word_t *joined, uint32_t rounds)
 {
@@ -106,7 +107,7 @@ static void member_run(const struct gba_dev_path *path, const gba_group_handle_t
     while (0 == (GBA_CONTROL_ARM & sim_segment(dev)->model.group[membership->group].core.control))
         sched_yield();
     for (uint32_t round = 1; round <= rounds; round++) {
-        /* Relaxed on purpose: the barrier has to order it. */
+        /* Relaxed, because the barrier has to order it. */
         gba_word_store_relaxed(&entered[member * 8], round);
         sim_arrive(membership, round);
         sim_wait(membership, round);
@@ -149,7 +150,7 @@ static void test_barrier(void **state)
     }
 }
 
-/* What dead processes held is seen as free by whoever looks, and taken by whoever needs it. */
+/* Groups of dead processes are free for every query, and the next allocation takes them. */
 static void test_reap(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void test_reap(void **state)
             raise(SIGKILL);
         }
         assert_non_null(dev);
-        /* Dead, but its parent has not waited for it yet: that counts as well. */
+        /* The process is dead, but its parent has not waited for it: it counts as dead. */
         siginfo_t info;
         assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
         assert_int_equal(info.si_status, SIGKILL);
@@ -183,7 +184,7 @@ static void test_reap(void **state)
     }
 }
 
-/* A child of fork is somebody else: it can use the device, but cannot leave for its parent. */
+/* A child of fork is another process: it can use the device, but cannot leave for its parent. */
 static void test_fork(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -250,14 +251,14 @@ static void test_registers(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Whether the same bytes are there as were in the copy of its beginning. */
+/* Whether the bytes are equal to those of the earlier copy. */
 static bool is_same(const unsigned char *before, const struct gba_sim_segment *segment,
                     size_t offset, size_t size)
 {
     return 0 == memcmp(before + offset, (const unsigned char *)segment + offset, size);
 }
 
-/* A release address that is no flag's: nothing is stored there. */
+/* A release address that is not the address of a flag: no store is made there. */
 static void test_bad_address(void **state)
 {
     static const uint64_t bad[] = {8,
@@ -307,8 +308,8 @@ static void test_bad_address(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* The same with threads in place of processes, for ThreadSanitizer, which sees only those. What is
- * not atomic here is ordered by the barrier, or not at all. */
+/* The same with threads instead of processes, because ThreadSanitizer observes only threads. The
+ * barrier alone orders what is not atomic here. */
 enum { THREADS = 3, THREAD_ROUNDS = 2000 };
 
 struct thread {
@@ -330,7 +331,7 @@ static void *thread_run(void *arg)
             thread->entered[me] = round;
         sim_arrive(thread->membership, round);
         sim_wait(thread->membership, round);
-        /* Nobody writes again before all have arrived at the even round that follows. */
+        /* No thread writes again before all have arrived at the even round that follows. */
         for (uint32_t m = 0; odd && m < THREADS; m++)
             thread->ok = thread->ok && round == thread->entered[m];
     }
@@ -357,7 +358,7 @@ static void test_threads(void **state)
             thread[t] = (struct thread){.membership = membership[t], .entered = entered};
             assert_int_equal(pthread_create(&id[t], NULL, thread_run, &thread[t]), 0);
         }
-        /* Meanwhile: whoever looks at the device and at other groups disturbs nobody. */
+        /* Meanwhile: reading the device and other groups disturbs no barrier. */
         for (int n = 0; n < 100; n++) {
             gba_group_handle_t handle;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options of the simulator: each fault happens when it was asked for, what the retry rules
- * promise then holds, and who asks for other options than the simulator has is told so.
+ * The options of the simulator: each fault happens as requested, the retry rules then hold, and a
+ * request for other options than the simulator's is reported.
  */
 #include "tests/unit/sim_test.h"
 
@@ -70,7 +70,7 @@ static void test_options_differ(void **state)
         assert_int_equal(lines, 1);
         assert_non_null(strstr(last_line, options[i].line));
         assert_non_null(strstr(last_line, path.name));
-        /* The same options, or none at all, are welcome. */
+        /* The same options are accepted, and so are no options. */
         assert_int_equal(gba_dev_sim.open(&path, NULL, &second), GBA_OK);
         gba_dev_sim.close(second);
         assert_int_equal(gba_dev_sim.open(&none, NULL, &second), GBA_OK);
@@ -79,7 +79,7 @@ static void test_options_differ(void **state)
     }
 }
 
-/* The processes of a job must all say the same. */
+/* All processes of a job must give the same options. */
 static void test_options_of_job(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}};
@@ -105,7 +105,7 @@ static void test_version(void **state)
     assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
     assert_int_equal(lines, 1);
     assert_non_null(strstr(last_line, "3.3"));
-    path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor is no hindrance */
+    path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor version is accepted */
     dev = sim_open(&path);
     assert_non_null(dev);
     assert_int_equal(sim_info(dev).regs_version, GBA_REGS_MAJOR << 16 | 9);
@@ -143,7 +143,7 @@ static void test_refuse(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Every third arrival is lost: seen in the registers, and mended by sending it again. */
+/* Every third arrival is lost: detected in the registers, and repaired by sending it again. */
 static void test_lose_arrival(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_arrival = 3});
@@ -184,8 +184,8 @@ static void test_lose_release(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Each release store is made again while the member waits for a later round: the flag goes back,
- * is never taken for a release, and the round ends all the same. */
+/* Each release store is made again while the member waits for a later round: the flag goes back, is
+ * never taken for a release, and the round ends nevertheless. */
 static void test_repeat_release(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.repeat_release = 1});
@@ -200,7 +200,7 @@ static void test_repeat_release(void **state)
             assert_false(sim_released(membership[0], round));
         stale += round - 1 != gba_flag_load_relaxed(membership[0]->flag);
         sim_arrive(membership[1], round);
-        /* A release that is there is not overwritten: that would be a lost one. */
+        /* An existing release is not overwritten, because that would be a lost release. */
         gba_dev_sim.poll(membership[1]);
         assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
     }
@@ -209,7 +209,7 @@ static void test_repeat_release(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* The third arrival is not taken, and none after it. */
+/* The third arrival is not counted, and none after it. */
 static void test_die_arrival(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_arrival = 3});
@@ -228,7 +228,7 @@ static void test_die_arrival(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* It dies as the first member maps its flag, and a group is given back all the same. */
+/* The device dies as the first member maps its flag; freeing the group works nevertheless. */
 static void test_die_call(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_call = 3});
@@ -267,7 +267,7 @@ static void test_die_release(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Two rounds are completed; of the third nobody is released, and after that nothing works. */
+/* Two rounds are completed; of the third no member is released, and every later call fails. */
 static void test_die(void **state)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 2});
@@ -307,8 +307,8 @@ static void test_die(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A release comes no sooner than the latency, by the member's own polling; one that is asked for
- * again meanwhile does not start anew. */
+/* A release comes no earlier than the latency, by the member's own polling. A repeated request does
+ * not restart the delay. */
 static void test_latency(void **state)
 {
     const uint32_t latency = 20000000;

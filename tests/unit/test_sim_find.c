@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which processes share a simulator, who must not, and that nothing of it stays behind.
+ * The processes that share a simulator, those that must not, and the end of the simulator.
  */
 #define _GNU_SOURCE /* memfd_create, seals, unshare */
 #include "tests/unit/sim_test.h"
@@ -21,7 +21,7 @@ DIR *__wrap_opendir(const char *name)
     return __real_opendir(name);
 }
 
-/* Many that open a simulator which nobody has made yet: they all get the same. */
+/* Many processes open a simulator that does not exist yet: all get the same one. */
 static void test_open_at_once(void **state)
 {
     enum { OPENERS = 12 };
@@ -48,7 +48,7 @@ static void test_open_at_once(void **state)
             memcpy(shared->uuid[i], sim_info(dev).uuid, GBA_UUID_SIZE);
             gba_word_add_relaxed(&shared->ready, 1);
             while (OPENERS != gba_word_load_relaxed(&shared->ready))
-                sched_yield(); /* so that it lives until the last one has found it */
+                sched_yield(); /* so that it exists until the last process has found it */
             _exit(0);
         }
         gba_word_store_relaxed(&shared->go, 1);
@@ -69,7 +69,7 @@ static void uuid_get(const struct gba_dev_path *path, const char *job, uint8_t u
     memcpy(uuid, sim_info(*dev).uuid, GBA_UUID_SIZE);
 }
 
-/* Who shares: the same job or the same name, and nobody else. */
+/* Processes of the same job or with the same name share a simulator; all others do not. */
 static void test_sharing(void **state)
 {
     struct gba_dev_path job = {.kind = GBA_DEV_SIM}, name = sim_path();
@@ -118,7 +118,8 @@ static int files_of(const struct gba_dev_path *path)
     return found;
 }
 
-/* All processes killed at once: no memfd, no file, and the next one gets another device. */
+/* All processes are killed at once: no memfd and no file are left, and the next process gets a new
+ * device. */
 static void test_nothing_left(void **state)
 {
     struct gba_dev_path path = sim_path();
@@ -161,7 +162,8 @@ static void test_nothing_left(void **state)
     munmap(shared, 4096);
 }
 
-/* The right to make a simulator is one process's, and free as soon as that one is dead. */
+/* One process at a time has the right to make a simulator, and the right is free as soon as that
+ * process is dead. */
 static void test_maker_lock(void **state)
 {
     char id[GBA_SIM_ID_MAX];
@@ -190,8 +192,8 @@ static void test_maker_lock(void **state)
     munmap(ready, 4096);
 }
 
-/* Searches of all processes cost milliseconds: one that makes a simulator searches once, and so
- * does one that attaches. */
+/* Searches of all processes cost milliseconds: a process that makes a simulator searches once, and
+ * so does one that attaches. */
 static void test_one_search(void **state)
 {
     struct gba_dev_path path = sim_path();
@@ -209,7 +211,7 @@ static void test_one_search(void **state)
     gba_dev_sim.close(first);
 }
 
-/* The lock is held by a process that makes nothing: the simulator is found all the same. */
+/* The holder of the lock makes no simulator: the existing simulator is found nevertheless. */
 static void test_held_lock(void **state)
 {
     struct gba_dev_path path = sim_path();
@@ -230,11 +232,11 @@ static void test_held_lock(void **state)
     gba_dev_sim.close(first);
 }
 
-/* Files with the right name that are not to be trusted are passed over, or refused. */
+/* Files with the right name that are not safe are skipped, or refused. */
 static void test_foreign_file(void **state)
 {
     static const struct {
-        uid_t owner; /* another one: root only can make such a file */
+        uid_t owner; /* another one: only root can make such a file */
         mode_t mode;
         int seals;
         gba_status_t status; /* of an open while such a file exists */
@@ -274,7 +276,7 @@ static void test_foreign_file(void **state)
     }
 }
 
-/* Another user does not find it, and gets one of his own under the same name. */
+/* Another user does not find it, and gets a separate simulator of the same name. */
 static void test_other_user(void **state)
 {
     struct gba_dev_path path = sim_path();
@@ -304,7 +306,7 @@ static void test_other_user(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Nor does a process in another IPC, or network, namespace: that is another host. */
+/* Nor does a process in another IPC or network namespace: that is another host. */
 static void test_other_host(void **state)
 {
     static const int kinds[] = {CLONE_NEWIPC, CLONE_NEWNET};
@@ -338,7 +340,7 @@ static void test_other_host(void **state)
 #define CLONE_NEWTIME 0x00000080
 #endif
 
-/* To have children that read other times than this process does. */
+/* Children in another time namespace than this process. */
 static bool leave_our_time(void)
 {
     static const char offset[] = "boottime 100000 0\n";
@@ -354,7 +356,7 @@ static bool leave_our_time(void)
     return written;
 }
 
-/* There: a simulator of that name exists, with the unit `ours`, and another one is made. */
+/* In the child: a simulator of that name exists, with the unit `ours`, and another one is made. */
 static void open_in_other_time(const struct gba_dev_path *path, const uint8_t *ours)
 {
     struct gba_dev *dev = sim_open(path), *again;
@@ -364,7 +366,7 @@ static void open_in_other_time(const struct gba_dev_path *path, const uint8_t *o
     CHECK(NULL != dev);
     memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
     CHECK(0 != memcmp(ours, uuid, sizeof uuid));
-    child = sim_fork(); /* who comes later finds the right one of the two */
+    child = sim_fork(); /* a later process finds the right one of the two */
     if (0 == child) {
         again = sim_open(path);
         CHECK(NULL != again);
@@ -374,8 +376,8 @@ static void open_in_other_time(const struct gba_dev_path *path, const uint8_t *o
     CHECK(sim_child_ok(child));
 }
 
-/* In another time namespace processes have other start times, so all of ours look dead: who opens
- * our simulator there gets another one, and takes nothing from us. */
+/* In another time namespace processes have other start times, so all of ours look dead. A process
+ * that opens our simulator there gets another one, and takes nothing from us. */
 static void test_other_time(void **state)
 {
     struct gba_dev_path path = sim_path();
@@ -411,7 +413,7 @@ static void test_other_time(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Too small a limit of the file size is an error, and not the end of the process by SIGXFSZ. */
+/* Too small a limit of the file size is an error, and SIGXFSZ does not end the process. */
 static void test_file_limit(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that are killed while they work on the simulator, at chosen places and at random ones:
- * the device stays whole, the others go on, and all that the dead held comes back.
+ * Processes that are killed while they work on the simulator, at chosen points and at random ones:
+ * the device stays consistent, the others continue, and all that the dead processes held is free
+ * again.
  */
 #include "tests/unit/sim_test.h"
 
 #define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
 #define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
 
-/* A group as the test can compare it: the record and the registers, without lock and journal. */
+/* A group for comparison: the record and the registers, without lock and journal. */
 struct snapshot {
     struct gba_driver_record record;
     struct gba_model_group model;
@@ -91,10 +92,10 @@ static void test_undo(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Where the holder of the lock dies, as seen from the journal. */
+/* The point at which the holder of the lock dies, relative to the journal. */
 enum place { BEFORE_BEGIN, AFTER_BEGIN, AFTER_CHANGE, AFTER_END, PLACES };
 
-/* The arrival that completes a round, cut short at that place; does not return. */
+/* The arrival that completes a round, interrupted at that point; does not return. */
 static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint64_t value,
                            enum place place)
 {
@@ -116,8 +117,8 @@ static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint
     raise(SIGKILL);
 }
 
-/* Before the journal is closed the arrival is lost, after it the releases are: both are mended by
- * sending the arrival again. */
+/* Before the journal is closed the arrival is lost, after that the releases are lost. Sending the
+ * arrival again repairs both. */
 static void test_kill_in_lock(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -152,7 +153,7 @@ static void test_kill_in_lock(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A reaper that is killed when it has taken back one of several dead seats. */
+/* A reaper is killed when it has taken back one of several memberships of dead processes. */
 static void test_kill_reaper(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -188,7 +189,7 @@ static void test_kill_reaper(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A RESET that was cut short is completed; the counters are kept. */
+/* An interrupted RESET is completed; the counters are kept. */
 static void test_kill_in_reset(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -220,7 +221,7 @@ enum { KILLS = 400, WORKERS = 2 };
 
 struct shared {
     gba_word_t stop; /* set by the parent */
-    gba_word_t last; /* the round after which the workers end, said by the first of them */
+    gba_word_t last; /* the round after which the workers end, set by the first of them */
     gba_word_t rounds[WORKERS];
 };
 
@@ -228,7 +229,8 @@ static void worker_run(struct gba_membership *membership, struct shared *shared,
 {
     for (uint32_t round = 1;; round++) {
         if (0 == member && 0 != gba_word_load_relaxed(&shared->stop))
-            gba_word_store_relaxed(&shared->last, round); /* the barrier tells the others */
+            gba_word_store_relaxed(&shared->last,
+                                   round); /* the barrier makes it visible to the others */
         sim_arrive(membership, round);
         sim_wait(membership, round);
         gba_word_store_relaxed(&shared->rounds[member], round);
@@ -237,8 +239,8 @@ static void worker_run(struct gba_membership *membership, struct shared *shared,
     }
 }
 
-/* Everything that can be done to a device, without end; arrivals at the workers' group, too, which
- * the device refuses, but only under the lock that the workers need. */
+/* All operations on a device, without end, and arrivals at the workers' group. The device refuses
+ * those arrivals, but under the lock that the workers need. */
 static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uint32_t busy_group)
 {
     struct gba_dev *own = NULL;
@@ -288,7 +290,7 @@ static void test_kill_at_random(void **state)
 
     (void)state;
     assert_non_null(dev);
-    /* The seats are this process's, the workers only use them. */
+    /* This process has the memberships; the workers only use them. */
     sim_group(dev, WORKERS, 0, membership);
     for (uint32_t w = 0; w < WORKERS; w++) {
         worker[w] = sim_fork();
@@ -307,7 +309,7 @@ static void test_kill_at_random(void **state)
             kill(victim[v], SIGKILL);
             assert_true(sim_child_killed(victim[v]));
         }
-        /* The workers still come through the barrier. */
+        /* The workers still complete the barrier. */
         rounds = gba_word_load_relaxed(&shared->rounds[0]);
         while (gba_word_load_relaxed(&shared->rounds[0]) < rounds + 2)
             sched_yield();
@@ -319,7 +321,7 @@ static void test_kill_at_random(void **state)
         assert_true(sim_child_ok(worker[w]));
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     sim_leave(membership, WORKERS);
-    /* And all of them work. */
+    /* And all of them make progress. */
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         sim_group(dev, WORKERS, group, held[group]);
         assert_int_equal(held[group][0]->group, group);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups of the simulator that are taken back: those who lose one are never let out of a round by
- * those who get it, and arrive at none of theirs. With processes that are killed in between:
- * test_sim_reclaim_kill.c.
+ * Groups of the simulator that are taken back. The old members are never released by rounds of the
+ * new ones, and their arrivals count in no round of the new ones. test_sim_reclaim_kill.c adds
+ * processes that are killed in between.
  */
 #include "tests/unit/sim_reclaim_test.h"
 
@@ -25,13 +25,13 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
     return -1;
 }
 
-/* How many sleepers were woken. */
+/* The number of sleepers that were woken. */
 static uint32_t wakes;
 void __wrap_gba_flag_wake(gba_flag_t *flag);
 
 void __wrap_gba_flag_wake(gba_flag_t *flag)
 {
-    (void)flag; /* nobody sleeps there in truth */
+    (void)flag; /* no process sleeps there */
     wakes++;
 }
 
@@ -79,7 +79,7 @@ static void test_DRV_14_members_are_reported(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Release stores that are still on their way come before the mark, and none after it. */
+/* Release stores in transit come before the mark, and none after it. */
 static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM,
@@ -96,7 +96,7 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     for (int look = 0; look < 3; look++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
-            sim_arrive(old[i], 2); /* its own note of what it waits for */
+            sim_arrive(old[i], 2); /* the member's own record of the awaited round */
             gba_dev_sim.poll(old[i]);
             assert_true((GBA_FLAG_RECLAIMED | 1) == gba_flag_load_relaxed(old[i]->flag));
         }
@@ -105,7 +105,7 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* At every point of a round: the group is taken only when nobody has arrived. */
+/* At every point of a round: the group is taken back only if no member has arrived. */
 static void test_DRV_12_never_in_a_round(void **state)
 {
     struct gba_dev *dev = scarce(1);
@@ -130,9 +130,9 @@ static void test_DRV_12_never_in_a_round(void **state)
 }
 
 /*
- * The adversary: members that have lost their group, and notice nothing. They look at their flags
- * and arrive again and again, at the same rounds that the new members have. Neither may let the
- * other out.
+ * The adversary: members whose group was taken back, and that do not detect it. They poll their
+ * flags and arrive repeatedly, at the same rounds as the new members. Neither team may release the
+ * other.
  */
 enum { ROUNDS = 20000 };
 
@@ -188,7 +188,7 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
         for (uint32_t i = 0; i < MEMBERS; i++)
             if (i != last)
                 sim_arrive(new[i], round);
-        /* All the others look and arrive, in the name of the one that has not. */
+        /* All other members poll and arrive, in the name of the one that has not. */
         if (0 == round % 1000)
             for (uint64_t spins = gba_word_load_relaxed(&shared->spins);
                  gba_word_load_relaxed(&shared->spins) < spins + 2 * MEMBERS;)
@@ -208,7 +208,8 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A flag belongs to its member until it has left or died, however often the group changes hands. */
+/* A flag belongs to its member until that has left or died, however often the group is taken
+ * back. */
 static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
 {
     enum { TEAMS = 40 };
@@ -227,7 +228,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
                                      membership[other][i % MEMBERS]->flag);
         let_time_pass(dev);
     }
-    /* Of two that are equally cold the first one goes from hand to hand. */
+    /* Of two groups with equal rates the first one is taken back each time. */
     for (uint32_t team = 0; team < TEAMS; team++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
             assert_true(is_marked(membership[team][i]) == (1 != team && TEAMS - 1 != team));
@@ -235,7 +236,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
         }
     assert_int_equal(sim_info(dev).reclaimed, TEAMS - 2);
     assert_int_equal(places_taken(dev), GBA_GROUPS + TEAMS - 2);
-    /* One of a team that dies gives up its part only. */
+    /* A dead member of a team gives up only its own membership. */
     for (uint32_t team = 0; team < TEAMS; team++)
         for (uint32_t i = 0; i < MEMBERS; i++)
             gba_dev_sim.leave(membership[team][i]);
@@ -262,7 +263,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Where there is no place for those who lose it, no group is taken back. */
+/* If there is no place for the members that lose a group, no group is taken back. */
 static void test_no_place(void **state)
 {
     struct gba_dev *dev = scarce(1);
@@ -283,7 +284,7 @@ static void test_no_place(void **state)
     assert_int_equal(ask(dev, 1, 1, &handle), GBA_ERR_LIMIT);
     sim_round(old, MEMBERS, 1);
     let_time_pass(dev);
-    segment->place[77].record.head.state = GBA_GROUP_FREE; /* it is put back when it is found */
+    segment->place[77].record.head.state = GBA_GROUP_FREE; /* restored when it is found */
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     assert_int_equal(segment->group[0].place, 77);
     gba_dev_sim.cancel(dev, &handle);
@@ -291,7 +292,7 @@ static void test_no_place(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Many ask at once: the job gets its limit, and not one group more. */
+/* Many processes request at once: the job gets its limit, and not one group more. */
 static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
 {
     enum { PROCESSES = 6, LIMIT = 4, TRIES = 300 };
@@ -328,7 +329,8 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* Who gets no group for want of memory is told what lets it ask again, and one line says why. */
+/* A request that fails because of memory gets a status after which the team requests again, and one
+ * line with the cause. */
 static void test_no_memory(void **state)
 {
     struct gba_dev *dev = scarce(2);

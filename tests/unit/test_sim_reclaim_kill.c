@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that are killed while they take back groups of the simulator, at single instructions
- * (ptrace; where it is not permitted, skipped) or at any moment: a group was taken as a whole or
- * not at all, and nothing is left of the dead.
+ * (ptrace; skipped where that is not permitted) or at any moment. A group was taken back completely
+ * or not at all, and the dead processes hold nothing.
  */
 #include "tests/unit/sim_reclaim_test.h"
 
-/* A reaper that is killed when it looks at a place that nobody uses: the group is not touched. */
+/* A reaper is killed when it examines an unused place: the group is not changed. */
 static void test_kill_at_a_free_place(void **state)
 {
     struct gba_dev *dev = scarce(1);
@@ -32,7 +32,7 @@ static void test_kill_at_a_free_place(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* The last call before a group is taken back: here a child stops (see tests/local.mk), since the
+/* The last call before a group is taken back: a child stops here (see tests/local.mk), because the
  * tens of thousands of instructions before it change nothing. */
 static bool stops;
 bool __real_gba_driver_can_reclaim(const struct gba_driver_record *record,
@@ -59,7 +59,8 @@ static void ask_and_stop(void *arg)
     CHECK(GBA_OK == ask(arg, 1, 0, &handle));
 }
 
-/* One who takes a group back is killed anywhere: it was taken as a whole, and is free, or not. */
+/* A process is killed at any point while it takes a group back: the group was taken back
+ * completely, and is free, or not at all. */
 static void test_step_reclaim(void **state)
 {
     struct gba_dev *dev = scarce(1);
@@ -79,7 +80,7 @@ static void test_step_reclaim(void **state)
         ended = sim_step_and_kill(ask_and_stop, dev, steps);
         if (ended < 0)
             skip();
-        sim_info(dev); /* repairs what he left */
+        sim_info(dev); /* repairs the state that the dead process left */
         for (uint32_t i = 0; i < MEMBERS; i++)
             marks += is_marked(old[i]);
         if (0 == marks) {
@@ -110,7 +111,8 @@ static void test_step_reclaim(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A team in one process that takes a group, has rounds until it loses it, and takes one again. */
+/* A team in one process: it takes a group, makes rounds until the group is taken back, and requests
+ * one again. */
 static void restless(struct gba_dev *dev)
 {
     struct gba_membership *membership[MEMBERS];
@@ -146,8 +148,8 @@ static void restless(struct gba_dev *dev)
     }
 }
 
-/* Some of those who take groups from each other are killed, at any moment: the others see no round
- * end that did not, none that did is lost, and nothing is left of the dead. */
+/* Some of the processes that take groups from each other are killed, at any moment. The others see
+ * no round end early, no round is lost, and the dead processes hold nothing. */
 static void test_kill_at_random(void **state)
 {
     enum { KILLS = 200, TEAMS = 3 };
@@ -163,7 +165,7 @@ static void test_kill_at_random(void **state)
 
         if (0 != child[team]) {
             kill(child[team], SIGKILL);
-            assert_true(sim_child_killed(child[team])); /* and not: ended by a check */
+            assert_true(sim_child_killed(child[team])); /* killed, and not ended by a check */
         }
         child[team] = sim_fork();
         if (0 == child[team])

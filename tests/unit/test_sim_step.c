@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that is killed at a single instruction (ptrace) of its work on the simulator, for many
- * of them: what it did happened as a whole or not at all. Where ptrace is not permitted, skipped.
+ * A process is killed at a single instruction (ptrace) of its work on the simulator, for many
+ * instructions: its change happened completely or not at all. Skipped where ptrace is not
+ * permitted.
  */
 #include "tests/unit/sim_test.h"
 
@@ -18,8 +19,8 @@ static void stop_and_arrive(void *arg)
     sim_arrive(arrival->membership, arrival->round);
 }
 
-/* The arrival that completes a round, cut at every few instructions: it happened as a whole or not
- * at all, and sending both again completes the round. */
+/* The arrival that completes a round, interrupted at every few instructions: it happened completely
+ * or not at all, and sending both arrivals again completes the round. */
 static void test_step_arrive(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -31,7 +32,7 @@ static void test_step_arrive(void **state)
 
     (void)state;
     sim_group(dev, 2, 0, membership);
-    sim_round(membership, 2, round); /* also: the dynamic linker is done with its work */
+    sim_round(membership, 2, round); /* also: the dynamic linker has finished */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
         struct arrival arrival = {.membership = membership[1], .round = round + 1};
 
@@ -75,7 +76,8 @@ static void stop_and_live(void *arg)
     live_once(arg);
 }
 
-/* The whole life of a group, cut anywhere: what was held comes back, and the group works. */
+/* The whole life of a group, interrupted anywhere: what was held is free again, and the group
+ * works. */
 static void test_step_life(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Software barriers of teams: every kind, on one host and on several; what fails; how they wait;
- * and how they take over from a device that died.
+ * Software barriers of teams: every kind, on one host and on several; failures; waiting; and the
+ * change to software from a device that died.
  */
 #include <sys/resource.h>
 
@@ -42,7 +42,8 @@ static void one_host(void **state)
     }
 }
 
-/* Who is on which host: blocks, dealt out, unequal, all but one together, one each. */
+/* The distribution of members over hosts: blocks, dealt out, unequal, all but one together, one
+ * each. */
 static uint32_t host_of(int layout, uint32_t rank, uint32_t size)
 {
     switch (layout) {
@@ -88,7 +89,7 @@ static void several_hosts(void **state)
                 assert_non_null(strstr(w->why[0], "through messages"));
             }
             assert_true(gba_word_load_relaxed(&w->sent) > 0);
-            /* central (v3) needs to read remote flags, which these messages cannot. */
+            /* central (v3) has to read remote flags, which these messages do not support. */
             choose(w, GBA_ALGORITHM_V3, GBA_HIERARCHY_AUTO, 3);
             w->expected = "software: dissemination (v1) ";
             gba_word_store_relaxed(&replaced_lines, 0);
@@ -100,7 +101,7 @@ static void several_hosts(void **state)
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
 }
 
-/* The sequence passes 2^32 on the way. */
+/* The sequence passes 2^32 during the test. */
 static void many_rounds(void **state)
 {
     (void)state;
@@ -148,7 +149,7 @@ static void failures(void **state)
     fails_on(&w->no_remote, w, 2, GBA_ERR_NO_TRANSPORT);
     fails_on(&w->no_open, w, 1, GBA_ERR_NOMEM);
     fails_on(&w->no_attach, w, 3, GBA_ERR_STALE);
-    /* Nobody is hurt by what did not work: the next team is a right one. */
+    /* A failure has no effect on the next team. */
     w->expected = "dissemination (v1) among the leaders of 3 hosts";
     harness_run(w, 6, GBA_PATH_SOFTWARE);
     harness_end(w);
@@ -184,17 +185,18 @@ static struct harness *harness_on_two_hosts(int way)
     return w;
 }
 
-/* Whichever exchange fails, all learn it, and nothing is left. */
+/* Whichever exchange fails, all members return the error, and nothing is left. */
 static void exchange_fails(void **state)
 {
     (void)state;
-    /* the offer, the cards, the memory, the vote */
+    /* the proposal, the members' information, the memory, the vote */
     assert_true(harness_fail_calls(harness_on_two_hosts, 0, 4) > 4);
 }
 
 /* ----------------------------------------------------------------- waiting, recovering --- */
 
-/* Waits of 4 x 150 ms, of which each member sleeps in three: not a tenth of that is computed. */
+/* Waits of 4 x 150 ms, of which each member sleeps in three: less than a tenth is processor
+ * time. */
 static void sleeping(void **state)
 {
     (void)state;

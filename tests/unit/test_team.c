@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Agreement: whatever fails, on whichever member, at whichever step, all members end on the same
- * path with the same reason, and nobody keeps a membership.
+ * Agreement: whatever fails, on any member, at any step, all members get the same path with the
+ * same reason, and no member keeps a membership.
  */
 #include "gba/dev/member.h"
 #include "tests/unit/notification_harness.h"
@@ -62,7 +62,7 @@ static void one_failure(struct harness *w, uint32_t size, enum harness_call call
     agree(w, size, GBA_PATH_FALLBACK, status);
     if (joins)
         assert_int_equal(harness_calls(w, HARNESS_CONFIGURE), 0);
-    /* a group that rank 0 could not join is given back by its handle */
+    /* rank 0 could not join the group and frees it by its handle */
     assert_int_equal(harness_calls(w, HARNESS_CANCEL), HARNESS_JOIN == call && 0 == member);
 }
 
@@ -72,8 +72,8 @@ static void test_one_failure_anywhere_falls_back_everywhere(void **state)
     struct harness *w = harness_without_software();
 
     (void)state;
-    /* Else the members that come later may find that the group was freed in between, and all have
-     * that as the reason. */
+    /* Otherwise the later members may find that the group was freed in between, and all would
+     * report that as the reason. */
     w->fault.last = true;
     for (size_t i = 0; i < SIZES; i++)
         for (int call = HARNESS_ALLOC; call <= HARNESS_CONFIGURE; call++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members and nodes: every member must draw the same picture, whatever the placement. */
+/* Members and nodes: all members must derive the same nodes, whatever the placement. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static const struct gba_host *host_of(const void *ctx, uint32_t rank)
     return &host;
 }
 
-/* Compare what each member sees with a count that is made in another way. */
+/* Compare the result of each member with a count that is made in another way. */
 static void check_placement(const uint32_t *placement, uint32_t size)
 {
     struct gba_topology first, t;

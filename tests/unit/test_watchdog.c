@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier that does not end: one member, and no other, names those that are missing, and says
- * later that it went on. On a simulated device, also where it cannot be looked at, and on software
- * barriers of each kind.
+ * A barrier that does not end: exactly one member reports the missing members, and later reports
+ * the end. On a simulated device, also with unreadable registers, and on software barriers of each
+ * kind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,16 +22,16 @@ struct scene {
     const char *path; /* of the device */
     int algorithm;
     bool oversubscribed;
-    unsigned late; /* bit of each member that comes late */
+    unsigned late; /* a bit for each member that is late */
     gba_device_t *device;
     gba_status_t device_status;
     gba_path_t taken;
 };
 
-/* What a look at its group gives this member of the device, or all of them. */
+/* The effect of a reading of the registers, for this member or for all. */
 static struct {
     gba_status_t status;
-    unsigned members; /* bit of each for whom it is so */
+    unsigned members; /* a bit for each member concerned */
     gba_word_t spins; /* of these */
 } blind;
 
@@ -69,7 +69,7 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
         return;
     scene->taken = gba_team_path(team);
     gba_barrier_wait(team, NULL, NULL);
-    /* Until it is told of, or for half a minute: the machine may be slow. */
+    /* Until the stall is reported, or for half a minute, because the machine may be slow. */
     for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !stall_log_complete(); i++)
         usleep(10000);
     gba_barrier_wait(team, NULL, NULL);
@@ -110,7 +110,7 @@ static void test_missing_members_of_a_group(void **state)
          "2 of 4 members have arrived; missing: number 0, number 3");
 }
 
-/* Member 0, who would speak for all, cannot look: it tells what it knows, once, and looks again
+/* Member 0, the reporter, cannot read the registers: it reports what it sees, once, and reads again
  * only for its retries. */
 static void test_unreadable_registers(void **state)
 {

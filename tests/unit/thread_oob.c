@@ -29,7 +29,7 @@ static gba_status_t oob_barrier(void *ctx)
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 
-/* Member information begins with the host of this process; nothing else that is exchanged does. */
+/* A member's information begins with the host of this process; no other exchanged data does. */
 static void sent_change(const struct thread_oob_member *self, unsigned char *bytes, size_t len)
 {
     struct gba_member_info *info = (struct gba_member_info *)(void *)bytes;
@@ -65,7 +65,7 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     for (uint32_t r = 0; r < shared->size; r++)
         memcpy((unsigned char *)out + r * bytes, board_of(shared, r), bytes);
     received_change(self, out, bytes);
-    pthread_barrier_wait(&shared->barrier); /* no write during another's read */
+    pthread_barrier_wait(&shared->barrier); /* no write while another member reads */
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 

@@ -29,8 +29,8 @@ struct thread_oob_member {
     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
     /* The body may set these. They change what the member sends and receives in an agreement. */
     uint64_t host;  /* its host is this one; 0: the real one */
-    bool no_host;   /* it could not read its host: GBA_ERR_IO */
-    bool no_attach; /* the shared memory of its node cannot be found: GBA_ERR_STALE */
+    bool no_host;   /* it failed to read its host: GBA_ERR_IO */
+    bool no_attach; /* the shared memory of its node is not found: GBA_ERR_STALE */
 };
 
 /* Run body in `size` threads, with ranks 0 to size - 1, and wait for all of them. */
