@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What contrib/bench/instructions counts: barriers of a team that never wait, since the release
- * flag is set before anybody looks. A team of one member, so one process is enough.
+ * The program of contrib/bench/instructions: barriers of a team that never wait, because the
+ * release flag is set before a member polls it. A team of one member, so one process is enough.
  *
- *   fast_path cdev    on /dev/gba0, with the system calls of a kernel that is not there
+ *   fast_path cdev    on /dev/gba0, with the system calls of a fake kernel
  *   fast_path hybrid  as cdev, with a group among the leaders of hosts
  *   fast_path sim     on a simulated device
  *   fast_path counter in software, by the counter of a host
  *   fast_path v1, v2, v3  in software, by that algorithm
- *   fast_path store   as cdev, but the doorbell may not be stored to: prints the address of the
- *                     instruction that tries to
+ *   fast_path store   as cdev, but the doorbell is not writable: prints the address of the
+ *                     instruction that stores to it
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -100,7 +100,7 @@ static double compute_alone(const struct contestant *c, long turns, int pieces)
     return slowest((now_ns() - began) / c->count);
 }
 
-/* Percent; left: ns. */
+/* Percent. left: ns. */
 static double overlap(const struct contestant *c, double pure, int pieces, double *left)
 {
     long turns = (long)(pure / turn_ns / pieces) + 1; /* pure is the same on all ranks */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many failure notifications the death of a device costs in a round, in simulated teams:
+ * The number of failure notifications that the death of a device costs in a round, in simulated
+ * teams:
  *
  *   notifications [MEMBERS...]
  *
- * by default of 16, 64, 256 and 1024 members. The device has released none, half or all but one of
- * the members. Least and most of 20 random orders of delivery, and what a protocol takes in which
- * each member notifies all others.
+ * by default of 16, 64, 256 and 1024 members. The device has released none, half, or all except one
+ * of the members. Prints the least and the most of 20 random orders of delivery, and the number of
+ * a protocol in which each member notifies all others.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -35,13 +35,13 @@ static inline uint32_t log2_of(uint32_t size)
     return log2;
 }
 
-/* What is to be sent in one round at most. */
+/* The most notifications of one round. */
 static inline uint64_t notifications_bound(uint32_t size)
 {
     return (4 * (uint64_t)log2_of(size) + 1) * size;
 }
 
-/* What the former protocol sends: every member notifies all others, and is answered. */
+/* The number of the former protocol: every member notifies all others, and gets answers. */
 static inline uint64_t notifications_all_to_all(uint32_t size)
 {
     return 2 * (uint64_t)size * (size - 1);
@@ -55,7 +55,7 @@ static inline void parcel_post(struct team_of *team, uint32_t to, const gba_noti
     team->sent++;
 }
 
-/* All that a member owes now. */
+/* Send all notifications that a member owes now. */
 static inline void member_posts(struct team_of *team, uint32_t rank)
 {
     const struct gba_circle none = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program of contrib/demo: plain MPI, it knows nothing of barrier plugins.
+ * The program of contrib/demo: plain MPI, independent of barrier plugins.
  *
  *   demo           makes communicators of several kinds and runs barriers on each
  *   demo latency   prints "latency NS": the median time of one MPI_Barrier on MPI_COMM_WORLD
@@ -52,14 +52,14 @@ static void show_paths(void)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     run_barriers(node, "the ranks of this host");
 
-    /* Communicators that not every rank is in. */
+    /* Communicators without some of the ranks. */
     MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &pair);
     if (pair != MPI_COMM_NULL) {
         run_barriers(pair, "ranks 0 and 1");
         MPI_Comm_free(&pair);
     }
 
-    /* One rank has nobody to wait for: Open MPI does not ask any plugin. */
+    /* A communicator of one rank: Open MPI calls no plugin for its barriers. */
     if (rank == 0)
         run_barriers(MPI_COMM_SELF, "rank 0 alone (MPI_COMM_SELF)");
 

@@ -46,11 +46,11 @@ int kv_pe_init(struct kv_pe *pe, const struct kv_shape *shape, int me, int pes, 
         return -1;
     }
     if (kv_plan_init(&pe->plan, pes, shape->blocks) != 0) {
-        /* The other PEs may well have theirs: nothing that all could do together. */
+        /* Other PEs may have their memory, so no collective call is possible here. */
         fprintf(stderr, "kv_shuffle: PE %d: no memory for the plan of %d PEs\n", me, pes);
         shmem_global_exit(2);
     }
-    shmem_barrier_all(); /* nobody writes to a PE that has yet to clear its memory */
+    shmem_barrier_all(); /* no PE writes to a PE that has not cleared its memory yet */
     return 0;
 }
 
@@ -58,14 +58,14 @@ void kv_pe_fini(struct kv_pe *pe)
 {
     void *const symmetric[] = {pe->done, pe->ready, pe->gathered, pe->cache.v, pe->cache.k};
 
-    /* A request for too much fails on all PEs, so all free the same. */
+    /* A request for too much fails on all PEs, so all PEs free the same. */
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
         if (symmetric[i])
             shmem_free(symmetric[i]);
     kv_plan_fini(&pe->plan);
 }
 
-/* A random pause, another one on every PE and at every point of the round. */
+/* A random pause, different on every PE and at every point of the round. */
 static void jitter(const struct kv_pe *pe, uint64_t point)
 {
     const uint64_t dice = kv_hash(kv_hash(pe->seed ^ point, (uint64_t)pe->round), (uint64_t)pe->me);
@@ -78,10 +78,10 @@ static void jitter(const struct kv_pe *pe, uint64_t point)
 }
 
 /*
- * Give my table to every PE and get theirs. The barrier completes the puts, and nobody leaves it
- * before all have put. One barrier in a round is enough for two copies of the tables: who writes
- * copy r % 2 again, in round r + 2, has left the barrier of round r + 1, so every PE had entered
- * that and was done with the tables of round r.
+ * Give my table to every PE and get theirs. The barrier completes the puts, and no PE leaves it
+ * before all have put. One barrier in a round is enough for two copies of the tables. A PE that
+ * writes copy r % 2 again, in round r + 2, has left the barrier of round r + 1. So every PE had
+ * entered that barrier and had finished with the tables of round r.
  */
 static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
 {
@@ -111,10 +111,10 @@ static int moves_with_me(const struct kv_pe *pe, int role)
 }
 
 /*
- * The handshake of a pair. There is a word for each partner, written by that partner only, and it
- * only ever rises, so an old value is never taken for a new one, and it does not matter here what
- * keeps the other PEs in step. Atomics, since the standard promises only for these that a waiting
- * PE sees them.
+ * The handshake of a pair. Each partner has a word of its own, which only that partner writes and
+ * which only increases. So an old value is never taken for a new one, and the handshake does not
+ * depend on the order of the other PEs. The words are written by atomics, because the standard
+ * guarantees only for these that a waiting PE sees them.
  */
 static void raise_flag(long *flags, const struct kv_pe *pe, int partner)
 {
@@ -157,7 +157,7 @@ static void send_blocks(struct kv_pe *pe, int partner)
         in_flight++;
         pe->moved++;
     }
-    /* The blocks are there, and mine may be written to again; only then `done`. */
+    /* The blocks have arrived, and mine may be written to again; only then `done`. */
     shmem_quiet();
     pe->times.copy += kv_now() - begin;
     raise_flag(pe->done, pe, partner);
@@ -175,8 +175,8 @@ static void receive_blocks(struct kv_pe *pe, int partner)
 }
 
 /*
- * The tables say what will be free after this round's work, so the plan can be made, and handed
- * round, before that work is done; `ready` says for each pair when it is.
+ * The tables state what will be free after this round's work. So the plan can be made and
+ * distributed before that work is done; `ready` reports for each pair when it is.
  */
 const char *kv_pe_round(struct kv_pe *pe)
 {

@@ -10,10 +10,10 @@ struct kv_times {
     double barrier; /* in shmem_barrier_all */
     double ready;   /* as a sender, until the receiver was ready */
     double copy;    /* in puts, and in the quiet that completes them */
-    double done;    /* as a receiver, until the blocks were there */
+    double done;    /* as a receiver, until the blocks had arrived */
 };
 
-/* What a PE has; pointers marked so go to symmetric memory. */
+/* The data of a PE; pointers marked "symmetric" point to symmetric memory. */
 struct kv_pe {
     struct kv_shape shape;
     int me, pes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kv_shuffle: balance the KV caches of a serving job. See README.md. An OpenSHMEM program like any
- * other: it knows nothing of barrier plugins.
+ * kv_shuffle: balance the KV caches of a serving job. See README.md. A plain OpenSHMEM program,
+ * independent of barrier plugins.
  */
 #include "exchange.h"
 
@@ -40,8 +40,8 @@ static const struct {
     [VERIFY] = {"verify", 0, 1, 0},
 };
 
-/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, and so the same answer.
- */
+/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, so all return the
+ * same. */
 static int parse_options(int argc, char **argv, int me, long *value)
 {
     struct option options[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
@@ -72,9 +72,9 @@ static int parse_options(int argc, char **argv, int me, long *value)
 }
 
 /*
- * The sums of every PE against the model's, on PE 0. Sums are taken after each round and compared
- * at the end, so that comparing adds no synchronisation that could hide a fault.
- * Returns how many are wrong.
+ * Compare the sums of every PE with the model's, on PE 0. Sums are taken after each round and
+ * compared at the end, so that the comparison adds no synchronisation that could hide a fault.
+ * Returns the number of wrong sums.
  */
 static int verify(const struct kv_pe *pe, const uint64_t *sums, int rounds)
 {
@@ -119,10 +119,9 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /*
- * On PE 0: what the barrier costs when all have come. Most PEs wait in it for others to finish
- * their work; the one that comes last waits for the barrier alone, and that is the shortest wait of
- * all. waits: [rounds], this PE's seconds in the barrier. Returns the median over the rounds, in
- * seconds.
+ * On PE 0: the cost of the barrier when all PEs have arrived. Most PEs wait in it for others to
+ * finish their work. The last PE waits for the barrier alone, and has the shortest wait. waits:
+ * [rounds], this PE's seconds in the barrier. Returns the median over the rounds, in seconds.
  */
 static double barrier_alone(const struct kv_pe *pe, const double *waits, int rounds)
 {
@@ -148,7 +147,7 @@ struct totals {
     int64_t moved;
 };
 
-/* On PE 0: what all PEs did. Times are means over PEs and rounds. */
+/* On PE 0: the times of all PEs, as means over PEs and rounds. */
 static void report(const struct kv_pe *pe, const struct totals *mine, const double *waits,
                    int rounds)
 {
@@ -200,7 +199,7 @@ static int run(struct kv_pe *pe, int rounds, int want_verify)
         sums[r] = want_verify ? kv_checksum(&pe->shape, pe->cache) : 0;
     }
     *totals = (struct totals){pe->times, pe->moved};
-    shmem_barrier_all(); /* before PE 0 reads what the others have written at home */
+    shmem_barrier_all(); /* before PE 0 reads what the others have written to their own memory */
     if (pe->me == 0) {
         report(pe, totals, waits, rounds);
         wrong = want_verify ? verify(pe, sums, rounds) : 0;

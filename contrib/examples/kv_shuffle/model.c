@@ -15,8 +15,8 @@ size_t kv_cache_bytes(const struct kv_shape *shape)
 }
 
 /*
- * Stands for a step of attention: one token's row in every head. The new value depends on the old
- * one, so a copy that comes too early or too late leaves its trace.
+ * A step of attention, simplified: one token's row in every head. The new value depends on the old
+ * one, so a copy that comes too early or too late changes the result.
  */
 static void touch(const struct kv_shape *shape, int8_t *block, int64_t round, uint64_t key)
 {
@@ -80,7 +80,8 @@ static uint64_t checksum(uint64_t sum, const int8_t *bytes, size_t count)
     for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
         memcpy(&word, bytes, sizeof word);
         sum = (sum ^ word) * 0x100000001b3u;
-        sum ^= sum >> 32; /* or the upper bytes of a word would reach the upper bytes only */
+        sum ^=
+            sum >> 32; /* otherwise the upper bytes of a word would affect the upper bytes only */
     }
     for (; count > 0; bytes++, count--)
         sum = (sum ^ (uint8_t)*bytes) * 0x100000001b3u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The work on a cache, and the serial model: all PEs' caches in one process, moved by memcpy. Plain
- * C: what the parallel program must arrive at, whatever its timing.
+ * The work on a cache, and the serial model: the caches of all PEs in one process, moved by memcpy.
+ * Plain C: the result that the parallel program must have, whatever its timing.
  */
 #ifndef KV_MODEL_H
 #define KV_MODEL_H
@@ -23,17 +23,17 @@ size_t kv_cache_bytes(const struct kv_shape *shape);
 
 /*
  * The PE's own work in a round. It reads and writes every block of the old table, also those of
- * sequences that end with this step: no other PE may write to them before it is done. Then it
- * fills the blocks of new sequences.
+ * sequences that end with this step, so no other PE may write to them before the work is done. Then
+ * it fills the blocks of new sequences.
  */
 void kv_compute(const struct kv_shape *shape, struct kv_cache cache, const struct kv_table *before,
                 const struct kv_table *after, int64_t round);
 
-/* The first step of a sequence that has just come: reads and writes the block. */
+/* The first step of a new sequence: reads and writes the block. */
 void kv_compute_block(const struct kv_shape *shape, struct kv_cache cache, int block,
                       int32_t sequence, int64_t round);
 
-/* Of the whole of K and V, free blocks included; every byte counts, and where it is. */
+/* A sum over K and V, free blocks included; every byte and its place count. */
 uint64_t kv_checksum(const struct kv_shape *shape, struct kv_cache cache);
 
 struct kv_model {
@@ -46,11 +46,11 @@ struct kv_model {
     int64_t round;
 };
 
-/* All caches zero, all tables empty. Returns 0, or -1 if there is no memory. */
+/* All caches zero, all tables empty. Returns 0, or -1: out of memory. */
 int kv_model_init(struct kv_model *model, const struct kv_shape *shape, int pes, uint64_t seed);
 void kv_model_fini(struct kv_model *model);
 
-/* The next round, for all PEs. Returns NULL, or what is wrong with the plan. */
+/* The next round, for all PEs. Returns NULL, or the error in the plan. */
 const char *kv_model_round(struct kv_model *model);
 
 #endif

@@ -27,7 +27,8 @@ int kv_table_load(const struct kv_table *table, int blocks)
     return load;
 }
 
-/* Each new sequence takes the free blocks with the lowest numbers: often those just given back. */
+/* Each new sequence takes the free blocks with the lowest numbers, often those that were just
+ * freed. */
 static void admit(struct kv_table *table, int blocks, int pe, int pes, int length)
 {
     const int32_t sequence = (int32_t)(1 + table->admitted++ * pes + pe);
@@ -50,7 +51,7 @@ void kv_table_step(struct kv_table *table, int blocks, int pe, int pes, uint64_t
         if (dice % 8 == 0 || kv_hash(dice, (uint64_t)table->block[b].sequence) % 4 == 0)
             table->block[b] = (struct kv_block){0, 0};
 
-    /* One PE in four gets nothing new, so that loads drift apart. */
+    /* One PE in four gets no new sequence, so that loads drift apart. */
     target = dice % 4 == 0 ? 0 : (int)(kv_hash(dice, 1) % (uint64_t)(blocks + 1));
     for (int load = kv_table_load(table, blocks); load < target;) {
         int length = 1 + (int)(kv_hash(dice, 2 + (uint64_t)load) % (uint64_t)longest);
@@ -65,7 +66,7 @@ void kv_table_step(struct kv_table *table, int blocks, int pe, int pes, uint64_t
 
 int kv_plan_init(struct kv_plan *plan, int pes, int blocks)
 {
-    /* Each pair moves what one PE can hold, at most. */
+    /* Each pair moves at most the blocks of one PE. */
     plan->partner = malloc((size_t)pes * sizeof *plan->partner);
     plan->move = malloc(((size_t)pes / 2 * (size_t)blocks + 1) * sizeof *plan->move);
     plan->order = malloc((size_t)pes * sizeof *plan->order);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Block tables and the shuffle planner. Plain C: no communication, so every PE that is given the
- * same tables makes the same plan, and so does the serial model.
+ * Block tables and the shuffle planner. Plain C without communication: every PE with the same
+ * tables makes the same plan, and so does the serial model.
  */
 #ifndef KV_PLAN_H
 #define KV_PLAN_H
@@ -17,7 +17,7 @@ struct kv_block {
     int32_t index;
 };
 
-/* What one PE holds, as of the end of one round. */
+/* The blocks of one PE at the end of one round. */
 struct kv_table {
     int64_t round;    /* that it was made in */
     int64_t admitted; /* sequences so far; the next one's number is made from it */
@@ -42,10 +42,10 @@ struct kv_plan {
     struct kv_load *order; /* the PEs by load, smallest first */
 };
 
-/* A number that looks random, the same on every PE: the finalizer of splitmix64 over a and b. */
+/* A pseudorandom number, the same on every PE: the finalizer of splitmix64 over a and b. */
 uint64_t kv_hash(uint64_t a, uint64_t b);
 
-/* The part of a table that is in use, in bytes: what has to be sent. */
+/* The part of a table that is in use, in bytes; only this part is sent. */
 size_t kv_table_bytes(int blocks);
 
 /* Blocks in use. */
@@ -59,7 +59,7 @@ int kv_table_load(const struct kv_table *table, int blocks);
 void kv_table_step(struct kv_table *table, int blocks, int pe, int pes, uint64_t seed,
                    int64_t round);
 
-/* Memory for plans of that many PEs and blocks. Returns 0, or -1 if there is none. */
+/* Memory for plans of that many PEs and blocks. Returns 0, or -1: out of memory. */
 int kv_plan_init(struct kv_plan *plan, int pes, int blocks);
 void kv_plan_fini(struct kv_plan *plan);
 
@@ -71,13 +71,13 @@ void kv_plan_fini(struct kv_plan *plan);
  */
 void kv_plan_make(struct kv_plan *plan, const struct kv_table *tables, int pes, int blocks);
 
-/* Bring the table of a PE up to date with the plan. */
+/* Apply the plan to the table of a PE. */
 void kv_plan_apply(const struct kv_plan *plan, struct kv_table *table, int pe);
 
 /*
- * What a plan must never do, looked at without the planner's code: move a block that its sender
- * does not hold, or onto one in use, or twice, or part of a sequence, or make a load cross the
- * mean. Returns NULL, or what is wrong.
+ * Check a plan without the planner's code. Errors: a move of a block that its sender does not hold,
+ * or onto a block in use, or twice, or of a part of a sequence, or a load that crosses the mean.
+ * Returns NULL, or the error.
  */
 const char *kv_plan_check(const struct kv_plan *plan, const struct kv_table *tables, int pes,
                           int blocks);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The planner of kv_shuffle: the pairs, whom it lets send, how much, and onto which blocks. */
+/* The planner of kv_shuffle: the pairs, the senders, the number of blocks, and the target
+ * blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +67,7 @@ static void test_largest_that_fits_goes_first(void **state)
     (void)state;
     hold(0, (int[]){1, 5, 3, 1, 0});
     hold(1, (int[]){0});
-    make(&plan, 2); /* mean 5: the sequence of 5, and nothing more */
+    make(&plan, 2); /* mean 5: the sequence of 5, and no other */
     assert_int_equal(plan.count, 5);
     assert_int_equal(plan.move[0].sequence, 101);
     kv_plan_fini(&plan);
@@ -86,7 +87,7 @@ static void test_blocks_map_in_order_to_free_ones(void **state)
     (void)state;
     hold(0, (int[]){3, 2, 2, 0});
     hold(1, (int[]){0});
-    tables[1].block[1].sequence = 1; /* in use: the planner steps over it */
+    tables[1].block[1].sequence = 1; /* in use: the planner skips it */
     make(&plan, 2);
     assert_int_equal(plan.count, 3);
     for (int i = 0; i < 3; i++) {
@@ -135,7 +136,7 @@ static void test_odd_one_has_no_partner(void **state)
     kv_plan_fini(&plan);
 }
 
-/* The check itself sees a plan that is wrong. */
+/* The check detects a wrong plan. */
 static void test_check_finds_faults(void **state)
 {
     struct kv_plan plan;
@@ -160,7 +161,7 @@ static void test_check_finds_faults(void **state)
     kv_plan_fini(&plan);
 }
 
-/* The serial model checks its plan in each round; in all of them together something must move. */
+/* The serial model checks its plan in each round; over all rounds some blocks must move. */
 static void test_many_rounds(void **state)
 {
     const struct kv_shape shape = {BLOCKS, 1, 2, 3};

@@ -8,19 +8,19 @@
 #include <time.h>
 
 /*
- * Memory that other PEs write to, and what keeps the next step's puts from it while this PE still
- * reads. There are three synchronisations in a step: A after the counts, B after the dispatch, C
- * after the way back. Both kinds do the same: nobody leaves before all have entered, and all puts
- * issued before are then in place.
+ * Memory that other PEs write to, and the synchronisation that separates the next step's puts from
+ * the reads of this PE. A step has three synchronisations: A after the counts, B after the
+ * dispatch, C after the way back. Both kinds have the same effect: no PE leaves before all have
+ * entered, and all puts issued before are then in place.
  *
  *   buffer    written by puts     read              next written, and why that is late enough
- *   counts    before A            from A to C       after C: who has left C knows all entered it
+ *   counts    before A            from A to C       after C: all PEs have entered C then
  *   receive   from A to B         from B to C       after the next A, which all enter after C
  *   back      from B to C         from C, to the    after the next B, which all enter after they
  *                                 next A            have combined
  *
- * So one copy of each is enough. Without C, a fast PE's next counts would meet a slow PE that still
- * looks up where to send its rows back.
+ * So one copy of each is enough. Without C, the next counts of a fast PE would reach a slow PE that
+ * still looks up the targets of its rows.
  */
 
 double moe_now(void)
@@ -44,7 +44,7 @@ static void *alloc_private(size_t count, size_t bytes)
 {
     void *memory = calloc(count, bytes);
 
-    /* The other PEs may well have theirs: nothing that all could do together. */
+    /* Other PEs may have their memory, so no collective call is possible here. */
     if (!memory) {
         fprintf(stderr, "moe_dispatch: no memory for %zu bytes\n", count * bytes);
         shmem_global_exit(2);
@@ -76,7 +76,7 @@ int moe_pe_init(struct moe_pe *pe, const struct moe_shape *shape, int me, uint64
         fprintf(stderr, "moe_dispatch: no memory for the layout of %zu experts\n", all);
         shmem_global_exit(2);
     }
-    shmem_barrier_all(); /* nobody writes to a PE that has yet to clear its memory */
+    shmem_barrier_all(); /* no PE writes to a PE that has not cleared its memory yet */
     return 0;
 }
 
@@ -96,7 +96,7 @@ void moe_pe_fini(struct moe_pe *pe)
     moe_layout_fini(&pe->layout);
 }
 
-/* A random pause, another one on every PE and at every point of the step. */
+/* A random pause, different on every PE and at every point of the step. */
 static void jitter(const struct moe_pe *pe, uint64_t point)
 {
     const uint64_t dice =
@@ -111,13 +111,13 @@ static void jitter(const struct moe_pe *pe, uint64_t point)
 
 /*
  * One word for each sender, written by that PE only, with its count of synchronisations. It only
- * ever rises, so the steps never mix, and a PE that is one ahead has also been here.
+ * increases, so steps do not mix, and a PE that is one ahead has also been here.
  */
 static void push_flags(struct moe_pe *pe)
 {
     const int pes = pe->shape.pes;
 
-    shmem_quiet(); /* my puts are in place before any flag says so */
+    shmem_quiet(); /* my puts are in place before a flag announces them */
     for (int i = 0; i < pes; i++)
         shmem_long_atomic_set(&pe->flags[pe->me], pe->synchronisations, (pe->me + i) % pes);
     for (int p = 0; p < pes; p++)
@@ -136,7 +136,8 @@ static void synchronise(struct moe_pe *pe, enum moe_sync sync)
     pe->sync_time += moe_now() - begin;
 }
 
-/* Choose the experts of my tokens, and tell all PEs how many rows each expert gets from me. */
+/* Choose the experts of my tokens, and send all PEs the number of rows that each of their experts
+ * gets from me. */
 static void route(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->shape;
@@ -155,7 +156,7 @@ static void route(struct moe_pe *pe)
                          (pe->me + i) % shape->pes);
 }
 
-/* Pack the rows by expert, and put each expert's to the PE that it lives on. */
+/* Pack the rows by expert, and put the rows of each expert to its PE. */
 static void dispatch(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->shape;
@@ -170,7 +171,7 @@ static void dispatch(struct moe_pe *pe)
         moe_token(shape, pe->seed, pe->step, pe->me, i / shape->top_k,
                   &pe->send[(size_t)pe->row[i] * hidden]);
     }
-    /* My own experts first, then on from there: not all PEs at the same one at the same time. */
+    /* Begin with my own experts, so that not all PEs put to the same PE at the same time. */
     for (int i = 0; i < all; i++) {
         const int e = (first + i) % all;
 
@@ -182,7 +183,7 @@ static void dispatch(struct moe_pe *pe)
     }
 }
 
-/* Run my experts on what has come, and put each sender's rows back where it keeps them. */
+/* Run my experts on the received rows, and put the results back to each sender. */
 static void run_experts(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->shape;
@@ -204,7 +205,7 @@ static void run_experts(struct moe_pe *pe)
         }
 }
 
-/* In the order of the tokens, and for each in the order of the router's choices. */
+/* In the order of the tokens, and for each token in the order of the router's choices. */
 static void combine(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->shape;
@@ -221,15 +222,15 @@ const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
     pe->step++;
     jitter(pe, 1);
     route(pe);
-    synchronise(pe, sync); /* A: the counts of all PEs are here */
+    synchronise(pe, sync); /* A: the counts of all PEs have arrived */
     if (moe_layout_make(&pe->layout, &pe->shape, pe->counts, pe->me) != 0)
         return "the counts of the PEs cannot be those of one step";
     jitter(pe, 2);
     dispatch(pe);
-    synchronise(pe, sync); /* B: the rows for my experts are here */
+    synchronise(pe, sync); /* B: the rows for my experts have arrived */
     jitter(pe, 3);
     run_experts(pe);
-    synchronise(pe, sync); /* C: my rows are back, and nobody needs the counts any more */
+    synchronise(pe, sync); /* C: my rows are back, and no PE reads the counts any more */
     jitter(pe, 4);
     combine(pe);
     return NULL;

@@ -10,7 +10,7 @@ enum moe_sync {
     MOE_FLAGS    /* quiet, a flag to every PE, and wait for theirs */
 };
 
-/* What a PE has. */
+/* The data of a PE. */
 struct moe_pe {
     struct moe_shape shape;
     int me;
@@ -41,9 +41,9 @@ int moe_pe_init(struct moe_pe *pe, const struct moe_shape *shape, int me, uint64
 void moe_pe_fini(struct moe_pe *pe);
 
 /*
- * Collective: route, dispatch, run the experts, bring the rows back, combine. The results of this
- * PE's tokens are then in `result`. The way of synchronising may change from step to step.
- * Returns NULL, or what is wrong, then the job should be ended.
+ * Collective: route, dispatch, run the experts, return the rows, combine. The results of this PE's
+ * tokens are then in `result`. The kind of synchronisation may change from step to step. Returns
+ * NULL, or the error; the job should then be ended.
  */
 const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync);
 

@@ -71,7 +71,7 @@ void moe_expert(const struct moe_shape *shape, int expert, uint32_t *row)
 {
     const uint32_t factor = 2 * (uint32_t)expert + 3;
 
-    /* From the front, so that each value depends on all before it. */
+    /* From the front, so that each value depends on all values before it. */
     for (int i = 1; i < shape->hidden; i++)
         row[i] = row[i] * factor + (row[i - 1] >> 3);
     row[0] = row[0] * factor + (uint32_t)expert;

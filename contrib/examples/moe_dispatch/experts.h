@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mixture-of-experts layer without its communication: tokens, router, experts, where rows go,
- * and the serial model. Plain C. Values are uint32_t and wrap, so results are the same to the last
- * bit wherever and in whatever order experts run; the order in which a token's results are combined
- * does matter, as it does with floating point.
+ * The mixture-of-experts layer without its communication: tokens, router, experts, the places of
+ * rows, and the serial model. Plain C. Values are uint32_t and wrap, so results are the same to the
+ * last bit on every PE and for every order of the experts. The order in which a token's results are
+ * combined matters, as with floating point.
  */
 #ifndef MOE_EXPERTS_H
 #define MOE_EXPERTS_H
@@ -27,7 +27,7 @@ int moe_experts_all(const struct moe_shape *shape);
 size_t moe_rows_sent(const struct moe_shape *shape);
 size_t moe_rows_received_max(const struct moe_shape *shape);
 
-/* A number that looks random, the same on every PE. */
+/* A pseudorandom number, the same on every PE. */
 uint64_t moe_hash(uint64_t a, uint64_t b);
 
 /* The token's values. */
@@ -46,15 +46,15 @@ void moe_combine(const struct moe_shape *shape, uint32_t *result, const uint32_t
                  uint32_t weight);
 
 /*
- * The serial model: the token's result, made on the spot.
- * row: space for one row.
+ * The serial model: computes the token's result directly. row: memory for one row.
  */
 void moe_serial(const struct moe_shape *shape, uint64_t seed, int64_t step, int pe, int token,
                 uint32_t *result, uint32_t *row);
 
 /*
- * Where rows lie, from the counts of all PEs. A sender keeps its rows by expert; a receiver too,
- * and for each expert by sender. All in rows from the begin of the buffer.
+ * The places of rows, computed from the counts of all PEs. A sender keeps its rows by expert. A
+ * receiver keeps them by expert, and for each expert by sender. All numbers are in rows from the
+ * start of the buffer.
  */
 struct moe_layout {
     int *mine;  /* [experts_all]: my rows for expert e in my send and result buffers */
@@ -63,13 +63,13 @@ struct moe_layout {
     int *home;  /* [experts][pes]: the same rows in the send and result buffers of PE s */
 };
 
-/* Returns 0, or -1 if there is no memory. */
+/* Returns 0, or -1: out of memory. */
 int moe_layout_init(struct moe_layout *layout, const struct moe_shape *shape);
 void moe_layout_fini(struct moe_layout *layout);
 
 /*
- * counts: [pes][experts_all], rows from each PE for each expert.
- * Returns 0, or -1 if no router can have made these counts.
+ * counts: [pes][experts_all], rows from each PE for each expert. Returns 0, or -1 if no router can
+ * have made these counts.
  */
 int moe_layout_make(struct moe_layout *layout, const struct moe_shape *shape, const int32_t *counts,
                     int me);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * moe_dispatch: dispatch tokens to experts and combine what comes back. See README.md. An OpenSHMEM
- * program like any other: it knows nothing of barrier plugins.
+ * moe_dispatch: dispatch tokens to experts and combine the results. See README.md. A plain
+ * OpenSHMEM program, independent of barrier plugins.
  */
 #include "dispatch.h"
 
@@ -62,7 +62,7 @@ static const struct {
     [SYNC] = {"sync", 0, BOTH, BOTH},
 };
 
-/* Returns 0, or -1 with what is wrong in message, which may be the usage. */
+/* Returns 0, or -1 with the error or the usage in message. */
 static int parse_value(int id, const char *text, long *value, char *message, size_t size)
 {
     char *end = NULL;
@@ -85,8 +85,8 @@ static int parse_value(int id, const char *text, long *value, char *message, siz
     return end == text || *end || *value < limits[id].min || *value > limits[id].max ? -1 : 0;
 }
 
-/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, and so the same answer.
- */
+/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, so all return the
+ * same. */
 static int parse_options(int argc, char **argv, int me, int pes, long *value)
 {
     struct option options[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
@@ -121,7 +121,8 @@ static int parse_options(int argc, char **argv, int me, int pes, long *value)
     return message[0] == '\0' ? 0 : -1;
 }
 
-/* Compare this step's results of my tokens; needs no other PE. Returns how many are wrong. */
+/* Compare this step's results of my tokens, without another PE. Returns the number of wrong
+ * results. */
 static int verify(const struct moe_pe *pe)
 {
     const size_t row = (size_t)pe->shape.hidden * sizeof(uint32_t);
@@ -237,7 +238,7 @@ static void run(struct moe_pe *pe, const long *value)
             if (value[SYNC] & 1 << way)
                 turns[i * WAYS + way] =
                     run_turn(pe, (enum moe_sync)way, value[STEPS], (int)value[VERIFY]);
-    shmem_barrier_all(); /* before PE 0 reads what the others have written at home */
+    shmem_barrier_all(); /* before PE 0 reads what the others have written to their own memory */
     if (pe->me == 0)
         report(pe, turns, value);
     shmem_barrier_all(); /* before it is freed */

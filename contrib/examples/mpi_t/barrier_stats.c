@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the barriers of an unchanged MPI program went through, read by MPI's tools interface. To be
- * preloaded into the program: see README.md.
+ * Statistics of the barriers of an unchanged MPI program, read by MPI's tools interface. The
+ * program preloads this library: see README.md.
  *
- * It stands between the program and MPI by the profiling interface: MPI_Init is ours, PMPI_Init is
- * MPI's. The variables have to be found by name, since their numbers differ from run to run. Reads
- * of a counter count from the allocation of its handle, so the handles are made in MPI_Init.
+ * The library uses the profiling interface: it defines MPI_Init and calls PMPI_Init. It finds the
+ * variables by name, because their numbers differ from run to run. A counter counts from the
+ * allocation of its handle, so the handles are made in MPI_Init.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void variable_add(int index)
         return;
     if (bind != MPI_T_BIND_NO_OBJECT && bind != MPI_T_BIND_MPI_COMM)
         return;
-    /* Of a variable that belongs to communicators we look at that of MPI_COMM_WORLD. */
+    /* Of a variable that is bound to communicators, read that of MPI_COMM_WORLD. */
     if (MPI_T_pvar_handle_alloc(session, index, bind == MPI_T_BIND_MPI_COMM ? &world : NULL,
                                 &variables[count].handle, &values) != MPI_SUCCESS ||
         values != 1)
@@ -52,8 +52,8 @@ static void variable_add(int index)
     count++;
 }
 
-/* Inside MPI_Init and MPI_Finalize, and not around them: Open MPI 4.1.4 crashes in MPI_Finalize if
- * MPI_T was there before it and stays until after it. */
+/* Inside MPI_Init and MPI_Finalize, because Open MPI 4.1.4 crashes in MPI_Finalize if MPI_T is
+ * initialised before MPI and finalised after it. */
 static void stats_begin(void)
 {
     int provided, variables_all = 0;
@@ -76,7 +76,7 @@ static void stats_end(void)
     unsigned long long sum[VARIABLES_MAX] = {0}, most[VARIABLES_MAX] = {0};
     int rank, counts[2] = {ready ? count : 0, ready ? -count : 0}, least[2] = {0, 0};
 
-    /* What this does itself is none of the program's barriers, so read first. */
+    /* Read first: the barriers of this function are not the program's. */
     for (int i = 0; i < count; i++)
         MPI_T_pvar_read(session, variables[i].handle, &mine[i]);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers of libgba in a program without MPI: join the other processes, make a team, and prove
- * that nobody leaves a barrier before all have arrived. See README.md and --help.
+ * that no process leaves a barrier before all have arrived. See README.md and --help.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
-/* The file appears under its name only when it is complete, and nobody else can read it. */
+/* The file gets its name when it is complete, and other users cannot read it. */
 static int write_id(const char *path, const gba_bootstrap_uid_t *uid)
 {
     char name[4096];
@@ -66,7 +66,7 @@ static int write_id(const char *path, const gba_bootstrap_uid_t *uid)
     return wrong ? fail(path, "cannot be written") : 0;
 }
 
-/* Join the other members, as the maker of the id or as the environment tells. */
+/* Join the other members, with the id that this process made, or as the environment sets. */
 static int join(struct job *job, const struct options *options)
 {
     gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_AUTO};
@@ -158,7 +158,7 @@ static int run(struct job *job, const struct options *options)
     for (unsigned long round = 1; round <= options->rounds; round++) {
         gba_status_t status;
 
-        /* Now and then one is late; the others must wait for it. */
+        /* Sometimes one member is late; the others must wait for it. */
         if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
             nanosleep(&late, NULL);
         if (NULL != job->entered)
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
     if (NULL != job.device)
         gba_global_device_put(job.device);
     gba_bootstrap_destroy(job.bootstrap);
-    /* The maker of the id serves until the others have left. */
+    /* The process that made the id serves until the others have left. */
     gba_bootstrap_root_close(job.root, 0 == status);
     return status;
 }

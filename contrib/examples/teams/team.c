@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of PEs: who is in a new team, and as which. */
+/* Numbers of PEs: the PEs of a new team, and their numbers in it. */
 #include "team_impl.h"
 
 #include <stdlib.h>
@@ -74,9 +74,9 @@ int team_translate_pe(team_t src, int src_pe, team_t dest)
 }
 
 /*
- * One team, or several of one color each that have no PE in common; start, stride and size are
- * those of this PE's team, in numbers of the parent. All PEs of the parent come here, also with
- * color -1, since all must agree.
+ * One team, or several teams of different colors without a common PE. start, stride and size are
+ * those of this PE's team, in numbers of the parent. All PEs of the parent call this, also with
+ * color -1, because all must agree.
  */
 static int split(team_t parent, int start, int stride, int size, int color, team_t *new_team)
 {
@@ -89,7 +89,8 @@ static int split(team_t parent, int start, int stride, int size, int color, team
             .my_pe = number_in(parent->my_pe, start, stride, size),
             .n_pes = size,
             .start = parent->start + start * parent->stride,
-            .stride = size > 1 ? stride * parent->stride : 1, /* of one PE: any, so an easy one */
+            .stride =
+                size > 1 ? stride * parent->stride : 1, /* a team of one PE may have any stride */
         };
     status = parent->ops->make(parent, team, color);
     if (status == 0 && color >= 0) {
@@ -105,7 +106,8 @@ int team_split_strided(team_t parent, int start, int stride, int size, team_t *n
     *new_team = TEAM_INVALID;
     if (!parent || size < 1 || (stride == 0 && size > 1))
         return -1;
-    /* Both ends in the parent, then all are. All PEs see the same, so nobody need be asked. */
+    /* If both ends are in the parent, all PEs are. All PEs compute the same, so no exchange is
+     * needed. */
     const int64_t last = start + (int64_t)stride * (size - 1);
     if (start < 0 || start >= parent->n_pes || last < 0 || last >= parent->n_pes)
         return -1;
@@ -125,7 +127,7 @@ int team_split_2d(team_t parent, int xrange, team_t *x_team, team_t *y_team)
         xrange = parent->n_pes;
     x = parent->my_pe % xrange;
     y = parent->my_pe / xrange;
-    row = parent->n_pes - y * xrange; /* PEs from the begin of my row to the end of the parent */
+    row = parent->n_pes - y * xrange; /* PEs from the start of my row to the end of the parent */
     if (row > xrange)
         row = xrange;
     x_status = split(parent, y * xrange, 1, row, y, x_team);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two kinds of teams have in common. */
+/* The common part of the two kinds of teams. */
 #ifndef TEAM_IMPL_H
 #define TEAM_IMPL_H
 
@@ -24,8 +24,8 @@ struct team {
     const struct team_ops *ops;
     int my_pe, n_pes;
     int start, stride; /* PE i of the team is PE start + i * stride of the world */
-    int slot;          /* of active sets: which pSync and which words */
-    uint32_t sequence; /* of active sets: messages of its own that the team has exchanged */
+    int slot;          /* of active sets: the number of its pSync and words */
+    uint32_t sequence; /* of active sets: the number of messages that the team has exchanged */
     MPI_Comm comm;     /* of MPI */
 };
 

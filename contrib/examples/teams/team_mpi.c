@@ -32,7 +32,7 @@ static void mpi_sync(struct team *team)
 
 static void mpi_destroy(struct team *team)
 {
-    /* MPI_Comm_free need not wait for anybody, and this is promised to. */
+    /* MPI_Comm_free need not wait for other ranks, but team_destroy synchronises. */
     MPI_Barrier(team->comm);
     MPI_Comm_free(&team->comm);
 }

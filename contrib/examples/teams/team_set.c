@@ -2,19 +2,20 @@
 /*
  * Teams over active sets. An active set of OpenSHMEM 1.4 is (PE_start, logPE_stride, PE_size): its
  * stride is a power of two. A team with such a stride synchronises by shmem_sync. The standard has
- * nothing for other strides; such a team synchronises by a dissemination of its own over atomics
- * (Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988), which every team has
- * in any case, to agree upon the place of a new team.
+ * no call for other strides. A team with another stride synchronises by its own dissemination over
+ * atomics (Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988). Every team
+ * has this dissemination, to agree on the place of a new team.
  *
- * Places. shmem_sync needs a pSync of the same address on all PEs of the set, that no other set
- * uses at the same time. Symmetric memory can be had by all PEs of the job together only, and a
- * split is a matter of the parent, so all pSyncs are allocated at the start, and a new team takes
- * one that is free on all PEs of its parent. Teams without a common PE may have the same.
+ * Places. shmem_sync needs a pSync at the same address on all PEs of the set, which no other set
+ * uses at the same time. Only all PEs of the job together can allocate symmetric memory, and only
+ * the PEs of the parent take part in a split. So all pSyncs are allocated at the start, and a new
+ * team takes one that is free on all PEs of its parent. Teams without a common PE may have the same
+ * pSync.
  *
- * One pSync for each team is enough, without an alternate: the standard lets consecutive
- * shmem_sync on the same active set use the same pSync. It does not let another set use it until
- * all PEs have left, so team_destroy ends with an exchange of our own: who has left that knows that
- * all have entered it, and so have left every shmem_sync before.
+ * One pSync for each team is enough: the standard allows consecutive shmem_sync on the same active
+ * set to use the same pSync. Another set may use it only when all PEs have left. So team_destroy
+ * ends with an exchange. A PE that has left this exchange knows that all PEs have entered it, and
+ * so have left every earlier shmem_sync.
  */
 #include "team_impl.h"
 
@@ -27,9 +28,9 @@
 #define ROUNDS_MAX 20
 
 /*
- * A word is sequence << 32 | mask. Each is written by one PE only, for one round of the
- * dissemination. A PE can be one exchange ahead of the one that it writes to, not two, so two words
- * in turn keep the mask of the one before from being overwritten unread.
+ * A word is sequence << 32 | mask. Each word is written by one PE only, for one round of the
+ * dissemination. A PE can be one exchange ahead of the PE that it writes to, but not two. So two
+ * alternating words prevent that a mask is overwritten before it is read.
  */
 struct place {
     long psync[SHMEM_BARRIER_SYNC_SIZE];
@@ -45,9 +46,9 @@ static int world_pe(const struct team *team, int pe)
 }
 
 /*
- * All PEs of the team have entered before one leaves, and get the AND of all their masks. With
- * dissemination a mask may be counted in twice, which an AND does not mind.
- * The number of exchanges of one team is limited to 2^32 - 1 by the word.
+ * All PEs of the team enter before one leaves, and get the AND of all their masks. With
+ * dissemination a mask may be included twice, which does not change an AND. The word limits the
+ * number of exchanges of one team to 2^32 - 1.
  */
 static uint32_t exchange(struct team *team, uint32_t mask)
 {
@@ -55,8 +56,8 @@ static uint32_t exchange(struct team *team, uint32_t mask)
     unsigned long long *word = place->word[++team->sequence % 2];
     const unsigned long long tag = (unsigned long long)team->sequence << 32;
 
-    /* What this PE has stored before, as visible as shmem_sync makes it; pairs with the last line.
-     */
+    /* Make the earlier stores of this PE as visible as shmem_sync does; pairs with the last
+     * line. */
     atomic_thread_fence(memory_order_seq_cst);
     for (int round = 0, distance = 1; distance < team->n_pes; round++, distance *= 2) {
         const int peer = (team->my_pe + distance) % team->n_pes;
@@ -74,7 +75,7 @@ static int is_power_of_two(int value)
     return value > 0 && (value & (value - 1)) == 0;
 }
 
-/* An active set goes upwards; for the synchronisation the order of its PEs does not matter. */
+/* An active set is ascending; the order of its PEs does not matter for the synchronisation. */
 static int step_of(const struct team *team)
 {
     return team->stride > 0 ? team->stride : -team->stride;
@@ -101,8 +102,8 @@ static const char *set_sync_name(const struct team *team)
 }
 
 /*
- * Teams that are made at once, of different colors, take the same place. Its words are all zero on
- * all PEs of the parent: each had the place free when it entered the exchange.
+ * Teams of different colors that are made in one split take the same place. Its words are all zero
+ * on all PEs of the parent: each had the place free when it entered the exchange.
  */
 static int set_make(struct team *parent, struct team *team, int color)
 {
@@ -119,7 +120,7 @@ static int set_make(struct team *parent, struct team *team, int color)
     return 0;
 }
 
-/* After the exchange no word of this team is under way to this PE, so the place can be cleared. */
+/* After the exchange no word of this team is in transit to this PE, so the place can be cleared. */
 static void set_destroy(struct team *team)
 {
     struct place *place = &places[team->slot];
@@ -147,12 +148,12 @@ int team_set_init(struct team *world)
             places[i].word[0][round] = places[i].word[1][round] = 0;
     }
     free_places = UINT32_MAX & ~1u;
-    shmem_barrier_all(); /* before anybody uses a pSync or a word of another PE */
+    shmem_barrier_all(); /* before a PE uses a pSync or a word of another PE */
     return 0;
 }
 
 void team_set_fini(void)
 {
-    shmem_free(places); /* begins with a barrier over all PEs, so nobody is still using it */
+    shmem_free(places); /* begins with a barrier over all PEs, so no PE uses it any more */
     places = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * teams: strided and 2D splits, over active sets and over MPI, with every number and every
- * synchronisation checked. See README.md. A program of OpenSHMEM and MPI like any other: it knows
- * nothing of barrier plugins.
+ * teams: strided and 2D splits, over active sets and over MPI, with a check of every number and
+ * every synchronisation. See README.md. A plain program of OpenSHMEM and MPI, independent of
+ * barrier plugins.
  */
 #include "team.h"
 
@@ -25,8 +25,8 @@ static int me, pes; /* in the world */
 static long rounds = 50, pause_max = 100, checked;
 
 /*
- * arrived[p]: how often PE p has come to a synchronisation; written by p only, on all PEs of the
- * team at once. One for each of the two teams that are checked by turns.
+ * arrived[p]: the number of synchronisations that PE p has entered; written by p only, on all PEs
+ * of the team at once. One for each of the two teams that are checked in turn.
  */
 static long *arrived[2];
 
@@ -55,8 +55,8 @@ static void random_pause(void)
 }
 
 /*
- * One synchronisation, the count-th of this team: nobody may leave before all have come. Nobody can
- * be more than one ahead either, which shows that the numbers are this team's.
+ * One synchronisation, the count-th of this team: no PE may leave before all have entered. No PE
+ * may be more than one ahead either, which shows that the numbers are this team's.
  */
 static void check_sync(team_t team, team_t world, long *counts, long count)
 {
@@ -131,7 +131,7 @@ static void check_strided(team_t parent, team_t world, int start, int stride, in
         team_destroy(team);
 }
 
-/* Rows and columns by turns: a PE goes from one team to the other while its neighbours do not. */
+/* Rows and columns in turn: a PE changes from one team to the other while its neighbours do not. */
 static void check_2d(team_t world, int xrange)
 {
     const int x = me % xrange, y = me / xrange, last = pes - y * xrange;
@@ -151,7 +151,7 @@ static void check_2d(team_t world, int xrange)
     team_destroy(column);
 }
 
-/* What no team can be made of. All PEs see the same. */
+/* Invalid arguments of a split. All PEs get the same result. */
 static void check_refusals(team_t world)
 {
     const int bad[][3] = {{0, 1, pes + 1}, {0, 1, 0}, {-1, 1, 1},        {pes, 1, 1}, {0, pes, 2},
@@ -175,8 +175,8 @@ static void check_refusals(team_t world)
 }
 
 /*
- * Take teams until there is no place: all PEs hear the same 'no' in the same call, also those that
- * are in none of these teams. Give them back, and have one again, often.
+ * Make teams until no place is free. All PEs get the refusal in the same call, also those that are
+ * in none of these teams. Then free the teams, and make one again, repeatedly.
  */
 static void check_places(void)
 {
@@ -190,7 +190,7 @@ static void check_places(void)
     while (count-- > 0)
         team_destroy(team[count]);
     for (int i = 0; i < 100; i++) {
-        /* By turns with another stride, so that the same place serves sets of both kinds. */
+        /* Alternate strides, so that the same place serves sets of both kinds. */
         const int stride = 1 + i % 3, size = (pes + stride - 1) / stride;
 
         REQUIRE(team_split_strided(team_world, 0, stride, size, &team[0]) == 0, "no place again");
@@ -262,7 +262,8 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(usage, stdout) < 0;
-    /* Open MPI's shmem_init begins MPI too, and its shmem_finalize ends it; others' may not. */
+    /* shmem_init of Open MPI also initialises MPI, and shmem_finalize finalises it; other libraries
+     * may not. */
     shmem_init();
     MPI_Initialized(&had_mpi);
     if (!had_mpi)
