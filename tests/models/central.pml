@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * v3: set the own flag, then read everybody else's.
+ * v3: set the own flag, then read the flags of all others.
  *
  * READ_FIRST (a fault): read the others, then set the own flag.
- * RESET (a fault): take the flag back after the barrier, for the next one (SPACE 8: with 4, two back
+ * RESET (a fault): reset the flag after the barrier, for the next one (SPACE 8: with 4, two back
  * and two ahead are one).
  */
 #define SLOTS 1

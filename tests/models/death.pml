@@ -50,7 +50,7 @@
 
 /* Of two neighbours: an index for each direction. */
 #define AT(a, b)    (2 * (a) + ((b) > (a) -> 1 : 0))
-#define SAID(a, b, r) said[AT(a, b) * 4 + (r)]
+#define CARRIED(a, b, r) carried[AT(a, b) * 4 + (r)]
 #define COVERED(a, r) covering[(a) * 4 + (r)]
 #define ANSWERED(a, b, r) answered[AT(a, b) * 4 + (r)]
 #define KNOWN(a, b) known[(a) * N + (b)]
@@ -69,16 +69,16 @@ byte completed[N];  /* the last round that it has completed */
 bool here[N];       /* it has arrived at the device in this round */
 bool bypassed[N];   /* it has begun a round without */
 bool failed[N];
-bool seen[N];       /* its watchdog knows that as well */
-bool meets[N];
+bool seen[N];       /* its watchdog has detected that as well */
+bool agrees[N];
 bool software[N];
-bool pushed[N];     /* it has completed the last round, and has sent "completed" unasked */
+bool pushed[N];     /* it has completed the last round, and has sent "completed" */
 bool outside[N];    /* it has left MPI for good */
 byte first[N];      /* first_bypassed */
-byte over[N];       /* the last round that a member answered is complete */
-byte told[N];       /* the last round of which it has notified its neighbours, */
+byte done[N];       /* the last round that a member answered is complete */
+byte notified[N];   /* the last round of which it has notified its neighbours, */
 byte covers[N];     /* and its parent for its subtree */
-byte known[N * N];  /* KNOWN(me, other): the last round at which I know that the other has arrived */
+byte known[N * N];  /* KNOWN(me, other): the last round at which the other is known to have arrived */
 byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none has */
 
 /* Notifications between neighbours, a bit for each round: "arrived" in flight, taken and not
@@ -89,7 +89,7 @@ byte asked[2 * N + 2];
 byte back[2 * N + 2];
 byte sent[2 * N + 2];
 byte covering_flies[N + 1];
-byte said[8 * N + 8];
+byte carried[8 * N + 8];
 byte answered[8 * N + 8];
 byte covering[4 * N + 4];
 
@@ -102,7 +102,7 @@ byte covering[4 * N + 4];
 #endif
 #define ENTERED(m, n)   (entered[m] >= n)
 #define TAKEN(m, n)     (taken[m] >= n)
-#define MET(m, n)       (software[m] || (meets[m] && completed[m] == n))
+#define AGREED(m, n)    (software[m] || (agrees[m] && completed[m] == n))
 #define ARRIVED(m, n)   (m == me || KNOWN(me, m) >= n)
 #define BELOW(m, n)     (m <= me || KNOWN(me, m) >= n)
 #ifdef HASTY
@@ -116,16 +116,16 @@ byte covering[4 * N + 4];
 #define ALL_BELOW       ALL(BELOW, entered[me])
 #endif
 #define DEAD            (dead || (me == 0 && dead_0))
-#define GONE_BY(m)      (software[m] || (completed[m] == ROUNDS && !meets[m]))
+#define HAS_LEFT(m)     (software[m] || (completed[m] == ROUNDS && !agrees[m]))
 #ifdef GUESS
 #define CAN_ANSWER(r)   (entered[me] >= r)
 #else
 #define CAN_ANSWER(r)   (completed[me] >= r)
 #endif
 #ifdef STALE
-#define STAYS_ASIDE     false
+#define STAYS_BYPASSING false
 #else
-#define STAYS_ASIDE     bypassed[me]
+#define STAYS_BYPASSING bypassed[me]
 #endif
 #ifdef RASH
 #define DUE             failed[me]
@@ -168,7 +168,8 @@ end:	do
 	od
 }
 
-/* An arrival reaches the device at once, or never: a late one is as a late release. */
+/* An arrival reaches the device at once, or never: a late arrival is equivalent to a late
+ * release. */
 inline arrive(seq)
 {
 	if
@@ -185,11 +186,11 @@ inline arrive(seq)
 inline begin()
 {
 	atomic {
-		!software[me] && !meets[me] && entered[me] == completed[me] &&
+		!software[me] && !agrees[me] && entered[me] == completed[me] &&
 		completed[me] < ROUNDS ->
 		entered[me]++;
 		if
-		:: failed[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_ASIDE) ->
+		:: failed[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_BYPASSING) ->
 			here[me] = false;
 			bypassed[me] = true;
 			first[me] = LEAST(first[me], entered[me]);
@@ -204,20 +205,20 @@ inline begin()
 	}
 }
 
-/* Send "completed r", unless this member has left, and remembers nothing, or has sent it before. */
+/* Send "completed r", unless this member has left and keeps no state, or has sent it before. */
 inline send(to, r)
 {
 	if
-	:: GONE_BY(to) /* it takes no notification */
+	:: HAS_LEFT(to) /* it takes no notification */
 	:: else ->
 		if
-		:: GONE_BY(me) || sent[AT(me, to)] < r ->
+		:: HAS_LEFT(me) || sent[AT(me, to)] < r ->
 			sent[AT(me, to)] = MOST(sent[AT(me, to)], r);
 			back[AT(me, to)] = back[AT(me, to)] | BIT(r);
 #ifdef ALONE
 			ANSWERED(me, to, r) = NONE
 #else
-			ANSWERED(me, to, r) = (GONE_BY(me) && !pushes -> NONE : first[me])
+			ANSWERED(me, to, r) = (HAS_LEFT(me) && !pushes -> NONE : first[me])
 #endif
 		:: else
 		fi
@@ -232,7 +233,7 @@ inline answer(to, r)
 	:: true
 #endif
 #ifdef GONE
-	:: GONE_BY(me)
+	:: HAS_LEFT(me)
 #endif
 	:: else -> send(to, r)
 	fi
@@ -253,7 +254,7 @@ inline answer_now(to, r)
 	fi
 }
 
-/* A member that completes a round of a failed device sends "completed" to its neighbours, unasked. */
+/* A member that completes a round of a failed device sends "completed" to its neighbours. */
 inline push(to)
 {
 	if
@@ -266,7 +267,7 @@ inline complete()
 {
 	atomic {
 		!software[me] && entered[me] > completed[me] &&
-		((here[me] && flag[me] >= sequence[me]) || over[me] >= entered[me] ||
+		((here[me] && flag[me] >= sequence[me]) || done[me] >= entered[me] ||
 		 (failed[me] && ALL_ARRIVED)) ->
 		assert(ALL(ENTERED, entered[me]));
 		completed[me]++;
@@ -285,7 +286,7 @@ inline complete()
 		:: BLOCKS(completed[me]) ->
 			assert(verdict[completed[me]] == 2 || verdict[completed[me]] == DUE);
 			verdict[completed[me]] = DUE;
-			meets[me] = DUE
+			agrees[me] = DUE
 		:: else
 		fi
 #ifdef PROMPT
@@ -306,8 +307,8 @@ inline complete()
 inline go_on()
 {
 	atomic {
-		meets[me] && ALL(MET, completed[me]) ->
-		meets[me] = false;
+		agrees[me] && ALL(AGREED, completed[me]) ->
+		agrees[me] = false;
 		software[me] = true
 	}
 }
@@ -325,8 +326,8 @@ inline in_software()
 
 inline notify(to)
 {
-	SAID(me, to, told[me]) = first[me];
-	flying[AT(me, to)] = flying[AT(me, to)] | BIT(told[me])
+	CARRIED(me, to, notified[me]) = first[me];
+	flying[AT(me, to)] = flying[AT(me, to)] | BIT(notified[me])
 }
 
 /* The watchdog of a round that lasts, and the runtime then. */
@@ -334,10 +335,10 @@ inline watch()
 {
 	atomic {
 		entered[me] > completed[me] && !software[me] && (DEAD || failed[me]) &&
-		told[me] < entered[me] ->
+		notified[me] < entered[me] ->
 		failed[me] = true;
 		seen[me] = true;
-		told[me] = entered[me];
+		notified[me] = entered[me];
 		if
 		:: me > 0 -> notify(UP)
 		:: else
@@ -355,7 +356,7 @@ inline watch()
 inline cover()
 {
 	atomic {
-		me > 0 && told[me] == entered[me] && entered[me] > completed[me] && !software[me] &&
+		me > 0 && notified[me] == entered[me] && entered[me] > completed[me] && !software[me] &&
 		covers[me] < entered[me] && ALL_BELOW ->
 		covers[me] = entered[me];
 #ifdef BARE_COVER
@@ -373,7 +374,7 @@ inline learn(s)
 	failed[me] = true
 }
 
-/* "Arrived r" comes, for one member or for a subtree; and "completed r". */
+/* Receive "arrived r", of one member or of a subtree, and "completed r". */
 inline take(from, r)
 {
 	atomic {
@@ -381,12 +382,12 @@ inline take(from, r)
 		flying[AT(from, me)] = flying[AT(from, me)] & ~BIT(r);
 		asked[AT(from, me)] = asked[AT(from, me)] | BIT(r);
 		if
-		:: GONE_BY(me)
+		:: HAS_LEFT(me)
 		:: else ->
 			KNOWN(me, from) = MOST(KNOWN(me, from), r);
-			learn(SAID(from, me, r))
+			learn(CARRIED(from, me, r))
 		fi;
-		SAID(from, me, r) = 0
+		CARRIED(from, me, r) = 0
 #ifdef PROMPT
 		;
 		answer_now(from, r)
@@ -400,7 +401,7 @@ inline take_cover(from, r)
 		covering_flies[from] & BIT(r) ->
 		covering_flies[from] = covering_flies[from] & ~BIT(r);
 		if
-		:: GONE_BY(me)
+		:: HAS_LEFT(me)
 		:: else ->
 			KNOWN(me, from) = MOST(KNOWN(me, from), r);
 #if N > 2
@@ -421,9 +422,9 @@ inline take_cover(from, r)
 inline hear(from, r)
 {
 	atomic {
-		back[AT(from, me)] & BIT(r) && !GONE_BY(me) ->
+		back[AT(from, me)] & BIT(r) && !HAS_LEFT(me) ->
 		back[AT(from, me)] = back[AT(from, me)] & ~BIT(r);
-		over[me] = MOST(over[me], r);
+		done[me] = MOST(done[me], r);
 		learn(ANSWERED(from, me, r));
 		ANSWERED(from, me, r) = 0
 	}
@@ -453,10 +454,10 @@ inline service(other, r)
 
 proctype member(byte me)
 {
-	bool pushes; /* an answer from before it left: it still knows first_bypassed */
+	bool pushes; /* an answer made before it left: it still has first_bypassed */
 
 	do
-	:: completed[me] == ROUNDS && !meets[me] -> break
+	:: completed[me] == ROUNDS && !agrees[me] -> break
 	:: begin()
 	:: complete()
 	:: go_on()

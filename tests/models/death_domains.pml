@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of the rounds of a device that dies, as in death.pml, with two switch domains
- * (gba/team/path_hybrid.c): members 0 and 1 have the group of a device that may die, and member 2 is
- * alone. Members 0 and 2 are the heads; round n of this is rounds 2n - 1 and 2n of the group, and
- * between them the heads tell each other, once each.
+ * (gba/team/path_hybrid.c). Members 0 and 1 have the group of a device that may die, and member 2
+ * is alone in its domain. Members 0 and 2 are the domain leaders. Round n of this model is rounds
+ * 2n - 1 and 2n of the group. Between them the domain leaders send each other one message each.
  *
- * The graph of the team is the chain 0 - 2 - 1, or with APART the chain 0 - 1 - 2, in which the heads
- * are no neighbours; and so is the tree. The leaders of an island, members 0 and 1, are neighbours of
- * each other in any case. A head tells its neighbours that a round is over while it waits for the other
- * heads. (It takes more than three members for that to be needed; see test_domains_failover.)
+ * The graph of the team is the chain 0 - 2 - 1, or with APART the chain 0 - 1 - 2, in which the
+ * domain leaders are no neighbours; the tree is the same chain. The leaders of one domain, members
+ * 0 and 1, are neighbours of each other in any case. A domain leader sends "completed" to its
+ * neighbours while it waits for the other domain leaders. (Only teams of more than three members
+ * need that; see test_domains_failover.)
  *
  * LONE: the device may die for member 0 alone.
  *
- * Nobody may leave a round that somebody has not begun; at its end all must find the same, whether
- * somebody was aside in it; and the heads' messages of it must have been sent and read.
+ * No member may leave a round that another member has not begun. At its end all members must agree
+ * whether a member bypassed the device in it. The messages of the domain leaders of that round must
+ * have been sent and read.
  *
- * EAGER (a fault): a head that is lost goes on to the second round, or out, as if it were not.
- * RUDE (a fault): a head that hears by notices that n is over leaves without the other heads.
- * SILENT (a fault): whoever has completed a round does not answer.
- * NO_CIRCLE (a fault): the leaders of an island are no neighbours. Found with LONE.
+ * EAGER (a fault): a domain leader whose device has failed continues to the second round, or
+ *   leaves.
+ * RUDE (a fault): a domain leader that is notified that n is complete leaves without the other
+ *   domain leaders.
+ * SILENT (a fault): a member that has completed a round does not answer.
+ * NO_CIRCLE (a fault): the leaders of a domain are no neighbours. Found with LONE.
  */
 #define N 3
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
-#define NONE 7 /* nobody is aside */
+#define NONE 7 /* no member bypasses the device */
 #define LEAST(a, b) ((b) < (a) -> (b) : (a))
 
 bool dead;         /* for all */
 bool dead_0;       /* for member 0 */
-byte entered[N];   /* the round that each has begun */
-byte completed[N]; /* the last round that each has completed */
-bool lost[N];
-byte since[N];
-byte over[N];      /* the last round that somebody told each is over */
-byte told[N];      /* the last round that each has told the others */
-byte heard[9];     /* [me * N + other]: the last round that I know the other has arrived at */
+byte entered[N];   /* the round that each member has begun */
+byte completed[N]; /* the last round that each member has completed */
+bool failed[N];
+byte first[N];
+byte done[N];      /* the last round that is complete by a notification */
+byte notified[N];  /* the last round of which each member has notified the others */
+byte arrivals[9];  /* [me * N + other]: the last round at which the other is known to have arrived */
 byte pushed[9];    /* [from * N + to]: the last round of which "completed" was sent */
-byte known[N];     /* the last round that is over, as it has told all neighbours */
+byte announced[N]; /* the last complete round of which all neighbours are notified */
 byte covered[N];   /* the last round of which the parent knows the whole subtree */
-byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: nobody has */
+byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none has */
 
 /* The parent of the LAST is the MIDDLE, and that of the MIDDLE is member 0. */
 #ifdef APART
@@ -55,69 +59,69 @@ byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: nobo
 #define NEAR(a, b) ((a) != (b))
 #endif
 
-/* Notices on their way, by sender and receiver: a round, the least since known then, and what it
- * says: that the sender has arrived, that its subtree has, or that the round is over. */
+/* Notifications in transit, by sender and receiver: a round, the first_bypassed that the sender
+ * knew, and the kind: the sender has arrived, its subtree has arrived, or the round is complete. */
 #define ARRIVED 0
 #define SUBTREE 1
-#define OVER    2
+#define COMPLETED    2
 #define FLIGHT(a, b) flight[(a) * N + (b)]
 chan flight[9] = [6] of { byte, byte, byte }
 
-/* A member enters round n: aside, if it has seen that the device is lost, and from then on always; or
- * as ever, if it was told so and has not looked yet. */
+/* A member enters round n. It bypasses the device, if it has detected the failure, and always from
+ * then on. It arrives at the device, if a notification has come and it has not processed it yet. */
 inline begin()
 {
 	atomic {
 		entered[me] = n;
 		if
-		:: lost[me] ->
-			aside = true;
-			since[me] = LEAST(since[me], n)
-		:: !aside
+		:: failed[me] ->
+			bypassing = true;
+			first[me] = LEAST(first[me], n)
+		:: !bypassing
 		fi
 	}
 }
 
-/* Tell a neighbour that round r is over, once. */
-inline over_to(to, r)
+/* Send "completed r" to a neighbour, once. */
+inline completed_to(to, r)
 {
 	if
 	:: NEAR(me, to) && pushed[me * N + to] < r ->
 		pushed[me * N + to] = r;
 #ifndef SILENT
-		FLIGHT(me, to) ! r, since[me], OVER
+		FLIGHT(me, to) ! r, first[me], COMPLETED
 #endif
 	:: else
 	fi
 }
 
-inline over_all(r)
+inline completed_to_all(r)
 {
-	over_to(0, r);
-	over_to(1, r);
-	over_to(2, r)
+	completed_to(0, r);
+	completed_to(1, r);
+	completed_to(2, r)
 }
 
-/* It leaves n. */
+/* The member leaves n. */
 inline complete()
 {
 	atomic {
 		if
-		:: lost[me] -> over_all(n)
+		:: failed[me] -> completed_to_all(n)
 		:: else
 		fi;
 		assert(entered[0] >= n && entered[1] >= n && entered[2] >= n);
-		assert(verdict[n] == 2 || verdict[n] == (since[me] <= n)); /* one verdict */
-		verdict[n] = (since[me] <= n);
+		assert(verdict[n] == 2 || verdict[n] == (first[me] <= n)); /* all members agree */
+		verdict[n] = (first[me] <= n);
 		completed[me] = n;
 		n++
 	}
 }
 
-inline tell(to)
+inline notify(to)
 {
 	if
-	:: NEAR(me, to) -> FLIGHT(me, to) ! n, since[me], ARRIVED
+	:: NEAR(me, to) -> FLIGHT(me, to) ! n, first[me], ARRIVED
 	:: else
 	fi
 }
@@ -128,19 +132,20 @@ inline take(from)
 		nempty(FLIGHT(from, me)) ->
 		FLIGHT(from, me) ? r, s, o;
 		if
-		:: o == OVER -> over[me] = (r > over[me] -> r : over[me])
+		:: o == COMPLETED -> done[me] = (r > done[me] -> r : done[me])
 		:: o == SUBTREE ->
-			heard[me * N + LAST] = (r > heard[me * N + LAST] -> r : heard[me * N + LAST]);
-			heard[me * N + from] = (r > heard[me * N + from] -> r : heard[me * N + from])
+			arrivals[me * N + LAST] = (r > arrivals[me * N + LAST] -> r : arrivals[me * N + LAST]);
+			arrivals[me * N + from] = (r > arrivals[me * N + from] -> r : arrivals[me * N + from])
 		:: else ->
-			heard[me * N + from] = (r > heard[me * N + from] -> r : heard[me * N + from]);
-			/* Who is in the round tells it at its end, since it is lost then. */
+			arrivals[me * N + from] = (r > arrivals[me * N + from] -> r : arrivals[me * N + from]);
+			/* A member that is in the round sends "completed" at its end, because its device has failed
+			 * now. */
 			answers = completed[me] >= r
 		fi;
-		since[me] = LEAST(since[me], s);
-		lost[me] = true;
+		first[me] = LEAST(first[me], s);
+		failed[me] = true;
 		if
-		:: answers -> over_to(from, r)
+		:: answers -> completed_to(from, r)
 		:: else
 		fi;
 		answers = false;
@@ -150,10 +155,10 @@ inline take(from)
 	}
 }
 
-#define ALL_TOLD (heard[me * N + (me + 1) % N] >= n && heard[me * N + (me + 2) % N] >= n)
+#define ALL_ARRIVED (arrivals[me * N + (me + 1) % N] >= n && arrivals[me * N + (me + 2) % N] >= n)
 
-/* Whether notices say that n is over. */
-#define NOTED (over[me] >= n || (lost[me] && ALL_TOLD))
+/* Whether notifications state that n is complete. */
+#define COMPLETE (done[me] >= n || (failed[me] && ALL_ARRIVED))
 
 /* The progress engine of one member. */
 proctype service(byte me)
@@ -170,8 +175,8 @@ end:	do
 byte taken[2];  /* the last arrival of each that the device has taken */
 byte stored[2]; /* the last release that it has sent to each, */
 byte flag[2];   /* and the last that has landed */
-byte sent[N];   /* the last barrier of which each head has told the other, */
-byte got[N];    /* and of which each has heard; what is between them is on its way */
+byte sent[N];   /* the last barrier of which each domain leader has sent its message to the other, */
+byte got[N];    /* and has received the other's; the messages between are in transit */
 
 active proctype device()
 {
@@ -183,7 +188,7 @@ end:	do
 #else
 	:: atomic { !dead -> dead = true }
 #endif
-	/* What is on its way arrives, be the device dead or not. */
+	/* A store in transit lands, whether the device is dead or not. */
 	:: atomic { flag[0] < stored[0] -> flag[0] = stored[0] }
 	:: atomic { flag[1] < stored[1] -> flag[1] = stored[1] }
 	:: atomic { got[0] < sent[2] -> got[0]++ }
@@ -191,7 +196,7 @@ end:	do
 	od
 }
 
-/* At a dead device nothing arrives. */
+/* A dead device takes no arrival. */
 inline arrive(g)
 {
 	if
@@ -203,18 +208,19 @@ inline arrive(g)
 #ifdef EAGER
 #define HELD false
 #else
-#define HELD (told[me] >= n) /* from then on it is known to be lost, to itself as well */
+#define HELD (notified[me] >= n) /* from then on the failure is known, also to this member */
 #endif
 
-/* As far as a member that is not aside gets without notices: step is what it waits for. */
+/* The steps of a member that does not bypass, as far as it gets without notifications; step is the
+ * event that it waits for. */
 #define GATHERED 1
-#define HEADS    2
+#define LEADERS    2
 #define RELEASED 3
 
 proctype member(byte me)
 {
 	byte n = 1, step;
-	bool aside;
+	bool bypassing;
 
 	do
 	:: n > ROUNDS ->
@@ -224,13 +230,13 @@ proctype member(byte me)
 		atomic {
 			step = 0;
 			if
-			:: aside
-			:: !aside && me < 2 ->
+			:: bypassing
+			:: !bypassing && me < 2 ->
 				arrive(2 * n - 1);
 				step = GATHERED
-			:: !aside && me == 2 ->
+			:: !bypassing && me == 2 ->
 				sent[2] = n;
-				step = HEADS
+				step = LEADERS
 			fi
 		}
 		do
@@ -238,13 +244,13 @@ proctype member(byte me)
 			if
 			:: me == 0 ->
 				sent[0] = n;
-				step = HEADS
+				step = LEADERS
 			:: else ->
 				arrive(2 * n);
 				step = RELEASED
 			fi
 		}
-		:: atomic { step == HEADS && got[me] >= n && !HELD ->
+		:: atomic { step == LEADERS && got[me] >= n && !HELD ->
 			if
 			:: me == 0 ->
 				arrive(2 * n);
@@ -255,30 +261,31 @@ proctype member(byte me)
 		}
 		:: atomic { step == RELEASED && flag[me] >= 2 * n -> break }
 #ifndef RUDE
-		:: atomic { NOTED && me != 1 && sent[me] < n ->
+		:: atomic { COMPLETE && me != 1 && sent[me] < n ->
 			sent[me] = n;
-			step = HEADS
+			step = LEADERS
 		}
-		:: atomic { NOTED && (me == 1 || (sent[me] == n && got[me] >= n)) -> break }
+		:: atomic { COMPLETE && (me == 1 || (sent[me] == n && got[me] >= n)) -> break }
 #else
-		:: atomic { NOTED -> break }
+		:: atomic { COMPLETE -> break }
 #endif
-		:: atomic { (dead || (me == 0 && dead_0)) && me < 2 && !lost[me] -> lost[me] = true }
-		:: atomic { lost[me] && told[me] < n -> told[me] = n; tell(0); tell(1); tell(2) }
+		:: atomic { (dead || (me == 0 && dead_0)) && me < 2 && !failed[me] -> failed[me] = true }
+		:: atomic { failed[me] && notified[me] < n -> notified[me] = n; notify(0); notify(1); notify(2) }
 		:: atomic {
-			me == MIDDLE && told[me] == n && covered[me] < n &&
-			heard[me * N + LAST] >= n ->
+			me == MIDDLE && notified[me] == n && covered[me] < n &&
+			arrivals[me * N + LAST] >= n ->
 			covered[me] = n;
-			FLIGHT(MIDDLE, 0) ! n, since[me], SUBTREE
+			FLIGHT(MIDDLE, 0) ! n, first[me], SUBTREE
 		}
-		/* A head that must wait for the other heads tells its neighbours now, not as it leaves. */
+		/* A domain leader that must wait for the other domain leaders notifies its neighbours now, not
+		 * when it leaves. */
 		:: atomic {
-			NOTED && me != 1 && known[me] < n && !(sent[me] == n && got[me] >= n) ->
-			known[me] = n;
-			over_all(n)
+			COMPLETE && me != 1 && announced[me] < n && !(sent[me] == n && got[me] >= n) ->
+			announced[me] = n;
+			completed_to_all(n)
 		}
 		od;
-		/* It may go now, and with it what it is owed. */
+		/* The member may leave now; the notifications to it are no longer needed. */
 		assert(me == 1 || (sent[me] == n && got[me] >= n)); /* nothing is owed */
 		complete()
 	od
@@ -291,7 +298,7 @@ init
 	atomic {
 		do
 		:: m < N ->
-			since[m] = NONE;
+			first[m] = NONE;
 			run member(m);
 			run service(m);
 			m++

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* v1: in round r tell the member 2^r behind, wait for the one 2^r ahead. EAGER (a fault): tell all
- * at once. */
+/* v1: in round r signal the member 2^r behind, and wait for the member 2^r ahead. EAGER (a fault):
+ * send all signals at once. */
 #include "harness.pml"
 
 proctype member(byte me)

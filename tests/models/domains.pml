@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switch domains of nodes (gba/team/path_hybrid.c): each has a group of a device of its own, whose rounds
- * 2n - 1 and 2n make barrier n, and between them the domain leaders go through v1. Members 0
- * and 1 are in domain 0, 2 and 3 in domain 1, 4 alone in domain 2; the leader of a domain is its
- * first. N is 3 (2 is alone then), 4 or 5. Each node has one member: what happens in a node is in
- * hybrid.pml.
+ * Switch domains of nodes (gba/team/path_hybrid.c). Each domain has a group of its own device,
+ * whose rounds 2n - 1 and 2n make barrier n. Between them the domain leaders run v1. Members 0 and
+ * 1 are in domain 0, 2 and 3 in domain 1, and 4 is alone in domain 2. The leader of a domain is its
+ * first member. N is 3 (2 is alone then), 4 or 5. Each node has one member: hybrid.pml models a
+ * node.
  *
- * Arrivals are stores on their way to the device, releases are stores of the device, made one after
+ * Arrivals are stores in transit to the device. Releases are stores of the device, made one after
  * the other and landing in any order.
  *
- * ONCE (a fault): one round is a barrier: the head turns to the other heads after its release, when
- * the device has let the others go. UNGATHERED (a fault): one round is a barrier: the head turns to
- * the other heads before it arrives, and does not know whether its domain has arrived. EARLY (a
- * fault): the head arrives at the second round before it has heard of the other heads.
+ * ONCE (a fault): one round is a barrier. The domain leader sends its messages to the other domain
+ * leaders after its release, when the device has released its whole domain.
+ * UNGATHERED (a fault): one round is a barrier. The domain leader sends its messages before it
+ * arrives, when its domain may not have arrived.
+ * EARLY (a fault): the domain leader arrives at the second round before it has received the
+ * messages of the other domain leaders.
  */
 #if N == 3
-#define HEADS 2
+#define DOMAINS 2
 #define ALONE 2 /* the member without a group */
 #elif N == 4
-#define HEADS 2
+#define DOMAINS 2
 #define ALONE 7
 #else
-#define HEADS 3
+#define DOMAINS 3
 #define ALONE 4
 #endif
-#define SLOTS   4 /* two for the rounds among heads, then: */
+#define SLOTS   4 /* two for the rounds among domain leaders, then: */
 #define FLAG    2
 #define ARRIVAL 3
 #include "harness.pml"
 
-#define HEAD(i)    (2 * (i))
-#define ISLAND(m)  ((m) / 2)
-#define IS_HEAD(m) ((m) % 2 == 0)
-/* Both parities are one word; the next store to it is made when this one has been seen. */
+#define LEADER(i)    (2 * (i))
+#define DOMAIN(m)  ((m) / 2)
+#define IS_LEADER(m) ((m) % 2 == 0)
+/* Both parities are one word; the next store to it is made when this one has been read. */
 #define RELEASED(m) CELL(m, FLAG, 0)
 #define ARRIVED(m)  CELL(m, ARRIVAL, 0)
 #define NEXT(g)     (((g) + 1) % SPACE)
@@ -43,41 +45,41 @@ proctype device(byte i)
 
 	do
 	:: atomic {
-		word[ARRIVED(HEAD(i))] == NEXT(g) && word[ARRIVED(HEAD(i) + 1)] == NEXT(g) ->
+		word[ARRIVED(LEADER(i))] == NEXT(g) && word[ARRIVED(LEADER(i) + 1)] == NEXT(g) ->
 			g = NEXT(g)
 	}
-	set(RELEASED(HEAD(i)), g);
-	set(RELEASED(HEAD(i) + 1), g) /* which lands before or after */
+	set(RELEASED(LEADER(i)), g);
+	set(RELEASED(LEADER(i) + 1), g) /* which lands before or after */
 	od
 }
 
-/* Arrive at the next round of the island's group. */
+/* Arrive at the next round of the domain's group. */
 inline arrive()
 {
 	g = NEXT(g);
 	set(ARRIVED(me), g)
 }
 
-inline heads()
+inline leaders_barrier()
 {
 	atomic {
 		distance = 1;
 		slot = 0;
-		set(CELL(HEAD((ISLAND(me) + 1) % HEADS), 0, seq), seq)
+		set(CELL(LEADER((DOMAIN(me) + 1) % DOMAINS), 0, seq), seq)
 	}
 	do
 	:: atomic {
-		distance < HEADS && REACHED(word[CELL(me, slot, seq)], seq) ->
+		distance < DOMAINS && REACHED(word[CELL(me, slot, seq)], seq) ->
 			distance = distance * 2;
 			slot++;
 			if
-			:: distance < HEADS ->
-				set(CELL(HEAD((ISLAND(me) + distance) % HEADS), slot, seq), seq)
+			:: distance < DOMAINS ->
+				set(CELL(LEADER((DOMAIN(me) + distance) % DOMAINS), slot, seq), seq)
 			:: else ->
 				skip
 			fi
 	}
-	:: distance >= HEADS ->
+	:: distance >= DOMAINS ->
 		break
 	od
 }
@@ -91,11 +93,11 @@ proctype member(byte me)
 		entered[me] = seq;
 		if
 		:: me == ALONE ->
-			heads()
+			leaders_barrier()
 		:: else ->
 #ifdef UNGATHERED
 			if
-			:: IS_HEAD(me) -> heads()
+			:: IS_LEADER(me) -> leaders_barrier()
 			:: else
 			fi;
 #else
@@ -105,7 +107,7 @@ proctype member(byte me)
 			arrive();
 #endif
 			if
-			:: IS_HEAD(me) -> heads()
+			:: IS_LEADER(me) -> leaders_barrier()
 			:: else
 			fi;
 #endif

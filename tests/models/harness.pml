@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all models share: words that stores reach late and in any order, and the two questions.
+ * The common part of all models: words that stores reach late and in any order, and the two
+ * properties.
  *
- * Sequences are modulo 4, compared by the sign of their difference, so a member runs through any
- * number of barriers and over any number of wraps in a finite space: the search is over all
- * rounds, not over the first few. Four is enough, since what is compared differs by -2 to 1.
+ * Sequences are modulo 4, compared by the sign of their difference. So a member runs through any
+ * number of barriers and over any number of wraps in a finite space, and the search covers all
+ * rounds. Four is enough, because compared sequences differ by -2 to 1.
  *
- * A store waits in the channel of its word until the network delivers it; words are independent of
+ * A store waits in the channel of its word until the network delivers it. Words are independent of
  * each other, which is weaker than the order of any CPU and as weak as a network's. With ONE_WORD
- * both parities share a word, and its stores keep their order, as in shared memory (coherence);
- * REORDER takes that order away.
+ * both parities share a word, and its stores keep their order, as in shared memory (coherence).
+ * REORDER removes that order.
  *
  * N members; SLOTS slots for each.
  */
@@ -33,7 +34,7 @@
 #endif
 #define CELLS (N * WORDS)
 
-byte word[CELLS];                      /* what a reader sees */
+byte word[CELLS];                      /* the value that a reader sees */
 chan flight[CELLS] = [DEPTH] of { byte } /* stores that have not landed */
 byte flying;                           /* how many */
 byte entered[N];                       /* the barrier that each has begun */
@@ -46,7 +47,8 @@ inline set(cell, seq)
 	flying++
 }
 
-/* The first question: is anybody left behind? The second, can all go on, is Spin's own. */
+/* The first property: no member leaves a round that another member has not begun. The second
+ * property, no deadlock, is checked by Spin itself. */
 inline leave(seq)
 {
 	d_step {
@@ -62,7 +64,7 @@ inline leave(seq)
 	}
 }
 
-/* It stops only when nothing is in flight, so if all members wait as well, that is a deadlock. */
+/* It stops only when no store is in flight. If all members wait as well, that is a deadlock. */
 active proctype network()
 {
 	byte c, v;

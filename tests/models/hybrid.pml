@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Several nodes: gather in the node on a counter, v1 among the leaders, release in the node by one
- * word. Members 0, 1 and 2 are on node 0, 3 and 4 on node 1, 5 alone on node 2; the leader of a node
- * is its first. NODES is 1, 2 or 3, and N is 3, 5 or 6 to match.
+ * word. Members 0, 1 and 2 are on node 0, 3 and 4 on node 1, and 5 is alone on node 2. The leader
+ * of a node is its first member. NODES is 1, 2 or 3, and N is 3, 5 or 6 to match.
  *
- * With one node no leader is needed: the last to arrive releases (FLAT).
+ * With one node no leader is needed: the last member to arrive releases the node (FLAT).
  *
- * The counter is an atomic add, done at once, and not before the adder's own stores have landed
- * (release). It is never reset: in the product it has 64 bits, here it runs modulo 4 barriers.
+ * The counter is an atomic add. It is performed at once, but not before the earlier stores of its
+ * member have landed (release). The counter is never reset: in the product it has 64 bits, here it
+ * runs modulo 4 barriers.
  *
- * EARLY (a fault): release before the other nodes have been heard. RESET (a fault): the leader puts
- * the counter back to 0 after it has released the others.
+ * EARLY (a fault): the leader releases its node before the signals of the other nodes have come.
+ * RESET (a fault): the leader resets the counter to 0 after it has released the node.
  */
 #define LEADERS NODES
-#define SLOTS   3 /* two for the rounds among leaders, the last is the node's release word */
+#define SLOTS   3 /* two for the rounds among leaders; the last one is the node's release word */
 #define RELEASE 2
 #include "harness.pml"
 
@@ -35,7 +36,7 @@ proctype member(byte me)
 		entered[me] = seq;
 #ifdef FLAT
 		atomic {
-			empty(flight[RELEASED(0)]); /* the adder's own: the others have seen it */
+			empty(flight[RELEASED(0)]); /* the member's own word: the others have read it */
 			arrived[0] = (arrived[0] + 1) % (N * SPACE);
 			if
 			:: arrived[0] == (N * seq) % (N * SPACE) ->
@@ -93,7 +94,7 @@ proctype member(byte me)
 			:: HERE(node) > 1 ->
 				set(RELEASED(node), seq)
 			:: else ->
-				skip /* nobody would read it */
+				skip /* no member would read it */
 			fi;
 #endif
 #ifdef RESET

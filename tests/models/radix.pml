@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * v2: in a round with distance d tell the members at d, 2d, ... (K - 1)d, and wait for as many
- * before the next round.
+ * v2: in a round with distance d signal the members at d, 2d, ... (K - 1)d, and wait for as many
+ * signals before the next round.
  *
- * LANES (the source library's fault): each lane goes on to its next round by itself. A member can
- * then be told of others whom the teller has not heard, and leaves too early when N > K.
+ * LANES (the fault of the source library): each lane continues to its next round by itself. A
+ * signal can then count for members whose signals its sender has not received, and a member leaves
+ * too early when N > K.
  */
 #include "harness.pml"
 
 #ifndef LANES
-/* All signals of the round with this distance; `first` is its first slot. */
-inline tell()
+/* Send all signals of the round with this distance; `first` is its first slot. */
+inline signal_all()
 {
 	lane = 1;
 	do
@@ -33,7 +34,7 @@ proctype member(byte me)
 			entered[me] = seq;
 			distance = 1;
 			first = 0;
-			tell()
+			signal_all()
 		}
 		do
 		:: atomic {
@@ -44,7 +45,7 @@ proctype member(byte me)
 				:: lane == K || lane * distance >= N ->
 					first = first + K - 1;
 					distance = distance * K;
-					tell()
+					signal_all()
 				:: else ->
 					skip
 				fi
@@ -56,9 +57,9 @@ proctype member(byte me)
 	od
 }
 #else
-/* Two lanes (K = 3) and two rounds are enough to show it. */
-#define HEARD(lane, round)  REACHED(word[CELL(me, 2 * (round) + (lane) - 1, seq)], seq)
-#define TELL(lane, round, far) set(CELL((me + far) % N, 2 * (round) + (lane) - 1, seq), seq)
+/* Two lanes (K = 3) and two rounds are enough to show the fault. */
+#define RECEIVED(lane, round)  REACHED(word[CELL(me, 2 * (round) + (lane) - 1, seq)], seq)
+#define SIGNAL(lane, round, far) set(CELL((me + far) % N, 2 * (round) + (lane) - 1, seq), seq)
 
 proctype member(byte me)
 {
@@ -70,18 +71,18 @@ proctype member(byte me)
 			entered[me] = seq;
 			one = 0;
 			two = 0;
-			TELL(1, 0, 1);
-			TELL(2, 0, 2)
+			SIGNAL(1, 0, 1);
+			SIGNAL(2, 0, 2)
 		}
 		do
 		:: atomic {
-			one == 0 && HEARD(1, 0) ->
+			one == 0 && RECEIVED(1, 0) ->
 				one = 1;
-				TELL(1, 1, 3)
+				SIGNAL(1, 1, 3)
 		}
-		:: one == 1 && HEARD(1, 1) ->
+		:: one == 1 && RECEIVED(1, 1) ->
 			one = 2
-		:: two == 0 && HEARD(2, 0) ->
+		:: two == 0 && RECEIVED(2, 0) ->
 			two = 2 /* 2 * 3 is not below 6 */
 		:: one == 2 && two == 2 ->
 			break
