@@ -3,8 +3,9 @@
 # Debian packages of another suite, or sources, without a change to this system: apt with a state of its
 # own in a directory of the build. Source it.
 
-# apt_private_start DIR SUITE: read the lists of SUITE, packages and sources, from the mirror that this
-# system uses. Fails on a system without apt or Debian's mirror, and where the mirror does not answer.
+# apt_private_start DIR SUITES [TYPES]: read the lists of the suites from the mirror that this system uses:
+# packages and sources, or what TYPES names ("deb"). Fails on a system without apt or Debian's mirror, and
+# where the mirror does not answer.
 apt_private_start() {
     apt_private_dir=$1
     command -v apt-get >/dev/null 2>&1 || return 1
@@ -14,7 +15,7 @@ apt_private_start() {
     [ -n "$apt_private_mirror" ] || return 1
     mkdir -p "$apt_private_dir/lists/partial" "$apt_private_dir/archives/partial" || return 1
     {
-        echo 'Types: deb deb-src'
+        echo "Types: ${3:-deb deb-src}"
         echo "URIs: $apt_private_mirror"
         echo "Suites: $2"
         echo 'Components: main'

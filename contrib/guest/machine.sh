@@ -1,0 +1,223 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The guests of contrib/vm, which sources it: their files, QEMU, the switch, requests, logs.
+# shellcheck disable=SC2154 # variables of contrib/vm
+
+machine_limit=600 # seconds until a guest must be ready, which only a hang reaches
+
+# Written to the log of the kernel by "WARN", "BUG", an oops and their like; lower case words by checks that
+# a kernel with debugging has.
+machine_faults='WARNING:|BUG:|Oops|general protection fault|Kernel panic|Call Trace:|UBSAN:|KASAN:'
+machine_faults+='|refcount_t:|corruption|lockdep|INFO: task .* blocked|sleeping function|scheduling while atomic'
+machine_faults+='|Bad page|unable to handle|irq .*: nobody cared'
+
+# COMMAND...: the files of the directory that the guests share with contrib/vm.
+machine_share() {
+    local share=$run/share
+
+    mkdir "$share"
+    printf '%s\0' "$@" >"$share/command"
+    env -0 >"$share/environment"
+    printf '%s\n' "$PWD" >"$share/directory"
+    printf '%s\n' "$top" >"$share/top"
+    printf '%s\n' "${names[*]}" >"$share/names"
+    : >"$share/modules"
+    [ "${#modules[@]}" -eq 0 ] || printf '%s\n' "${modules[@]}" >"$share/modules"
+    ! $each || : >"$share/each"
+}
+
+# The initramfs: busybox, the modules of guest_modules, and contrib/guest/init.
+machine_initramfs() {
+    local from=$downloads/kernel-$kernel to=$run/initramfs
+
+    mkdir -p "$to/bin"
+    cp "$from/bin/busybox" "$to/bin/"
+    cp -r "$from/modules" "$from/order" "$to/"
+    cp "$top/contrib/guest/init" "$to/init"
+    chmod 755 "$to/init"
+    (cd "$to" && find . | "$from/bin/busybox" cpio -o -H newc >"$run/initramfs.cpio" 2>/dev/null)
+}
+
+# Start gba-switchd and wait until its sockets accept connections.
+machine_start_switch() {
+    local tries=0
+
+    switch_dir=$run/ports
+    rm -rf "$switch_dir"
+    mkdir "$switch_dir"
+    "$switchd" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
+    switch_pid=$!
+    until grep -q ready "$log/switch"; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 600 ] || ! kill -0 "$switch_pid" 2>/dev/null; then
+            sed 's/^/vm: gba-switchd: /' "$log/switch" >&2
+            die 70 "gba-switchd does not start"
+        fi
+        sleep 0.05
+    done
+}
+
+# INDEX: the device as QEMU's JSON.
+machine_device() {
+    printf '{"driver": "vfio-user-pci", "id": "gba0", "bus": "rp0", "x-msg-timeout": 60000,
+        "socket": {"type": "unix", "path": "%s/%d"}}' "$switch_dir" "$1"
+}
+
+# INDEX: QEMU's options for the network. The first guest's QEMU is the hub; a socket leads to each other.
+machine_network() {
+    local i
+
+    [ "$guests" -gt 1 ] || return 0
+    if [ "$1" -gt 0 ]; then
+        arguments+=(-netdev "stream,id=net,server=off,reconnect-ms=100,addr.type=unix,addr.path=$run/net$1")
+    else
+        arguments+=(-netdev 'hubport,id=net,hubid=0')
+        for ((i = 1; i < guests; i++)); do
+            arguments+=(-netdev "stream,id=to$i,server=on,addr.type=unix,addr.path=$run/net$i")
+            arguments+=(-netdev "hubport,id=port$i,hubid=0,netdev=to$i")
+        done
+    fi
+    arguments+=(-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:47:42:0$1")
+}
+
+# INDEX: one guest. Sends "NAME ended STATUS" when its QEMU has ended.
+machine_start() {
+    local name=${names[$1]} qemu=$downloads/qemu arguments=() status=0
+
+    ! $kvm || arguments+=(-accel kvm)
+    arguments+=(-accel 'tcg,thread=multi')
+    machine_network "$1"
+    arguments+=(-device 'pcie-root-port,id=rp0,slot=1')
+    ! $device || arguments+=(-device "$(machine_device "$1")")
+    mkfifo "$run/$name.monitor.in" "$run/$name.monitor.out"
+    # Open for both, so that QEMU does not wait for the other side.
+    exec 6<>"$run/$name.monitor.in"
+    cat <>"$run/$name.monitor.out" >"$log/$name.monitor" &
+    echo '{"execute": "qmp_capabilities"}' >&6
+    QEMU_MODULE_DIR=$qemu/usr/lib/x86_64-linux-gnu/qemu \
+        "$qemu/usr/lib64/ld-linux-x86-64.so.2" --library-path "$qemu/usr/lib/x86_64-linux-gnu" \
+        "$qemu/usr/bin/qemu-system-x86_64" -L "$qemu/usr/share/qemu" -L "$qemu/usr/share/seabios" \
+        -name "$name" -machine q35,memory-backend=memory -cpu max -smp "$cpus" -m "$memory" \
+        -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" \
+        -nodefaults -display none -no-reboot -no-user-config \
+        -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
+        -append "console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check nowatchdog \
+rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$append" \
+        -serial "file:$log/$name.console" \
+        -qmp "pipe:$run/$name.monitor" \
+        -device virtio-serial-pci \
+        -chardev "file,id=out,path=$run/$name.out" -device virtserialport,chardev=out,name=out \
+        -chardev "file,id=error,path=$run/$name.error" -device virtserialport,chardev=error,name=error \
+        -chardev "file,id=control,path=$run/control" -device virtserialport,chardev=control,name=control \
+        -fsdev local,id=host,path=/,security_model=none,readonly=on,multidevs=remap \
+        -device virtio-9p-pci,fsdev=host,mount_tag=host \
+        -fsdev "local,id=vm,path=$run/share,security_model=none" \
+        -device virtio-9p-pci,fsdev=vm,mount_tag=vm \
+        "${arguments[@]}" >"$log/$name.qemu" 2>&1 || status=$?
+    echo "$name ended $status" >&5
+}
+
+# INDEX: pass on what the command writes.
+machine_output() {
+    local name=${names[$1]} prefix=
+
+    mkfifo "$run/$name.out" "$run/$name.error"
+    ! $each || prefix=$name:
+    if [ -n "$prefix" ]; then
+        sed -u "s/^/$prefix /" <"$run/$name.out" &
+        output_pids+=($!)
+        sed -u "s/^/$prefix /" <"$run/$name.error" >&2 &
+    else
+        cat <"$run/$name.out" &
+        output_pids+=($!)
+        cat <"$run/$name.error" >&2 &
+    fi
+    output_pids+=($!)
+}
+
+# NAME REQUEST: what contrib/guest/host asks for. The guest waits for the file, which holds the error, if any.
+machine_request() {
+    local index error=
+
+    for index in "${!names[@]}"; do
+        [ "${names[index]}" != "$1" ] || break
+    done
+    case $2 in
+    unplug) echo '{"execute": "device_del", "arguments": {"id": "gba0"}}' >"$run/$1.monitor.in" ;;
+    plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index")}" |
+        tr '\n' ' ' >"$run/$1.monitor.in" ;;
+    kill-switch)
+        [ -z "$switch_pid" ] || kill -KILL "$switch_pid"
+        [ -n "$switch_pid" ] || error='contrib/vm has not started gba-switchd'
+        ;;
+    start-switch) machine_start_switch ;;
+    esac
+    printf '%s' "$error" >"$run/share/$1.new"
+    mv "$run/share/$1.new" "$run/share/$1.done"
+}
+
+# NAME: the messages of its kernel since the command may have started.
+machine_kernel_messages() {
+    [ ! -f "$log/$1.console" ] || sed '1,/vm: ready after/d' "$log/$1.console"
+}
+
+# NAME: why the guest cannot have run the command.
+machine_failed() {
+    if [ -s "$run/share/$1.error" ]; then
+        cat "$run/share/$1.error" >&2
+    else
+        echo "vm: $1 ended early" >&2
+    fi
+    tail -n 5 "$log/$1.qemu" >&2
+    tail -n 20 "$log/$1.console" >&2 || true
+}
+
+# All of it. Exits with the status of the command.
+machine_run() {
+    local i name verb running ready=0 status=0 output_pids=() switch_pid='' begin=$SECONDS
+
+    machine_initramfs
+    ! $device || [ -n "$switch_dir" ] || machine_start_switch
+    mkfifo "$run/control"
+    exec 5<>"$run/control"
+    for ((i = 0; i < guests; i++)); do
+        machine_output "$i"
+        machine_start "$i" &
+    done
+    running=1
+    ! $each || running=$guests
+    while [ "$running" -gt 0 ]; do
+        if ! read -r -t 10 -u 5 name verb _; then
+            [ "$ready" -eq "$guests" ] || [ $((SECONDS - begin)) -lt "$machine_limit" ] ||
+                die 70 "not all guests are ready after $machine_limit s; see --log"
+            ready=$(find "$run/share" -name '*.ready' | wc -l)
+            continue
+        fi
+        case $verb in
+        ended)
+            cp "$run/share/$name".dmesg "$log/" 2>/dev/null || true
+            i=$(cat "$run/share/$name.status" 2>/dev/null) || {
+                machine_failed "$name"
+                exit 70
+            }
+            [ "$status" -ne 0 ] || status=$i
+            running=$((running - 1))
+            ;;
+        *) machine_request "$name" "$verb" ;;
+        esac
+    done
+    # Their writers have ended.
+    if [ "$guests" -eq 1 ] || $each; then
+        wait "${output_pids[@]}"
+    else
+        wait "${output_pids[@]:0:2}"
+    fi
+    for name in "${names[@]}"; do
+        if machine_kernel_messages "$name" | grep -aE "$machine_faults" >&2; then
+            machine_kernel_messages "$name" | head -n 60 >&2
+            echo "vm: the kernel of $name reported a fault" >&2
+            [ "$status" -ne 0 ] || status=1
+        fi
+    done
+    exit "$status"
+}
