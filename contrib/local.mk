@@ -115,6 +115,10 @@ EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packagi
 	contrib/packaging/debian/libopenmpi-gba.install \
 	contrib/packaging/debian/not-installed contrib/packaging/debian/rules \
 	contrib/packaging/debian/source/format
+# Virtual machines.
+EXTRA_DIST += contrib/vm contrib/guest/packages.sh contrib/guest/machine.sh contrib/guest/init \
+	contrib/guest/start contrib/guest/rsh contrib/guest/rshd contrib/guest/host \
+	tests/driver/run tests/driver/guest
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
 contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c

@@ -12,7 +12,7 @@ guest_qemu_suites='trixie trixie-backports'
 guest_modules='virtio_pci virtio_net virtio_console 9pnet_virtio 9p overlay'
 # Where those and the modules that they need are in the package.
 guest_module_files='*/virtio*.ko* */9p*.ko* */netfs.ko* */fscache.ko* */overlay.ko* *failover.ko*
-    */dimlib.ko*'
+    */dimlib.ko* */modules.builtin'
 
 # DIR SUITES: read the lists of the suites, for installation into an empty system.
 guest_suites() {
@@ -76,7 +76,7 @@ guest_make_kernel() {
     for file in "$into"/apt/*.deb; do
         files='./bin/busybox'
         case $file in
-        */linux-image*) files="./boot/* $guest_module_files" ;;
+        */linux-image*) files="./boot/vmlinuz-* $guest_module_files" ;;
         esac
         set -f
         # Not every kernel has every file; what is missing is found below.
@@ -102,10 +102,11 @@ guest_add_module() {
 
     ! grep -qx "$module.ko" "$into/order" || return 0
     file=$(find "$into/lib/modules" -name "${module//_/[-_]}.ko" -o -name "${module//_/[-_]}.ko.xz")
-    [ -f "$file" ] || {
-        echo "no module $module"
-        return 1
-    }
+    if [ ! -f "$file" ]; then
+        # Some kernels have it built in.
+        cat "$into"/lib/modules/*/modules.builtin | tr - _ | grep "/$module.ko$"
+        return
+    fi
     case $file in
     *.xz) xz -dc "$file" >"$into/modules/$module.ko" || return 1 ;;
     *) cp "$file" "$into/modules/$module.ko" || return 1 ;;
