@@ -45,7 +45,7 @@ machine_start_switch() {
     switch_dir=$run/ports
     rm -rf "$switch_dir"
     mkdir "$switch_dir"
-    "$switchd" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
+    "$switchd" --listen "$run/switch.sock" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
     switch_pid=$!
     until grep -q ready "$log/switch"; do
         tries=$((tries + 1))
