@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The messages between gba-switchd and its clients, on a Unix or TCP stream. Pure: encoding and
+ * decoding only. The daemon and the client inside libgba share this file.
+ *
+ * Every message has GBA_SWITCH_MESSAGE_BYTES bytes, little endian. A connection is one port of the
+ * device (gba/spec/device.md, chapter "Ports"). Messages of one connection are processed in the
+ * order in which they were sent, in both directions. Any number may be written at once.
+ *
+ * A session:
+ *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
+ *   client NAME, once, at any time after HELLO: the name of the client's host, for reports.
+ *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
+ *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE.
+ *   switch RELEASE: a release store. switch EVENT: events of a group at this port.
+ *   The switch sends ERROR before it closes a connection that it refuses or drops, if the client
+ *   still takes data. The port goes down with the connection.
+ * A connection that begins with STATUS uses no port: the switch answers TEXT, followed by that many
+ * bytes of JSON, and closes the connection.
+ *
+ * Answers come in the order of the requests, so a client may send several requests before it reads.
+ * Order gives the guarantees of a bus: VALUE and RESULT follow every RELEASE that the device made
+ * before it executed the READ or COMMAND [HOST-6], and a READ follows every ARRIVE and WRITE that
+ * was sent before.
+ */
+#ifndef GBA_SIM_SWITCH_PROTOCOL_H
+#define GBA_SIM_SWITCH_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "GBAs", little endian: the group field of HELLO and STATUS. */
+#define GBA_SWITCH_MAGIC 0x73414247u
+/* Incremented with every change of the messages. A switch refuses another version. */
+#define GBA_SWITCH_PROTOCOL      1u
+#define GBA_SWITCH_MESSAGE_BYTES 32u
+#define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
+#define GBA_SWITCH_SECRET_BYTES  16u
+/* The default port number of TCP. */
+#define GBA_SWITCH_TCP_PORT 7114u
+
+/*
+ * Types of messages, with the fields that they use. All other fields are 0: the decoder refuses a
+ * message in which one is not. "tag": any number; the answer has the same one.
+ */
+enum gba_switch_type {
+    /* code: GBA_SWITCH_PROTOCOL; group: GBA_SWITCH_MAGIC; member: process id; generation: user id;
+     * value: number of the job, for its quota; 0: none. On a Unix socket the switch takes user and
+     * process from the kernel instead. */
+    GBA_SWITCH_HELLO = 1,
+    /* value, key: the secret, see gba_switch_secret_set. After HELLO, over TCP only. */
+    GBA_SWITCH_SECRET = 2,
+    /* The text of the name is in bytes 4 to 31, see gba_switch_name_set. */
+    GBA_SWITCH_NAME = 3,
+    /* code: GBA_SWITCH_PROTOCOL; tag: number of the port; group: GBA_DEV_GROUPS; generation:
+     * GBA_DEV_VERSION; member: GBA_DEV_PORTS; value, key: GBA_DEV_UUID. */
+    GBA_SWITCH_WELCOME = 4,
+    /* group, member, value: sequence (32 bits). An arrival at the group's doorbell. */
+    GBA_SWITCH_ARRIVE = 5,
+    /* The same fields: a NOTIFY at the group's doorbell. An EVENT with GBA_IRQ_ROUND follows. */
+    GBA_SWITCH_NOTIFY = 6,
+    /* group, member, value: sequence (32 bits); key: the address in the release table. It is for
+     * the client alone: any multiple of 8 other than 0. An address that no other membership of the
+     * connection has used tells releases of an earlier team apart. */
+    GBA_SWITCH_RELEASE = 7,
+    /* code: GBA_CMD_*; tag; group, generation, member, value (32 bits), key: the mailbox. All of
+     * it is written, then the command is executed, in one step. */
+    GBA_SWITCH_COMMAND = 8,
+    /* code: GBA_RESULT_*; tag; group, generation, member, value, key: the mailbox after it. */
+    GBA_SWITCH_RESULT = 9,
+    /* code: width in bytes; tag; key: address in the BAR (32 bits). */
+    GBA_SWITCH_READ = 10,
+    /* code, tag, key: as in READ; value: of the register. */
+    GBA_SWITCH_VALUE = 11,
+    /* code: width in bytes; key: address in the BAR (32 bits); value. */
+    GBA_SWITCH_WRITE = 12,
+    /* group; generation: of the group's newest allocation; value: GBA_IRQ_* of the group at this
+     * port. The switch has acknowledged them before it sends this message, so the client needs no
+     * access for that: what it sends next follows the acknowledgement [IRQ-3]. */
+    GBA_SWITCH_EVENT = 13,
+    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL. The first and only message. */
+    GBA_SWITCH_STATUS = 14,
+    /* value: bytes that follow. */
+    GBA_SWITCH_TEXT = 15,
+    /* code: GBA_SWITCH_REFUSED_*. */
+    GBA_SWITCH_ERROR = 16
+};
+
+/* Reasons of an ERROR. */
+enum gba_switch_refusal {
+    GBA_SWITCH_REFUSED_MESSAGE = 1,  /* not a message of this protocol, or out of place */
+    GBA_SWITCH_REFUSED_VERSION = 2,  /* another version of the protocol */
+    GBA_SWITCH_REFUSED_USER = 3,     /* the user or group of the process may not use the switch */
+    GBA_SWITCH_REFUSED_SECRET = 4,   /* wrong secret */
+    GBA_SWITCH_REFUSED_PORTS = 5,    /* all ports are in use */
+    GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
+    GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
+    GBA_SWITCH_REFUSED_IDLE = 8      /* no HELLO or SECRET in time */
+};
+
+struct gba_switch_message {
+    uint8_t type; /* gba_switch_type */
+    uint8_t code;
+    uint16_t tag;
+    uint32_t group;
+    uint32_t generation;
+    uint32_t member;
+    uint64_t value;
+    uint64_t key;
+};
+
+/* Who sends a message. */
+enum gba_switch_sender { GBA_SWITCH_CLIENT, GBA_SWITCH_SERVER };
+
+/* Encode a message. Pure, thread-safe. */
+void gba_switch_encode(const struct gba_switch_message *message,
+                       uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES]);
+
+/*
+ * Decode a message from that sender. Returns false, with *message unspecified, if the sender has no
+ * message of that type, a field that the type does not use is not 0, or a field that the type
+ * limits to 32 bits has more. Does not check the magic, the version or the meaning of a field.
+ * Pure, thread-safe.
+ */
+bool gba_switch_decode(const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES], enum gba_switch_sender sender,
+                       struct gba_switch_message *message);
+
+/* Set and get the secret of a SECRET. Pure, thread-safe. */
+void gba_switch_secret_set(struct gba_switch_message *message,
+                           const uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
+void gba_switch_secret_get(const struct gba_switch_message *message,
+                           uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
+
+/* Whether two secrets are equal, in a time that does not depend on their bytes. Thread-safe. */
+bool gba_switch_secret_equal(const uint8_t a[GBA_SWITCH_SECRET_BYTES],
+                             const uint8_t b[GBA_SWITCH_SECRET_BYTES]);
+
+/*
+ * Parse a secret: 32 hexadecimal digits, then the end of the text or a newline. Returns false,
+ * with *secret unspecified, for any other text. The one form of a key in files and in the
+ * environment. Thread-safe.
+ */
+bool gba_switch_secret_parse(const char *text, uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
+
+/* Make *message a NAME with the first GBA_SWITCH_NAME_BYTES bytes of the text. Thread-safe. */
+void gba_switch_name_set(struct gba_switch_message *message, const char *name);
+/* Get the text of a NAME; every byte that is not a printable ASCII character becomes '?'.
+ * Thread-safe. */
+void gba_switch_name_get(const struct gba_switch_message *message,
+                         char name[GBA_SWITCH_NAME_BYTES + 1]);
+
+/* A line about a refusal, for a log: "wrong key". Never NULL. Thread-safe. */
+const char *gba_switch_refusal_text(unsigned refusal);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The core of gba-switchd: one device (sim/model) with its ports, and the sessions that use them. A
+ * session is a connection of a client (session.c) or a vfio-user device. It attaches to a free
+ * port, makes accesses, and detaches, which takes the link down.
+ *
+ * No thread, no I/O, no own clock: the caller supplies the time and a timer. All functions are for
+ * one thread, that of the event loop.
+ *
+ * Calls of the session's operations are made from inside the functions below. An operation may
+ * queue data, and note that the session must end; it must not call a function of this file, and not
+ * free the session. A detached session gets no call any more.
+ */
+#ifndef GBA_SIM_SWITCH_SWITCH_H
+#define GBA_SIM_SWITCH_SWITCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/model/model.h"
+
+/* What a session does with what leaves the device through its port. */
+struct gba_switch_session_ops {
+    /* Make a release store: `sequence` to the flag at that address of the release table. group: of
+     * the round. Releases of one port come in the order in which the device makes them. */
+    void (*release)(void *session, uint64_t address, uint32_t group, uint32_t member,
+                    uint32_t sequence);
+    /* The device interrupts the port. IRQ_CAUSE and EVENTS of the port page have the reason. Comes
+     * after all releases that the device made before the interrupt. */
+    void (*interrupt)(void *session);
+};
+
+/* The user of a port, for quotas, the log and gba_diag. */
+struct gba_switch_identity {
+    char host[64];    /* name or address of the host; "": this one */
+    char kind[12];    /* "unix", "tcp", "vfio-user" */
+    uint32_t user;    /* UINT32_MAX: not known */
+    uint32_t process; /* 0: not known */
+    uint64_t job;     /* 0: none */
+    bool local;       /* user and process are those of this host's kernel */
+};
+
+/* Times in ns, from 0 to 1,000,000,000. All 0: no delay, and no timer. */
+struct gba_switch_latency {
+    uint32_t up;      /* from the client's host to the switch */
+    uint32_t match;   /* from the last arrival to the first release store */
+    uint32_t release; /* between two release stores of a round; 0: multicast, all at once */
+    uint32_t down;    /* from the switch to the client's host */
+    uint32_t jitter;  /* random, 0 to this, added to up and to down; order of a port is kept */
+    uint32_t loss;    /* arrivals and release stores that are lost, of 1,000,000 */
+    uint32_t seed;    /* of jitter and loss */
+};
+
+struct gba_switch_config {
+    uint32_t groups;     /* 1 to GBA_GROUPS */
+    uint32_t ports;      /* 1 to GBA_PORTS_MAX */
+    uint32_t quota;      /* groups that a port may hold; 0: no limit */
+    uint32_t user_quota; /* groups that the ports of one user may hold together; 0: no limit */
+    uint64_t uuid[2];    /* GBA_DEV_UUID */
+    struct gba_switch_latency latency;
+    /* The time in ns, monotonic. */
+    uint64_t (*now)(void *context);
+    /* Call gba_switch_run at time `due`, or as soon as possible after. Replaces the earlier
+     * request.
+     */
+    void (*wake)(void *context, uint64_t due);
+    /* A secret random number. */
+    uint64_t (*random)(void *context);
+    void *context;
+};
+
+struct gba_switch;
+
+/* Make the device. config is copied. Returns NULL if memory is short. */
+struct gba_switch *gba_switch_create(const struct gba_switch_config *config);
+/* Free it. All sessions have detached. NULL: no effect. */
+void gba_switch_destroy(struct gba_switch *device);
+
+/* A port that no session uses. Returns it, or -1: all ports are in use. The link comes up [PORT-3].
+ * ops and identity are copied. session: passed to ops. */
+int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
+                      void *session, const struct gba_switch_identity *identity);
+
+/* The link of the port goes down: its members are withdrawn, and other ports get events [PORT-4].
+ * What is delayed on its link is lost. */
+void gba_switch_detach(struct gba_switch *device, uint32_t port);
+
+/*
+ * Make one access through that port, as a bus does: width 1, 2, 4 or 8; any address. Returns the
+ * value of a read; 0 for a write. Delayed arrivals and releases of the port come first, so that a
+ * read pushes them [HOST-6]. A write to a doorbell is delayed as the latency says.
+ */
+uint64_t gba_switch_read(struct gba_switch *device, uint32_t port, uint32_t address,
+                         unsigned width);
+void gba_switch_write(struct gba_switch *device, uint32_t port, uint32_t address, unsigned width,
+                      uint64_t value);
+
+/* Write 64 bits to register GBA_BELL_* of a group's doorbell page. The fast path of
+ * gba_switch_write. A group that does not exist is an error of the access, which the device counts.
+ */
+void gba_switch_ring(struct gba_switch *device, uint32_t port, uint32_t group, uint32_t bell,
+                     uint64_t value);
+
+/* The mailbox of a port. */
+struct gba_switch_mailbox {
+    uint32_t group, generation, member, value;
+    uint64_t key;
+};
+
+/* Write the mailbox and execute GBA_CMD_*, in one step. The mailbox is set to its new contents.
+ * Returns GBA_RESULT_*. */
+uint32_t gba_switch_command(struct gba_switch *device, uint32_t port, uint32_t command,
+                            struct gba_switch_mailbox *mailbox);
+
+/* Make the delayed stores and arrivals that are due. */
+void gba_switch_run(struct gba_switch *device);
+
+/* The state of the device, to read only. */
+const struct gba_model *gba_switch_model(const struct gba_switch *device);
+
+/* Why a membership of the newest allocation of a group has ended. */
+enum gba_switch_absence {
+    GBA_SWITCH_PRESENT,   /* has not ended, or has never begun */
+    GBA_SWITCH_LEFT,      /* LEAVE or CONFIRM */
+    GBA_SWITCH_DIED,      /* LEAVE with GBA_LEAVE_DIED */
+    GBA_SWITCH_LINK_DOWN, /* its port went down */
+};
+
+#endif
