@@ -78,7 +78,8 @@ enum gba_switch_type {
      * port. The switch has acknowledged them before it sends this message, so the client needs no
      * access for that: what it sends next follows the acknowledgement [IRQ-3]. */
     GBA_SWITCH_EVENT = 13,
-    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL. The first and only message. */
+    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL. In place of HELLO: over TCP, SECRET
+     * follows, and no other message. */
     GBA_SWITCH_STATUS = 14,
     /* value: bytes that follow. */
     GBA_SWITCH_TEXT = 15,

@@ -56,6 +56,7 @@ struct gba_switch_config {
     uint32_t ports;      /* 1 to GBA_PORTS_MAX */
     uint32_t quota;      /* groups that a port may hold; 0: no limit */
     uint32_t user_quota; /* groups that the ports of one user may hold together; 0: no limit */
+    uint32_t job_quota;  /* the same for the ports of one job of a user */
     uint64_t uuid[2];    /* GBA_DEV_UUID */
     struct gba_switch_latency latency;
     /* The time in ns, monotonic. */
@@ -115,15 +116,33 @@ uint32_t gba_switch_command(struct gba_switch *device, uint32_t port, uint32_t c
 /* Make the delayed stores and arrivals that are due. */
 void gba_switch_run(struct gba_switch *device);
 
+/* Set the host of a port's identity, which a client may send after it has attached. Truncated. */
+void gba_switch_set_host(struct gba_switch *device, uint32_t port, const char *host);
+
 /* The state of the device, to read only. */
 const struct gba_model *gba_switch_model(const struct gba_switch *device);
 
-/* Why a membership of the newest allocation of a group has ended. */
-enum gba_switch_absence {
-    GBA_SWITCH_PRESENT,   /* has not ended, or has never begun */
-    GBA_SWITCH_LEFT,      /* LEAVE or CONFIRM */
-    GBA_SWITCH_DIED,      /* LEAVE with GBA_LEAVE_DIED */
-    GBA_SWITCH_LINK_DOWN, /* its port went down */
+/* The user of a port; NULL: no session is attached. Valid until it detaches. */
+const struct gba_switch_identity *gba_switch_user(const struct gba_switch *device, uint32_t port);
+
+/* Why a membership has ended. */
+enum gba_switch_end {
+    GBA_SWITCH_NOT_ENDED,
+    GBA_SWITCH_LEFT,     /* LEAVE or CONFIRM */
+    GBA_SWITCH_DIED,     /* LEAVE with GBA_LEAVE_DIED */
+    GBA_SWITCH_LINK_DOWN /* its port went down */
 };
+
+/* What is known about a membership that has ended, until its group is allocated again. */
+struct gba_switch_former {
+    uint32_t end;     /* gba_switch_end */
+    uint32_t port;    /* of the member */
+    uint32_t process; /* and host: of the user of that port at that time */
+    char host[64];
+};
+
+/* A membership of the newest allocation of a group. group, member: of the device. */
+const struct gba_switch_former *gba_switch_former(const struct gba_switch *device, uint32_t group,
+                                                  uint32_t member);
 
 #endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the control unit of the device does not know: users and jobs, and why a membership ended. */
+#include <string.h>
+
+#include "sim/switch/state.h"
+
+static bool same_user(const struct gba_switch_identity *a, const struct gba_switch_identity *b)
+{
+    return a->user == b->user && a->local == b->local;
+}
+
+bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
+{
+    const struct gba_switch_config *config = &device->config;
+    const struct gba_switch_identity *own = &device->port[port].identity;
+    uint32_t user = 0, job = 0;
+
+    if (config->user_quota == 0 && config->job_quota == 0)
+        return false;
+    for (uint32_t group = 0; group < device->model.groups; group++) {
+        uint32_t holder = device->model.group[group].record.holder;
+        const struct gba_switch_identity *other;
+
+        if (holder == 0)
+            continue;
+        other = &device->port[holder - 1].identity;
+        user += same_user(own, other);
+        job += same_user(own, other) && own->job == other->job;
+    }
+    return (config->user_quota != 0 && user >= config->user_quota) ||
+           (config->job_quota != 0 && job >= config->job_quota);
+}
+
+/* --- What becomes of members --- */
+
+static void end_member(struct gba_switch *device, uint32_t group, uint32_t member, uint32_t port,
+                       uint32_t end)
+{
+    const struct gba_switch_identity *identity = &device->port[port].identity;
+    struct gba_switch_former *former = &device->former[group][member];
+
+    former->end = end;
+    former->port = port;
+    former->process = identity->process;
+    memcpy(former->host, identity->host, sizeof(former->host));
+}
+
+/* Note the end of all members of a port in a group. */
+static void end_members(struct gba_switch *device, uint32_t group, uint32_t port, uint32_t end)
+{
+    const struct gba_model_group *g = &device->model.group[group];
+
+    for (uint32_t member = 0; member < g->record.members; member++) {
+        if (g->bound[member] == 1 + port)
+            end_member(device, group, member, port, end);
+    }
+}
+
+void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command)
+{
+    const struct gba_model_port *bank = &device->model.port[port];
+    uint32_t group = bank->group;
+
+    if (group >= device->model.groups ||
+        device->model.group[group].record.generation != bank->generation)
+        return;
+    if (command == GBA_CMD_CONFIRM)
+        end_members(device, group, port, GBA_SWITCH_LEFT);
+    if (command == GBA_CMD_LEAVE && bank->member < GBA_MEMBERS_MAX &&
+        device->model.group[group].bound[bank->member] == 1 + port)
+        end_member(device, group, bank->member, port,
+                   bank->value == GBA_LEAVE_DIED ? GBA_SWITCH_DIED : GBA_SWITCH_LEFT);
+}
+
+void gba_switch_note_down(struct gba_switch *device, uint32_t port)
+{
+    for (uint32_t group = 0; group < device->model.groups; group++)
+        end_members(device, group, port, GBA_SWITCH_LINK_DOWN);
+}
+
+void gba_switch_note_alloc(struct gba_switch *device, uint32_t group)
+{
+    memset(device->former[group], 0, sizeof(device->former[group]));
+}
+
+const struct gba_switch_former *gba_switch_former(const struct gba_switch *device, uint32_t group,
+                                                  uint32_t member)
+{
+    return &device->former[group][member];
+}

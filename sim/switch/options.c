@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/switch/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/types.h"
+#include "sim/switch/protocol.h"
+
+enum {
+    OPT_LISTEN = 256,
+    OPT_GROUP,
+    OPT_TCP,
+    OPT_KEY_FILE,
+    OPT_GROUPS,
+    OPT_PORTS,
+    OPT_QUOTA,
+    OPT_USER_QUOTA,
+    OPT_JOB_QUOTA,
+    OPT_CLIENT_TIMEOUT,
+    OPT_LATENCY,
+    OPT_LOG_LEVEL
+};
+
+static const struct option long_options[] = {
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"group", required_argument, NULL, OPT_GROUP},
+    {"tcp", required_argument, NULL, OPT_TCP},
+    {"key-file", required_argument, NULL, OPT_KEY_FILE},
+    {"groups", required_argument, NULL, OPT_GROUPS},
+    {"ports", required_argument, NULL, OPT_PORTS},
+    {"quota", required_argument, NULL, OPT_QUOTA},
+    {"user-quota", required_argument, NULL, OPT_USER_QUOTA},
+    {"job-quota", required_argument, NULL, OPT_JOB_QUOTA},
+    {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
+    {"latency", required_argument, NULL, OPT_LATENCY},
+    {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static const char help[] =
+    "Usage: gba-switchd [OPTION]...\n"
+    "Run a simulated switch with a Global Barrier Accelerator for the hosts and jobs that connect\n"
+    "to it. Runs in the foreground until SIGTERM or SIGINT.\n"
+    "\n"
+    "  --listen PATH          Unix socket; none: no Unix socket. Default:\n"
+    "                         $XDG_RUNTIME_DIR/gba-switchd.sock, or /run/gba/switch.sock\n"
+    "  --group GROUP          group whose members may connect to the Unix socket;\n"
+    "                         default: the group of this process\n"
+    "  --tcp [HOST]:[PORT]    also listen on TCP; needs --key-file. Default host: loopback;\n"
+    "                         default port: 7114; port 0: any free one\n"
+    "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
+    "                         by its owner alone\n"
+    "  --groups N             barrier groups, 1 to 32; default: 32\n"
+    "  --ports N              ports, one for each connection, 1 to 708; default: 708\n"
+    "  --quota N              groups that a port may hold; 0: no limit; default: 0\n"
+    "  --user-quota N         groups that all ports of a user may hold; 0: no limit; default: 0\n"
+    "  --job-quota N          groups that all ports of a job may hold; 0: no limit; default: 0\n"
+    "  --client-timeout S     seconds after which a client is dropped that reads nothing;\n"
+    "                         1 to 3600; default: 30\n"
+    "  --latency NAME=VALUE,...\n"
+    "                         times of the links and the switch, with a unit (ns, us, ms, s): up,\n"
+    "                         match, release, down, jitter; loss with % or ppm; seed. Default: 0\n"
+    "  --log-level LEVEL      error, warning, info or debug; default: info\n"
+    "  --help                 print this help\n"
+    "  --version              print the version\n";
+
+static bool complain(const char *option, const char *value, const char *allowed)
+{
+    fprintf(stderr, "gba-switchd: %s %s: not valid; allowed: %s\n", option, value, allowed);
+    return false;
+}
+
+static bool parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
+                         uint32_t *number)
+{
+    char *end, allowed[64];
+    unsigned long long value;
+
+    value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : (end = "?", 0);
+    if (*end != '\0' || value < least || value > most) {
+        snprintf(allowed, sizeof(allowed), "%u to %u", least, most);
+        return complain(option, text, allowed);
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* "HOST:PORT"; an IPv6 address in brackets. */
+static bool parse_tcp(const char *text, struct gba_switchd_options *options)
+{
+    const char *colon = strrchr(text, ':');
+    size_t length = colon == NULL ? 0 : (size_t)(colon - text);
+    uint32_t port = GBA_SWITCH_TCP_PORT;
+
+    if (colon == NULL || length >= sizeof(options->tcp_host))
+        return complain("--tcp", text, "[HOST]:[PORT]");
+    if (colon[1] != '\0' && !parse_number("--tcp: port", colon + 1, 0, 65535, &port))
+        return false;
+    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    memcpy(options->tcp_host, text, length);
+    options->tcp_host[length] = '\0';
+    if (length == 0)
+        snprintf(options->tcp_host, sizeof(options->tcp_host), "127.0.0.1");
+    snprintf(options->tcp_port, sizeof(options->tcp_port), "%u", port);
+    return true;
+}
+
+static bool set_listen(const char *path, struct gba_switchd_options *options)
+{
+    if (strcmp(path, "none") == 0)
+        path = "";
+    else if (path[0] != '/')
+        return complain("--listen", path, "an absolute path, or none");
+    if ((size_t)snprintf(options->listen, sizeof(options->listen), "%s", path) >=
+        sizeof(options->listen))
+        return complain("--listen", path, "a path of 107 bytes at most");
+    return true;
+}
+
+static bool set_default_listen(struct gba_switchd_options *options)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    char path[4096];
+
+    if (runtime == NULL || runtime[0] != '/' || geteuid() == 0)
+        return set_listen("/run/gba/switch.sock", options);
+    snprintf(path, sizeof(path), "%s/gba-switchd.sock", runtime);
+    return set_listen(path, options);
+}
+
+static bool parse_latency(const char *text, struct gba_switchd_options *options)
+{
+    char message[200];
+    const char *wrong =
+        gba_switchd_latency_parse(text, &options->latency, message, sizeof(message));
+
+    if (wrong == NULL)
+        return true;
+    fprintf(stderr, "gba-switchd: --latency %s: %s\n", text, wrong);
+    return false;
+}
+
+static bool set_option(int option, const char *value, struct gba_switchd_options *options)
+{
+    switch (option) {
+    case OPT_LISTEN:
+        return set_listen(value, options);
+    case OPT_GROUP:
+        options->group = value;
+        return true;
+    case OPT_TCP:
+        return parse_tcp(value, options);
+    case OPT_KEY_FILE:
+        options->key_file = value;
+        return true;
+    case OPT_GROUPS:
+        return parse_number("--groups", value, 1, GBA_GROUPS, &options->groups);
+    case OPT_PORTS:
+        return parse_number("--ports", value, 1, GBA_PORTS_MAX, &options->ports);
+    case OPT_QUOTA:
+        return parse_number("--quota", value, 0, GBA_GROUPS, &options->quota);
+    case OPT_USER_QUOTA:
+        return parse_number("--user-quota", value, 0, GBA_GROUPS, &options->user_quota);
+    case OPT_JOB_QUOTA:
+        return parse_number("--job-quota", value, 0, GBA_GROUPS, &options->job_quota);
+    case OPT_CLIENT_TIMEOUT:
+        return parse_number("--client-timeout", value, 1, 3600, &options->client_timeout);
+    case OPT_LATENCY:
+        return parse_latency(value, options);
+    case OPT_LOG_LEVEL:
+        return gba_switchd_log_parse(value, &options->log_level) ||
+               complain("--log-level", value, "error, warning, info or debug");
+    default: /* getopt_long has printed what is wrong */
+        return false;
+    }
+}
+
+static bool check(struct gba_switchd_options *options, bool listen_given)
+{
+    if (!listen_given && !set_default_listen(options))
+        return false;
+    if (options->tcp_host[0] != '\0' && options->key_file == NULL) {
+        fprintf(stderr, "gba-switchd: --tcp needs --key-file: without a key every process that "
+                        "reaches the port could use the switch\n");
+        return false;
+    }
+    return true;
+}
+
+enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
+                                                  struct gba_switchd_options *options)
+{
+    bool listen_given = false;
+    int option;
+
+    *options = (struct gba_switchd_options){.groups = GBA_GROUPS,
+                                            .ports = GBA_PORTS_MAX,
+                                            .client_timeout = 30,
+                                            .log_level = GBA_SWITCHD_INFO};
+    while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return GBA_SWITCHD_EXIT_OK;
+        }
+        if (option == 'V') {
+            printf("gba-switchd %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
+                   GBA_VERSION_RELEASE);
+            return GBA_SWITCHD_EXIT_OK;
+        }
+        listen_given |= option == OPT_LISTEN;
+        if (!set_option(option, optarg, options))
+            return GBA_SWITCHD_EXIT_USAGE;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "gba-switchd: unexpected argument %s; see gba-switchd --help\n",
+                argv[optind]);
+        return GBA_SWITCHD_EXIT_USAGE;
+    }
+    return check(options, listen_given) ? GBA_SWITCHD_RUN : GBA_SWITCHD_EXIT_USAGE;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of gba-switchd. */
+#ifndef GBA_SIM_SWITCH_OPTIONS_H
+#define GBA_SIM_SWITCH_OPTIONS_H
+
+#include "sim/switch/log.h"
+#include "sim/switch/switch.h"
+
+/* Size of the path of a Unix socket, with the terminator. */
+#define GBA_SWITCHD_PATH_MAX 108
+
+struct gba_switchd_options {
+    char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */
+    const char *group;                 /* of the socket file; NULL: that of the process */
+    char tcp_host[256];                /* to bind; "": no TCP */
+    char tcp_port[16];
+    const char *key_file; /* NULL: no TCP */
+    uint32_t groups, ports;
+    uint32_t quota, user_quota, job_quota; /* groups; 0: no limit */
+    uint32_t client_timeout;               /* s; see session.h */
+    struct gba_switch_latency latency;
+    enum gba_switchd_level log_level;
+};
+
+/* What to do after parsing. */
+enum gba_switchd_action { GBA_SWITCHD_RUN, GBA_SWITCHD_EXIT_OK, GBA_SWITCHD_EXIT_USAGE };
+
+/* Parse the command line. Prints the help, the version, or what is wrong. */
+enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
+                                                  struct gba_switchd_options *options);
+
+/* Parse the text of --latency, "up=1us,match=200ns". *latency keeps the values that the text does
+ * not name. Returns NULL, or what is wrong: a text of the caller's buffer. */
+const char *gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency,
+                                      char *message, unsigned long size);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The core of gba-switchd from inside: its state, and what switch.c calls. link.c carries accesses
+ * to the device and its stores and interrupts to the sessions, with the latency. account.c knows
+ * users: quotas, and which membership ended why. For the thread of switch.h.
+ */
+#ifndef GBA_SIM_SWITCH_STATE_H
+#define GBA_SIM_SWITCH_STATE_H
+
+#include "sim/switch/fifo.h"
+#include "sim/switch/switch.h"
+
+struct gba_switch_port {
+    bool attached;
+    struct gba_switch_session_ops ops;
+    void *session;
+    struct gba_switch_identity identity;
+    struct gba_switch_fifo up, down; /* to the device, to the session */
+};
+
+struct gba_switch {
+    struct gba_switch_config config;
+    bool delayed;        /* some latency is not 0 */
+    uint64_t luck;       /* state of the random numbers of jitter and loss */
+    uint64_t armed;      /* time of the wake-up that was requested; UINT64_MAX: none */
+    uint32_t ports_used; /* 1 + the highest port that was ever attached */
+    struct gba_model model;
+    struct gba_model_effects effects; /* of the last access */
+    struct gba_switch_port port[GBA_PORTS_MAX];
+    struct gba_switch_former former[GBA_GROUPS][GBA_MEMBERS_MAX];
+};
+
+/* --- link.c --- */
+
+/* Make one access now, and send what the device sends. Returns the value of a read. */
+uint64_t gba_switch_make(struct gba_switch *device, const struct gba_model_access *access);
+
+/* Send the releases and interrupts of device->effects, with the latency. group: of the access; any
+ * if there are no releases. */
+void gba_switch_emit(struct gba_switch *device, uint32_t group);
+
+/* Let the device take all delayed writes of a port now: a later access of the port never passes
+ * them. */
+void gba_switch_push_up(struct gba_switch *device, uint32_t port);
+
+/* Send the port all that is delayed on its way down: an answer never passes it. */
+void gba_switch_push_down(struct gba_switch *device, uint32_t port);
+
+/* --- account.c --- */
+
+/* Whether the user of the port, or its job, holds as many groups as its quota allows. The quota of
+ * the port itself is the model's. */
+bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port);
+
+/* Note which memberships the command in the mailbox of that port is about to end. A command that
+ * then fails ends none; the notes of memberships that have not ended are not read. */
+void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command);
+
+/* Note that all memberships of the port end because its link goes down. */
+void gba_switch_note_down(struct gba_switch *device, uint32_t port);
+
+/* Forget the notes of a group, which has been allocated again. */
+void gba_switch_note_alloc(struct gba_switch *device, uint32_t group);
+
+#endif
