@@ -7,3 +7,21 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/control.h sim/model/control.c \
 	sim/model/port.h sim/model/port.c \
 	sim/model/driver.h sim/model/driver.c sim/model/reclaim.c
+
+# gba-switchd, the switch as a daemon. The core needs the model alone. The client in libgba has
+# protocol.c, too.
+GBA_SWITCH_CORE = \
+	sim/switch/protocol.h sim/switch/protocol.c sim/switch/switch.h sim/switch/switch.c \
+	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
+GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
+	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
+	sim/switch/report.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
+	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
+if HAVE_LIBEVENT
+sbin_PROGRAMS += sim/switch/gba-switchd
+endif
+sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) \
+	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
+	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
+sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS)
+sim_switch_gba_switchd_LDADD = sim/libgbamodel.la $(LIBEVENT_LIBS)

@@ -79,11 +79,12 @@ static bool complain(const char *option, const char *value, const char *allowed)
 static bool parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
                          uint32_t *number)
 {
-    char *end, allowed[64];
     unsigned long long value;
+    char *end, allowed[64];
 
-    value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : (end = "?", 0);
-    if (*end != '\0' || value < least || value > most) {
+    value = strtoull(text, &end, 10);
+    /* strtoull takes signs and spaces. */
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < least || value > most) {
         snprintf(allowed, sizeof(allowed), "%u to %u", least, most);
         return complain(option, text, allowed);
     }
@@ -213,7 +214,7 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
         }
         if (option == 'V') {
             printf("gba-switchd %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
-                   GBA_VERSION_RELEASE);
+                   GBA_VERSION_PATCH);
             return GBA_SWITCHD_EXIT_OK;
         }
         listen_given |= option == OPT_LISTEN;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gba-switchd from inside. Everything runs in one thread, in callbacks of one event loop. Lowest
+ * first: protocol, the core (switch.h), report, session, listen, main.
+ */
+#ifndef GBA_SIM_SWITCH_DAEMON_H
+#define GBA_SIM_SWITCH_DAEMON_H
+
+#include <sys/queue.h>
+
+#include <event2/event.h>
+
+#include "sim/switch/options.h"
+#include "sim/switch/protocol.h"
+#include "sim/switch/switch.h"
+
+struct gba_session; /* session.h */
+
+struct gba_switchd {
+    const struct gba_switchd_options *options;
+    struct event_base *base;
+    struct gba_switch *device;
+    uint64_t started; /* ns, of CLOCK_MONOTONIC */
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    uint32_t connections;                /* sessions, with and without a port */
+    uint64_t accepted, refused, dropped; /* connections since the start */
+    LIST_HEAD(, gba_session) sessions;
+    /* Sessions that have data to send, or that end. */
+    TAILQ_HEAD(gba_session_queue, gba_session) dirty;
+};
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t gba_switchd_clock(void);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gba-switchd: starts, says that it is ready, runs the event loop, and stops. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/switch/listen.h"
+#include "sim/switch/session.h"
+
+/* Exit codes beside 0. */
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct wakeup {
+    struct gba_switchd *daemon;
+    struct event *timer;
+};
+
+uint64_t gba_switchd_clock(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* --- What the core asks for --- */
+
+static uint64_t core_now(void *context)
+{
+    (void)context;
+    return gba_switchd_clock();
+}
+
+static uint64_t core_random(void *context)
+{
+    uint64_t number = 0;
+
+    (void)context;
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
+        gba_switchd_log(GBA_SWITCHD_ERROR, "no random numbers: %s", strerror(errno));
+        abort(); /* a key that can be guessed protects nothing */
+    }
+    return number;
+}
+
+static void core_wake(void *context, uint64_t due)
+{
+    const struct wakeup *wakeup = context;
+    uint64_t now = gba_switchd_clock(), delay = due > now ? due - now : 0;
+    const struct timeval time = {.tv_sec = (time_t)(delay / 1000000000u),
+                                 .tv_usec = (suseconds_t)(delay % 1000000000u / 1000u)};
+
+    event_add(wakeup->timer, &time);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *context)
+{
+    const struct wakeup *wakeup = context;
+
+    (void)fd;
+    (void)what;
+    gba_switch_run(wakeup->daemon->device);
+    gba_session_flush(wakeup->daemon);
+}
+
+/* --- Start and stop --- */
+
+/* Tell systemd, if it has started this process. The message is a datagram; a name that begins with
+ * '@' is an abstract socket. */
+static void notify(const char *state)
+{
+    const char *name = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = name == NULL ? 0 : strlen(name);
+    int fd;
+
+    if (length == 0 || length >= sizeof(address.sun_path))
+        return;
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@')
+        address.sun_path[0] = '\0';
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) < 0)
+        gba_switchd_log(GBA_SWITCHD_WARNING, "cannot notify %s: %s", name, strerror(errno));
+    close(fd);
+}
+
+static void on_stop(evutil_socket_t number, short what, void *context)
+{
+    struct gba_switchd *daemon = context;
+
+    (void)what;
+    gba_switchd_log(GBA_SWITCHD_INFO, "stopping: %s", strsignal(number));
+    event_base_loopbreak(daemon->base);
+}
+
+/* A descriptor for each connection. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static struct event_base *make_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config == NULL)
+        return NULL;
+    /* Latencies are microseconds: libevent's usual resolution is a millisecond. */
+    if (event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+        base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+static struct gba_switch *make_device(const struct gba_switchd_options *options,
+                                      struct wakeup *wakeup)
+{
+    struct gba_switch_config config = {.groups = options->groups,
+                                       .ports = options->ports,
+                                       .quota = options->quota,
+                                       .user_quota = options->user_quota,
+                                       .job_quota = options->job_quota,
+                                       .latency = options->latency,
+                                       .now = core_now,
+                                       .wake = core_wake,
+                                       .random = core_random,
+                                       .context = wakeup};
+
+    /* A switch that has started again is another unit: it knows no group of the old one. */
+    config.uuid[0] = core_random(NULL);
+    config.uuid[1] = core_random(NULL);
+    return gba_switch_create(&config);
+}
+
+static void print_ready(const struct gba_switchd *daemon,
+                        const struct gba_switchd_listeners *listeners)
+{
+    printf("gba-switchd ready:%s groups=%" PRIu32 " ports=%" PRIu32 "\n", listeners->where,
+           daemon->options->groups, daemon->options->ports);
+    fflush(stdout);
+    gba_switchd_log(GBA_SWITCHD_INFO, "ready:%s", listeners->where);
+    notify("READY=1\nSTATUS=Switching\n");
+}
+
+/* Listen, and run until a signal. */
+static bool serve(struct gba_switchd *daemon)
+{
+    struct gba_switchd_listeners listeners;
+    struct event *terminate = evsignal_new(daemon->base, SIGTERM, on_stop, daemon);
+    struct event *interrupt = evsignal_new(daemon->base, SIGINT, on_stop, daemon);
+    bool good = gba_switchd_listen(daemon, &listeners) && terminate != NULL && interrupt != NULL &&
+                event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0;
+
+    if (good) {
+        print_ready(daemon, &listeners);
+        good = event_base_dispatch(daemon->base) >= 0;
+        notify("STOPPING=1\n");
+    }
+    gba_switchd_listen_close(&listeners);
+    gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);
+    if (interrupt != NULL)
+        event_free(interrupt);
+    if (terminate != NULL)
+        event_free(terminate);
+    return good;
+}
+
+static int run(const struct gba_switchd_options *options)
+{
+    struct gba_switchd daemon = {.options = options, .started = gba_switchd_clock()};
+    struct wakeup wakeup = {.daemon = &daemon};
+    int code = EXIT_FAILED;
+
+    LIST_INIT(&daemon.sessions);
+    TAILQ_INIT(&daemon.dirty);
+    if (options->key_file != NULL && !gba_switchd_read_key(options->key_file, daemon.secret))
+        return EXIT_FAILED;
+    daemon.base = make_base();
+    if (daemon.base == NULL)
+        goto out_of_memory;
+    wakeup.timer = evtimer_new(daemon.base, on_wake, &wakeup);
+    if (wakeup.timer == NULL)
+        goto free_base;
+    daemon.device = make_device(options, &wakeup);
+    if (daemon.device == NULL)
+        goto free_timer;
+    code = serve(&daemon) ? EXIT_SUCCESS : EXIT_FAILED;
+    gba_switch_destroy(daemon.device);
+    event_free(wakeup.timer);
+    event_base_free(daemon.base);
+    return code;
+free_timer:
+    event_free(wakeup.timer);
+free_base:
+    event_base_free(daemon.base);
+out_of_memory:
+    gba_switchd_log(GBA_SWITCHD_ERROR, "out of memory");
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static struct gba_switchd_options options;
+
+    switch (gba_switchd_options_parse(argc, argv, &options)) {
+    case GBA_SWITCHD_EXIT_OK:
+        return EXIT_SUCCESS;
+    case GBA_SWITCHD_EXIT_USAGE:
+        return EXIT_USAGE;
+    default:
+        break;
+    }
+    gba_switchd_log_level(options.log_level);
+    signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    return run(&options);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session from inside, and what it has to send. outbox.c is below messages.c, which carries out
+ * what a client asks for, and that is below session.c, which has the connection.
+ */
+#ifndef GBA_SIM_SWITCH_OUTBOX_H
+#define GBA_SIM_SWITCH_OUTBOX_H
+
+#include "sim/switch/daemon.h"
+
+struct evbuffer;
+
+/* What the session expects: a greeting; the secret; messages; that its last data is sent. */
+enum gba_session_state {
+    GBA_SESSION_GREETING,
+    GBA_SESSION_SECRET,
+    GBA_SESSION_OPEN,
+    GBA_SESSION_LAST
+};
+
+/* Values of `end` beside the reasons of GBA_SWITCH_ERROR. */
+enum {
+    GBA_SESSION_GOES_ON = 0,
+    GBA_SESSION_CLOSED = 0x100 /* by the client */,
+    GBA_SESSION_DONE /* has its status */
+};
+
+struct gba_session {
+    struct gba_switchd *daemon;
+    LIST_ENTRY(gba_session) link;
+    TAILQ_ENTRY(gba_session) dirty_link;
+    bool dirty;
+    bool tcp;
+    bool wants_status; /* the greeting was STATUS */
+    bool interrupted;  /* its port has events */
+    bool paused;       /* it is not read from */
+    enum gba_session_state state;
+    unsigned end; /* why it ends */
+    int fd;
+    uint32_t port; /* in the state GBA_SESSION_OPEN */
+    struct gba_switch_identity identity;
+    struct event *readable, *writable, *greeting;
+    struct evbuffer *in, *out;
+};
+
+/* The session for the log: "user 1000, process 4711 (unix)". Valid until the next call. */
+const char *gba_session_label(const struct gba_session *session);
+
+/* Let the next flush look at the session. */
+void gba_session_mark(struct gba_session *session);
+
+/* End the session at the next flush. reason: of GBA_SWITCH_ERROR, or GBA_SESSION_*. The first
+ * reason counts; while its status is being sent, a session can still fail. */
+void gba_session_end(struct gba_session *session, unsigned reason);
+
+/* Queue a message. */
+void gba_session_put(struct gba_session *session, const struct gba_switch_message *message);
+
+#endif

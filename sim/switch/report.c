@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* open_memstream */
+#include "sim/switch/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/types.h"
+
+/* Print a text as a JSON string. It has printable ASCII characters only. */
+static void print_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* What a process of this host does, by the state in /proc/PID/stat: "PID (NAME) STATE ...". */
+static const char *process_state(uint32_t process)
+{
+    char path[64], line[512], *state = NULL;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return "gone";
+    if (fgets(line, sizeof(line), file) != NULL)
+        state = strrchr(line, ')');
+    fclose(file);
+    if (state == NULL || strlen(state) < 3)
+        return "gone";
+    switch (state[2]) {
+    case 'T':
+    case 't':
+        return "stopped";
+    case 'Z':
+    case 'X':
+        return "gone";
+    default:
+        return "running";
+    }
+}
+
+static void print_port(FILE *out, const struct gba_switchd *daemon, uint32_t port,
+                       const struct gba_switch_identity *user)
+{
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    uint32_t held = 0;
+
+    for (uint32_t group = 0; group < model->groups; group++)
+        held += model->group[group].record.holder == 1 + port;
+    fprintf(out, "{\"port\":%" PRIu32 ",\"kind\":\"%s\",\"host\":", port, user->kind);
+    print_text(out, user->host);
+    fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"", user->user,
+            user->process, user->job);
+    if (user->local)
+        fprintf(out, ",\"process\":\"%s\"", process_state(user->process));
+    fprintf(out, ",\"groups_held\":%" PRIu32 ",\"quota\":%" PRIu32 "}", held,
+            model->port[port].quota);
+}
+
+static bool has_bit(const uint64_t *mask, uint32_t member)
+{
+    return (mask[member / 64] >> member % 64 & 1) != 0;
+}
+
+static const char *member_state(const struct gba_model_group *group, uint32_t member,
+                                const struct gba_switch_former *former)
+{
+    static const char *const ends[] = {[GBA_SWITCH_NOT_ENDED] = "left",
+                                       [GBA_SWITCH_LEFT] = "left",
+                                       [GBA_SWITCH_DIED] = "died",
+                                       [GBA_SWITCH_LINK_DOWN] = "link down"};
+
+    switch (group->record.membership[member]) {
+    case GBA_MEMBERSHIP_EMPTY:
+        return "never came";
+    case GBA_MEMBERSHIP_LEFT:
+        return ends[former->end];
+    default:
+        break;
+    }
+    if (has_bit(group->core.arrived_mask, member))
+        return "arrived";
+    if (group->core.arrived_count != 0)
+        return "missing";
+    return group->table[member] == 0 ? "joined" : "ready";
+}
+
+static void print_member(FILE *out, const struct gba_switchd *daemon, uint32_t group,
+                         uint32_t member)
+{
+    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+    const struct gba_switch_former *former = gba_switch_former(daemon->device, group, member);
+    uint32_t port = g->bound[member] - 1u;
+    const struct gba_switch_identity *user =
+        g->bound[member] == 0 ? NULL : gba_switch_user(daemon->device, port);
+
+    fprintf(out, "{\"member\":%" PRIu32 ",\"state\":\"%s\"", member,
+            member_state(g, member, former));
+    if (user != NULL || former->end != GBA_SWITCH_NOT_ENDED) {
+        fprintf(out, ",\"port\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"host\":",
+                user != NULL ? port : former->port, user != NULL ? user->process : former->process);
+        print_text(out, user != NULL ? user->host : former->host);
+    }
+    if (user != NULL && user->local)
+        fprintf(out, ",\"process\":\"%s\"", process_state(user->process));
+    fputc('}', out);
+}
+
+static void print_counters(FILE *out, const uint64_t counters[GBA_COUNTERS])
+{
+    static const char *const names[GBA_COUNTERS] = {[GBA_COUNTER_ARRIVALS] = "arrivals",
+                                                    [GBA_COUNTER_RELEASES] = "releases",
+                                                    [GBA_COUNTER_ROUNDS] = "rounds",
+                                                    [GBA_COUNTER_REPEATS] = "repeats",
+                                                    [GBA_COUNTER_LATE] = "late",
+                                                    [GBA_COUNTER_ERR_ACCESS] = "access_errors",
+                                                    [GBA_COUNTER_ERR_SEQUENCE] = "sequence_errors",
+                                                    [GBA_COUNTER_ERR_MEMBER] = "member_errors",
+                                                    [GBA_COUNTER_ERR_DISABLED] = "disabled_errors",
+                                                    [GBA_COUNTER_ERR_CONFIG] = "config_errors"};
+
+    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        fprintf(out, "%s\"%s\":%" PRIu64, i == 0 ? "" : ",", names[i], counters[i]);
+}
+
+static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t group)
+{
+    static const char *const lives[] = {[GBA_LIFE_FREE] = "free",
+                                        [GBA_LIFE_ALLOCATED] = "allocated",
+                                        [GBA_LIFE_ARMED] = "armed",
+                                        [GBA_LIFE_TAKEN] = "taken back"};
+    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+
+    fprintf(out,
+            "{\"group\":%" PRIu32 ",\"state\":\"%s\",\"generation\":%" PRIu32
+            ",\"sequence\":%" PRIu32 ",\"members\":%" PRIu32 ",\"joined\":%" PRIu32
+            ",\"arrived\":%" PRIu32,
+            group, lives[g->record.life], g->record.generation, g->core.sequence, g->record.members,
+            g->record.present, g->core.arrived_count);
+    if (g->record.holder != 0)
+        fprintf(out, ",\"holder\":%" PRIu32, g->record.holder - 1);
+    fputs(",\"counters\":{", out);
+    print_counters(out, g->core.counters);
+    fputs("},\"member\":[", out);
+    for (uint32_t member = 0; member < g->record.members; member++) {
+        fputs(member == 0 ? "\n" : ",\n", out);
+        print_member(out, daemon, group, member);
+    }
+    fputs("]}", out);
+}
+
+static void print_device(FILE *out, const struct gba_switchd *daemon)
+{
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    uint8_t uuid[16];
+
+    fprintf(out,
+            "{\"version\":\"%d.%d.%d\",\"protocol\":%u,\"registers\":\"%" PRIu32 ".%" PRIu32
+            "\",\"uuid\":\"",
+            GBA_VERSION_MAJOR, GBA_VERSION_MINOR, GBA_VERSION_PATCH, GBA_SWITCH_PROTOCOL,
+            model->version >> 16, model->version & 0xFFFF);
+    gba_model_uuid(model, uuid);
+    for (unsigned i = 0; i < sizeof(uuid); i++)
+        fprintf(out, "%02x", uuid[i]);
+    fprintf(out,
+            "\",\"uptime_s\":%" PRIu64 ",\"groups_total\":%" PRIu32 ",\"ports_total\":%" PRIu32
+            ",\"bad_accesses\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"refused\":%" PRIu64
+            ",\"dropped\":%" PRIu64,
+            (gba_switchd_clock() - daemon->started) / 1000000000u, model->groups, model->ports,
+            model->bad_access, daemon->accepted, daemon->refused, daemon->dropped);
+}
+
+static void print_all(FILE *out, const struct gba_switchd *daemon)
+{
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    bool first = true;
+
+    print_device(out, daemon);
+    fputs(",\n\"ports\":[", out);
+    for (uint32_t port = 0; port < model->ports; port++) {
+        const struct gba_switch_identity *user = gba_switch_user(daemon->device, port);
+
+        if (user == NULL)
+            continue;
+        fputs(first ? "\n" : ",\n", out);
+        print_port(out, daemon, port, user);
+        first = false;
+    }
+    fputs("],\n\"groups\":[", out);
+    first = true;
+    for (uint32_t group = 0; group < model->groups; group++) {
+        if (model->group[group].record.life == GBA_LIFE_FREE)
+            continue;
+        fputs(first ? "\n" : ",\n", out);
+        print_group(out, daemon, group);
+        first = false;
+    }
+    fputs("]}\n", out);
+}
+
+char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    bool bad;
+
+    *length = 0;
+    if (out == NULL)
+        return NULL;
+    print_all(out, daemon);
+    bad = ferror(out) != 0;
+    if (fclose(out) != 0 || bad) {
+        free(text);
+        *length = 0;
+        return NULL;
+    }
+    return text;
+}
