@@ -28,17 +28,27 @@ GBA_MODEL_TESTS = \
 	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair \
 	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports \
 	tests/unit/test_control_search
+# The core of gba-switchd: pure, too.
+GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS =
 if HAVE_CMOCKA
-check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_OTHER_UNIT_TESTS)
-TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_OTHER_UNIT_TESTS)
+check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
+TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 endif
-tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
+tests/unit/%.$(OBJEXT) tests/conformance/%.$(OBJEXT) tests/switch/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
+$(GBA_SWITCH_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
+$(GBA_SWITCH_TESTS): sim/libgbamodel.la
+tests_switch_test_protocol_SOURCES = tests/switch/test_protocol.c sim/switch/protocol.h \
+	sim/switch/protocol.c
+tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
+	$(GBA_SWITCH_CORE)
+tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
+	$(GBA_SWITCH_CORE) sim/switch/latency.c
 
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c \

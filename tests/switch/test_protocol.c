@@ -80,9 +80,9 @@ static bool takes(struct gba_switch_message message, enum gba_switch_sender send
 
 static void test_sender(void **state)
 {
-    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,  GBA_SWITCH_SECRET,  GBA_SWITCH_NAME,
-                                        GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY,  GBA_SWITCH_COMMAND,
-                                        GBA_SWITCH_READ,   GBA_SWITCH_WRITE,   GBA_SWITCH_STATUS};
+    static const uint8_t of_client[] = {GBA_SWITCH_HELLO,  GBA_SWITCH_SECRET, GBA_SWITCH_NAME,
+                                        GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY, GBA_SWITCH_COMMAND,
+                                        GBA_SWITCH_READ,   GBA_SWITCH_WRITE,  GBA_SWITCH_STATUS};
 
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
@@ -188,9 +188,9 @@ static void test_refusal_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout), cmocka_unit_test(test_sender),
+        cmocka_unit_test(test_layout),        cmocka_unit_test(test_sender),
         cmocka_unit_test(test_unused_fields), cmocka_unit_test(test_secret),
-        cmocka_unit_test(test_name), cmocka_unit_test(test_refusal_text),
+        cmocka_unit_test(test_name),          cmocka_unit_test(test_refusal_text),
     };
 
     return cmocka_run_group_tests_name("switch: protocol", tests, NULL, NULL);
