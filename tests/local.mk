@@ -41,6 +41,22 @@ $(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
+# The daemon itself. They need no more of it than its messages.
+GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile
+if HAVE_LIBEVENT
+if HAVE_CMOCKA
+check_PROGRAMS += $(GBA_DAEMON_TESTS)
+TESTS += $(GBA_DAEMON_TESTS)
+endif
+endif
+GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c sim/switch/protocol.h \
+	sim/switch/protocol.c
+tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
+tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
+tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
+	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
+$(GBA_DAEMON_TESTS): private LDADD = $(CMOCKA_LIBS)
+$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT)
 $(GBA_SWITCH_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_SWITCH_TESTS): sim/libgbamodel.la
 tests_switch_test_protocol_SOURCES = tests/switch/test_protocol.c sim/switch/protocol.h \

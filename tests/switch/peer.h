@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A real gba-switchd as a child process, and clients that send it messages one by one. Every wait
+ * ends after PEER_PATIENCE_MS, as a failure. */
+#ifndef GBA_TESTS_PEER_H
+#define GBA_TESTS_PEER_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <cmocka.h>
+
+#include "gba/spec/gba_regs.h"
+#include "sim/switch/protocol.h"
+
+#define PEER_PATIENCE_MS 60000
+
+struct daemon_process {
+    pid_t pid;
+    int out;          /* its standard output, after the ready line */
+    char socket[108]; /* path of its Unix socket */
+    char key[80];     /* path of the key file, if it was made */
+    char directory[32];
+    uint16_t tcp_port; /* 0: no TCP */
+};
+
+/* Make a directory for sockets and keys in the current one. peer_clean removes it, and all in it.
+ */
+void peer_directory(struct daemon_process *process);
+void peer_clean(struct daemon_process *process);
+
+/* Write a key file with that text and mode into the directory. */
+void peer_write_key(struct daemon_process *process, const char *text, unsigned mode);
+
+/* Start gba-switchd with --listen and these options (the last one NULL), and wait until it is
+ * ready.
+ */
+void peer_start(struct daemon_process *process, const char *const *options);
+/* The same for a daemon that ends before it is ready. Returns its exit code. */
+int peer_start_fails(struct daemon_process *process, const char *const *options);
+/* Send it the signal and wait for it. Returns the exit code, or -1 if a signal ended it. */
+int peer_stop(struct daemon_process *process, int signal);
+
+/* Connect. They fail the test if they cannot. */
+int peer_unix(const struct daemon_process *process);
+int peer_tcp(const struct daemon_process *process);
+
+/* Connect to the Unix socket as a client, with the greeting. *port: its number. */
+int peer_client(const struct daemon_process *process, uint32_t *port);
+/* The same by TCP, with that key. */
+int peer_tcp_client(const struct daemon_process *process, const char *key, uint32_t *port);
+
+void peer_send(int fd, const struct gba_switch_message *message);
+/* Receive the next message. Returns false if the connection was closed instead. */
+bool peer_receive(int fd, struct gba_switch_message *message);
+/* Receive a message of that type, or fail. */
+struct gba_switch_message peer_expect(int fd, uint8_t type);
+/* Fail unless the next message is an ERROR of that code, and then the connection is closed. */
+void peer_expect_refusal(int fd, unsigned refusal);
+
+void peer_hello(int fd);
+/* One command; returns its RESULT, after which *mailbox is the new mailbox. */
+uint32_t peer_command(int fd, uint32_t command, struct gba_switch_message *mailbox);
+uint64_t peer_read(int fd, uint32_t address, uint8_t width);
+void peer_write(int fd, uint32_t address, uint8_t width, uint64_t value);
+void peer_arrive(int fd, uint32_t group, uint32_t member, uint32_t sequence);
+
+/* Allocate a group whose member m is client m, and arm it. Round 1 is next. */
+struct gba_switch_message peer_group(const int *client, uint32_t members);
+
+/* All text of a STATUS, to be freed. */
+char *peer_status(int fd);
+
+/* Open descriptors of the daemon. */
+unsigned peer_descriptors(const struct daemon_process *process);
+
+#endif

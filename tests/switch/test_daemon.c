@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A real gba-switchd on a Unix socket and on TCP: sessions, rounds, failures of links, start and
+ * stop. */
+#include "tests/switch/peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define KEY       "000102030405060708090a0b0c0d0e0f"
+#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
+
+static struct daemon_process process;
+
+static int setup(void **state)
+{
+    (void)state;
+    peer_directory(&process);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (process.pid > 0)
+        peer_stop(&process, SIGKILL);
+    peer_clean(&process);
+    return 0;
+}
+
+static void start(const char *option, const char *value)
+{
+    const char *const options[] = {"--log-level=error", option, value, NULL};
+
+    peer_start(&process, options);
+}
+
+/* With TCP on any free port of the loopback interface. */
+static void start_tcp(const char *option)
+{
+    char key[128];
+    const char *const options[] = {"--log-level=error", "--tcp=:0", key, option, NULL};
+
+    peer_write_key(&process, KEY "\n", 0600);
+    snprintf(key, sizeof(key), "--key-file=%s", process.key);
+    peer_start(&process, options);
+}
+
+static void close_all(const int *client, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        close(client[i]);
+}
+
+static void test_welcome(void **state)
+{
+    struct gba_switch_message first, second;
+    int client[2];
+
+    (void)state;
+    start("--groups", "5");
+    for (unsigned i = 0; i < 2; i++) {
+        client[i] = peer_unix(&process);
+        peer_hello(client[i]);
+    }
+    first = peer_expect(client[0], GBA_SWITCH_WELCOME);
+    second = peer_expect(client[1], GBA_SWITCH_WELCOME);
+    assert_int_equal(first.code, GBA_SWITCH_PROTOCOL);
+    assert_int_equal(first.tag + second.tag, 1); /* ports 0 and 1 */
+    assert_int_equal(first.group, 5);
+    assert_int_equal(first.generation, GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
+    assert_int_equal(first.member, GBA_PORTS_MAX);
+    assert_true(first.value == second.value && first.key == second.key);
+    assert_true(first.value != 0 || first.key != 0);
+    assert_int_equal(peer_read(client[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), second.tag);
+    assert_int_equal(peer_read(client[1], GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4), 5);
+    assert_int_equal(peer_read(client[1], GBA_DEVICE_BASE + GBA_DEV_GROUPS, 8), GBA_READ_NONE);
+    close_all(client, 2);
+}
+
+/* One round after the other, of members on Unix sockets and on TCP. Nobody gets a release before
+ * the last one has arrived. */
+static void test_rounds(void **state)
+{
+    enum { MEMBERS = 4 };
+    struct gba_switch_message group, release;
+    int client[MEMBERS];
+    uint32_t port;
+
+    (void)state;
+    start_tcp(NULL);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        client[i] =
+            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, KEY, &port);
+    group = peer_group(client, MEMBERS);
+    for (uint32_t round = 1; round <= 200; round++) {
+        uint32_t last = round % MEMBERS;
+
+        for (uint32_t member = 0; member < MEMBERS; member++) {
+            if (member != last)
+                peer_arrive(client[member], group.group, member, round);
+        }
+        /* An answer would come behind a release. */
+        for (uint32_t member = 0; member < MEMBERS; member++)
+            assert_int_equal(
+                peer_read(client[member], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4),
+                round - 1);
+        peer_arrive(client[last], group.group, last, round);
+        for (uint32_t member = 0; member < MEMBERS; member++) {
+            release = peer_expect(client[member], GBA_SWITCH_RELEASE);
+            assert_int_equal(release.group, group.group);
+            assert_int_equal(release.member, member);
+            assert_int_equal(release.value, round);
+            assert_int_equal(release.key, 0x1000 + 8 * member);
+        }
+    }
+    close_all(client, MEMBERS);
+}
+
+/* Several members behind one connection, and many messages in one write, also in pieces. */
+static void test_shared_connection(void **state)
+{
+    enum { MEMBERS = 40 };
+    uint8_t bytes[MEMBERS * GBA_SWITCH_MESSAGE_BYTES];
+    struct gba_switch_message group, release;
+    int client[MEMBERS];
+    uint32_t port;
+
+    (void)state;
+    start(NULL, NULL);
+    client[0] = peer_client(&process, &port);
+    for (unsigned i = 1; i < MEMBERS; i++)
+        client[i] = client[0];
+    group = peer_group(client, MEMBERS);
+    for (uint32_t member = 0; member < MEMBERS; member++) {
+        const struct gba_switch_message message = {
+            .type = GBA_SWITCH_ARRIVE, .group = group.group, .member = member, .value = 1};
+
+        gba_switch_encode(&message, bytes + member * GBA_SWITCH_MESSAGE_BYTES);
+    }
+    assert_int_equal(send(client[0], bytes, 33, 0), 33);
+    assert_int_equal(send(client[0], bytes + 33, sizeof(bytes) - 33, 0), sizeof(bytes) - 33);
+    for (uint32_t member = 0; member < MEMBERS; member++) {
+        release = peer_expect(client[0], GBA_SWITCH_RELEASE);
+        assert_int_equal(release.member, member);
+        assert_int_equal(release.value, 1);
+    }
+    close(client[0]);
+}
+
+static void test_notify(void **state)
+{
+    struct gba_switch_message group, event;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start(NULL, NULL);
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    group = peer_group(client, 2);
+    for (uint32_t round = 1; round <= 10; round++) {
+        const struct gba_switch_message notify = {
+            .type = GBA_SWITCH_NOTIFY, .group = group.group, .member = 0, .value = round};
+
+        peer_arrive(client[0], group.group, 0, round);
+        if (round % 2 == 0)
+            peer_send(client[0], &notify); /* before the round is complete */
+        peer_arrive(client[1], group.group, 1, round);
+        peer_expect(client[1], GBA_SWITCH_RELEASE);
+        if (round % 2 != 0)
+            peer_send(client[0], &notify); /* or after it */
+        assert_int_equal(peer_expect(client[0], GBA_SWITCH_RELEASE).value, round);
+        event = peer_expect(client[0], GBA_SWITCH_EVENT);
+        assert_int_equal(event.group, group.group);
+        assert_int_equal(event.generation, group.generation);
+        assert_int_equal(event.value, GBA_IRQ_ROUND);
+    }
+    close_all(client, 2);
+}
+
+/* A connection that is cut: its member is withdrawn, the others are told, its groups are free. */
+static void test_cut(void **state)
+{
+    struct gba_switch_message group, event, member;
+    int client[3];
+    uint32_t port;
+
+    (void)state;
+    start_tcp(NULL);
+    for (unsigned i = 0; i < 3; i++)
+        client[i] = i == 1 ? peer_tcp_client(&process, KEY, &port) : peer_client(&process, &port);
+    group = peer_group(client, 3);
+    peer_arrive(client[0], group.group, 0, 1);
+    close(client[1]);
+    for (unsigned i = 0; i < 3; i += 2) {
+        event = peer_expect(client[i], GBA_SWITCH_EVENT);
+        assert_int_equal(event.group, group.group);
+        assert_int_equal(event.value, GBA_IRQ_PORT_DOWN);
+    }
+    member = group;
+    member.member = 1;
+    assert_int_equal(peer_command(client[0], GBA_CMD_MEMBER, &member), GBA_RESULT_OK);
+    assert_int_equal(GBA_MEMBER_STATE(member.value), GBA_MEMBERSHIP_LEFT);
+    peer_arrive(client[2], group.group, 2, 1);
+    assert_int_equal(peer_read(client[2], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4), 0);
+    assert_int_equal(peer_read(client[2], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), 31);
+    close(client[0]);
+    event = peer_expect(client[2], GBA_SWITCH_EVENT);
+    close(client[2]);
+    client[0] = peer_client(&process, &port);
+    while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 32)
+        usleep(1000); /* until the daemon has seen the end of the last connection */
+    close(client[0]);
+}
+
+/* --- Start and stop --- */
+
+static void test_stop(void **state)
+{
+    struct stat status;
+    uint32_t port;
+    int client;
+
+    (void)state;
+    start(NULL, NULL);
+    assert_return_code(stat(process.socket, &status), errno);
+    assert_int_equal(status.st_mode & 07777, 0660);
+    client = peer_client(&process, &port);
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    peer_expect_refusal(client, GBA_SWITCH_REFUSED_SHUTDOWN);
+    close(client);
+    assert_int_equal(stat(process.socket, &status), -1);
+    start(NULL, NULL);
+    assert_int_equal(peer_stop(&process, SIGINT), 0);
+    assert_int_equal(stat(process.socket, &status), -1);
+}
+
+static void test_stale_socket(void **state)
+{
+    static const char *const options[] = {"--log-level=error", NULL};
+    struct daemon_process second;
+    uint32_t port;
+    int fd;
+
+    (void)state;
+    start(NULL, NULL);
+    peer_stop(&process, SIGKILL); /* its socket file stays */
+    assert_return_code(access(process.socket, F_OK), errno);
+    start(NULL, NULL);
+    /* A living daemon keeps its socket. */
+    second = process;
+    assert_int_equal(peer_start_fails(&second, options), 1);
+    close(peer_client(&process, &port));
+    peer_stop(&process, SIGTERM);
+    /* So does another file. */
+    fd = open(process.socket, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_return_code(fd, errno);
+    close(fd);
+    assert_int_equal(peer_start_fails(&process, options), 1);
+    assert_return_code(access(process.socket, F_OK), errno);
+}
+
+static void test_ready_notification(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    char text[256];
+    ssize_t count;
+
+    (void)state;
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s/notify", process.directory);
+    assert_return_code(bind(fd, (struct sockaddr *)&address, sizeof(address)), errno);
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    start(NULL, NULL);
+    unsetenv("NOTIFY_SOCKET");
+    count = recv(fd, text, sizeof(text) - 1, 0);
+    assert_true(count > 0);
+    text[count] = '\0';
+    assert_ptr_equal(strstr(text, "READY=1\n"), text);
+    peer_stop(&process, SIGTERM);
+    count = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+    assert_true(count > 0);
+    text[count] = '\0';
+    assert_string_equal(text, "STOPPING=1\n");
+    close(fd);
+}
+
+static void expect_key_refused(const char *text, unsigned mode)
+{
+    char key[128];
+    const char *const options[] = {"--tcp=:0", key, NULL};
+
+    peer_write_key(&process, text, mode);
+    snprintf(key, sizeof(key), "--key-file=%s", process.key);
+    assert_int_equal(peer_start_fails(&process, options), 1);
+}
+
+static void test_key_file(void **state)
+{
+    static const char *const no_key[] = {"--tcp=:0", NULL};
+    static const char *const no_file[] = {"--tcp=:0", "--key-file=/nonexistent", NULL};
+
+    (void)state;
+    expect_key_refused(KEY, 0640);
+    expect_key_refused(KEY, 0604);
+    expect_key_refused(KEY "0", 0600);
+    expect_key_refused("", 0600);
+    assert_int_equal(peer_start_fails(&process, no_key), 2);
+    assert_int_equal(peer_start_fails(&process, no_file), 1);
+    assert_int_equal(access(process.socket, F_OK), -1);
+    start_tcp(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_welcome, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shared_connection, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_notify, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stale_socket, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_key_file, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("gba-switchd", tests, NULL, NULL);
+}

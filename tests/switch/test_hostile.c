@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A real gba-switchd and clients that it has to refuse, to drop, or to survive. */
+#define _GNU_SOURCE /* setgroups */
+#include "tests/switch/peer.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KEY       "000102030405060708090a0b0c0d0e0f"
+#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
+
+/* Connections with hostile messages; a million messages take about a minute. */
+#define ATTACKS 200
+
+static struct daemon_process process;
+
+/* timeout: an option. */
+static int start(const char *timeout)
+{
+    char key[128];
+    const char *const options[] = {"--log-level=error", "--tcp=:0", key,
+                                   "--ports=8",         timeout,    NULL};
+
+    peer_directory(&process);
+    peer_write_key(&process, KEY "\n", 0600);
+    snprintf(key, sizeof(key), "--key-file=%s", process.key);
+    peer_start(&process, options);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return start("--client-timeout=3600");
+}
+
+static int setup_impatient(void **state)
+{
+    (void)state;
+    return start("--client-timeout=1");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    assert_int_equal(peer_stop(&process, SIGTERM), 0); /* it has survived */
+    peer_clean(&process);
+    return 0;
+}
+
+static void refused_greeting(const struct gba_switch_message *message, unsigned refusal)
+{
+    int fd = peer_unix(&process);
+
+    peer_send(fd, message);
+    peer_expect_refusal(fd, refusal);
+    close(fd);
+    fd = peer_tcp(&process);
+    peer_send(fd, message);
+    peer_expect_refusal(fd, refusal);
+    close(fd);
+}
+
+static void test_greetings(void **state)
+{
+    const struct gba_switch_message hello = {
+        .type = GBA_SWITCH_HELLO, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
+    struct gba_switch_message message = hello;
+
+    (void)state;
+    message.group ^= 1;
+    refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
+    message = hello;
+    message.code++;
+    refused_greeting(&message, GBA_SWITCH_REFUSED_VERSION);
+    message = hello;
+    message.tag = 1; /* a field that it does not use */
+    refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
+    message = hello;
+    message.type = GBA_SWITCH_READ;
+    message.group = 0;
+    refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
+    message.type = GBA_SWITCH_WELCOME;
+    refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
+    message.type = 0xEE;
+    refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
+}
+
+static void test_second_hello(void **state)
+{
+    uint32_t port;
+    int fd = peer_client(&process, &port);
+
+    (void)state;
+    peer_hello(fd);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_MESSAGE);
+    close(fd);
+}
+
+static void test_key(void **state)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message message;
+    uint32_t port;
+    int fd;
+
+    (void)state;
+    assert_true(gba_switch_secret_parse(OTHER_KEY, secret));
+    gba_switch_secret_set(&message, secret);
+    fd = peer_tcp(&process);
+    peer_hello(fd);
+    peer_send(fd, &message);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
+    close(fd);
+    /* Without a key there is neither a port nor a status. */
+    fd = peer_tcp(&process);
+    peer_hello(fd);
+    message = (struct gba_switch_message){.type = GBA_SWITCH_READ, .code = 4};
+    peer_send(fd, &message);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_MESSAGE);
+    close(fd);
+    fd = peer_tcp(&process);
+    message = (struct gba_switch_message){
+        .type = GBA_SWITCH_STATUS, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
+    peer_send(fd, &message);
+    gba_switch_secret_set(&message, secret);
+    peer_send(fd, &message);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
+    close(fd);
+    close(peer_tcp_client(&process, KEY, &port));
+}
+
+static void test_all_ports(void **state)
+{
+    int client[8], fd;
+    uint32_t port;
+
+    (void)state;
+    for (unsigned i = 0; i < 8; i++)
+        client[i] = peer_client(&process, &port);
+    fd = peer_unix(&process);
+    peer_hello(fd);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
+    close(fd);
+    for (unsigned i = 0; i < 8; i++)
+        close(client[i]);
+}
+
+/* Another user, whom the mode of the socket file would let in here. */
+static void test_user(void **state)
+{
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_return_code(chmod(process.socket, 0666), errno);
+    assert_return_code(chmod(process.directory, 0755), errno);
+    pid = fork();
+    if (pid == 0) {
+        struct gba_switch_message message;
+        int fd;
+
+        if (setgroups(0, NULL) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(2);
+        fd = peer_unix(&process);
+        _exit(peer_receive(fd, &message) && message.type == GBA_SWITCH_ERROR &&
+                      message.code == GBA_SWITCH_REFUSED_USER && !peer_receive(fd, &message)
+                  ? 0
+                  : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* A client that says nothing is sent away. */
+static void test_no_greeting(void **state)
+{
+    int fd = peer_tcp(&process);
+
+    (void)state;
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_IDLE);
+    close(fd);
+}
+
+/* A client that asks and does not read: it is not read from any more, and dropped after the client
+ * timeout. The other member of its group gets an event. */
+static void test_slow_client(void **state)
+{
+    struct gba_switch_message event;
+    uint8_t bytes[1024 * GBA_SWITCH_MESSAGE_BYTES];
+    int client[2];
+    uint32_t port;
+    uint64_t sent = 0;
+    ssize_t count;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    (void)peer_group(client, 2);
+    for (unsigned i = 0; i < 1024; i++) {
+        const struct gba_switch_message message = {.type = GBA_SWITCH_READ,
+                                                   .code = 4,
+                                                   .tag = (uint16_t)i,
+                                                   .key = GBA_DEVICE_BASE + GBA_DEV_ID};
+
+        gba_switch_encode(&message, bytes + (size_t)i * GBA_SWITCH_MESSAGE_BYTES);
+    }
+    /* Until the daemon reads no more, and for a while after it. */
+    do {
+        count = send(client[1], bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count > 0)
+            sent += (uint64_t)count;
+        if (count < 0 && errno == EAGAIN)
+            usleep(10000);
+        assert_true(sent < 64u << 20); /* else it reads without end */
+    } while (count > 0 || errno == EAGAIN);
+    event = peer_expect(client[0], GBA_SWITCH_EVENT);
+    assert_int_equal(event.value, GBA_IRQ_PORT_DOWN);
+    close(client[0]);
+    close(client[1]);
+}
+
+/* A client that reads slowly, but reads, gets all answers. */
+static void test_many_requests(void **state)
+{
+    enum { REQUESTS = 20000 };
+    uint32_t port;
+    int fd = peer_client(&process, &port);
+    pid_t pid = fork();
+    int status;
+
+    (void)state;
+    if (pid == 0) {
+        for (unsigned i = 0; i < REQUESTS; i++) {
+            const struct gba_switch_message message = {.type = GBA_SWITCH_READ,
+                                                       .code = 4,
+                                                       .tag = (uint16_t)i,
+                                                       .key = GBA_DEVICE_BASE + GBA_DEV_ID};
+
+            peer_send(fd, &message);
+        }
+        _exit(0);
+    }
+    usleep(100000); /* so that answers pile up */
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        struct gba_switch_message answer = peer_expect(fd, GBA_SWITCH_VALUE);
+
+        assert_int_equal(answer.tag, (uint16_t)i);
+        assert_int_equal(answer.value, GBA_DEV_ID_VALUE);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(fd);
+}
+
+/* --- Hostile messages --- */
+
+static uint64_t number;
+
+static uint32_t next_random(void)
+{
+    number = number * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(number >> 33);
+}
+
+/* A message that a client may send, with plausible values, or with wild ones. */
+static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
+{
+    static const uint8_t types[] = {GBA_SWITCH_ARRIVE,  GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY,
+                                    GBA_SWITCH_COMMAND, GBA_SWITCH_READ,   GBA_SWITCH_WRITE,
+                                    GBA_SWITCH_NAME};
+    bool wild = next_random() % 4 == 0;
+    struct gba_switch_message message = {.type = types[next_random() % sizeof(types)]};
+
+    message.group = wild ? next_random() : next_random() % 4;
+    message.member = wild ? next_random() : next_random() % 4;
+    message.value = wild ? next_random() : next_random() % 4;
+    if (message.type == GBA_SWITCH_COMMAND) {
+        message.code = (uint8_t)(next_random() % 10);
+        message.generation = next_random() % 4;
+        message.key = next_random();
+    }
+    if (message.type == GBA_SWITCH_READ || message.type == GBA_SWITCH_WRITE) {
+        message.code = wild ? (uint8_t)next_random() : (uint8_t)(4 << next_random() % 2);
+        message.key = wild ? next_random() : next_random() % (2 * GBA_BAR_SIZE) & ~7u;
+        message.group = message.member = 0;
+        message.value = message.type == GBA_SWITCH_READ ? 0 : message.value;
+    }
+    gba_switch_encode(&message, bytes);
+    if (next_random() % 64 == 0)
+        bytes[next_random() % GBA_SWITCH_MESSAGE_BYTES] ^= (uint8_t)(1 << next_random() % 8);
+}
+
+/* One connection with hostile messages. It ends by itself, or in the middle of a message. */
+static void attack(bool greet)
+{
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
+    int fd = next_random() % 4 == 0 ? peer_tcp(&process) : peer_unix(&process);
+    unsigned messages = next_random() % 200;
+
+    if (greet)
+        peer_hello(fd);
+    for (unsigned i = 0; i < messages; i++) {
+        char answer[4096];
+
+        make_message(bytes);
+        if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(bytes))
+            break;
+        while (recv(fd, answer, sizeof(answer), MSG_DONTWAIT) == sizeof(answer))
+            continue;
+    }
+    send(fd, bytes, next_random() % GBA_SWITCH_MESSAGE_BYTES, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
+}
+
+static void test_attacks(void **state)
+{
+    unsigned before = peer_descriptors(&process);
+    struct gba_switch_message group, message;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    group = peer_group(client, 2);
+    for (uint32_t round = 1; round <= ATTACKS; round++) {
+        attack(round % 8 != 0);
+        /* The group of others goes on, and nobody leaves early. */
+        peer_arrive(client[0], group.group, 0, round);
+        assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4),
+                         1);
+        peer_arrive(client[1], group.group, 1, round);
+        for (unsigned i = 0; i < 2; i++) {
+            message = peer_expect(client[i], GBA_SWITCH_RELEASE);
+            assert_int_equal(message.value, round);
+            assert_int_equal(message.member, i);
+        }
+    }
+    /* All connections and groups of the attackers are gone. */
+    while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 31)
+        usleep(1000);
+    for (unsigned i = 0; i < 2; i++)
+        close(client[i]);
+    while (peer_descriptors(&process) != before)
+        usleep(1000);
+}
+
+static void test_status(void **state)
+{
+    struct gba_switch_message group;
+    int client[3];
+    uint32_t port;
+    char *text;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        client[i] = peer_client(&process, &port);
+    group = peer_group(client, 3);
+    peer_arrive(client[0], group.group, 0, 1);
+    close(client[2]);
+    peer_expect(client[0], GBA_SWITCH_EVENT);
+    text = peer_status(peer_unix(&process));
+    assert_non_null(strstr(text, "{\"member\":0,\"state\":\"arrived\",\"port\":0,"));
+    assert_non_null(strstr(text, "{\"member\":1,\"state\":\"missing\",\"port\":1,"));
+    assert_non_null(strstr(text, "{\"member\":2,\"state\":\"link down\",\"port\":2,"));
+    assert_non_null(strstr(text, "\"process\":\"running\""));
+    free(text);
+    close(client[0]);
+    close(client[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_greetings, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_second_hello, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_all_ports, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_user, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_greeting, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_slow_client, setup_impatient, teardown),
+        cmocka_unit_test_setup_teardown(test_many_requests, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_attacks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_status, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("gba-switchd: hostile clients", tests, NULL, NULL);
+}
