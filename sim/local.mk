@@ -14,7 +14,7 @@ GBA_SWITCH_CORE = \
 	sim/switch/protocol.h sim/switch/protocol.c sim/switch/switch.h sim/switch/switch.c \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
-	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
+	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
 if HAVE_LIBEVENT
@@ -23,5 +23,17 @@ endif
 sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) \
 	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
-sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CFLAGS)
-sim_switch_gba_switchd_LDADD = sim/libgbamodel.la $(LIBEVENT_LIBS)
+sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
+sim_switch_gba_switchd_LDADD = sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
+# The unit is installed where no distribution looks for it: an administrator who wants the daemon copies
+# it.
+sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
+	$(AM_V_GEN)$(MKDIR_P) sim/switch && \
+	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && mv $@.tmp $@
+EXTRA_DIST += sim/switch/gba-switchd.service.in gba/man/gba-switchd.8
+CLEANFILES += sim/switch/gba-switchd.service
+if HAVE_LIBEVENT
+man_MANS = gba/man/gba-switchd.8
+unitdir = $(pkgdatadir)/systemd
+unit_DATA = sim/switch/gba-switchd.service
+endif

@@ -20,7 +20,7 @@ struct gba_switchd {
     const struct gba_switchd_options *options;
     struct event_base *base;
     struct gba_switch *device;
-    uint64_t started; /* ns, of CLOCK_MONOTONIC */
+    uint64_t started; /* of gba_switchd_clock */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     uint32_t connections;                /* sessions, with and without a port */
     uint64_t accepted, refused, dropped; /* connections since the start */
@@ -28,8 +28,5 @@ struct gba_switchd {
     /* Sessions that have data to send, or that end. */
     TAILQ_HEAD(gba_session_queue, gba_session) dirty;
 };
-
-/* CLOCK_MONOTONIC in ns. */
-uint64_t gba_switchd_clock(void);
 
 #endif

@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sim/switch/clock.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
 
@@ -24,14 +24,6 @@ struct wakeup {
     struct gba_switchd *daemon;
     struct event *timer;
 };
-
-uint64_t gba_switchd_clock(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* --- What the core asks for --- */
 

@@ -21,8 +21,8 @@ enum gba_session_state {
 /* Values of `end` beside the reasons of GBA_SWITCH_ERROR. */
 enum {
     GBA_SESSION_GOES_ON = 0,
-    GBA_SESSION_CLOSED = 0x100 /* by the client */,
-    GBA_SESSION_DONE /* has its status */
+    GBA_SESSION_CLOSED = 256, /* by the client */
+    GBA_SESSION_DONE          /* has its status */
 };
 
 struct gba_session {

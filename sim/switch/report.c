@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gba/types.h"
+#include "sim/switch/clock.h"
 
 /* Print a text as a JSON string. It has printable ASCII characters only. */
 static void print_text(FILE *out, const char *text)

@@ -65,8 +65,7 @@ static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
 
 static void log_end(const struct gba_session *session)
 {
-    bool wanted =
-        session->end >= GBA_SESSION_CLOSED || session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
+    bool wanted = session->end >= GBA_SESSION_CLOSED || session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
     enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
     const char *reason = session->end >= GBA_SESSION_CLOSED ? "the client closed the connection"
                                                             : gba_switch_refusal_text(session->end);

@@ -31,7 +31,8 @@ dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
 endif
 # No other package installs files there, and automake removes files only.
 uninstall-hook:
-	@rmdir "$(DESTDIR)$(pkgdatadir)/modulefiles" "$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(docdir)" "$(DESTDIR)$(includedir)/gba/spec" \
+	@rmdir "$(DESTDIR)$(pkgdatadir)/modulefiles" \
+		"$(DESTDIR)$(pkgdatadir)/systemd" "$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(docdir)" "$(DESTDIR)$(includedir)/gba/spec" \
 		"$(DESTDIR)$(includedir)/gba" 2>/dev/null || :
 
 # libtool relinks a component at installation, against the installed libgba. With make -j libgba
