@@ -24,7 +24,7 @@ struct gba_switchd {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     uint32_t connections;                /* sessions, with and without a port */
     uint64_t accepted, refused, dropped; /* connections since the start */
-    LIST_HEAD(, gba_session) sessions;
+    LIST_HEAD(gba_session_list, gba_session) sessions;
     /* Sessions that have data to send, or that end. */
     TAILQ_HEAD(gba_session_queue, gba_session) dirty;
 };

@@ -82,9 +82,9 @@ void gba_switch_destroy(struct gba_switch *device);
 int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
                       void *session, const struct gba_switch_identity *identity);
 
-/* The link of the port goes down: its members are withdrawn, and other ports get events [PORT-4].
+/* The link of that port goes down: its members are withdrawn, and other ports get events [PORT-4].
  * What is delayed on its link is lost. */
-void gba_switch_detach(struct gba_switch *device, uint32_t port);
+void gba_switch_detach(struct gba_switch *device, uint32_t number);
 
 /*
  * Make one access through that port, as a bus does: width 1, 2, 4 or 8; any address. Returns the

@@ -205,7 +205,7 @@ bool peer_receive(int fd, struct gba_switch_message *message)
 
 struct gba_switch_message peer_expect(int fd, uint8_t type)
 {
-    struct gba_switch_message message;
+    struct gba_switch_message message = {.type = 0};
 
     if (!peer_receive(fd, &message))
         fail_msg("the daemon closed the connection before a message of type %d", type);

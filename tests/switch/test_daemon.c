@@ -213,7 +213,7 @@ static void test_cut(void **state)
     assert_int_equal(peer_read(client[2], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4), 0);
     assert_int_equal(peer_read(client[2], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), 31);
     close(client[0]);
-    event = peer_expect(client[2], GBA_SWITCH_EVENT);
+    peer_expect(client[2], GBA_SWITCH_EVENT);
     close(client[2]);
     client[0] = peer_client(&process, &port);
     while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 32)
