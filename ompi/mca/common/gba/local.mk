@@ -7,6 +7,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/compat.h \
 	ompi/mca/common/gba/gba_common.h \
 	ompi/mca/common/gba/module.h \
+	ompi/mca/common/gba/message_queue.h \
 	ompi/mca/common/gba/abi.c \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/component.c \

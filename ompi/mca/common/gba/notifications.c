@@ -17,14 +17,13 @@
  * has its own lock, which is held across no call, so a notification can be posted under any other
  * lock.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/message_queue.h"
 
 #include "gba/base/clock.h"
 #include "gba/base/order.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/pml/pml.h"
-#include "ompi/request/request.h"
 
 /* Calls of opal_progress between two reads of the clock. A call takes some 100 ns in a busy
  * MPI_Recv, and up to a millisecond in a barrier that sleeps, so the number is small. */
@@ -39,20 +38,6 @@
  * the longest wait for answers, because a member may not be running at the time. */
 #define DRAIN_SPINS 16u
 #define DRAIN_NS    500000000u
-
-struct message {
-    struct message *next;
-    ompi_request_t *request; /* while it is in transit */
-    int peer;                /* rank in service.comm */
-    bool needless;           /* the peer has completed that round, so it needs no notification */
-    bool answered;           /* the peer has sent that this round is complete */
-    gba_notification_t notification;
-};
-
-/* First in, first out. */
-struct queue {
-    struct message *first, **last;
-};
 
 static struct {
     gba_word_t registered; /* 1: all fields below are set, see service_runs */
@@ -85,47 +70,6 @@ static bool stepping_try(void)
         return true;
     opal_mutex_unlock(&service.stepping);
     return false;
-}
-
-static void queue_init(struct queue *queue)
-{
-    queue->first = NULL;
-    queue->last = &queue->first;
-}
-
-static void queue_put(struct queue *queue, struct message *message)
-{
-    message->next = NULL;
-    *queue->last = message;
-    queue->last = &message->next;
-}
-
-/* Remove all messages; the caller puts back those that stay. */
-static struct message *queue_empty(struct queue *queue)
-{
-    struct message *all = queue->first;
-
-    queue_init(queue);
-    return all;
-}
-
-static void queue_free(struct queue *queue)
-{
-    struct message *next;
-
-    for (struct message *m = queue_empty(queue); NULL != m; m = next) {
-        next = m->next;
-        free(m);
-    }
-}
-
-static struct message *message_make(int peer)
-{
-    struct message *message = calloc(1, sizeof *message);
-
-    if (NULL != message)
-        message->peer = peer;
-    return message;
 }
 
 static void outbox_put(struct message *message)
@@ -161,16 +105,6 @@ static void outbox_send(void)
             outbox_put(m);
         }
     }
-}
-
-static bool message_complete(struct message *message)
-{
-    if (!REQUEST_COMPLETE(message->request))
-        return false;
-    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    gba_fence_acquire();
-    (void)ompi_request_free(&message->request);
-    return true;
 }
 
 /* Post the receives of the messages that have arrived. */
@@ -227,19 +161,6 @@ static void unanswered_settle(const struct message *from)
                            m->notification.team == from->notification.team &&
                            m->notification.round <= from->notification.round;
     opal_mutex_unlock(&service.posting);
-}
-
-static void unanswered_free(void)
-{
-    struct message *next;
-
-    for (struct message *m = queue_empty(&service.unanswered); NULL != m; m = next) {
-        next = m->next;
-        if (m->answered)
-            free(m);
-        else
-            queue_put(&service.unanswered, m);
-    }
 }
 
 /* Process the completed receives. Returns whether there were any. */
@@ -317,7 +238,7 @@ static int notifications_step(void)
     questions_answer();
     outbox_send();
     sent_free();
-    unanswered_free();
+    queue_free_answered(&service.unanswered);
     /* What could not be sent is in the outbox again. */
     gba_word_store_relaxed(&service.owing, NULL != service.questions.first ||
                                                NULL != service.sending.first ||
@@ -405,15 +326,6 @@ void gba_common_notifications_stop(void)
     sent_free();
     /* The PML may still read or write the messages in transit, so they are not freed. */
     opal_mutex_unlock(&service.stepping);
-}
-
-/* Whether a message of that team is still here that its receiver may be waiting for. */
-static bool queue_holds(const struct queue *queue, uint64_t team)
-{
-    for (const struct message *m = queue->first; NULL != m; m = m->next)
-        if (m->notification.team == team && !m->needless)
-            return true;
-    return false;
 }
 
 bool gba_common_notifications_out(const gba_team_t *team)
