@@ -19,7 +19,8 @@ GBA_LIB_SOURCES = \
 	gba/team/plan.h gba/team/plan.c gba/team/predict.c gba/team/node.h gba/team/node.c \
 	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
 	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
-	gba/team/path_software.c gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
+	gba/team/path_software.c gba/team/leaders.h gba/team/leaders.c \
+	gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
 	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c \
 	gba/team/facts.h gba/team/facts.c gba/team/failover.h gba/team/failover.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
@@ -37,7 +38,7 @@ gba_libgba_la_LIBADD = gba/libgbacore.la
 gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
-EXTRA_DIST += gba/libgba.map gba/spec/device.md
+EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/team/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \

@@ -70,7 +70,7 @@ typedef struct gba_remote {
 /*
  * A failure notification: the message by which members of a team whose device has failed complete a
  * round. No collective call can complete the round, because some members may have completed it
- * already and be in another call. gba/team/failover.c has the argument. Notifications are plain
+ * already and be in another call. gba/team/failover.md has the argument. Notifications are plain
  * bytes between processes of one build. The runtime delivers them in any order.
  *
  * A runtime

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a member knows of the rounds of a failed device, and which notifications it owes. Pure: no
- * lock, no clock, no I/O. failover.c decides when a round is in progress, and has the argument.
+ * lock, no clock, no I/O. failover.c decides when a round is in progress; failover.md has the
+ * argument.
  *
  * In each round a member sends each neighbour at most one "arrived" and one "completed", and its
  * parent in the tree one more "arrived", for its whole subtree. With d neighbours a round of N

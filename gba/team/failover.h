@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The failover of a team: the interface of failover.c to the other parts of the engine. failover.c
- * has the states, the transitions between them, and the argument for both.
+ * has the states and the transitions between them; failover.md has the argument for both.
  */
 #ifndef GBA_FAILOVER_H
 #define GBA_FAILOVER_H

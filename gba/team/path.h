@@ -82,7 +82,7 @@ struct gba_path_ops {
      * arrived. UINT32_MAX: the path waits for no message now. NULL: it never does. */
     uint32_t (*late_source)(const struct gba_path_base *path);
 
-    /* --- For failover (failover.c has the reasons). NULL: nothing to do. */
+    /* --- For failover (failover.md has the reasons). NULL: nothing to do. */
 
     /* From now on no test of this member may release other members, or complete for this member
      * alone. */

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The hybrid path. With several switch domains (algo/domains.h) each domain has a barrier group,
- * and the domain leaders have a barrier over the runtime's messages.
- *
- * A device completes a round by itself. So gather and release are separate rounds: two rounds of a
- * domain's group make one barrier. In the first round all leaders of the domain arrive when their
- * nodes have arrived. The release of that round shows the domain leader that the whole domain has
- * arrived. The domain leader then runs the barrier among the domain leaders, and arrives at the
- * second round. The other leaders of the domain arrive at the second round as soon as they see the
- * release of the first. So the device releases the second round when the domain leader knows that
- * all domains have arrived, and that release lets the nodes of the domain leave.
- *
- *   a leader:       gather  arrive 2n-1  released -------------- arrive 2n  released  release
- *   domain leader:  gather  arrive 2n-1  released  messages of n  arrive 2n  released  release
- *
- * A domain of one node has no group. The leader of that node is the domain leader, and runs only
- * the barrier over messages.
- *
- * No member is more than one barrier ahead. The watchdog repairs losses in both rounds alike,
- * because each is an ordinary round for the device and for the member that waits for its release.
- */
+/* The hybrid path: the table of operations, and the life of a path. leaders.c has the barrier among
+ * the node leaders. */
 #include "gba/team/path_hybrid.h"
 
 #include <stdlib.h>
@@ -34,99 +15,6 @@ static const struct gba_path_hybrid *hybrid_const(const struct gba_path_base *pa
     return (const struct gba_path_hybrid *)path;
 }
 
-static bool is_leader(const struct gba_path_hybrid *hybrid)
-{
-    return NULL != hybrid->leaders_ops;
-}
-
-static bool is_domain_leader(const struct gba_path_hybrid *hybrid)
-{
-    return hybrid->split && NULL != hybrid->messages.transport;
-}
-
-static void group_arrive(struct gba_path_hybrid *hybrid)
-{
-    hybrid->state.sequence++; /* counts the rounds of the group; unsigned: wraps */
-    gba_state_arrive(&hybrid->state);
-}
-
-static gba_status_t messages_start(struct gba_path_hybrid *hybrid)
-{
-    return gba_message_barrier_start(&hybrid->messages, hybrid->sequence);
-}
-
-static gba_status_t messages_test(struct gba_path_hybrid *hybrid)
-{
-    return gba_message_barrier_test(&hybrid->messages);
-}
-
-static const struct gba_leaders_ops leaders_by_messages = {.start = messages_start,
-                                                           .test = messages_test};
-
-static gba_status_t group_start(struct gba_path_hybrid *hybrid)
-{
-    group_arrive(hybrid);
-    return GBA_OK;
-}
-
-static gba_status_t group_test(struct gba_path_hybrid *hybrid)
-{
-    return gba_state_poll(&hybrid->state);
-}
-
-const struct gba_leaders_ops gba_leaders_in_group = {.start = group_start, .test = group_test};
-
-/* Start the barrier among the domain leaders. */
-static gba_status_t upper_start(struct gba_path_hybrid *hybrid)
-{
-    hybrid->phase = GBA_PHASE_UPPER;
-    return messages_start(hybrid);
-}
-
-static gba_status_t domains_start(struct gba_path_hybrid *hybrid)
-{
-    if (NULL == hybrid->base.group)
-        return upper_start(hybrid);
-    group_arrive(hybrid);
-    return GBA_OK;
-}
-
-static gba_status_t domains_test(struct gba_path_hybrid *hybrid)
-{
-    gba_status_t status;
-
-    if (GBA_PHASE_LEADERS == hybrid->phase) {
-        status = gba_state_poll(&hybrid->state);
-        if (GBA_OK != status)
-            return status;
-        /* Acquire in the poll; release in the messages and in the arrival below. What the domain
-         * wrote is thus visible to the receivers of its leader's messages. What the other domains
-         * wrote is visible after the second release. */
-        if (is_domain_leader(hybrid)) {
-            status = upper_start(hybrid);
-            if (GBA_OK != status)
-                return status;
-        }
-    }
-    if (GBA_PHASE_RELEASE != hybrid->phase) {
-        if (is_domain_leader(hybrid)) {
-            status = messages_test(hybrid);
-            if (GBA_OK != status)
-                return status;
-            if (hybrid->held)
-                return GBA_INPROGRESS;
-            if (NULL == hybrid->base.group)
-                return GBA_OK;
-        }
-        hybrid->phase = GBA_PHASE_RELEASE;
-        group_arrive(hybrid);
-    }
-    return gba_state_poll(&hybrid->state);
-}
-
-static const struct gba_leaders_ops leaders_in_domains = {.start = domains_start,
-                                                          .test = domains_test};
-
 /* ---------------------------------------------------------------------------- the path -------- */
 
 static gba_status_t hybrid_start(struct gba_path_base *path)
@@ -134,7 +22,7 @@ static gba_status_t hybrid_start(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
     hybrid->sequence++;
-    hybrid->phase = is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
     if (gba_node_shares(&hybrid->node)) {
         gba_node_mark(&hybrid->node, hybrid->sequence);
         gba_node_barrier_gather(&hybrid->node.barrier, hybrid->sequence);
@@ -168,7 +56,8 @@ static gba_status_t hybrid_test(struct gba_path_base *path)
 {
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
-    return is_leader(hybrid) ? leader_test(hybrid) : gba_node_barrier_test(&hybrid->node.barrier);
+    return gba_leaders_is_leader(hybrid) ? leader_test(hybrid)
+                                         : gba_node_barrier_test(&hybrid->node.barrier);
 }
 
 /* One test only: a hybrid barrier takes longer than any spinning. */
@@ -217,7 +106,7 @@ static struct gba_awaited hybrid_awaited(const struct gba_path_base *path)
 
     if (NULL != hybrid_in_group(path))
         return gba_path_awaits_release(path);
-    if (!is_leader(hybrid))
+    if (!gba_leaders_is_leader(hybrid))
         awaited.word = hybrid->node.barrier.release;
     else if (GBA_PHASE_GATHER == hybrid->phase)
         awaited.word = hybrid->node.barrier.arrived;
@@ -290,7 +179,7 @@ static void hybrid_bypass(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
     hybrid->sequence++;
-    hybrid->phase = is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
 }
 
 static gba_status_t hybrid_finish(struct gba_path_base *path)
@@ -298,14 +187,14 @@ static gba_status_t hybrid_finish(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
     gba_status_t status;
 
-    if (!is_domain_leader(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
+    if (!gba_leaders_is_domain_leader(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
         return GBA_OK;
     if (GBA_PHASE_UPPER != hybrid->phase) {
-        status = upper_start(hybrid);
+        status = gba_leaders_upper_start(hybrid);
         if (GBA_OK != status)
             return status;
     }
-    return messages_test(hybrid);
+    return gba_message_barrier_test(&hybrid->messages);
 }
 
 /* The leaders of a switch domain. */
@@ -313,7 +202,7 @@ static void hybrid_circle(const struct gba_path_base *path, struct gba_circle *c
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
-    if (!hybrid->split || !is_leader(hybrid))
+    if (!hybrid->split || !gba_leaders_is_leader(hybrid))
         return;
     circle->ranks = hybrid->leaders;
     circle->size = hybrid->nodes;
@@ -392,9 +281,9 @@ void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_plan *pla
 
     hybrid->split = grouped && plan->domains.count > 1;
     if (leader && grouped)
-        hybrid->leaders_ops = hybrid->split ? &leaders_in_domains : &gba_leaders_in_group;
+        hybrid->leaders_ops = hybrid->split ? &gba_leaders_in_domains : &gba_leaders_in_group;
     else if (leader)
-        hybrid->leaders_ops = &leaders_by_messages;
+        hybrid->leaders_ops = &gba_leaders_by_messages;
     hybrid->base.follows = !leader;
     gba_node_move(&hybrid->node, node);
     hybrid->base.failed = hybrid->node.failed;

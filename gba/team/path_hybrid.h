@@ -14,47 +14,9 @@
 #ifndef GBA_TEAM_PATH_HYBRID_H
 #define GBA_TEAM_PATH_HYBRID_H
 
-#include "gba/team/message_barrier.h"
-#include "gba/team/node.h"
-
-struct gba_path_hybrid;
-
-/* The barrier among the node leaders. */
-struct gba_leaders_ops {
-    gba_status_t (*start)(struct gba_path_hybrid *hybrid);
-    gba_status_t (*test)(struct gba_path_hybrid *hybrid);
-};
-
-/*
- * The phase of a leader in a round, in this order; other members only wait for the release. With
- * domains, the first round of the domain's group is LEADERS and the second is RELEASE; a domain
- * leader is in UPPER between them.
- */
-enum gba_hybrid_phase {
-    GBA_PHASE_MEMBER,
-    GBA_PHASE_GATHER,
-    GBA_PHASE_LEADERS,
-    GBA_PHASE_UPPER,
-    GBA_PHASE_RELEASE
-};
-
-struct gba_path_hybrid {
-    struct gba_path_base base;
-    enum gba_hybrid_phase phase;
-    uint32_t sequence; /* of the current round, or of the last one; unsigned: wraps */
-    const struct gba_leaders_ops *leaders_ops; /* of a node leader, else NULL */
-    struct gba_node node;
-    struct gba_message_barrier messages; /* of a node leader or domain leader, or not opened */
-    bool split;                          /* there are several switch domains */
-    bool held;                           /* see gba_path_ops.hold */
-    uint32_t *leaders;        /* [nodes] ascending; of this domain, if there are several */
-    uint32_t *domain_leaders; /* [number of domains] ascending, if there are several, else NULL */
-    uint32_t nodes;
-    struct gba_local_state state; /* base.state, of a member of a group */
-};
+#include "gba/team/leaders.h"
 
 extern const struct gba_path_ops gba_path_hybrid_ops;
-extern const struct gba_leaders_ops gba_leaders_in_group;
 
 /* Create this member's part, without node, group and messages. Returns GBA_OK or GBA_ERR_NOMEM.
  * This function and those below are not collective and send nothing. */
