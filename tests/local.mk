@@ -11,7 +11,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault \
 	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim \
 	tests/unit/test_sim_reclaim_kill \
-	tests/unit/test_team tests/unit/test_topology tests/unit/test_watchdog \
+	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
 	tests/conformance/conformance \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
 	tests/unit/test_cdev_reclaim \
@@ -136,6 +136,7 @@ tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
+tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc

@@ -88,6 +88,16 @@ struct gba_dev_ops {
      * gba_poll_release calls it while the flag has not been seen. NULL for real hardware. */
     void (*poll)(struct gba_membership *membership);
 
+    /*
+     * Sleep until the member is released from round `sequence`, until its rounds no longer end
+     * (the group was taken back, or the device died), or for max_ns. The member has arrived at
+     * that round. A release between the caller's last poll and this call ends the sleep, too. May
+     * return early, so the caller polls again. Orders nothing. max_ns: 0 to 1,000,000,000.
+     * Returns GBA_OK, or without a sleep GBA_ERR_UNSUPPORTED: the device wakes no process. NULL:
+     * the same, for every membership.
+     */
+    gba_status_t (*sleep)(struct gba_membership *membership, uint32_t sequence, uint64_t max_ns);
+
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */
     gba_status_t (*reg_read)(struct gba_dev *dev, uint32_t address, unsigned width,
                              uint64_t *value);

@@ -24,12 +24,13 @@ struct gba_path_base;
 /* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
 enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
 
-/* The location that a member can sleep on: a word of shared memory, or the flag of a simulated
- * device; the other pointer is NULL. Both are NULL where no store wakes the member. */
+/* What a member can sleep on: a word of shared memory, the flag of a simulated device, or a device
+ * that wakes it; the other pointers are NULL. All are NULL where nothing wakes the member. */
 struct gba_awaited {
     gba_word_t *word;
     gba_flag_t *flag;
     gba_word_t *sleepers; /* the count that the storing process reads, see gba_word_park */
+    const struct gba_local_state *state; /* to sleep with gba_dev_ops.sleep */
 };
 
 struct gba_path_ops {
@@ -128,12 +129,14 @@ static inline bool gba_path_failed(const struct gba_path_base *path)
     return NULL != path->failed && 0 != gba_word_load_acquire(path->failed);
 }
 
-/* gba_path_ops.awaited of a path that waits for the release of its group. A process stores the flag
- * of a simulated device and wakes this process. A real device wakes no process. */
+/* gba_path_ops.awaited of a path that waits for the release of its group. A device with interrupts
+ * wakes this process. A process stores the flag of a simulated device and wakes this process. */
 static inline struct gba_awaited gba_path_awaits_release(const struct gba_path_base *path)
 {
     gba_flag_t *flag = path->state->flag;
 
+    if (NULL != path->state->ops->sleep)
+        return (struct gba_awaited){.state = path->state};
     if (!path->group->device->simulated)
         return (struct gba_awaited){0};
     return (struct gba_awaited){.flag = flag, .sleepers = &(flag + 1)->device_order};

@@ -40,8 +40,8 @@
  * of its process that needs progress is delayed by no more than this. */
 #define PARK_NS 50000u
 
-/* A sleep that no store ends lasts this part of the time waited so far, and at most SLEEP_NS. So it
- * prolongs no wait by more than that part. */
+/* A sleep that nothing ends early lasts this part of the time waited so far, and at most SLEEP_NS.
+ * So it prolongs no wait by more than that part. */
 #define NAP_PART 8u
 
 static bool wait_yields(const struct gba_team *team)
@@ -98,22 +98,32 @@ static uint64_t wait_nap(const struct gba_team *team, uint64_t most, uint64_t no
     return patience < most ? patience : most;
 }
 
+/* Sleep until the device wakes this member, for at most `most` ns. If it wakes no process, and for
+ * the runtime's messages (state: NULL), take a nap. */
+static void wait_device(const struct gba_local_state *state, uint64_t waited, uint64_t most)
+{
+    uint64_t part = waited / NAP_PART;
+    const struct timespec nap = {.tv_nsec = part < most ? (long)part : (long)most};
+
+    if (NULL == state || GBA_OK != state->ops->sleep(state->membership, state->sequence, most))
+        nanosleep(&nap, NULL);
+}
+
 /*
  * Sleep for at most `most` ns, because the runtime's messages need progress. Through shared memory
- * the awaited member wakes this one. A device and the runtime's messages do not.
+ * the awaited member wakes this one. A device with interrupts does, too. The runtime's messages do
+ * not.
  */
 static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_steps *steps,
                                uint64_t waited, uint64_t most)
 {
     const struct gba_awaited awaited = team->path->ops->awaited(team->path);
-    uint64_t part = waited / NAP_PART;
-    const struct timespec nap = {.tv_nsec = part < most ? (long)part : (long)most};
     struct gba_awaited now;
     gba_status_t status;
     uint64_t seen;
 
     if (NULL == awaited.word && NULL == awaited.flag) {
-        nanosleep(&nap, NULL);
+        wait_device(awaited.state, waited, most);
         return steps->test(team);
     }
     seen = awaited_load(&awaited);

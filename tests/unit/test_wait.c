@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sleeping on a device that wakes its members: gba_dev_ops.sleep. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "gba/team/engine.h"
+#include "tests/unit/thread_oob.h"
+
+/* The longest sleep that the device may be requested, ns: the runtime needs progress. */
+#define SLEEP_MAX 2000000u
+
+/* A team of two on one device, whose rounds this thread makes for both members. */
+static struct {
+    gba_device_t *device;
+    gba_params_t params;
+    gba_team_t *team[2];
+    struct gba_dev_ops ops; /* the simulator's, and `sleep` */
+    gba_status_t answer;    /* of each sleep */
+    uint32_t sleeps;
+    uint32_t late; /* the sleep in which the other member arrives */
+} scene;
+
+static gba_status_t sleep_on_device(struct gba_membership *membership, uint32_t sequence,
+                                    uint64_t max_ns)
+{
+    const struct gba_local_state *state = scene.team[0]->path->state;
+
+    assert_ptr_equal(membership, state->membership);
+    assert_int_equal(sequence, state->sequence);
+    assert_true(max_ns <= SLEEP_MAX);
+    if (++scene.sleeps == scene.late) {
+        assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
+        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    }
+    return scene.answer;
+}
+
+static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    gba_team_attr_t attr = {
+        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
+
+    if (GBA_OK != gba_team_create(&attr, oob, &scene.team[self->rank]))
+        scene.team[self->rank] = NULL;
+}
+
+static int scene_begin(void **state)
+{
+    (void)state;
+    memset(&scene, 0, sizeof scene);
+    gba_params_default(&scene.params);
+    scene.params.stuck_after = 0;
+    scene.params.wait = GBA_WAIT_SLEEP;
+    assert_int_equal(gba_device_init("sim", NULL, &scene.device), GBA_OK);
+    scene.ops = *scene.device->dev->ops;
+    scene.ops.sleep = sleep_on_device;
+    scene.device->dev->ops = &scene.ops;
+    thread_oob_run(2, 0, member_create, NULL);
+    assert_non_null(scene.team[0]);
+    assert_non_null(scene.team[1]);
+    return 0;
+}
+
+static int scene_end(void **state)
+{
+    (void)state;
+    gba_team_destroy(scene.team[0]);
+    gba_team_destroy(scene.team[1]);
+    gba_device_fini(scene.device);
+    return 0;
+}
+
+/* Rounds whose last member arrives while the other one sleeps for the third time. */
+static void rounds(gba_status_t answer)
+{
+    scene.answer = answer;
+    for (int i = 0; i < 20; i++) {
+        scene.sleeps = 0;
+        scene.late = 3;
+        assert_int_equal(gba_barrier_wait(scene.team[0], NULL, NULL), GBA_OK);
+        assert_int_equal(scene.sleeps, 3);
+    }
+}
+
+static void test_a_member_sleeps_on_its_device(void **state)
+{
+    (void)state;
+    rounds(GBA_OK);
+}
+
+/* The member takes naps. */
+static void test_a_device_that_wakes_nobody(void **state)
+{
+    (void)state;
+    rounds(GBA_ERR_UNSUPPORTED);
+}
+
+/* The runtime's progress: the other member arrives in call number scene.late. */
+static void progress_other(void *arg)
+{
+    uint32_t *calls = arg;
+
+    if (++*calls != scene.late)
+        return;
+    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+}
+
+/* Longer than `sleep` waits until its first sleep. */
+static void test_a_member_that_does_not_sleep(void **state)
+{
+    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD};
+    uint32_t calls;
+
+    (void)state;
+    scene.late = 1000;
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        calls = 0;
+        scene.team[0]->wait = waits[i];
+        assert_int_equal(gba_barrier_wait(scene.team[0], progress_other, &calls), GBA_OK);
+        assert_int_equal(calls, scene.late);
+    }
+    assert_int_equal(scene.sleeps, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene_begin, scene_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_member_sleeps_on_its_device),
+        TEST(test_a_device_that_wakes_nobody),
+        TEST(test_a_member_that_does_not_sleep),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
