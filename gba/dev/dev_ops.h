@@ -88,6 +88,11 @@ struct gba_dev_ops {
      * gba_poll_release calls it while the flag has not been seen. NULL for real hardware. */
     void (*poll)(struct gba_membership *membership);
 
+    /* Why the rounds of the member no longer end, from memory that the driver writes:
+     * GBA_ERR_RECLAIMED, GBA_ERR_DEAD, or GBA_OK: no reason is known. Makes no system call.
+     * Acquire. NULL: the driver only sets GBA_FLAG_RECLAIMED in the flag. */
+    gba_status_t (*failure)(const struct gba_membership *membership);
+
     /*
      * Sleep until the member is released from round `sequence`, until its rounds no longer end
      * (the group was taken back, or the device died), or for max_ns. The member has arrived at

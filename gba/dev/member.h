@@ -68,13 +68,17 @@ static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
 }
 
 /*
- * Whether the group was taken back from this member: its rounds then no longer end. For slow paths
- * only, because gba_state_poll reads just the low half of the flag, which keeps the last release.
- * Acquire. Pairs with the driver's store of GBA_FLAG_RECLAIMED.
+ * Why the rounds of this member no longer end, as far as its memory shows: GBA_ERR_RECLAIMED,
+ * GBA_ERR_DEAD, or GBA_OK: no reason is known. For slow paths only, because gba_state_poll reads
+ * just the low half of the flag, which keeps the last release. Makes no system call. Acquire. Pairs
+ * with the driver's store of the reason, or of GBA_FLAG_RECLAIMED.
  */
-static inline bool gba_state_reclaimed(const struct gba_local_state *state)
+static inline gba_status_t gba_state_failure(const struct gba_local_state *state)
 {
-    return 0 != (gba_flag_load_acquire(state->flag) & GBA_FLAG_RECLAIMED);
+    if (NULL != state->ops->failure)
+        return state->ops->failure(state->membership);
+    return 0 != (gba_flag_load_acquire(state->flag) & GBA_FLAG_RECLAIMED) ? GBA_ERR_RECLAIMED
+                                                                          : GBA_OK;
 }
 
 /* Whether a member's bit is set in the arrived mask. */

@@ -296,8 +296,9 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_widen(team, now);
         return GBA_ERR_DEAD;
     }
-    if (NULL != path->state && gba_state_reclaimed(path->state))
-        return watch_failed(team, GBA_ERR_RECLAIMED);
+    status = NULL != path->state ? gba_state_failure(path->state) : GBA_OK;
+    if (GBA_OK != status)
+        return watch_failed(team, status);
     if (!retry && !stalled)
         return GBA_INPROGRESS;
 

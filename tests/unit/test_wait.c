@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping on a device that wakes its members: gba_dev_ops.sleep. */
+/* Waiting on a device that wakes its members, gba_dev_ops.sleep, and that reports the failure of a
+ * group, gba_dev_ops.failure. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,11 +19,22 @@ static struct {
     gba_device_t *device;
     gba_params_t params;
     gba_team_t *team[2];
-    struct gba_dev_ops ops; /* the simulator's, and `sleep` */
+    struct gba_dev_ops ops; /* the simulator's, `sleep` and `failure` */
     gba_status_t answer;    /* of each sleep */
     uint32_t sleeps;
-    uint32_t late; /* the sleep in which the other member arrives */
+    uint32_t late; /* the sleep in which the other member arrives, or the group fails */
+    gba_status_t reason, failure; /* of the failure in that sleep: to come, and now; GBA_OK: none */
 } scene;
+
+/* The group fails, or the other member arrives and completes the round. */
+static void happen(void)
+{
+    scene.failure = scene.reason;
+    if (GBA_OK != scene.failure)
+        return;
+    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
+    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+}
 
 static gba_status_t sleep_on_device(struct gba_membership *membership, uint32_t sequence,
                                     uint64_t max_ns)
@@ -32,11 +44,15 @@ static gba_status_t sleep_on_device(struct gba_membership *membership, uint32_t 
     assert_ptr_equal(membership, state->membership);
     assert_int_equal(sequence, state->sequence);
     assert_true(max_ns <= SLEEP_MAX);
-    if (++scene.sleeps == scene.late) {
-        assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
-        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
-    }
+    if (++scene.sleeps == scene.late)
+        happen();
     return scene.answer;
+}
+
+static gba_status_t failure_of_group(const struct gba_membership *membership)
+{
+    (void)membership;
+    return scene.failure;
 }
 
 static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
@@ -58,6 +74,7 @@ static int scene_begin(void **state)
     assert_int_equal(gba_device_init("sim", NULL, &scene.device), GBA_OK);
     scene.ops = *scene.device->dev->ops;
     scene.ops.sleep = sleep_on_device;
+    scene.ops.failure = failure_of_group;
     scene.device->dev->ops = &scene.ops;
     thread_oob_run(2, 0, member_create, NULL);
     assert_non_null(scene.team[0]);
@@ -99,15 +116,13 @@ static void test_a_device_that_wakes_nobody(void **state)
     rounds(GBA_ERR_UNSUPPORTED);
 }
 
-/* The runtime's progress: the other member arrives in call number scene.late. */
+/* The runtime's progress: something happens in call number scene.late. */
 static void progress_other(void *arg)
 {
     uint32_t *calls = arg;
 
-    if (++*calls != scene.late)
-        return;
-    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
-    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    if (++*calls == scene.late)
+        happen();
 }
 
 /* Longer than `sleep` waits until its first sleep. */
@@ -127,6 +142,30 @@ static void test_a_member_that_does_not_sleep(void **state)
     assert_int_equal(scene.sleeps, 0);
 }
 
+/* A member gives up its round when the memory of the device shows that the group has failed, however
+ * it waits. */
+static void test_a_failed_group(void **state)
+{
+    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
+    static const gba_status_t reasons[] = {GBA_ERR_RECLAIMED, GBA_ERR_DEAD};
+
+    for (size_t i = 0; i < 6; i++) {
+        uint32_t calls = 0;
+
+        scene_end(state);
+        scene_begin(state);
+        scene.late = 3;
+        scene.team[0]->wait = waits[i % 3];
+        scene.reason = reasons[i / 3];
+        assert_int_equal(gba_barrier_wait(scene.team[0],
+                                          GBA_WAIT_SLEEP == waits[i % 3] ? NULL : progress_other,
+                                          &calls),
+                         GBA_ERR_DEAD);
+        assert_int_equal(scene.team[0]->failure, scene.reason);
+        assert_int_equal(gba_team_rounds(scene.team[0]), 0);
+    }
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene_begin, scene_end)
 
 int main(void)
@@ -135,6 +174,7 @@ int main(void)
         TEST(test_a_member_sleeps_on_its_device),
         TEST(test_a_device_that_wakes_nobody),
         TEST(test_a_member_that_does_not_sleep),
+        TEST(test_a_failed_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
