@@ -25,8 +25,7 @@ contrib_bench_notifications_SOURCES = contrib/bench/notifications.c contrib/benc
 contrib_bench_notifications_LDADD = gba/libgbacore.la
 # Its addresses are those that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
-contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c tests/unit/fake_kernel.c \
-	tests/unit/fake_kernel.h tests/unit/fake_driver.c tests/unit/fake_driver.h
+contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI

@@ -132,10 +132,10 @@ typedef struct gba_group_handle {
  * Allocate a free group. The same as gba_request_group for that many members with no limit and a
  * barrier rate of 0.
  * members: 1 to 708. handle: set on GBA_OK.
- * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_DEAD;
- * GBA_ERR_NOMEM; GBA_ERR_IO. The group lives until its last member has left it, or until it is
- * taken back. Before the first join gba_free_handle or the end of this process gives it back.
- * Thread-safe. The leader calls it.
+ * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_QUOTA;
+ * GBA_ERR_DEAD; GBA_ERR_NOMEM; GBA_ERR_IO. The group lives until its last member has left it, or
+ * until it is taken back. Before the first join gba_free_handle or the end of this process gives it
+ * back. Thread-safe. The leader calls it.
  */
 GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
                                            gba_group_handle_t *handle);
@@ -170,9 +170,9 @@ GBA_EXPORT void gba_free_handle(gba_device_t *device, const gba_group_handle_t *
  * Join a group.
  * member: 0 to handle->members - 1; each for one process. group: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_OTHER_DEVICE (the handle is of another device); GBA_ERR_STALE;
- * GBA_ERR_BUSY (the membership is taken); GBA_ERR_REFUSED; GBA_ERR_PARAM; GBA_ERR_NOMEM;
- * GBA_ERR_DEAD; GBA_ERR_UNSUPPORTED (a 32-bit process, and not a simulator); GBA_ERR_IO.
- * Thread-safe.
+ * GBA_ERR_BUSY (the membership is taken); GBA_ERR_REFUSED; GBA_ERR_PERM; GBA_ERR_QUOTA (too many
+ * memberships); GBA_ERR_PARAM; GBA_ERR_NOMEM; GBA_ERR_DEAD; GBA_ERR_UNSUPPORTED (a 32-bit process,
+ * and not a simulator); GBA_ERR_IO. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *handle,
                                        uint32_t member, gba_group_t **group);

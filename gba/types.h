@@ -59,11 +59,12 @@ typedef enum gba_status {
     GBA_ERR_DEFERRED = -22,     /* the team has made fewer barriers than `offload_after` */
     GBA_ERR_DISABLED = -23,     /* a member has `sw_enable` 0: no software barrier of libgba */
     GBA_ERR_NO_TRANSPORT = -24, /* no transport between the members' hosts */
-    GBA_ERR_TOO_FEW = -25       /* fewer members than `min_comm_size` */
+    GBA_ERR_TOO_FEW = -25,      /* fewer members than `min_comm_size` */
+    GBA_ERR_QUOTA = -26         /* the administrator's limit for the user or the host is reached */
 } gba_status_t;
 
 /* The lowest status. */
-#define GBA_STATUS_LAST GBA_ERR_TOO_FEW
+#define GBA_STATUS_LAST GBA_ERR_QUOTA
 
 /* The name of a status ("GBA_ERR_NO_GROUP"). Never NULL. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_status_name(gba_status_t status);

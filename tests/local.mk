@@ -14,7 +14,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
 	tests/conformance/conformance \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
-	tests/unit/test_cdev_reclaim \
+	tests/unit/test_cdev_reclaim tests/unit/test_cdev_abi tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict \
 	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
@@ -67,8 +67,8 @@ tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/cor
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 
 # What several of them share. The linker replaces functions of the library by those of a test.
-GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c \
-	tests/unit/fake_driver.h tests/unit/fake_driver.c
+GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
+	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c
 GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
@@ -126,6 +126,9 @@ GBA_CDEV_TEST = tests/unit/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_flags_SOURCES = tests/unit/test_cdev_flags.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c $(GBA_CDEV_TEST)
+tests_unit_test_cdev_abi_SOURCES = tests/unit/test_cdev_abi.c $(GBA_CDEV_TEST)
+tests_unit_test_cdev_revoke_SOURCES = tests/unit/test_cdev_revoke.c $(GBA_CDEV_TEST) \
+	$(GBA_THREAD_OOB)
 tests_unit_test_cdev_reclaim_SOURCES = tests/unit/test_cdev_reclaim.c $(GBA_CDEV_TEST)
 
 # The engine: agreement of threads as members, who shares a node, and a member without memory.

@@ -184,47 +184,6 @@ static inline void gba_mmio_write64(gba_mmio64_t *reg, uint64_t value)
     *reg = htole64(value);
 }
 
-/*
- * Access device memory once, for diagnosis. width: 1, 2, 4 or 8 bytes. Values are in the CPU's byte
- * order. A read is ordered with nothing; a write is ordered as in gba_mmio_write64.
- */
-static inline uint64_t gba_mmio_read(const void *base, uint32_t offset, unsigned width)
-{
-    const volatile void *reg = (const char *)base + offset;
-
-    switch (width) {
-    case 1:
-        return *(const volatile uint8_t *)reg;
-    case 2:
-        return le16toh(*(const volatile uint16_t *)reg);
-    case 4:
-        return le32toh(*(const volatile uint32_t *)reg);
-    default:
-        return le64toh(*(const volatile uint64_t *)reg);
-    }
-}
-
-static inline void gba_mmio_write(void *base, uint32_t offset, unsigned width, uint64_t value)
-{
-    volatile void *reg = (char *)base + offset;
-
-    gba_fence_doorbell();
-    switch (width) {
-    case 1:
-        *(volatile uint8_t *)reg = (uint8_t)value;
-        break;
-    case 2:
-        *(volatile uint16_t *)reg = htole16((uint16_t)value);
-        break;
-    case 4:
-        *(volatile uint32_t *)reg = htole32((uint32_t)value);
-        break;
-    default:
-        *(volatile uint64_t *)reg = htole64(value);
-        break;
-    }
-}
-
 /* Add, and return the value before. Orders nothing. */
 static inline uint64_t gba_word_add_relaxed(gba_word_t *word, uint64_t value)
 {

@@ -39,6 +39,9 @@ static const struct entry errors[] = {
     [-GBA_ERR_DISABLED] = {"GBA_ERR_DISABLED", "sw_enable is 0"},
     [-GBA_ERR_NO_TRANSPORT] = {"GBA_ERR_NO_TRANSPORT", "no transport between the hosts"},
     [-GBA_ERR_TOO_FEW] = {"GBA_ERR_TOO_FEW", "fewer members than min_comm_size"},
+    [-GBA_ERR_QUOTA] = {"GBA_ERR_QUOTA",
+                        "the user or the host uses as much of the device as the administrator "
+                        "allows"},
 };
 
 _Static_assert(sizeof errors / sizeof errors[0] == 1 - GBA_STATUS_LAST, "every status has a text");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The backend for /dev/gbaN. Each operation is one call of the driver. JOIN also maps the doorbell.
- * No function of this file runs during a barrier: the engine itself stores to the doorbell and
- * polls the flag.
+ * The backend for /dev/gbaN. Each operation is one call of the driver; `join` also maps the
+ * doorbell, and `map_flag` only maps. Of the functions of this file, only those for long waits run
+ * during a barrier: the engine itself stores to the doorbell and polls the flag.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,10 +43,12 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     dev->dev.ops = &gba_dev_cdev;
     dev->owner = getpid();
     dev->groups = query.groups;
+    dev->features = query.features;
     memcpy(dev->uuid, query.uuid, sizeof dev->uuid);
     dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
-    gba_cdev_flags_init(&dev->flags);
-    pthread_mutex_init(&dev->bar_lock, NULL);
+    pthread_mutex_init(&dev->lock, NULL);
+    memcpy(dev->path, path->file, sizeof dev->path);
+    dev->registers = -1;
     *out = &dev->dev;
     return GBA_OK;
 }
@@ -54,20 +56,24 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
 static void cdev_close(struct gba_dev *d)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
-    bool mapped = !gba_cdev_is_child(dev); /* MADV_DONTFORK: a child has no mapping */
+    struct gba_cdev_page *page = dev->pages, *next;
 
-    if (mapped && NULL != dev->bar)
-        gba_cdev_sys->munmap(dev->bar, GBA_BAR_SIZE);
-    pthread_mutex_destroy(&dev->bar_lock);
-    /* Close the file first: the last close withdraws every flag that the driver still has. */
+    /* Only a child of fork has pages here, and not their mappings: a parent has freed its groups.
+     */
+    for (; NULL != page; page = next) {
+        next = page->next;
+        free(page);
+    }
+    pthread_mutex_destroy(&dev->lock);
+    if (dev->registers >= 0)
+        gba_cdev_sys->close(dev->registers);
     gba_cdev_sys->close(dev->file);
-    gba_cdev_flags_fini(&dev->flags, mapped);
     free(dev);
 }
 
 static gba_status_t cdev_query(struct gba_dev *d, gba_device_info_t *info)
 {
-    struct gba_ioc_query query = {.size = sizeof query};
+    struct gba_ioc_query query = {.size = sizeof query, .flags = GBA_QUERY_COUNTERS};
     gba_status_t status = CALL((struct gba_cdev *)d, QUERY, &query);
 
     if (GBA_OK != status)
@@ -95,9 +101,14 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
                                   .barrier_rate = request->barrier_rate,
                                   .job = dev->job};
     gba_status_t status = gba_cdev_refuse_child(dev);
+    int error;
 
-    if (GBA_OK == status)
-        status = CALL(dev, ALLOC, &alloc);
+    if (GBA_OK != status)
+        return status;
+    error = gba_cdev_try(dev->file, GBA_IOC_ALLOC, &alloc);
+    if (EDQUOT == error && 0 != request->groups_max)
+        return GBA_ERR_LIMIT; /* the job's own limit; EUSERS is the administrator's */
+    status = gba_cdev_outcome(error, "ALLOC");
     if (GBA_OK != status)
         return status;
     if (alloc.group >= dev->groups) {
@@ -114,27 +125,28 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
     return GBA_OK;
 }
 
-/* FREE: leave a membership, or with GBA_MEMBER_NONE give up an allocation. */
-static gba_status_t call_free(struct gba_cdev *dev, uint32_t group, uint32_t generation,
-                              uint32_t member)
-{
-    struct gba_ioc_free leave = {
-        .size = sizeof leave, .group = group, .generation = generation, .member = member};
-    int error = gba_cdev_try(dev->file, GBA_IOC_FREE, &leave);
-
-    /* The allocation ended with the first join [DRV-3]. This failure is expected and not logged:
-     * the caller gives up the allocation for another reason, which is reported. */
-    if (EINVAL == error && GBA_MEMBER_NONE == member)
-        return GBA_ERR_PARAM;
-    return gba_cdev_outcome(error, "FREE");
-}
-
 static void cdev_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
 {
     struct gba_cdev *dev = (struct gba_cdev *)d;
+    struct gba_ioc_free cancel = {
+        .size = sizeof cancel, .group = handle->group, .generation = handle->generation};
 
-    if (GBA_OK == gba_cdev_refuse_child(dev))
-        (void)call_free(dev, handle->group, handle->generation, GBA_MEMBER_NONE);
+    if (GBA_OK != gba_cdev_refuse_child(dev))
+        return;
+    /* EBUSY and ESTALE are expected and not logged: the allocation ended with the first join
+     * [DRV-3]. The caller gives it up for another reason, which is reported. */
+    (void)CALL(dev, FREE, &cancel);
+}
+
+/* End a membership. Works on a dead device, and in a group that was taken back. */
+static void membership_end(const struct gba_membership *membership)
+{
+    struct gba_ioc_leave leave = {.size = sizeof leave,
+                                  .group = membership->group,
+                                  .generation = membership->generation,
+                                  .member = membership->member};
+
+    (void)CALL(cdev_of(membership), LEAVE, &leave);
 }
 
 static gba_status_t cdev_join(struct gba_dev *d, const gba_group_handle_t *handle, uint32_t member,
@@ -169,36 +181,18 @@ static gba_status_t cdev_join(struct gba_dev *d, const gba_group_handle_t *handl
     return GBA_OK;
 
 leave:
-    (void)call_free(dev, handle->group, handle->generation, member);
+    membership_end(&membership->membership);
 free_membership:
     free(membership);
     return status;
 }
 
+/* The device knows the flag since JOIN. [DRV-4] */
 static gba_status_t cdev_map_flag(struct gba_membership *membership)
 {
-    struct gba_cdev *dev = cdev_of(membership);
-    struct gba_ioc_map_flag map = {.size = sizeof map,
-                                   .group = membership->group,
-                                   .generation = membership->generation,
-                                   .member = membership->member};
-    gba_status_t status = gba_cdev_refuse_child(dev);
-    gba_flag_t *flag;
+    gba_status_t status = gba_cdev_refuse_child(cdev_of(membership));
 
-    if (GBA_OK != status)
-        return status;
-    flag = gba_cdev_flag_get(&dev->flags);
-    if (NULL == flag)
-        return GBA_ERR_NOMEM;
-    gba_flag_store_relaxed(flag, 0);
-    map.addr = (uintptr_t)flag;
-    status = CALL(dev, MAP_FLAG, &map);
-    if (GBA_OK != status) {
-        gba_cdev_flag_put(&dev->flags, flag); /* a failed call pins nothing */
-        return status;
-    }
-    membership->flag = flag;
-    return GBA_OK;
+    return GBA_OK == status ? gba_cdev_flag_map((struct gba_cdev_membership *)membership) : status;
 }
 
 static gba_status_t cdev_configure(struct gba_membership *membership, uint32_t sequence)
@@ -215,24 +209,14 @@ static gba_status_t cdev_configure(struct gba_membership *membership, uint32_t s
 static void cdev_leave(struct gba_membership *s)
 {
     struct gba_cdev_membership *membership = (struct gba_cdev_membership *)s;
-    struct gba_cdev *dev = cdev_of(s);
-    gba_status_t status;
 
-    if (gba_cdev_is_child(dev)) { /* the parent holds the membership; the mappings are not here */
-        free(membership);
-        return;
+    if (!gba_cdev_is_child(cdev_of(s))) { /* a child has neither the membership nor the mappings */
+        /* LEAVE revokes the doorbell, so no order of these calls lets an arrival of this member
+         * reach the next team of the group. */
+        membership_end(s);
+        gba_cdev_doorbell_unmap(membership);
+        gba_cdev_flag_unmap(membership);
     }
-    /* Unmap before FREE: no arrival of this member may reach the group after another team has got
-     * it, because it would count there (all teams start with the same sequence). After the
-     * unmapping no store to the doorbell is possible. An earlier store, perhaps a retry, arrives
-     * before the driver's withdrawal, because the withdrawal takes the same way [HOST-3] and FREE
-     * waits for it [HOST-6]. */
-    gba_cdev_sys->munmap(membership->doorbell, membership->doorbell_size);
-    status = call_free(dev, s->group, s->generation, s->member);
-    /* If FREE failed, the device may still store to the flag. The flag is then not reused; it stays
-     * mapped until the file is closed. */
-    if (NULL != s->flag && GBA_OK == status)
-        gba_cdev_flag_put(&dev->flags, s->flag);
     free(membership);
 }
 
@@ -259,6 +243,66 @@ static gba_status_t cdev_inspect(struct gba_membership *membership, gba_group_st
 static void cdev_arrive(struct gba_membership *membership, uint64_t value)
 {
     gba_mmio_write64(membership->doorbell, value);
+}
+
+static gba_status_t cdev_failure(const struct gba_membership *membership)
+{
+    /* Acquire: pairs with the driver's store of the reason, which follows the last release. The
+     * word has the reason in its low half, and 0 in the high half. */
+    const gba_flag_t *revoked = membership->flag + 1;
+
+    switch ((uint32_t)gba_flag_load_acquire(revoked)) {
+    case GBA_REVOKED_NO:
+        return GBA_OK;
+    case GBA_REVOKED_TAKEN:
+        return GBA_ERR_RECLAIMED;
+    case GBA_REVOKED_ENDED:
+        gba_log(GBA_LOG_ERROR,
+                "this process closed the file of %s, and so has left barrier group %u",
+                cdev_of(membership)->path, membership->group);
+        return GBA_ERR_DEAD;
+    default: /* GBA_REVOKED_DEAD */
+        return GBA_ERR_DEAD;
+    }
+}
+
+/* WAIT: returns 0 or the errno. Not repeated after a signal, because the timeout would begin again.
+ */
+static int membership_wait(struct gba_membership *s, uint32_t sequence, uint64_t timeout)
+{
+    struct gba_cdev_membership *membership = (struct gba_cdev_membership *)s;
+    struct gba_cdev *dev = cdev_of(s);
+    struct gba_ioc_wait wait = {.size = sizeof wait,
+                                .group = s->group,
+                                .generation = s->generation,
+                                .member = s->member,
+                                .sequence = sequence,
+                                .timeout = timeout};
+
+    if (0 == (dev->features & GBA_FEATURE_WAIT) || gba_cdev_is_child(dev))
+        return EOPNOTSUPP;
+    if (0 != gba_cdev_sys->ioctl(dev->file, GBA_IOC_WAIT, &wait))
+        return errno;
+    if (0 != (wait.events & GBA_EVENT_DIED))
+        membership->died = true;
+    return 0;
+}
+
+static gba_status_t cdev_sleep(struct gba_membership *membership, uint32_t sequence,
+                               uint64_t max_ns)
+{
+    int error = membership_wait(membership, sequence, max_ns);
+
+    return 0 == error || ETIMEDOUT == error || EINTR == error ? GBA_OK : GBA_ERR_UNSUPPORTED;
+}
+
+/* A timeout of 0 takes the events. The last round of the flag is always valid. */
+static bool cdev_died(struct gba_membership *membership)
+{
+    uint32_t sequence = (uint32_t)gba_flag_load_relaxed(membership->flag);
+
+    (void)membership_wait(membership, sequence, 0);
+    return ((struct gba_cdev_membership *)membership)->died;
 }
 
 /* Any character device may be a GBA; only one with the usual name is taken for one. */
@@ -288,6 +332,9 @@ const struct gba_dev_ops gba_dev_cdev = {
     .leave = cdev_leave,
     .inspect = cdev_inspect,
     .arrive = cdev_arrive,
+    .failure = cdev_failure,
+    .sleep = cdev_sleep,
+    .died = cdev_died,
     .reg_read = gba_cdev_reg_read,
     .reg_write = gba_cdev_reg_write,
 };

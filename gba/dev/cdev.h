@@ -4,9 +4,9 @@
  *
  *   cdev.c        the ops table: device and memberships
  *   cdev_open.c   opens the file and checks that it is a GBA
- *   cdev_map.c    maps doorbells and registers
+ *   cdev_map.c    maps doorbells and the pages of release flags
+ *   cdev_regs.c   reads and writes registers, for diagnosis
  *   cdev_sys.c    the system calls, as a table that tests replace, and the status of their errors
- *   cdev_flags.c  memory for release flags
  */
 #ifndef GBA_DEV_CDEV_H
 #define GBA_DEV_CDEV_H
@@ -29,7 +29,8 @@ struct gba_cdev_sys {
     int (*ioctl)(int file, unsigned long request, void *argument);
     void *(*mmap)(size_t size, int protection, int flags, int file, uint64_t offset);
     int (*munmap)(void *address, size_t size);
-    int (*madvise)(void *address, size_t size, int advice);
+    ssize_t (*pread)(int file, void *buffer, size_t size, uint64_t offset);
+    ssize_t (*pwrite)(int file, const void *buffer, size_t size, uint64_t offset);
 };
 
 /* The system's own calls, unless a test replaces them. Not thread-safe: a test replaces them before
@@ -45,8 +46,8 @@ enum gba_cdev_call { GBA_CDEV_OPEN, GBA_CDEV_IOCTL, GBA_CDEV_MMAP };
  */
 gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected);
 
-/* Make one call of the driver, and repeat it when a signal interrupts it. Returns 0 or the errno.
- * Thread-safe. */
+/* Make one call of the driver, and repeat it when a signal interrupts it: an interrupted call has
+ * changed nothing. Returns 0 or the errno. Thread-safe. */
 int gba_cdev_try(int file, unsigned long request, void *argument);
 
 /*
@@ -58,63 +59,47 @@ gba_status_t gba_cdev_outcome(int error, const char *name);
 /* gba_cdev_try, then gba_cdev_outcome. */
 gba_status_t gba_cdev_ioctl(int file, unsigned long request, const char *name, void *argument);
 
-/* --- cdev_flags.c --- */
-
-#define GBA_CDEV_CHUNK_SIZE  4096u /* bytes: the smallest page size of the hosts */
-#define GBA_CDEV_CHUNK_FLAGS (GBA_CDEV_CHUNK_SIZE / GBA_FLAG_STRIDE)
-
-/* Memory for GBA_CDEV_CHUNK_FLAGS release flags, a mapping of its own. */
-struct gba_cdev_chunk {
-    struct gba_cdev_chunk *next;
-    char *memory;
-    uint32_t used; /* bit i: flag i is taken */
-};
-
-/* The flags of one device. They stay mapped until the device is closed. */
-struct gba_cdev_flags {
-    pthread_mutex_t lock;
-    struct gba_cdev_chunk *chunks;
-};
-
-void gba_cdev_flags_init(struct gba_cdev_flags *flags);
-
-/* Free all chunks. unmap: false in a child of fork, which does not have the memory. Not
- * thread-safe. */
-void gba_cdev_flags_fini(struct gba_cdev_flags *flags, bool unmap);
-
-/* Take a flag. Returns NULL if out of memory (logged). Thread-safe. */
-gba_flag_t *gba_cdev_flag_get(struct gba_cdev_flags *flags);
-
-/* Give a flag back. The device must not store to it any more. Thread-safe. */
-void gba_cdev_flag_put(struct gba_cdev_flags *flags, gba_flag_t *flag);
-
 /* --- cdev.c --- */
+
+/* A mapped page of the driver, with the flags of some memberships. */
+struct gba_cdev_page {
+    struct gba_cdev_page *next;
+    uint64_t offset; /* for mmap */
+    char *memory;
+    size_t size;
+    uint32_t users; /* memberships that have mapped their flag */
+};
 
 struct gba_cdev {
     struct gba_dev dev;
     int file;
     pid_t owner; /* the process that opened it; its children of fork do not share its memberships */
     uint32_t groups;
+    uint64_t features; /* GBA_FEATURE_* */
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
-    struct gba_cdev_flags flags;
-    pthread_mutex_t bar_lock;
-    void *bar; /* the whole BAR, mapped at the first register access; NULL before */
+    pthread_mutex_t lock;        /* over the fields below */
+    struct gba_cdev_page *pages; /* of flags */
+    char path[sizeof((struct gba_dev_path *)0)->file];
+    int registers; /* the file of the registers; -1: not open yet */
 };
 
 struct gba_cdev_membership {
     struct gba_membership membership;
     void *doorbell; /* the mapping */
-    size_t doorbell_size;
+    size_t map_size;
+    uint64_t flag_offset; /* of the flag's page, for mmap */
+    uint32_t flag_position;
+    struct gba_cdev_page *page; /* NULL: the flag is not mapped */
+    bool died;                  /* the driver has reported a death in the group */
 };
 
 /* Whether this process is a child of the process that opened the device. Thread-safe. */
 bool gba_cdev_is_child(const struct gba_cdev *dev);
 
 /*
- * Refuse a call in a child of fork. Returns GBA_OK, or in a child GBA_ERR_IO (logged). Parent and
- * child share one open file, so the driver cannot distinguish them: a JOIN or FREE of the child
- * would act for its parent. Thread-safe.
+ * Refuse a call in a child of fork. Returns GBA_OK, or in a child GBA_ERR_IO (logged). The driver
+ * refuses the calls of a child, too, but its error does not name the cause. Thread-safe.
  */
 gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev);
 
@@ -130,12 +115,33 @@ gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_quer
 
 /* --- cdev_map.c --- */
 
-/* Map the doorbell at the offset that JOIN returned. Returns GBA_OK; GBA_ERR_DEAD; or (logged)
- * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (an invalid offset or size), GBA_ERR_UNSUPPORTED (a
- * 32-bit process). Thread-safe on different memberships. */
+/*
+ * Keep the offsets that JOIN returned, and map the doorbell. Returns GBA_OK; GBA_ERR_DEAD; or
+ * (logged) GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO (an invalid offset, size or position),
+ * GBA_ERR_UNSUPPORTED (a 32-bit process). Thread-safe on different memberships.
+ */
 gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
                                    const struct gba_ioc_join *join);
 
+/* Unmap the doorbell. Thread-safe on different memberships. */
+void gba_cdev_doorbell_unmap(struct gba_cdev_membership *membership);
+
+/*
+ * Map the page with the flag, unless another membership of the file has mapped it, and set
+ * membership->flag. May be called again after an error. Returns GBA_OK; GBA_ERR_DEAD; or (logged)
+ * GBA_ERR_PERM, GBA_ERR_NOMEM, GBA_ERR_IO. Thread-safe on different memberships.
+ */
+gba_status_t gba_cdev_flag_map(struct gba_cdev_membership *membership);
+
+/* Unmap the page with the flag if no other membership uses it. Does nothing if the flag is not
+ * mapped. Thread-safe on different memberships. */
+void gba_cdev_flag_unmap(struct gba_cdev_membership *membership);
+
+/* --- cdev_regs.c --- */
+
+/* gba_dev_ops.reg_read and reg_write, through the debug file of the driver, which only root can
+ * open. Return GBA_OK; GBA_ERR_PARAM (misaligned); GBA_ERR_UNSUPPORTED: there is no such file; or
+ * (logged) GBA_ERR_PERM, GBA_ERR_IO. Thread-safe. */
 gba_status_t gba_cdev_reg_read(struct gba_dev *dev, uint32_t address, unsigned width,
                                uint64_t *value);
 gba_status_t gba_cdev_reg_write(struct gba_dev *dev, uint32_t address, unsigned width,

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mappings of the device: the doorbell of a member, and for diagnosis all registers. */
+/*
+ * Mappings of the driver's pages: the doorbell of a member, and the page with its release flag. The
+ * driver gives neither to children of fork, and replaces a revoked doorbell by a page without
+ * effect.
+ */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
 #include "gba/dev/cdev.h"
-#include "gba/spec/gba_ioctl.h"
+
+_Static_assert(GBA_FLAG_SLOT_STRIDE >= GBA_FLAG_STRIDE, "flags are two cache lines apart");
+_Static_assert(sizeof(gba_flag_t) == sizeof((struct gba_flag_slot *)0)->release, "one flag");
 
 bool gba_cdev_is_child(const struct gba_cdev *dev)
 {
@@ -22,32 +29,49 @@ gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev)
     return GBA_ERR_IO;
 }
 
-/*
- * Map a part of the device. Children of fork do not inherit the mapping, so that a child cannot
- * arrive as its parent. Returns NULL with errno set on failure.
- */
-static void *device_map(const struct gba_cdev *dev, size_t size, int protection, uint64_t offset)
+/* Map a page of the driver. what: for the log. map: set on GBA_OK. */
+static gba_status_t page_map(const struct gba_cdev_membership *membership, int protection,
+                             uint64_t offset, const char *what, void **map)
 {
-    void *map = gba_cdev_sys->mmap(size, protection, MAP_SHARED, dev->file, offset);
+    const struct gba_cdev *dev = (const struct gba_cdev *)membership->membership.dev;
+    void *memory =
+        gba_cdev_sys->mmap(membership->map_size, protection, MAP_SHARED, dev->file, offset);
+    gba_status_t status;
+    bool expected;
     int error;
 
-    if (MAP_FAILED == map)
-        return NULL;
-    if (0 == gba_cdev_sys->madvise(map, size, MADV_DONTFORK))
-        return map;
+    if (MAP_FAILED != memory) {
+        *map = memory;
+        return GBA_OK;
+    }
     error = errno;
-    gba_cdev_sys->munmap(map, size);
-    errno = error;
-    return NULL;
+    status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
+    if (!expected)
+        gba_log(GBA_LOG_ERROR, "cannot map the %s of GBA group %u: %s", what,
+                membership->membership.group, strerror(error));
+    return status;
 }
 
-/* Map the doorbell at the offset that the driver returned, if that offset is valid. */
+/* Whether the driver may return that offset. */
+static bool offset_valid(uint64_t offset, uint64_t size)
+{
+    return 0 != offset && 0 == offset % size && offset <= INT64_MAX - size;
+}
+
+/* Whether the mappings and the place of the flag are such as gba_ioctl.h allows. */
+static bool join_valid(const struct gba_ioc_join *join)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    return page == join->map_size && offset_valid(join->doorbell_offset, page) &&
+           offset_valid(join->flag_offset, page) && join->doorbell_offset != join->flag_offset &&
+           0 == join->flag_position % GBA_FLAG_SLOT_STRIDE && join->flag_position < page;
+}
+
 gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
                                    const struct gba_ioc_join *join)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), offset = join->doorbell_offset;
     gba_status_t status;
-    bool expected;
 
     /* Without one store of 64 bits the device refuses every arrival, and the barrier never ends.
      * [HOST-2] */
@@ -56,81 +80,90 @@ gba_status_t gba_cdev_doorbell_map(struct gba_cdev_membership *membership,
                 GBA_MMIO ? "32-bit process" : "architecture");
         return GBA_ERR_UNSUPPORTED;
     }
-    /* At most one page of the largest page size: more would include a neighbour's doorbell. Never
-     * in the window of the BAR. */
-    if (0 == join->doorbell_size || join->doorbell_size > GBA_DOORBELL_STRIDE ||
-        0 != join->doorbell_size % page || 0 != offset % page ||
-        offset > INT64_MAX - join->doorbell_size ||
-        (offset + join->doorbell_size > GBA_MMAP_BAR && offset < GBA_MMAP_BAR + GBA_BAR_SIZE)) {
+    if (!join_valid(join)) {
         gba_log(GBA_LOG_ERROR,
-                "driver returned an invalid doorbell mapping: %llu bytes at offset %#llx",
-                (unsigned long long)join->doorbell_size, (unsigned long long)offset);
+                "driver returned invalid mappings: %u bytes, doorbell at offset %#llx, flag at "
+                "position %u of offset %#llx",
+                join->map_size, (unsigned long long)join->doorbell_offset, join->flag_position,
+                (unsigned long long)join->flag_offset);
         return GBA_ERR_IO;
     }
-    membership->doorbell_size = (size_t)join->doorbell_size;
-    membership->doorbell = device_map((struct gba_cdev *)membership->membership.dev,
-                                      membership->doorbell_size, PROT_WRITE, offset);
-    if (NULL == membership->doorbell) {
-        int error = errno;
+    membership->map_size = join->map_size;
+    membership->flag_offset = join->flag_offset;
+    membership->flag_position = join->flag_position;
+    status =
+        page_map(membership, PROT_WRITE, join->doorbell_offset, "doorbell", &membership->doorbell);
+    if (GBA_OK == status)
+        membership->membership.doorbell =
+            (gba_mmio64_t *)(void *)((char *)membership->doorbell + GBA_BELL_ARRIVAL);
+    return status;
+}
 
-        status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
-        if (!expected)
-            gba_log(GBA_LOG_ERROR, "cannot map the doorbell of GBA group %u: %s", join->group,
-                    strerror(error));
+void gba_cdev_doorbell_unmap(struct gba_cdev_membership *membership)
+{
+    gba_cdev_sys->munmap(membership->doorbell, membership->map_size);
+}
+
+/* Map one more page of flags. The caller holds the lock. */
+static gba_status_t page_add(struct gba_cdev *dev, const struct gba_cdev_membership *membership,
+                             struct gba_cdev_page **out)
+{
+    struct gba_cdev_page *page = calloc(1, sizeof *page);
+    gba_status_t status;
+    void *memory;
+
+    if (NULL == page)
+        return GBA_ERR_NOMEM;
+    status = page_map(membership, PROT_READ | PROT_WRITE, membership->flag_offset, "release flag",
+                      &memory);
+    if (GBA_OK != status) {
+        free(page);
         return status;
     }
-    membership->membership.doorbell =
-        (gba_mmio64_t *)(void *)((char *)membership->doorbell + GBA_BELL_ARRIVAL);
+    *page = (struct gba_cdev_page){.next = dev->pages,
+                                   .offset = membership->flag_offset,
+                                   .memory = memory,
+                                   .size = membership->map_size};
+    dev->pages = page;
+    *out = page;
     return GBA_OK;
 }
 
-/* Map the whole BAR at the first access to a register. */
-static gba_status_t bar_map(struct gba_cdev *dev)
+gba_status_t gba_cdev_flag_map(struct gba_cdev_membership *membership)
 {
-    gba_status_t status = gba_cdev_refuse_child(dev);
-    bool expected;
+    struct gba_cdev *dev = (struct gba_cdev *)membership->membership.dev;
+    gba_status_t status = GBA_OK;
+    struct gba_cdev_page *page;
 
-    if (GBA_OK != status)
-        return status;
-    if (!GBA_MMIO)
-        return GBA_ERR_UNSUPPORTED;
-    pthread_mutex_lock(&dev->bar_lock);
-    if (NULL == dev->bar)
-        dev->bar = device_map(dev, GBA_BAR_SIZE, PROT_READ | PROT_WRITE, GBA_MMAP_BAR);
-    if (NULL == dev->bar) {
-        int error = errno;
-
-        status = gba_cdev_status(GBA_CDEV_MMAP, error, &expected);
-        if (!expected)
-            gba_log(GBA_LOG_ERROR, "cannot map the registers of the GBA: %s%s", strerror(error),
-                    GBA_ERR_PERM == status ? "; the capability CAP_SYS_RAWIO is required" : "");
+    pthread_mutex_lock(&dev->lock);
+    for (page = dev->pages; NULL != page && page->offset != membership->flag_offset;)
+        page = page->next;
+    if (NULL == page)
+        status = page_add(dev, membership, &page);
+    if (GBA_OK == status) {
+        page->users++;
+        membership->page = page;
+        membership->membership.flag =
+            (gba_flag_t *)(void *)(page->memory + membership->flag_position);
     }
-    pthread_mutex_unlock(&dev->bar_lock);
+    pthread_mutex_unlock(&dev->lock);
     return status;
 }
 
-/* The bus takes aligned accesses only. A CPU would split an unaligned access, or trap. */
-static gba_status_t access_prepare(struct gba_cdev *dev, uint32_t address, unsigned width)
+void gba_cdev_flag_unmap(struct gba_cdev_membership *membership)
 {
-    return 0 == address % width ? bar_map(dev) : GBA_ERR_PARAM;
-}
+    struct gba_cdev *dev = (struct gba_cdev *)membership->membership.dev;
+    struct gba_cdev_page *page = membership->page, **link;
 
-gba_status_t gba_cdev_reg_read(struct gba_dev *d, uint32_t address, unsigned width, uint64_t *value)
-{
-    struct gba_cdev *dev = (struct gba_cdev *)d;
-    gba_status_t status = access_prepare(dev, address, width);
-
-    if (GBA_OK == status)
-        *value = gba_mmio_read(dev->bar, address, width);
-    return status;
-}
-
-gba_status_t gba_cdev_reg_write(struct gba_dev *d, uint32_t address, unsigned width, uint64_t value)
-{
-    struct gba_cdev *dev = (struct gba_cdev *)d;
-    gba_status_t status = access_prepare(dev, address, width);
-
-    if (GBA_OK == status)
-        gba_mmio_write(dev->bar, address, width, value);
-    return status;
+    if (NULL == page)
+        return;
+    pthread_mutex_lock(&dev->lock);
+    if (0 == --page->users) {
+        for (link = &dev->pages; *link != page; link = &(*link)->next)
+            ;
+        *link = page->next;
+        gba_cdev_sys->munmap(page->memory, page->size);
+        free(page);
+    }
+    pthread_mutex_unlock(&dev->lock);
 }

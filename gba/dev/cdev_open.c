@@ -8,6 +8,13 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
+/* The begin of QUERY in versions 1 and 2 of the interface, and its number there. */
+struct query_old {
+    uint32_t size, flags, abi_version, regs_version;
+    uint8_t rest[120];
+};
+#define QUERY_OLD _IOWR(0xBA, 0, struct query_old)
+
 /* Open the file, and check that it is a character device. */
 static gba_status_t file_open(const char *path, int *out)
 {
@@ -48,17 +55,21 @@ close_file:
     return status;
 }
 
+static gba_status_t version_refuse(const char *path, uint32_t abi_version, uint32_t regs_version)
+{
+    gba_log(GBA_LOG_ERROR,
+            "%s has driver interface %u and registers %u.%u; this library needs driver interface "
+            "%u and registers %u.x",
+            path, abi_version, regs_version >> 16, regs_version & 0xFFFF, GBA_ABI_VERSION,
+            GBA_REGS_MAJOR);
+    return GBA_ERR_VERSION;
+}
+
 /* Check that this library supports the version and the sizes that the driver reports. */
 static gba_status_t query_check(const char *path, const struct gba_ioc_query *query)
 {
-    if (GBA_ABI_VERSION != query->abi_version || GBA_REGS_MAJOR != query->regs_version >> 16) {
-        gba_log(GBA_LOG_ERROR,
-                "%s has driver interface %u and registers %u.%u; this library needs driver "
-                "interface %u and registers %u.x",
-                path, query->abi_version, query->regs_version >> 16, query->regs_version & 0xFFFF,
-                GBA_ABI_VERSION, GBA_REGS_MAJOR);
-        return GBA_ERR_VERSION;
-    }
+    if (GBA_ABI_VERSION != query->abi_version || GBA_REGS_MAJOR != query->regs_version >> 16)
+        return version_refuse(path, query->abi_version, query->regs_version);
     /* Both values index arrays. */
     if (query->groups < 1 || query->groups > GBA_GROUPS || query->members_max < 1 ||
         query->members_max > GBA_MEMBERS_MAX) {
@@ -68,6 +79,17 @@ static gba_status_t query_check(const char *path, const struct gba_ioc_query *qu
         return GBA_ERR_IO;
     }
     return GBA_OK;
+}
+
+/* A driver that does not know the first call: a GBA of an older version, or no GBA. */
+static gba_status_t file_identify_old(const char *path, int file)
+{
+    struct query_old query = {.size = sizeof query};
+
+    if (0 == gba_cdev_try(file, QUERY_OLD, &query) && query.abi_version < GBA_ABI_VERSION)
+        return version_refuse(path, query.abi_version, query.regs_version);
+    gba_log(GBA_LOG_ERROR, "%s is not a GBA: another driver serves this file", path);
+    return GBA_ERR_NOT_GBA;
 }
 
 /* Make the first call, which also distinguishes a GBA from another character device. */
@@ -88,10 +110,8 @@ static gba_status_t file_identify(const char *path, int file, struct gba_ioc_que
     }
     /* The errors of drivers for an unknown call. EINVAL is the error of /dev/random, for
      * example. */
-    if (ENOTTY == error || EINVAL == error || ENOSYS == error || EOPNOTSUPP == error) {
-        gba_log(GBA_LOG_ERROR, "%s is not a GBA: another driver serves this file", path);
-        return GBA_ERR_NOT_GBA;
-    }
+    if (ENOTTY == error || EINVAL == error || ENOSYS == error || EOPNOTSUPP == error)
+        return file_identify_old(path, file);
     status = gba_cdev_status(GBA_CDEV_IOCTL, error, &expected);
     gba_log(GBA_LOG_ERROR, "cannot query %s: %s", path, strerror(error));
     return status;

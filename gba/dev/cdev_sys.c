@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The system calls of the backend for /dev/gbaN, and the status of their errors. */
-#define _FILE_OFFSET_BITS 64 /* GBA_MMAP_BAR needs more than 32 bits, in 32-bit processes, too */
+#define _FILE_OFFSET_BITS 64 /* offsets for mmap have up to 44 bits, in 32-bit processes, too */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,6 +31,16 @@ static void *sys_mmap(size_t size, int protection, int flags, int file, uint64_t
     return mmap(NULL, size, protection, flags, file, (off_t)offset);
 }
 
+static ssize_t sys_pread(int file, void *buffer, size_t size, uint64_t offset)
+{
+    return pread(file, buffer, size, (off_t)offset);
+}
+
+static ssize_t sys_pwrite(int file, const void *buffer, size_t size, uint64_t offset)
+{
+    return pwrite(file, buffer, size, (off_t)offset);
+}
+
 static const struct gba_cdev_sys real = {
     .open = sys_open,
     .close = close,
@@ -38,7 +48,8 @@ static const struct gba_cdev_sys real = {
     .ioctl = sys_ioctl,
     .mmap = sys_mmap,
     .munmap = munmap,
-    .madvise = madvise,
+    .pread = sys_pread,
+    .pwrite = sys_pwrite,
 };
 
 const struct gba_cdev_sys *gba_cdev_sys = &real;
@@ -54,7 +65,7 @@ static const struct {
     {ENXIO, {GBA_ERR_NO_DEVICE, GBA_ERR_DEAD, GBA_ERR_DEAD}},
     {ENODEV, {GBA_ERR_NO_DEVICE, GBA_ERR_DEAD, GBA_ERR_DEAD}},
     {EACCES, {GBA_ERR_PERM, GBA_ERR_PERM, GBA_ERR_PERM}},
-    {EPERM, {GBA_ERR_PERM, GBA_ERR_REFUSED, GBA_ERR_PERM}},
+    {EPERM, {GBA_ERR_PERM, GBA_ERR_PERM, GBA_ERR_PERM}},
     {EISDIR, {GBA_ERR_NOT_GBA, GBA_ERR_IO, GBA_ERR_IO}},
     {ENOTTY, {GBA_ERR_NOT_GBA, GBA_ERR_NOT_GBA, GBA_ERR_IO}},
     {EBUSY, {GBA_ERR_BUSY, GBA_ERR_BUSY, GBA_ERR_BUSY}},
@@ -62,7 +73,8 @@ static const struct {
     {EINVAL, {GBA_ERR_IO, GBA_ERR_PARAM, GBA_ERR_IO}},
     {ENOMEM, {GBA_ERR_NOMEM, GBA_ERR_NOMEM, GBA_ERR_NOMEM}},
     {ENOSPC, {GBA_ERR_IO, GBA_ERR_NO_GROUP, GBA_ERR_IO}},
-    {EDQUOT, {GBA_ERR_IO, GBA_ERR_LIMIT, GBA_ERR_IO}},
+    {EDQUOT, {GBA_ERR_IO, GBA_ERR_QUOTA, GBA_ERR_IO}}, /* of ALLOC: see cdev_alloc */
+    {EUSERS, {GBA_ERR_IO, GBA_ERR_QUOTA, GBA_ERR_IO}},
     {EIDRM, {GBA_ERR_IO, GBA_ERR_RECLAIMED, GBA_ERR_IO}},
     {ESTALE, {GBA_ERR_IO, GBA_ERR_STALE, GBA_ERR_IO}},
 };
@@ -78,9 +90,8 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
         *expected = ENOENT == error || ENOTDIR == error;
     else /* expected in the life of a group */
         *expected = GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
-                    GBA_ERR_NO_GROUP == status || GBA_ERR_LIMIT == status ||
-                    GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status ||
-                    GBA_ERR_REFUSED == status;
+                    GBA_ERR_NO_GROUP == status || GBA_ERR_QUOTA == status ||
+                    GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status;
     return status;
 }
 

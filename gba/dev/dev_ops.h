@@ -54,14 +54,14 @@ struct gba_dev_ops {
     /* Set all of info but its path. Returns GBA_OK or _IO. */
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 
-    /* Allocate a group, and set all of handle. Returns GBA_OK, _NO_GROUP, _LIMIT, _DEAD, _NOMEM or
-     * _IO. */
+    /* Allocate a group, and set all of handle. Returns GBA_OK, _NO_GROUP, _LIMIT, _QUOTA, _DEAD,
+     * _NOMEM or _IO. */
     gba_status_t (*alloc)(struct gba_dev *dev, const gba_group_request_t *request,
                           gba_group_handle_t *handle);
     void (*cancel)(struct gba_dev *dev, const gba_group_handle_t *handle);
 
     /* Join a group. The caller has checked the uuid of the handle. Returns GBA_OK, _STALE, _BUSY,
-     * _REFUSED, _NOMEM, _UNSUPPORTED, _DEAD or _IO. */
+     * _REFUSED, _PERM, _QUOTA, _NOMEM, _UNSUPPORTED, _DEAD or _IO. */
     gba_status_t (*join)(struct gba_dev *dev, const gba_group_handle_t *handle, uint32_t member,
                          struct gba_membership **membership);
 
@@ -73,8 +73,8 @@ struct gba_dev_ops {
     /* Arm the group. Returns GBA_OK, _BUSY, _STALE, _DEAD or _IO. */
     gba_status_t (*configure)(struct gba_membership *membership, uint32_t sequence);
 
-    /* Withdraw the flag, leave the group, and free the membership. Does not fail: a dead device
-     * holds nothing. */
+    /* Withdraw the flag, leave the group, unmap what was mapped, and free the membership. Does not
+     * fail: a dead device holds nothing. */
     void (*leave)(struct gba_membership *membership);
 
     /* Read the registers of the group. Returns GBA_OK, _STALE, _RECLAIMED, _DEAD or _IO. */
@@ -102,6 +102,10 @@ struct gba_dev_ops {
      * the same, for every membership.
      */
     gba_status_t (*sleep)(struct gba_membership *membership, uint32_t sequence, uint64_t max_ns);
+
+    /* Whether the driver has reported that a member of the group, or its host, died. May make a
+     * system call. NULL: the driver reports no deaths. */
+    bool (*died)(struct gba_membership *membership);
 
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */
     gba_status_t (*reg_read)(struct gba_dev *dev, uint32_t address, unsigned width,

@@ -1,16 +1,26 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause */
 /*
- * /dev/gbaN: the interface between the Linux driver and user space, version 2.
+ * /dev/gbaN: the interface between the Linux driver and user space, version 3.
  *
- * Every structure is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit fields on
- * 8-byte boundaries, no pointer, no padding. Every structure begins with `size`, its size in bytes
- * as the caller knows it, and `flags`, which is 0 in version 2. The driver refuses an unknown size
- * and an unknown flag with EINVAL, so a later version can add both. It also refuses (EINVAL) a
- * reserved field that is not 0.
+ * An open file belongs to the process that opened it. Calls from another process fail with EPERM,
+ * except QUERY: a child of fork and the receiver of a passed descriptor cannot act for the owner.
+ * What a file holds ends when the owner closes a descriptor of the file, or ends itself.
  *
- * A membership belongs to the open file. The last close of the file, and so the death of the
- * process, leaves every group that was joined through it. The rules in brackets are those of
- * device.md, chapter "Driver".
+ * Structures. Each is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit fields
+ * on 8-byte boundaries, no pointer, no padding. Each begins with `size`, its size in bytes as the
+ * caller knows it, and `flags`. A later version only appends fields, and 0 in an appended field
+ * means what the call did before. The numbers of the calls therefore do not contain a size.
+ *   - A size below that of version 3 is EINVAL; above 4096 bytes, or with a byte that is not 0
+ *     behind the structure that the driver knows, E2BIG.
+ *   - An unknown flag, and a reserved field that is not 0, is EINVAL.
+ *   - The driver writes back only bytes that both sides know.
+ * Optional abilities are bits of gba_ioc_query.features. abi_version changes only when old callers
+ * would fail.
+ *
+ * Every call may also fail with EFAULT (the structure is not accessible), EPERM (another process)
+ * and EINTR (a signal). A call that fails has changed nothing.
+ *
+ * The rules in brackets are those of device.md, chapter "Driver".
  */
 #ifndef GBA_IOCTL_H
 #define GBA_IOCTL_H
@@ -19,38 +29,50 @@
 #include <linux/types.h>
 #include "gba_regs.h"
 
-#define GBA_ABI_VERSION 2u /* 2: ALLOC has a limit and a barrier rate; groups can be taken back */
+#define GBA_ABI_VERSION 3u /* 3: the driver allocates release flags, and revokes doorbells */
 
 /* Groups and members are numbered from 0. This number stands for "no member". */
 #define GBA_MEMBER_NONE 0xFFFFFFFFu
 
 /*
- * QUERY: report the device. The structure is the same in all versions, because it contains the
- * version. `uuid` has the bytes of GBA_DEV_UUID, little endian on every host. [DRV-1]
- * Errors: ENOTTY the file is not a GBA; EINVAL; EFAULT.
+ * QUERY: report the driver and the device. Every version begins with these fields, because they
+ * contain the version. Any process may call it. `uuid` has the bytes of GBA_DEV_UUID, little endian
+ * on every host. [DRV-1]
  */
 struct gba_ioc_query {
-    __u32 size;         /* in */
-    __u32 flags;        /* in: 0 */
-    __u32 abi_version;  /* out: GBA_ABI_VERSION of the driver */
-    __u32 regs_version; /* out: GBA_DEV_VERSION */
-    __u32 groups;       /* out: groups of the device, 1 to 32 */
-    __u32 groups_free;  /* out: groups that are not allocated now */
-    __u32 members_max;  /* out: 708 */
-    __u32 state;        /* out: GBA_DEV_STATE_* */
-    __u8 uuid[16];      /* out: equal for two hosts if and only if one switch unit serves both */
-    __u64 bad_access;   /* out: GBA_DEV_BAD_ACCESS */
-    __u64 counters[GBA_COUNTERS]; /* out: sums over all groups since power-on */
+    __u32 size;            /* in */
+    __u32 flags;           /* in: GBA_QUERY_* */
+    __u32 abi_version;     /* out: GBA_ABI_VERSION of the driver */
+    __u32 regs_version;    /* out: GBA_DEV_VERSION */
+    __u64 features;        /* out: GBA_FEATURE_* */
+    __u32 groups;          /* out: groups of the device, 1 to 32 */
+    __u32 groups_free;     /* out: groups that are not allocated now */
+    __u32 members_max;     /* out: 708 */
+    __u32 state;           /* out: GBA_DEV_STATE_* */
+    __u32 port;            /* out: the port of this host */
+    __u32 ports;           /* out: ports of the device */
+    __u8 uuid[16];         /* out: equal for two hosts if and only if one switch unit serves both */
+    __u32 user_groups;     /* out: groups that the caller's user holds on this host */
+    __u32 user_groups_max; /* out: most groups that this user may hold; 0: no limit */
+    __u64 bad_access;      /* out: GBA_DEV_BAD_ACCESS */
+    __u64 counters[GBA_COUNTERS]; /* out: sums over all groups since power-on, or 0 */
 };
+#define GBA_QUERY_COUNTERS 0x1u /* read the counters of all groups, too: some 100 microseconds */
+
+#define GBA_FEATURE_WAIT   0x1ull /* WAIT and NOTIFY: the device has interrupts */
+#define GBA_FEATURE_EVENTS 0x2ull /* read and poll */
+
 #define GBA_DEV_STATE_UP   0u
-#define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; only QUERY and FREE work */
+#define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; only QUERY, FREE and LEAVE work */
 
 /*
  * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
  * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
+ * job, groups_max and barrier_rate are the caller's own statements: they limit what the job takes
+ * from other jobs of the same user. The administrator limits users.
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
- * groups, and none of them can be taken back; EINVAL members is not 1 to 708; ENODEV the device is
- * dead.
+ * groups, and none of them can be taken back; EUSERS the user or the host has as many groups as its
+ * administrator allows; EINVAL members is not 1 to 708; ENOMEM; ENODEV the device is dead.
  */
 struct gba_ioc_alloc {
     __u32 size;         /* in */
@@ -66,10 +88,34 @@ struct gba_ioc_alloc {
 };
 
 /*
- * JOIN: become member `member` of an allocated group. [DRV-3]
+ * FREE: give up an allocation without any JOIN. [DRV-6]
+ * Errors: ESTALE this file did not allocate the group with that generation, or gave it up; EBUSY a
+ * member has joined. Works on a dead device.
+ */
+struct gba_ioc_free {
+    __u32 size;       /* in */
+    __u32 flags;      /* in: 0 */
+    __u32 group;      /* in */
+    __u32 generation; /* in */
+};
+
+/*
+ * JOIN: become member `member` of an allocated group. The driver allocates the member's release
+ * flag and gives it to the device. [DRV-3, DRV-4]
+ *
+ * Two pages of this file can then be mapped, each with MAP_SHARED and map_size bytes:
+ *   - the doorbell page, with PROT_WRITE alone, at doorbell_offset: GBA_BELL_ARRIVAL and
+ *     GBA_BELL_NOTIFY are in its first bytes. [DRV-9]
+ *   - the page with the flag, with PROT_READ | PROT_WRITE, at flag_offset. Memberships of one file
+ *     share flag pages: two JOINs may return the same flag_offset. The member's struct
+ *     gba_flag_slot is at flag_position in the page, and all 0. The caller stores its first
+ *     sequence to the flag before the group is armed.
+ * Offsets are opaque, and are not used again while the file is open. They fit in 44 bits. Mappings
+ * are not inherited by children of fork, and cannot grow.
+ *
  * Errors: ESTALE group, generation and key do not match an allocation; EBUSY the membership is
- * taken; EINVAL the member is not below the number of members; EPERM refused by the administrator;
- * ENODEV.
+ * taken; EINVAL the member is not below the number of members; EDQUOT the file has too many
+ * memberships; ENOMEM; ENODEV.
  */
 struct gba_ioc_join {
     __u32 size;            /* in */
@@ -79,30 +125,37 @@ struct gba_ioc_join {
     __u64 key;             /* in */
     __u32 member;          /* in */
     __u32 reserved;        /* 0 */
-    __u64 doorbell_offset; /* out: for mmap(PROT_WRITE, MAP_SHARED) of this file */
-    __u64 doorbell_size;   /* out: bytes to map, a multiple of the page size */
+    __u64 doorbell_offset; /* out: for mmap, a multiple of the page size, not 0 */
+    __u64 flag_offset;     /* out: for mmap, a multiple of the page size, not 0 */
+    __u32 flag_position;   /* out: bytes from the begin of the flag's page, a multiple of 128 */
+    __u32 map_size;        /* out: bytes of either mapping: the page size */
 };
 
 /*
- * MAP_FLAG: pin the 8 bytes at `addr`, and give them to the device as the release flag of a member
- * that this file has joined. [DRV-4]
- * Errors: ESTALE; EINVAL addr is not a multiple of 8, or this file is not that member; EFAULT;
- * EBUSY the group is armed, or the member has a flag; ENOMEM; ENODEV.
+ * A member's part of a flag page. The device stores the release, the driver the rest. A page stays
+ * readable as long as it is mapped, also after LEAVE and after the device has died.
+ *
+ * When the driver revokes the doorbell without a call of LEAVE, stores to the doorbell have no
+ * effect from then on. The driver waits until no release can be stored any more. Then it stores the
+ * reason to `revoked`, and after that sets GBA_FLAG_RECLAIMED in `release`, whatever the reason.
+ * The low half of `release` keeps the last completed round. [DRV-14, DRV-17]
  */
-struct gba_ioc_map_flag {
-    __u32 size;       /* in */
-    __u32 flags;      /* in: 0 */
-    __u32 group;      /* in */
-    __u32 generation; /* in */
-    __u32 member;     /* in */
-    __u32 reserved;   /* 0 */
-    __u64 addr;       /* in: virtual address in the calling process */
+struct gba_flag_slot {
+    __le64 release; /* the release flag [REL-3] */
+    __le32 revoked; /* GBA_REVOKED_* */
+    __u32 reserved; /* 0 */
 };
+#define GBA_FLAG_SLOT_STRIDE 128u /* bytes between two slots of a page: two cache lines */
+
+#define GBA_REVOKED_NO    0u
+#define GBA_REVOKED_TAKEN 1u /* the group was taken back */
+#define GBA_REVOKED_DEAD  2u /* the device died, was reset, or was removed */
+#define GBA_REVOKED_ENDED 3u /* the owner closed the file */
 
 /*
- * CONFIGURE: set the sequence and arm the group, after all members have joined and mapped. [DRV-5]
- * Errors: ESTALE; EINVAL this file has not joined; EAGAIN a member is missing; EBUSY the group is
- * armed already; ENODEV.
+ * CONFIGURE: set the sequence and arm the group, after all members have joined. [DRV-5]
+ * Errors: ESTALE the group was taken back, or this file has not joined a group of that generation;
+ * EAGAIN a member is missing; EBUSY the group is armed already; ENODEV.
  */
 struct gba_ioc_configure {
     __u32 size;       /* in */
@@ -114,12 +167,13 @@ struct gba_ioc_configure {
 };
 
 /*
- * FREE: leave the group. The flag is withdrawn and unpinned before the call returns. FREE also
- * leaves a group that was taken back. With GBA_MEMBER_NONE the allocator gives up an allocation
- * without any join. The last member to leave frees the group. [DRV-6, DRV-15]
- * Errors: ESTALE; EINVAL this file is not that member.
+ * LEAVE: end a membership. Before the call returns, the driver revokes the doorbell page of this
+ * membership (later stores to its mapping have no effect), and no release can be stored to its flag
+ * any more. The caller need not unmap before. The last member to leave frees the group. A
+ * membership of a group that was taken back is left in the same way. [DRV-6, DRV-15, DRV-16]
+ * Errors: ESTALE this file has no such membership. Works on a dead device.
  */
-struct gba_ioc_free {
+struct gba_ioc_leave {
     __u32 size;       /* in */
     __u32 flags;      /* in: 0 */
     __u32 group;      /* in */
@@ -130,8 +184,8 @@ struct gba_ioc_free {
 
 /*
  * INSPECT: read the registers of a group that this file has joined, for the watchdog. [DRV-7]
- * Errors: ESTALE; EIDRM the group was taken back [DRV-15]; EINVAL this file has not joined; ENODEV
- * the device is dead.
+ * Errors: ESTALE this file has not joined a group of that generation; EIDRM the group was taken
+ * back [DRV-15]; ENODEV the device is dead.
  */
 struct gba_ioc_inspect {
     __u32 size;                         /* in */
@@ -149,58 +203,99 @@ struct gba_ioc_inspect {
 };
 
 /*
- * EVENT: take the oldest event of this file. poll(2) reports POLLIN while an event is waiting.
- * [DRV-8]
- * Errors: EAGAIN no event is waiting.
+ * Events of a membership. They are bits, so an event that comes again before it is taken is one
+ * event, and a file never has more than one record for each membership. [DRV-8, DRV-18]
  */
-struct gba_ioc_event {
-    __u32 size;       /* in */
-    __u32 flags;      /* in: 0 */
-    __u32 kind;       /* out: GBA_EVENT_* */
-    __u32 group;      /* out: for GBA_EVENT_ERROR */
-    __u32 generation; /* out */
-    __u32 last_error; /* out: GBA_ERROR_* */
-};
-#define GBA_EVENT_ERROR 1u /* STATUS.ERROR was set in a group that this file has joined */
-#define GBA_EVENT_DEAD  2u /* the device no longer answers */
-
-#define GBA_IOC_MAGIC     0xBA
-#define GBA_IOC_QUERY     _IOWR(GBA_IOC_MAGIC, 0, struct gba_ioc_query)
-#define GBA_IOC_ALLOC     _IOWR(GBA_IOC_MAGIC, 1, struct gba_ioc_alloc)
-#define GBA_IOC_JOIN      _IOWR(GBA_IOC_MAGIC, 2, struct gba_ioc_join)
-#define GBA_IOC_MAP_FLAG  _IOW(GBA_IOC_MAGIC, 3, struct gba_ioc_map_flag)
-#define GBA_IOC_CONFIGURE _IOW(GBA_IOC_MAGIC, 4, struct gba_ioc_configure)
-#define GBA_IOC_FREE      _IOW(GBA_IOC_MAGIC, 5, struct gba_ioc_free)
-#define GBA_IOC_INSPECT   _IOWR(GBA_IOC_MAGIC, 6, struct gba_ioc_inspect)
-#define GBA_IOC_EVENT     _IOWR(GBA_IOC_MAGIC, 7, struct gba_ioc_event)
+#define GBA_EVENT_ROUND   0x01u /* the round of a NOTIFY or WAIT is complete */
+#define GBA_EVENT_ERROR   0x02u /* an arrival of this host was an error of the group */
+#define GBA_EVENT_DIED    0x04u /* a member of the group, or its host, has died */
+#define GBA_EVENT_REVOKED 0x08u /* gba_flag_slot.revoked has been set */
+#define GBA_EVENT_DEAD    0x10u /* the device no longer answers */
 
 /*
- * The mmap offset of the whole BAR, for conformance tests and repair; needs CAP_SYS_RAWIO. JOIN
- * never returns this offset for a doorbell. [DRV-9]
+ * WAIT: sleep until `sequence` is in the flag of a membership, or an event of the membership is
+ * pending, or time is over. The driver writes NOTIFY to the device and then looks at the flag, so
+ * no wake-up is lost. The events that the call returns are taken. Threads may WAIT for different
+ * memberships at the same time. [DRV-18]
+ * Errors: ETIMEDOUT; EINTR no event was taken; ESTALE this file has no such membership; EINVAL
+ * sequence is neither the round of the flag nor the next one.
  */
-#define GBA_MMAP_BAR 0x100000000ull
+struct gba_ioc_wait {
+    __u32 size;       /* in */
+    __u32 flags;      /* in: 0 */
+    __u32 group;      /* in */
+    __u32 generation; /* in */
+    __u32 member;     /* in */
+    __u32 sequence;   /* in: the round to wait for */
+    __u64 timeout;    /* in: nanoseconds from now; 0: do not sleep; GBA_WAIT_FOREVER */
+    __u32 events;     /* out: GBA_EVENT_*; with ROUND if the round is complete */
+    __u32 last_error; /* out: GBA_ERROR_* of the group, with ERROR */
+};
+#define GBA_WAIT_FOREVER 0xFFFFFFFFFFFFFFFFull
+
+/*
+ * read(2) takes events: records of 32 bytes in every version, as many as are pending and fit.
+ * Without one it blocks, or fails with EAGAIN under O_NONBLOCK. poll(2) reports POLLIN while an
+ * event of any membership of the file is pending, and POLLHUP once the device is dead.
+ *
+ * A thread that cannot block in WAIT stores GBA_ARRIVAL(sequence, member) to GBA_BELL_NOTIFY of its
+ * doorbell page, looks at its flag, and polls the file: the event ROUND comes also if the round was
+ * complete before. read(2) takes the events of all memberships, so only one thread of a process can
+ * use it; WAIT with a timeout of 0 takes those of one membership.
+ * Errors of read: EINVAL fewer than 32 bytes; EAGAIN; EINTR no event was taken; EPERM; EFAULT.
+ */
+struct gba_event {
+    __u32 events;     /* GBA_EVENT_* */
+    __u32 group;      /* of the membership */
+    __u32 generation; /* of the membership */
+    __u32 member;     /* of the membership */
+    __u32 last_error; /* GBA_ERROR_*, with GBA_EVENT_ERROR */
+    __u32 reserved[3];
+};
+
+/*
+ * Versions 1 and 2 had the magic 0xBA, which mainline has given to another driver. The driver
+ * answers their QUERY (136 bytes) with the version that it has, so that an old library can report
+ * it, and no other call of them.
+ *
+ * The numbers have no size, because structures grow. No driver of mainline has this magic
+ * (Documentation/userspace-api/ioctl/ioctl-number.rst).
+ */
+#define GBA_IOC_MAGIC     0xBB
+#define GBA_IOC_QUERY     _IO(GBA_IOC_MAGIC, 0) /* struct gba_ioc_query */
+#define GBA_IOC_ALLOC     _IO(GBA_IOC_MAGIC, 1) /* struct gba_ioc_alloc */
+#define GBA_IOC_FREE      _IO(GBA_IOC_MAGIC, 2) /* struct gba_ioc_free */
+#define GBA_IOC_JOIN      _IO(GBA_IOC_MAGIC, 3) /* struct gba_ioc_join */
+#define GBA_IOC_CONFIGURE _IO(GBA_IOC_MAGIC, 4) /* struct gba_ioc_configure */
+#define GBA_IOC_LEAVE     _IO(GBA_IOC_MAGIC, 5) /* struct gba_ioc_leave */
+#define GBA_IOC_INSPECT   _IO(GBA_IOC_MAGIC, 6) /* struct gba_ioc_inspect */
+#define GBA_IOC_WAIT      _IO(GBA_IOC_MAGIC, 7) /* struct gba_ioc_wait */
 
 /* Sizes, and the offset of every 64-bit field: the same in every kind of process. */
 #define GBA_IOC_OFFSET(type, field, offset) \
     GBA_REGS_ASSERT(__builtin_offsetof(struct type, field) == (offset), type##_##field)
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_query) == 136, gba_ioc_query_size);
-GBA_IOC_OFFSET(gba_ioc_query, uuid, 32);
-GBA_IOC_OFFSET(gba_ioc_query, bad_access, 48);
-GBA_IOC_OFFSET(gba_ioc_query, counters, 56);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_query) == 160, gba_ioc_query_size);
+GBA_IOC_OFFSET(gba_ioc_query, features, 16);
+GBA_IOC_OFFSET(gba_ioc_query, uuid, 48);
+GBA_IOC_OFFSET(gba_ioc_query, bad_access, 72);
+GBA_IOC_OFFSET(gba_ioc_query, counters, 80);
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_alloc) == 48, gba_ioc_alloc_size);
 GBA_IOC_OFFSET(gba_ioc_alloc, key, 32);
 GBA_IOC_OFFSET(gba_ioc_alloc, job, 40);
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_join) == 48, gba_ioc_join_size);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_free) == 16, gba_ioc_free_size);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_join) == 56, gba_ioc_join_size);
 GBA_IOC_OFFSET(gba_ioc_join, key, 16);
 GBA_IOC_OFFSET(gba_ioc_join, doorbell_offset, 32);
-GBA_IOC_OFFSET(gba_ioc_join, doorbell_size, 40);
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_map_flag) == 32, gba_ioc_map_flag_size);
-GBA_IOC_OFFSET(gba_ioc_map_flag, addr, 24);
+GBA_IOC_OFFSET(gba_ioc_join, flag_offset, 40);
+GBA_REGS_ASSERT(sizeof(struct gba_flag_slot) == 16, gba_flag_slot_size);
+GBA_IOC_OFFSET(gba_flag_slot, revoked, 8);
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_configure) == 24, gba_ioc_configure_size);
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_free) == 24, gba_ioc_free_size);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_leave) == 24, gba_ioc_leave_size);
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_inspect) == 216, gba_ioc_inspect_size);
 GBA_IOC_OFFSET(gba_ioc_inspect, arrived_mask, 40);
 GBA_IOC_OFFSET(gba_ioc_inspect, counters, 136);
-GBA_REGS_ASSERT(sizeof(struct gba_ioc_event) == 24, gba_ioc_event_size);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_wait) == 40, gba_ioc_wait_size);
+GBA_IOC_OFFSET(gba_ioc_wait, timeout, 24);
+GBA_REGS_ASSERT(sizeof(struct gba_event) == 32, gba_event_size);
 
 #endif

@@ -113,7 +113,7 @@ void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
 static bool reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
-           GBA_ERR_RECLAIMED == reason;
+           GBA_ERR_QUOTA == reason || GBA_ERR_RECLAIMED == reason;
 }
 
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t pause)

@@ -43,6 +43,7 @@ struct gba_team {
         bool watched;           /* this round: set at its first check, cleared at its end */
         bool reported;          /* this member has reported the stalled round */
         bool inspect_failed;    /* the failed check has been logged */
+        bool died;              /* a member of the group has died */
     } watchdog;
 
     /* Since the last renegotiation, or the last failure of a group; see alloc.c: */

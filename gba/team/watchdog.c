@@ -16,6 +16,10 @@
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
+/* The time that a round is given after a member of the group has died, before it is reported: the
+ * member may have arrived before. */
+#define DIED_NS 1000000000u
+
 /* Time between two notifications of a failed team to further members. A round of a failed device
  * takes less if all members are in the runtime. */
 #define WIDEN_NS 10000000u
@@ -144,11 +148,21 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     if (view.unknown > 0)
         snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
     gba_log(GBA_LOG_TEAM,
-            "%s: barrier %llu (%s%s) stalled for %llu s: %u of %u members have "
+            "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have "
             "arrived%s%s%s",
             team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
-            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds, view.arrived,
+            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
+            team->watchdog.died ? ", and a member's process or host has died" : "", view.arrived,
             team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
+}
+
+/* After a death: report a stall soon, unless it has been reported or never is. */
+static void watch_hasten(struct gba_team *team)
+{
+    uint64_t due = team->watchdog.began + DIED_NS;
+
+    if (UINT64_MAX != team->watchdog.report_due && due < team->watchdog.report_due)
+        team->watchdog.report_due = due;
 }
 
 /* Report the end of a barrier whose stall was reported. */
@@ -225,6 +239,24 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     return GBA_INPROGRESS;
 }
 
+/*
+ * Ask the driver whether a member of the group has died. The group then completes no round after
+ * the one in which that member arrived last, so the report need not wait for the stall to become
+ * long.
+ */
+static void watch_deaths(struct gba_team *team)
+{
+    struct gba_membership *membership;
+
+    if (team->watchdog.died || NULL == team->path->group)
+        return;
+    membership = team->path->group->membership;
+    if (NULL == membership->dev->ops->died || !membership->dev->ops->died(membership))
+        return;
+    team->watchdog.died = true;
+    watch_hasten(team);
+}
+
 /* Start to watch a round, at its first check. */
 static void watch_begin(struct gba_team *team, uint64_t now)
 {
@@ -240,6 +272,8 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     team->watchdog.watched = true;
     team->watchdog.report_due =
         0 == team->watchdog.report_after ? UINT64_MAX : now + team->watchdog.report_after;
+    if (team->watchdog.died)
+        watch_hasten(team);
 }
 
 uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
@@ -302,6 +336,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
     if (!retry && !stalled)
         return GBA_INPROGRESS;
 
+    watch_deaths(team);
     status = watch_inspect(team, &group);
     if (stalled && (GBA_OK == status || GBA_INPROGRESS == status))
         stalled_report(team, GBA_OK == status ? &group : NULL, now);

@@ -15,8 +15,8 @@ static void cdev_stop(void)
         fail_msg("%u violations, first: %s", fake_kernel.violations, fake_kernel.violation);
     assert_int_equal(fake_kernel.open_files, 0);
     assert_int_equal(fake_kernel.doorbells, 0);
-    assert_int_equal(fake_kernel.memory, 0);
-    assert_int_equal(fake_kernel.pinned, 0);
+    assert_int_equal(fake_kernel.pages, 0);
+    assert_int_equal(fake_kernel.slots, 0);
 }
 
 static void cdev_run(void)
@@ -27,7 +27,8 @@ static void cdev_run(void)
 const struct conf_backend conf_cdev = {
     .name = "cdev on a fake kernel",
     .path = FAKE_KERNEL_PATH,
-    .ops = &fake_kernel_ops,
+    .ops = &gba_dev_cdev,
+    .flag_at_join = true,
     .start = cdev_start,
     .stop = cdev_stop,
     .run = cdev_run,

@@ -25,6 +25,7 @@ struct conf_backend {
      * power-on, except its counters and generations. */
     void (*start)(void);
     void (*stop)(void);
+    bool flag_at_join; /* a join gives the device the flag, and map_flag only maps it */
     /* Run the steps that hardware does by itself; NULL: the backend needs no call. */
     void (*run)(void);
 };

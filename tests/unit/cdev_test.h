@@ -34,11 +34,11 @@ static inline int cdev_teardown(void **state)
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     if (0 != fake_kernel.violations)
         print_error("%u violations, first: %s\n", fake_kernel.violations, fake_kernel.violation);
-    if (0 != fake_kernel.open_files + fake_kernel.doorbells + fake_kernel.memory)
-        print_error("%u files, %u doorbells, %u mappings are left\n", fake_kernel.open_files,
-                    fake_kernel.doorbells, fake_kernel.memory);
+    if (0 != fake_kernel.open_files + fake_kernel.doorbells + fake_kernel.pages)
+        print_error("%u files, %u doorbells, %u flag pages are left\n", fake_kernel.open_files,
+                    fake_kernel.doorbells, fake_kernel.pages);
     return 0 != fake_kernel.violations + fake_kernel.open_files + fake_kernel.doorbells +
-                    fake_kernel.memory + fake_kernel.pinned;
+                    fake_kernel.pages + fake_kernel.slots;
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)

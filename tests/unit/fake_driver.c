@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver of the fake kernel: each call of gba_ioctl.h, on the model of the driver. */
+/* The driver of the fake kernel: each call of gba_ioctl.h, on the model of the driver. fake_abi.c
+ * has the checks that all calls share. */
 #include "tests/unit/fake_driver.h"
 
 #include <errno.h>
@@ -8,16 +9,11 @@
 
 #include "sim/model/driver.h"
 
-/* The mmap offset of the doorbells; any value that is not the BAR's. */
-#define BELL_OFFSET(group) (((uint64_t)(group) + 1) * GBA_DOORBELL_STRIDE)
-
 /* One life of a group. A life whose group was taken back stays until its members have left. */
 #define LIVES 64
 struct life {
     uint32_t home; /* 1 + its group, 0: not used */
     struct gba_driver_record record;
-    uint64_t
-        flag[GBA_MEMBERS_MAX]; /* of a life whose group was taken back: addresses, still pinned */
 };
 
 static struct gba_model model;
@@ -53,12 +49,6 @@ static struct life *life_of(uint32_t group, uint32_t generation)
     return current[group];
 }
 
-static bool is_mapped(const struct life *l, uint32_t member)
-{
-    return member < l->record.head.members &&
-           GBA_MEMBERSHIP_MAPPED == l->record.membership[member].state;
-}
-
 /* Remove all lives that have ended. */
 static void lives_sweep(void)
 {
@@ -66,46 +56,6 @@ static void lives_sweep(void)
         if (0 != life[i].home && current[life[i].home - 1] != &life[i] &&
             GBA_GROUP_FREE == life[i].record.head.state)
             life[i].home = 0;
-}
-
-static bool is_pinned(uint64_t address)
-{
-    for (uint32_t group = 0; group < model.groups; group++)
-        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-            if (model.group[group].table[member] == address)
-                return true;
-    for (size_t i = 0; i < LIVES; i++)
-        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-            if (0 != life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
-                is_mapped(&life[i], member) && life[i].flag[member] == address)
-                return true;
-    return false;
-}
-
-static void count_pinned(void)
-{
-    fake_kernel.pinned = 0;
-    for (size_t i = 0; i < LIVES; i++)
-        if (0 != life[i].home && GBA_GROUP_FREE != life[i].record.head.state)
-            fake_kernel.pinned += life[i].record.head.mapped;
-}
-
-void fake_driver_unmapped(uintptr_t first, size_t size)
-{
-    for (uint32_t group = 0; group < model.groups; group++)
-        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
-            uint64_t address = model.group[group].table[member];
-
-            if (0 != address && address >= first && address < first + size)
-                fake_violation("the flag of member %u of group %u was unmapped under the device",
-                               member, group);
-        }
-    for (size_t i = 0; i < LIVES; i++)
-        for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-            if (0 != life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
-                is_mapped(&life[i], member) && life[i].flag[member] >= first &&
-                life[i].flag[member] < first + size)
-                fake_violation("the flag of member %u was unmapped while it was pinned", member);
 }
 
 static bool has_joined(int file, const struct gba_driver_record *r)
@@ -118,31 +68,38 @@ static bool has_joined(int file, const struct gba_driver_record *r)
     return false;
 }
 
-int fake_driver_doorbell(int file, uint64_t offset, uint64_t size, uint32_t *generation)
-{
-    if (size != (uint64_t)sysconf(_SC_PAGESIZE))
-        return -1;
-    for (uint32_t group = 0; group < model.groups; group++)
-        if (BELL_OFFSET(group) == offset) {
-            *generation = current[group]->record.head.generation;
-            return has_joined(file, &current[group]->record) ? (int)group : -1;
-        }
-    return -1;
-}
-
 static bool file_lives(struct gba_driver_owner owner)
 {
     return owner.pid != (uint64_t)releasing;
 }
 
+/* The other members of that membership's group get the event. [DRV-18] */
+static void tell_death(const struct fake_seat *dead)
+{
+    struct fake_seat *seat;
+
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        if (seat->file != dead->file && seat->group == dead->group &&
+            seat->generation == dead->generation)
+            seat->events |= GBA_EVENT_DIED;
+}
+
 void fake_driver_release(int file)
 {
+    struct fake_seat *seat;
+
     releasing = file;
     for (size_t i = 0; i < LIVES; i++)
         if (0 != life[i].home)
             gba_driver_reap(&life[i].record, &model.group[life[i].home - 1], file_lives);
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        if (file == seat->file) {
+            tell_death(seat);
+            fake_seat_revoke(seat, GBA_REVOKED_ENDED);
+            fake_seat_leave(seat);
+        }
+    fake_memory_release(file);
     lives_sweep();
-    count_pinned();
 }
 
 /* The release stores of one access. [REL-2] */
@@ -153,12 +110,11 @@ static void store_releases(const struct gba_model_effects *effects)
                                effects->release[i].sequence);
 }
 
-void fake_driver_arrive(uint32_t group, uint32_t generation, uint64_t value)
+void fake_driver_arrive(uint32_t group, uint64_t value)
 {
     static struct gba_model_effects effects;
 
-    /* A mapping of another life is revoked. [DRV-16] */
-    if (fake_kernel.dead || current[group]->record.head.generation != generation)
+    if (fake_kernel.dead)
         return;
     gba_model_arrive(&model, group, 0, value, &effects);
     store_releases(&effects);
@@ -198,20 +154,38 @@ static int error_of(gba_status_t status, int busy)
     }
 }
 
-static int do_query(struct gba_ioc_query *query)
+/* Groups that the caller's user holds. */
+static uint32_t user_groups(void)
 {
+    uint32_t held = 0;
+
+    for (uint32_t group = 0; group < model.groups; group++)
+        held += GBA_GROUP_FREE != current[group]->record.head.state &&
+                fake_kernel.uid == current[group]->record.head.uid;
+    return held;
+}
+
+int fake_query(int file, void *argument)
+{
+    struct gba_ioc_query *query = argument;
+
+    (void)file;
     query->abi_version = fake_kernel.abi_version;
     query->regs_version = fake_kernel.regs_version;
+    query->features = fake_kernel.features;
     query->groups = fake_kernel.groups;
     query->groups_free = 0;
     query->members_max = fake_kernel.members_max;
     query->state = fake_kernel.dead ? GBA_DEV_STATE_DEAD : GBA_DEV_STATE_UP;
+    query->port = query->ports = 0;
     gba_model_uuid(&model, query->uuid);
+    query->user_groups = user_groups();
+    query->user_groups_max = fake_kernel.user_groups_max;
     query->bad_access = model.bad_access;
     memset(query->counters, 0, sizeof query->counters);
     for (uint32_t group = 0; group < model.groups; group++) {
         query->groups_free += GBA_GROUP_FREE == current[group]->record.head.state;
-        for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        for (uint32_t i = 0; i < GBA_COUNTERS && 0 != (query->flags & GBA_QUERY_COUNTERS); i++)
             query->counters[i] += model.group[group].core.counters[i];
     }
     return 0;
@@ -220,22 +194,18 @@ static int do_query(struct gba_ioc_query *query)
 /* [DRV-14], [DRV-15] */
 static gba_status_t take_back(uint32_t group)
 {
-    struct gba_model_group *g = &model.group[group];
     struct life *old = current[group], *next = NULL;
+    struct fake_seat *seat;
 
     for (size_t i = 0; i < LIVES && NULL == next; i++)
         if (0 == life[i].home)
             next = &life[i];
     if (NULL == next)
         return GBA_ERR_NO_GROUP;
-    memcpy(old->flag, g->table, sizeof old->flag);
-    gba_driver_reclaim(&old->record, g);
-    for (uint32_t member = 0; member < old->record.head.members; member++) {
-        gba_flag_t *flag = (gba_flag_t *)(uintptr_t)old->flag[member];
-
-        if (is_mapped(old, member))
-            gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
-    }
+    gba_driver_reclaim(&old->record, &model.group[group]);
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        if (seat->group == group && seat->generation == old->record.head.generation)
+            fake_seat_revoke(seat, GBA_REVOKED_TAKEN);
     memset(&next->record.head, 0, sizeof next->record.head);
     next->record.head.generation = old->record.head.generation;
     next->home = 1 + group;
@@ -243,9 +213,10 @@ static gba_status_t take_back(uint32_t group)
     return GBA_OK;
 }
 
-static int do_alloc(int file, struct gba_ioc_alloc *alloc)
+int fake_alloc(int file, void *argument)
 {
     static uint64_t key = 0x9e3779b97f4a7c15ull; /* not secret: the keys only have to differ */
+    struct gba_ioc_alloc *alloc = argument;
     struct gba_driver_request request = {.members = alloc->members,
                                          .groups_max = alloc->groups_max,
                                          .barrier_rate = alloc->barrier_rate,
@@ -258,12 +229,17 @@ static int do_alloc(int file, struct gba_ioc_alloc *alloc)
     uint32_t group;
     bool reclaim;
 
+    if (alloc->members < 1 || alloc->members > GBA_MEMBERS_MAX)
+        return EINVAL;
     key = key * 6364136223846793005ull + 1442695040888963407ull;
     request.key = key;
     gba_driver_survey_init(&survey);
     for (group = 0; group < model.groups; group++)
         gba_driver_survey(&survey, &current[group]->record, &model.group[group], group, &request);
     status = gba_driver_decide(&survey, &request, &group, &reclaim);
+    if (GBA_OK == status && !reclaim && 0 != fake_kernel.user_groups_max &&
+        user_groups() >= fake_kernel.user_groups_max)
+        return EUSERS;
     if (GBA_OK == status && reclaim)
         status = take_back(group);
     if (GBA_OK == status)
@@ -276,66 +252,109 @@ static int do_alloc(int file, struct gba_ioc_alloc *alloc)
     return 0;
 }
 
-static int do_join(int file, struct gba_ioc_join *join)
+int fake_free(int file, void *argument)
 {
+    const struct gba_ioc_free *cancel = argument;
+    const struct gba_driver_head *head;
+
+    if (cancel->group >= model.groups)
+        return ESTALE;
+    head = &current[cancel->group]->record.head;
+    if (GBA_GROUP_FREE != head->state && head->generation == cancel->generation && head->present)
+        return EBUSY;
+    if (GBA_OK == gba_driver_leave(&current[cancel->group]->record, &model.group[cancel->group],
+                                   cancel->generation, GBA_MEMBER_NONE, owner_of(file)))
+        return 0;
+    return ESTALE;
+}
+
+/* The memberships of a file. */
+static uint32_t memberships(int file)
+{
+    struct fake_seat *seat;
+    uint32_t count = 0;
+
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        count += file == seat->file;
+    return count;
+}
+
+int fake_join(int file, void *argument)
+{
+    struct gba_ioc_join *join = argument;
+    struct gba_driver_record *r;
+    struct fake_seat *seat;
     gba_status_t status;
 
-    if (fake_kernel.refuse_member == join->member + 1)
-        return EPERM;
-    status = gba_driver_join(&current[join->group]->record, join->generation, join->key,
-                             join->member, owner_of(file));
-    if (GBA_OK != status)
+    if (join->group >= model.groups)
+        return ESTALE;
+    if (0 != fake_kernel.memberships_max && memberships(file) >= fake_kernel.memberships_max)
+        return EDQUOT;
+    r = &current[join->group]->record;
+    seat = fake_seat_new(file, join->group, join->generation, join->member);
+    if (NULL == seat)
+        return ENOMEM;
+    status = gba_driver_join(r, join->generation, join->key, join->member, owner_of(file));
+    if (GBA_OK == status)
+        status = gba_driver_map(r, &model.group[join->group], join->generation, join->member,
+                                (uintptr_t)seat->flag, owner_of(file));
+    if (GBA_OK != status) {
+        fake_seat_leave(seat);
         return error_of(status, EBUSY);
-    join->doorbell_offset =
-        0 != fake_kernel.doorbell_offset ? fake_kernel.doorbell_offset : BELL_OFFSET(join->group);
-    join->doorbell_size = 0 != fake_kernel.doorbell_size ? fake_kernel.doorbell_size
-                                                         : (uint64_t)sysconf(_SC_PAGESIZE);
+    }
+    join->doorbell_offset = seat->doorbell;
+    join->flag_offset = seat->page;
+    join->flag_position = seat->position;
+    join->map_size = (uint32_t)sysconf(_SC_PAGESIZE);
+    if (NULL != fake_kernel.forge_join)
+        fake_kernel.forge_join(join);
     return 0;
 }
 
-static int do_map_flag(int file, const struct gba_ioc_map_flag *map)
+int fake_configure(int file, void *argument)
 {
+    const struct gba_ioc_configure *configure = argument;
+    struct gba_driver_record *r;
+    gba_status_t status;
+    int busy;
+
+    if (configure->group >= model.groups)
+        return ESTALE;
+    r = &life_of(configure->group, configure->generation)->record;
+    busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
+    status = gba_driver_configure(r, &model.group[configure->group], configure->generation,
+                                  configure->sequence, owner_of(file), fake_kernel.now);
+    return GBA_ERR_PARAM == status ? ESTALE : error_of(status, busy); /* not joined */
+}
+
+int fake_leave(int file, void *argument)
+{
+    const struct gba_ioc_leave *leave = argument;
+    struct fake_seat *seat = fake_seat_find(file, leave->group, leave->generation, leave->member);
+
+    if (NULL == seat)
+        return ESTALE;
+    fake_seat_leave(seat);
+    gba_driver_leave(&life_of(leave->group, leave->generation)->record, &model.group[leave->group],
+                     leave->generation, leave->member, owner_of(file));
+    lives_sweep();
+    return 0;
+}
+
+int fake_inspect(int file, void *argument)
+{
+    struct gba_ioc_inspect *inspect = argument;
+    const struct gba_driver_record *r;
+    const struct gba_model_core *core;
     gba_status_t status;
 
-    if (0 != map->addr && is_pinned(map->addr))
-        fake_violation("one flag for two members");
-    status = gba_driver_map(&life_of(map->group, map->generation)->record, &model.group[map->group],
-                            map->generation, map->member, map->addr, owner_of(file));
-    count_pinned();
-    return error_of(status, EBUSY);
-}
-
-static int do_configure(int file, const struct gba_ioc_configure *configure)
-{
-    struct gba_driver_record *r = &life_of(configure->group, configure->generation)->record;
-    int busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
-
-    return error_of(gba_driver_configure(r, &model.group[configure->group], configure->generation,
-                                         configure->sequence, owner_of(file), fake_kernel.now),
-                    busy);
-}
-
-static int do_free(int file, const struct gba_ioc_free *leave)
-{
-    gba_status_t status = gba_driver_leave(&life_of(leave->group, leave->generation)->record,
-                                           &model.group[leave->group], leave->generation,
-                                           leave->member, owner_of(file));
-
-    lives_sweep();
-    count_pinned();
-    return error_of(status, EBUSY);
-}
-
-static int do_inspect(int file, struct gba_ioc_inspect *inspect)
-{
-    const struct gba_driver_record *r = &life_of(inspect->group, inspect->generation)->record;
-    const struct gba_model_core *core = &model.group[inspect->group].core;
-    gba_status_t status = gba_driver_inspect(r, inspect->generation);
-
-    if (GBA_ERR_STALE == status)
+    if (inspect->group >= model.groups)
         return ESTALE;
-    if (!has_joined(file, r))
-        return EINVAL;
+    r = &life_of(inspect->group, inspect->generation)->record;
+    core = &model.group[inspect->group].core;
+    status = gba_driver_inspect(r, inspect->generation);
+    if (GBA_ERR_STALE == status || !has_joined(file, r))
+        return ESTALE;
     if (GBA_OK != status)
         return error_of(status, EBUSY);
     inspect->sequence = core->sequence;
@@ -349,72 +368,36 @@ static int do_inspect(int file, struct gba_ioc_inspect *inspect)
     return 0;
 }
 
-/*
- * The checks that all calls share. The library is part of the test, so a call that a driver would
- * answer with EINVAL is a violation, too. group: of the call; reserved: its reserved field.
- */
-static int check(const uint32_t *argument, size_t size, uint32_t group, uint32_t reserved)
+/* Whether WAIT is over, as the driver decides it. If it is, the events are taken. */
+static bool is_over(struct fake_seat *seat, uint32_t sequence, uint32_t *events)
 {
-    bool works_when_dead = size == sizeof(struct gba_ioc_query);
-
-    if (argument[0] != size || 0 != argument[1] || 0 != reserved || group >= GBA_GROUPS) {
-        fake_violation("call of size %u, flags %u, reserved %u, group %u; structure has %zu",
-                       argument[0], argument[1], reserved, group, size);
-        return EINVAL;
-    }
-    return fake_kernel.dead && !works_when_dead ? ENODEV : 0;
+    fake_kernel_run();
+    *events = seat->events;
+    if (GBA_SEQ_REACHED((uint32_t)gba_flag_load_acquire(seat->flag), sequence))
+        *events |= GBA_EVENT_ROUND;
+    if (seat->revoked)
+        *events |= GBA_EVENT_REVOKED;
+    seat->events = 0;
+    return 0 != *events;
 }
 
-int fake_driver_ioctl(int file, unsigned long request, void *argument)
+/* A sleep ends at once: the test does in on_sleep what happens meanwhile. [DRV-18] */
+int fake_wait(int file, void *argument)
 {
-    union {
-        struct gba_ioc_query query;
-        struct gba_ioc_alloc alloc;
-        struct gba_ioc_join join;
-        struct gba_ioc_map_flag map_flag;
-        struct gba_ioc_configure configure;
-        struct gba_ioc_free leave;
-        struct gba_ioc_inspect inspect;
-    } copy; /* as the kernel: outputs are copied only on success */
-    size_t size = _IOC_SIZE(request);
-    int error;
+    struct gba_ioc_wait *wait = argument;
+    struct fake_seat *seat = fake_seat_find(file, wait->group, wait->generation, wait->member);
 
-    if (GBA_IOC_MAGIC != _IOC_TYPE(request) || size > sizeof copy)
-        return ENOTTY;
-    memcpy(&copy, argument, size);
-    switch (request) {
-    case GBA_IOC_QUERY:
-        error = check(argument, size, 0, 0);
-        error = 0 != error ? error : do_query(&copy.query);
-        break;
-    case GBA_IOC_ALLOC:
-        error = check(argument, size, 0, copy.alloc.reserved);
-        error = 0 != error ? error : do_alloc(file, &copy.alloc);
-        break;
-    case GBA_IOC_JOIN:
-        error = check(argument, size, copy.join.group, copy.join.reserved);
-        error = 0 != error ? error : do_join(file, &copy.join);
-        break;
-    case GBA_IOC_MAP_FLAG:
-        error = check(argument, size, copy.map_flag.group, copy.map_flag.reserved);
-        error = 0 != error ? error : do_map_flag(file, &copy.map_flag);
-        break;
-    case GBA_IOC_CONFIGURE:
-        error = check(argument, size, copy.configure.group, copy.configure.reserved);
-        error = 0 != error ? error : do_configure(file, &copy.configure);
-        break;
-    case GBA_IOC_FREE: /* works on a dead device, because the records are the driver's */
-        error = check(argument, size, copy.leave.group, copy.leave.reserved);
-        error = 0 != error && ENODEV != error ? error : do_free(file, &copy.leave);
-        break;
-    case GBA_IOC_INSPECT:
-        error = check(argument, size, copy.inspect.group, copy.inspect.reserved);
-        error = 0 != error ? error : do_inspect(file, &copy.inspect);
-        break;
-    default:
-        return ENOTTY;
-    }
-    if (0 == error && 0 != (_IOC_DIR(request) & _IOC_READ))
-        memcpy(argument, &copy, size);
-    return error;
+    if (NULL == seat)
+        return ESTALE;
+    wait->last_error = 0;
+    if (is_over(seat, wait->sequence, &wait->events))
+        return 0;
+    if (0 == wait->timeout)
+        return ETIMEDOUT;
+    if (wait->sequence != (uint32_t)gba_flag_load_relaxed(seat->flag) + 1)
+        return EINVAL;
+    fake_kernel.waits++;
+    if (NULL != fake_kernel.on_sleep)
+        fake_kernel.on_sleep();
+    return is_over(seat, wait->sequence, &wait->events) ? 0 : ETIMEDOUT;
 }

@@ -4,8 +4,8 @@
  * the device and of its driver. Each open file is a process for the driver, as gba_ioctl.h
  * specifies.
  *
- * Doorbells and registers are ordinary memory, so a store to them triggers nothing. The device
- * works when the test calls fake_kernel_run. The fake kernel detects forbidden calls of the library
+ * Doorbells are ordinary memory, so a store to them triggers nothing. The device works when the
+ * test calls fake_kernel_run, and in WAIT. The fake kernel detects forbidden calls of the library
  * and counts them as violations; it stores the text of the first one.
  */
 #ifndef GBA_TESTS_FAKE_KERNEL_H
@@ -14,31 +14,38 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
-#define FAKE_KERNEL_PATH "/dev/gba0"
+#define FAKE_KERNEL_PATH    "/dev/gba0"
+#define FAKE_REGISTERS_PATH "/sys/kernel/debug/gba/gba0/registers"
 
 /* The call of the library to which a planned error applies; ioctls are named by their request. */
-#define FAKE_OPEN     1ul
-#define FAKE_FSTAT    2ul
-#define FAKE_MMAP     3ul /* of a doorbell or of the registers */
-#define FAKE_MMAP_MEM 4ul /* of memory */
-#define FAKE_MADVISE  5ul
+#define FAKE_OPEN      1ul
+#define FAKE_FSTAT     2ul
+#define FAKE_MMAP      3ul /* of a doorbell */
+#define FAKE_MMAP_FLAG 4ul /* of a page of flags */
+#define FAKE_OPEN_REGS 5ul
+#define FAKE_REGS      6ul /* access to a register */
 
 /* The settings of a test, after fake_kernel_start. */
 struct fake_kernel {
     uint32_t abi_version, regs_version, groups, members_max; /* as QUERY returns them */
-    uint64_t doorbell_offset, doorbell_size; /* as JOIN returns them; 0: the real ones */
-    uint32_t refuse_member;                  /* 1 + the member whose JOIN is refused; 0: none */
-    bool no_device;                          /* open: ENOENT */
-    bool plain_file;                         /* fstat: no character device */
-    bool no_rawio;                           /* the process lacks CAP_SYS_RAWIO */
-    bool dead;                               /* the device stopped answering */
-    uint32_t uid;                            /* of the caller */
-    uint64_t now;                            /* of the caller */
+    uint64_t features;
+    void (*forge_join)(struct gba_ioc_join *join); /* changes what JOIN returns; NULL: nothing */
+    void (*on_sleep)(void);                        /* called where WAIT sleeps; NULL: time passes */
+    uint32_t user_groups_max;                      /* of each user; 0: no limit */
+    uint32_t memberships_max;                      /* of each file; 0: no limit */
+    bool no_device;                                /* open: ENOENT */
+    bool plain_file;                               /* fstat: no character device */
+    bool old_driver;    /* of version 2: knows only the QUERY of that version */
+    bool other_process; /* calls come from a process that does not own the file */
+    bool probing;       /* the test itself makes invalid calls: they are no violations */
+    uint32_t uid;       /* of the caller */
+    uint64_t now;       /* of the caller */
+    bool dead;          /* by fake_kernel_die: not to be set */
     /* The record of events. */
     uint32_t violations;
     char violation[160];
-    uint32_t open_files, doorbells, memory, pinned; /* existing now; memory: mappings */
-    uint32_t ioctls;                                /* created so far */
+    uint32_t open_files, doorbells, pages, slots; /* existing now; pages: mappings of flag pages */
+    uint32_t ioctls, waits;                       /* so far; waits: sleeps of WAIT */
 };
 extern struct fake_kernel fake_kernel;
 
@@ -53,12 +60,7 @@ void fake_kernel_fail(unsigned long call, int error, unsigned times);
  * of arrivals. */
 uint32_t fake_kernel_run(void);
 
-/*
- * The backend on the fake kernel, with a device that also answers accesses to the mapped registers:
- * gba_dev_cdev with other reg_read and reg_write. A write of the library to other bytes than
- * requested is a violation. Values may not contain bytes of 0xA5, which mark bytes that are not
- * written.
- */
-extern struct gba_dev_ops fake_kernel_ops;
+/* The device dies, or is unplugged: the driver revokes all memberships. [DRV-17] */
+void fake_kernel_die(void);
 
 #endif

@@ -21,22 +21,26 @@ static const struct expected_error errors[] = {
     {GBA_IOC_QUERY, EIO, GBA_ERR_IO, true},
     {GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, true},
     {GBA_IOC_ALLOC, ENOSPC, GBA_ERR_NO_GROUP, false},
-    {GBA_IOC_ALLOC, EDQUOT, GBA_ERR_LIMIT, false},
+    {GBA_IOC_ALLOC, EDQUOT, GBA_ERR_QUOTA, false},
+    {GBA_IOC_ALLOC, EUSERS, GBA_ERR_QUOTA, false},
     {GBA_IOC_ALLOC, ENODEV, GBA_ERR_DEAD, false},
     {GBA_IOC_ALLOC, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_ALLOC, ENOMEM, GBA_ERR_NOMEM, true},
+    {GBA_IOC_ALLOC, EPERM, GBA_ERR_PERM, true},
     {GBA_IOC_ALLOC, EIO, GBA_ERR_IO, true},
     {GBA_IOC_JOIN, ESTALE, GBA_ERR_STALE, false},
     {GBA_IOC_JOIN, EBUSY, GBA_ERR_BUSY, false},
-    {GBA_IOC_JOIN, EPERM, GBA_ERR_REFUSED, false},
+    {GBA_IOC_JOIN, EDQUOT, GBA_ERR_QUOTA, false},
+    {GBA_IOC_JOIN, EPERM, GBA_ERR_PERM, true},
     {GBA_IOC_JOIN, EINVAL, GBA_ERR_PARAM, true},
+    {GBA_IOC_JOIN, E2BIG, GBA_ERR_IO, true},
     {GBA_IOC_JOIN, ENOMEM, GBA_ERR_NOMEM, true},
     {GBA_IOC_JOIN, ENODEV, GBA_ERR_DEAD, false},
-    {GBA_IOC_MAP_FLAG, ESTALE, GBA_ERR_STALE, false},
-    {GBA_IOC_MAP_FLAG, EINVAL, GBA_ERR_PARAM, true},
-    {GBA_IOC_MAP_FLAG, EFAULT, GBA_ERR_IO, true},
-    {GBA_IOC_MAP_FLAG, EBUSY, GBA_ERR_BUSY, false},
-    {GBA_IOC_MAP_FLAG, ENOMEM, GBA_ERR_NOMEM, true},
-    {GBA_IOC_MAP_FLAG, ENODEV, GBA_ERR_DEAD, false},
+    {FAKE_MMAP_FLAG, ENOMEM, GBA_ERR_NOMEM, true},
+    {FAKE_MMAP_FLAG, EAGAIN, GBA_ERR_NOMEM, true},
+    {FAKE_MMAP_FLAG, EPERM, GBA_ERR_PERM, true},
+    {FAKE_MMAP_FLAG, EINVAL, GBA_ERR_IO, true},
+    {FAKE_MMAP_FLAG, ENODEV, GBA_ERR_DEAD, false},
     {GBA_IOC_CONFIGURE, ESTALE, GBA_ERR_STALE, false},
     {GBA_IOC_CONFIGURE, EINVAL, GBA_ERR_PARAM, true},
     {GBA_IOC_CONFIGURE, EAGAIN, GBA_ERR_BUSY, false},
@@ -94,7 +98,8 @@ static void every_error_of_every_call(void **state)
             fail_msg("call %lu, %s: %s, %u lines", _IOC_NR(e->request), strerror(e->error),
                      gba_status_name(status), log_lines);
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
-        assert_int_equal(fake_kernel.pinned, 0);
+        assert_int_equal(fake_kernel.slots, 0);
+        assert_int_equal(fake_kernel.pages, 0);
         assert_int_equal(fake_kernel.doorbells, 0);
         assert_int_equal(live(dev), GBA_OK); /* the next user finds everything free */
     }
@@ -103,9 +108,8 @@ static void every_error_of_every_call(void **state)
 
 static void interrupted_calls(void **state)
 {
-    static const unsigned long requests[] = {GBA_IOC_QUERY,    GBA_IOC_ALLOC, GBA_IOC_JOIN,
-                                             GBA_IOC_MAP_FLAG, GBA_IOC_FREE,  GBA_IOC_CONFIGURE,
-                                             GBA_IOC_INSPECT};
+    static const unsigned long requests[] = {GBA_IOC_QUERY,     GBA_IOC_ALLOC, GBA_IOC_JOIN,
+                                             GBA_IOC_CONFIGURE, GBA_IOC_LEAVE, GBA_IOC_INSPECT};
     struct gba_dev *dev = cdev_open();
 
     (void)state;
@@ -125,9 +129,11 @@ static void no_doorbell(void **state)
         unsigned long call;
         int error;
         gba_status_t status;
-    } failures[] = {{FAKE_MMAP, EPERM, GBA_ERR_PERM},   {FAKE_MMAP, ENOMEM, GBA_ERR_NOMEM},
-                    {FAKE_MMAP, EAGAIN, GBA_ERR_NOMEM}, {FAKE_MMAP, EINVAL, GBA_ERR_IO},
-                    {FAKE_MADVISE, EINVAL, GBA_ERR_IO}, {FAKE_MMAP, ENODEV, GBA_ERR_DEAD}};
+    } failures[] = {{FAKE_MMAP, EPERM, GBA_ERR_PERM},
+                    {FAKE_MMAP, ENOMEM, GBA_ERR_NOMEM},
+                    {FAKE_MMAP, EAGAIN, GBA_ERR_NOMEM},
+                    {FAKE_MMAP, EINVAL, GBA_ERR_IO},
+                    {FAKE_MMAP, ENODEV, GBA_ERR_DEAD}};
     struct gba_dev *dev = cdev_open();
 
     (void)state;
@@ -149,37 +155,56 @@ static void no_doorbell(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* No mapping is made for an answer of the driver that the specification excludes. */
-static void impossible_doorbells(void **state)
+/* What a driver returns from JOIN instead. */
+static struct gba_ioc_join forged;
+
+static void forge_join(struct gba_ioc_join *join)
 {
-    static const struct {
-        uint64_t offset, size;
-    } wrong[] = {
-        {0, 1},
-        {0, 4095},
-        {0, 2 * GBA_DOORBELL_STRIDE},
-        {0, 1ull << 40},
-        {1, 0},
-        {GBA_DOORBELL_STRIDE + 8, 0},
-        {GBA_MMAP_BAR, 0},
-        {GBA_MMAP_BAR + GBA_DOORBELL_BASE, 0},
-        {GBA_MMAP_BAR + GBA_BAR_SIZE - GBA_DOORBELL_STRIDE, GBA_DOORBELL_STRIDE},
-        {GBA_MMAP_BAR - GBA_DOORBELL_STRIDE / 2, GBA_DOORBELL_STRIDE},
-        {UINT64_MAX - 0xFFFF, 0},
-        {1ull << 63, 0},
-    };
+    join->doorbell_offset = forged.doorbell_offset;
+    join->flag_offset = forged.flag_offset;
+    join->flag_position = forged.flag_position;
+    join->map_size = forged.map_size;
+}
+
+/* Mappings that the interface does not allow are not made. */
+static void invalid_mappings(void **state)
+{
+    const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+    const struct gba_ioc_join good = {.doorbell_offset = 16 * page,
+                                      .flag_offset = 32 * page,
+                                      .flag_position = 128,
+                                      .map_size = page};
     struct gba_dev *dev = cdev_open();
+    struct gba_ioc_join wrong[14];
+    size_t count = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        wrong[i] = good;
+    wrong[count++].map_size = 0;
+    wrong[count++].map_size = page / 2;
+    wrong[count++].map_size = 2 * page;
+    wrong[count++].map_size = UINT32_MAX;
+    wrong[count++].doorbell_offset = 0;
+    wrong[count++].doorbell_offset += 8;
+    wrong[count++].doorbell_offset = (uint64_t)0 - page;
+    wrong[count++].flag_offset = 0;
+    wrong[count++].flag_offset += page / 2;
+    wrong[count++].flag_offset = 1ull << 63;
+    wrong[count++].flag_offset = good.doorbell_offset;
+    wrong[count++].flag_position = 8;
+    wrong[count++].flag_position = page;
+    wrong[count++].flag_position = 0xFFFFFF80u;
+    assert_int_equal(count, sizeof wrong / sizeof wrong[0]);
+    fake_kernel.forge_join = forge_join;
+    for (size_t i = 0; i < count; i++) {
         gba_group_handle_t handle = cdev_alloc(dev, 2);
         struct gba_membership *membership = NULL;
 
         log_forget();
-        fake_kernel.doorbell_offset = wrong[i].offset;
-        fake_kernel.doorbell_size = wrong[i].size;
+        forged = wrong[i];
         assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_ERR_IO);
-        assert_logged("driver returned an invalid doorbell mapping");
+        assert_logged("driver returned invalid mappings");
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
     gba_dev_cdev.close(dev);
@@ -194,7 +219,8 @@ static void a_dead_device(void **state)
     gba_group_state_t group;
 
     (void)state;
-    fake_kernel.dead = true;
+    fake_kernel_die();
+    assert_int_equal(gba_dev_cdev.failure(membership), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &handle), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.join(dev, &other, 0, &none), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.configure(membership, 0), GBA_ERR_DEAD);
@@ -241,16 +267,55 @@ static void registers(void **state)
     uint64_t value = 77;
 
     (void)state;
-    fake_kernel.no_rawio = true;
+    fake_kernel_fail(FAKE_OPEN_REGS, ENOENT, 1);
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_UNSUPPORTED);
+    assert_silent(); /* the driver has no debug file */
+    fake_kernel_fail(FAKE_OPEN_REGS, EACCES, 1);
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_PERM);
+    assert_logged("/sys/kernel/debug/gba/gba0/registers: Permission denied; only root");
     assert_int_equal(value, 77);
-    assert_logged("CAP_SYS_RAWIO");
-    fake_kernel.no_rawio = false;
     log_forget();
     assert_int_equal(gba_dev_cdev.reg_read(dev, 2, 4, &value), GBA_ERR_PARAM);
     assert_int_equal(gba_dev_cdev.reg_write(dev, 4, 8, value), GBA_ERR_PARAM);
-    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_OK);
+    assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
+    assert_int_equal(value, GBA_DEV_ID_VALUE);
     assert_int_equal(gba_dev_cdev.reg_write(dev, GBA_BAR_SIZE - 8, 8, 0), GBA_OK);
+    assert_silent();
+    fake_kernel_fail(FAKE_REGS, EIO, 1);
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_IO);
+    assert_logged("cannot access the registers of the GBA: Input/output error");
+    gba_dev_cdev.close(dev);
+}
+
+/* The debug file is found by the usual name only. */
+static void registers_of_another_name(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    uint64_t value;
+
+    (void)state;
+    strcpy(((struct gba_cdev *)dev)->path, "/dev/mine");
+    assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_UNSUPPORTED);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+/* The administrator's limits, and those of the job itself. */
+static void limits(void **state)
+{
+    const gba_group_request_t limited = {.members = 1, .groups_max = 1};
+    struct gba_dev *dev = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 2), none;
+    struct gba_membership *membership, *second;
+
+    (void)state;
+    fake_kernel.user_groups_max = 1;
+    assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &none), GBA_ERR_QUOTA);
+    assert_int_equal(gba_dev_cdev.alloc(dev, &limited, &none), GBA_ERR_LIMIT);
+    fake_kernel.memberships_max = 1;
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 1, &second), GBA_ERR_QUOTA);
+    gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
     assert_silent();
 }
@@ -354,10 +419,12 @@ int main(void)
         TEST(every_error_of_every_call),
         TEST(interrupted_calls),
         TEST(no_doorbell),
-        TEST(impossible_doorbells),
+        TEST(invalid_mappings),
         TEST(a_dead_device),
         TEST(an_allocation_that_others_have_joined),
         TEST(registers),
+        TEST(registers_of_another_name),
+        TEST(limits),
         TEST(two_files),
         TEST(a_child_of_fork),
     };

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of release flags of /dev/gbaN: it is reused, except where the device may still store
- * to it. The fake kernel detects two members with one flag.
+ * The pages of /dev/gbaN that hold release flags: memberships of one file share them, and they are
+ * mapped as long as a membership needs them. The fake kernel detects a page that is mapped twice.
  */
 #include "tests/unit/cdev_test.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
-static void no_memory_for_flags(void **state)
+/* The mappings that `flags` flags need: the fake kernel puts 32 into a page. */
+static uint32_t pages_of(uint32_t flags)
+{
+    return (flags + 31) / 32;
+}
+
+/* The call can be repeated. */
+static void a_failing_mmap(void **state)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
@@ -15,17 +23,32 @@ static void no_memory_for_flags(void **state)
 
     (void)state;
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
-    fake_kernel_fail(FAKE_MMAP_MEM, ENOMEM, 1);
-    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
-    assert_logged("cannot allocate memory for release flags");
-    log_forget();
-    fake_kernel_fail(FAKE_MADVISE, EINVAL, 1);
-    assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
-    assert_logged("children of fork");
-    assert_int_equal(fake_kernel.memory, 0);
-    assert_null(membership->flag);
+    for (int i = 0; i < 3; i++) {
+        log_forget();
+        fake_kernel_fail(FAKE_MMAP_FLAG, ENOMEM, 1);
+        assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
+        assert_logged("cannot map the release flag of GBA group");
+        assert_null(membership->flag);
+        assert_int_equal(fake_kernel.pages, 0);
+    }
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
+    assert_true(0 == gba_flag_load_relaxed(membership->flag));
     gba_dev_cdev.leave(membership);
+    gba_dev_cdev.close(dev);
+}
+
+/* A membership that never mapped its flag can leave. */
+static void no_flag(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *a, *b = cdev_membership(dev, &handle, 1);
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &a), GBA_OK);
+    gba_dev_cdev.leave(a);
+    assert_int_equal(fake_kernel.pages, 1);
+    gba_dev_cdev.leave(b);
     gba_dev_cdev.close(dev);
 }
 
@@ -45,113 +68,151 @@ static void memberships_leave(struct gba_membership **membership, uint32_t count
         gba_dev_cdev.leave(membership[i]);
 }
 
-/* The fake kernel detects two members with one flag. */
-static void flags_are_used_again(void **state)
+static void shared_pages(void **state)
 {
-    struct gba_dev *dev = cdev_open();
-    struct gba_membership *one[50], *other[50];
+    struct gba_dev *dev = cdev_open(), *second = cdev_open();
+    struct gba_membership *one[50], *other[50], *apart[3];
 
     (void)state;
     memberships_take(dev, one, 50);
+    assert_int_equal(fake_kernel.pages, pages_of(50));
     memberships_take(dev, other, 50);
-    assert_int_equal(fake_kernel.pinned, 100);
-    assert_int_equal(fake_kernel.memory, 4); /* 32 flags each */
+    assert_int_equal(fake_kernel.pages, pages_of(100));
+    memberships_take(second, apart, 3); /* files share nothing */
+    assert_int_equal(fake_kernel.pages, pages_of(100) + 1);
     for (int i = 0; i < 5; i++) {
         memberships_leave(one, 50);
         memberships_take(dev, one, 50);
         memberships_leave(other, 50);
         memberships_take(dev, other, 50);
-        assert_int_equal(fake_kernel.memory, 4);
+        assert_int_equal(fake_kernel.pages, pages_of(100) + 1);
+        assert_int_equal(fake_kernel.slots, 103);
     }
     memberships_leave(one, 50);
     memberships_leave(other, 50);
+    assert_int_equal(fake_kernel.pages, 1);
+    memberships_leave(apart, 3);
+    assert_int_equal(fake_kernel.pages, 0);
     gba_dev_cdev.close(dev);
+    gba_dev_cdev.close(second);
     assert_silent();
 }
 
-/* A failed call has pinned nothing, so its flag is free again. */
-static void flags_of_calls_that_failed(void **state)
+/* A flag that a membership gave back begins at 0 again, and without a reason. */
+static void flags_begin_anew(void **state)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1);
-    struct gba_membership *membership;
+    struct gba_membership *membership = cdev_membership(dev, &handle, 0), *keeper;
+    gba_flag_t *flag = membership->flag;
 
     (void)state;
-    assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
-    fake_kernel_fail(GBA_IOC_MAP_FLAG, EFAULT, 200);
-    for (int i = 0; i < 200; i++)
-        assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_IO);
-    assert_int_equal(fake_kernel.memory, 1);
+    gba_flag_store_relaxed(flag, 77);
+    gba_flag_store_relaxed(flag + 1, GBA_REVOKED_TAKEN);
+    handle = cdev_alloc(dev, 2);
+    keeper = cdev_membership(dev, &handle, 1); /* keeps the page mapped */
     gba_dev_cdev.leave(membership);
+    membership = cdev_membership(dev, &handle, 0);
+    assert_ptr_equal(membership->flag, flag);
+    assert_true(0 == gba_flag_load_relaxed(flag));
+    assert_int_equal(gba_dev_cdev.failure(membership), GBA_OK);
+    gba_dev_cdev.leave(membership);
+    gba_dev_cdev.leave(keeper);
     gba_dev_cdev.close(dev);
 }
 
-/* The device may still store to the flag: it is not reused, and it stays mapped until the file is
- * closed. The fake kernel detects a flag that is reused or unmapped too early. */
-static void a_flag_that_was_not_taken_back(void **state)
+/* The driver forgets the membership when the file is closed, whatever LEAVE said. */
+static void a_leave_that_fails(void **state)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
-    struct gba_membership *lost = cdev_membership(dev, &handle, 0), *membership[40];
+    struct gba_membership *lost = cdev_membership(dev, &handle, 0);
+    struct gba_membership *membership[40];
     gba_flag_t *flag = lost->flag;
 
     (void)state;
-    fake_kernel_fail(GBA_IOC_FREE, EIO, 1);
-    gba_dev_cdev.leave(lost);
-    assert_logged("FREE: Input/output error");
-    assert_int_equal(fake_kernel.pinned, 1);
     memberships_take(dev, membership, 40);
-    for (uint32_t i = 0; i < 40; i++)
+    fake_kernel_fail(GBA_IOC_LEAVE, EIO, 1);
+    gba_dev_cdev.leave(lost);
+    assert_logged("LEAVE: Input/output error");
+    assert_int_equal(fake_kernel.doorbells, 40);
+    memberships_leave(membership, 40);
+    memberships_take(dev, membership, 40);
+    for (uint32_t i = 0; i < 40; i++) /* the slot is still the driver's */
         assert_ptr_not_equal(membership[i]->flag, flag);
     memberships_leave(membership, 40);
+    assert_int_equal(fake_kernel.slots, 1);
     gba_dev_cdev.close(dev);
 }
 
 #define THREADS 4
-#define TURNS   20000
+#define TURNS   2000
 
-/* Take a flag, check that no other thread has it, give it back. */
-static void *flag_user(void *argument)
+/* A page that the calling threads map and unmap: the system's calls, which count the mappings. */
+static gba_word_t mapped, mapped_most;
+
+static void *thread_mmap(size_t size, int protection, int flags, int file, uint64_t offset)
 {
-    static gba_word_t number;
-    uint64_t me = 1 + gba_word_add_relaxed(&number, 1);
-    uint64_t wrong = 0;
+    static _Alignas(4096) char page[65536];
 
-    for (int i = 0; i < TURNS; i++) {
-        gba_flag_t *flag = gba_cdev_flag_get(argument);
-
-        gba_flag_store_relaxed(flag, me);
-        gba_cpu_pause();
-        wrong += me != gba_flag_load_relaxed(flag);
-        gba_cdev_flag_put(argument, flag);
-    }
-    return (void *)(uintptr_t)wrong;
+    (void)size, (void)protection, (void)flags, (void)file, (void)offset;
+    if (gba_word_add_relaxed(&mapped, 1) > 0)
+        gba_word_store_relaxed(&mapped_most, 2);
+    return page;
 }
 
-static void flags_among_threads(void **state)
+static int thread_munmap(void *address, size_t size)
 {
-    struct gba_cdev_flags flags;
+    (void)address, (void)size;
+    gba_word_add_relaxed(&mapped, (uint64_t)-1);
+    return 0;
+}
+
+static void *page_user(void *argument)
+{
+    struct gba_cdev_membership membership = {
+        .membership = {.dev = argument}, .map_size = 4096, .flag_offset = 4096};
+
+    for (int i = 0; i < TURNS; i++) {
+        if (GBA_OK != gba_cdev_flag_map(&membership) || NULL == membership.membership.flag)
+            return argument;
+        gba_cdev_flag_unmap(&membership);
+    }
+    return NULL;
+}
+
+/* Threads whose memberships share one page never map it twice, and the last one unmaps it. */
+static void pages_among_threads(void **state)
+{
+    static const struct gba_cdev_sys sys = {.mmap = thread_mmap, .munmap = thread_munmap};
+    const struct gba_cdev_sys *const fake = gba_cdev_sys;
+    struct gba_cdev dev = {.file = -1};
     pthread_t thread[THREADS];
 
     (void)state;
-    gba_cdev_flags_init(&flags);
+    pthread_mutex_init(&dev.lock, NULL);
+    gba_cdev_sys = &sys;
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, flag_user, &flags), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, page_user, &dev), 0);
     for (int i = 0; i < THREADS; i++) {
         void *wrong;
 
         assert_int_equal(pthread_join(thread[i], &wrong), 0);
         assert_null(wrong);
     }
-    gba_cdev_flags_fini(&flags, true);
+    gba_cdev_sys = fake;
+    assert_int_equal(gba_word_load_relaxed(&mapped), 0);
+    assert_int_equal(gba_word_load_relaxed(&mapped_most), 0);
+    assert_null(dev.pages);
+    pthread_mutex_destroy(&dev.lock);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(no_memory_for_flags),        TEST(flags_are_used_again),
-        TEST(flags_of_calls_that_failed), TEST(a_flag_that_was_not_taken_back),
-        TEST(flags_among_threads),
+        TEST(a_failing_mmap),     TEST(no_flag),
+        TEST(shared_pages),       TEST(flags_begin_anew),
+        TEST(a_leave_that_fails), TEST(pages_among_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

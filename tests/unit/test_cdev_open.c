@@ -91,10 +91,11 @@ static void something_else(void **state)
     fake_kernel.plain_file = true;
     refused(GBA_ERR_NOT_GBA);
     assert_logged("/dev/gba0 is not a GBA: it is not a character device");
-    assert_int_equal(fake_kernel.ioctls,
-                     0); /* no driver call was made to a file that is no device */
+    assert_int_equal(fake_kernel.ioctls, 0); /* no call was made on a file that is no device */
     fake_kernel.plain_file = false;
     fails(FAKE_OPEN, EISDIR, GBA_ERR_NOT_GBA, "/dev/gba0");
+    /* The QUERY of version 2 is answered by old drivers only; here a GBA of this version answers.
+     */
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
         fails(GBA_IOC_QUERY, errors[i], GBA_ERR_NOT_GBA,
               "/dev/gba0 is not a GBA: another driver serves this file");
@@ -132,10 +133,15 @@ static void real_files(void **state)
 static void another_version(void **state)
 {
     (void)state;
-    fake_kernel.abi_version = 1;
+    fake_kernel.old_driver = true;
     refused(GBA_ERR_VERSION);
-    assert_logged("/dev/gba0 has driver interface 1 and registers 2.0; this library needs driver "
-                  "interface 2 and registers 2.x");
+    assert_logged("/dev/gba0 has driver interface 2 and registers 2.0; this library needs driver "
+                  "interface 3 and registers 2.x");
+    fake_kernel.old_driver = false;
+    fake_kernel.abi_version = 4;
+    refused(GBA_ERR_VERSION);
+    assert_logged("/dev/gba0 has driver interface 4 and registers 2.0; this library needs driver "
+                  "interface 3 and registers 2.x");
     fake_kernel.abi_version = GBA_ABI_VERSION;
     fake_kernel.regs_version = (GBA_REGS_MAJOR + 1) << 16 | 5;
     refused(GBA_ERR_VERSION);
@@ -177,8 +183,10 @@ static void what_an_errno_means(void **state)
     bool expected = true;
 
     (void)state;
-    assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EPERM, &expected), GBA_ERR_REFUSED);
+    assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EUSERS, &expected), GBA_ERR_QUOTA);
     assert_true(expected);
+    assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EPERM, &expected), GBA_ERR_PERM);
+    assert_false(expected);
     assert_int_equal(gba_cdev_status(GBA_CDEV_MMAP, EPERM, &expected), GBA_ERR_PERM);
     assert_false(expected);
     assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, ENODEV, &expected), GBA_ERR_DEAD);
@@ -210,9 +218,8 @@ static void a_cpu_without_mmio(void **state)
         assert_int_equal(status, GBA_ERR_UNSUPPORTED);
         assert_logged("a GBA needs 64-bit stores");
     }
-    if (!GBA_MMIO)
-        assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value),
-                         GBA_ERR_UNSUPPORTED);
+    /* The kernel accesses registers for the library. */
+    assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
     gba_dev_cdev.close(dev);
 }
 

@@ -40,7 +40,7 @@ static void one_group_changes_hands(void **state)
     gba_group_handle_t handle = cdev_alloc(dev, 2), taken;
     struct gba_membership *old[2], *new[2];
     gba_group_state_t group;
-    uint32_t pinned;
+    uint32_t slots;
 
     (void)state;
     fake_kernel_fail(GBA_IOC_ALLOC, EDQUOT, 1);
@@ -59,6 +59,7 @@ static void one_group_changes_hands(void **state)
     assert_int_not_equal(taken.generation, handle.generation);
     for (uint32_t i = 0; i < 2; i++) {
         assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
+        assert_int_equal(gba_dev_cdev.failure(old[i]), GBA_ERR_RECLAIMED);
         assert_int_equal(gba_dev_cdev.inspect(old[i], &group), GBA_ERR_RECLAIMED);
         assert_int_equal(gba_dev_cdev.configure(old[i], 1), GBA_ERR_STALE);
     }
@@ -78,15 +79,14 @@ static void one_group_changes_hands(void **state)
         assert_true(flag(new[i]) == 8);
         assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
     }
-    /* One member leaves by itself, the other at the end of its process; the new members
-     * continue. */
-    pinned = fake_kernel.pinned;
+    /* One leaves by itself, the other by the end of its process; the new ones go on. */
+    slots = fake_kernel.slots;
     gba_dev_cdev.leave(old[0]);
-    assert_int_equal(fake_kernel.pinned, pinned - 1);
+    assert_int_equal(fake_kernel.slots, slots - 1);
     arrive(new[0], 9);
     gba_dev_cdev.leave(old[1]);
     gba_dev_cdev.close(dev);
-    assert_int_equal(fake_kernel.pinned, 2);
+    assert_int_equal(fake_kernel.slots, 2);
     arrive(new[1], 9);
     assert_true(flag(new[0]) == 9 && flag(new[1]) == 9);
     gba_dev_cdev.leave(new[0]);

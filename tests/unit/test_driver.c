@@ -243,16 +243,6 @@ static void test_DRV_8_errors_of_an_armed_group_interrupt(void **state)
     assert_true(effects.interrupt);
 }
 
-static void test_DRV_9_mmap_offsets(void **state)
-{
-    (void)state;
-    /* The offset of a doorbell is a place in the BAR, so it cannot be that of the BAR. */
-    assert_true(GBA_MMAP_BAR > GBA_BAR_SIZE);
-    assert_true(GBA_MMAP_BAR % 0x10000 == 0);
-    for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        assert_true(GBA_DOORBELL(i) % 0x10000 == 0 && GBA_DOORBELL(i) < GBA_BAR_SIZE);
-}
-
 static void test_DRV_10_dead_members_leave(void **state)
 {
     (void)state;
@@ -305,7 +295,6 @@ int main(void)
         cmocka_unit_test(test_DRV_6_a_late_join_is_reported),
         cmocka_unit_test(test_DRV_7_inspect_changes_nothing),
         cmocka_unit_test(test_DRV_8_errors_of_an_armed_group_interrupt),
-        cmocka_unit_test(test_DRV_9_mmap_offsets),
         cmocka_unit_test(test_DRV_10_dead_members_leave),
         cmocka_unit_test(test_DRV_10_dead_allocator),
     };

@@ -142,8 +142,8 @@ static void test_a_member_that_does_not_sleep(void **state)
     assert_int_equal(scene.sleeps, 0);
 }
 
-/* A member gives up its round when the memory of the device shows that the group has failed, however
- * it waits. */
+/* A member gives up its round when the memory of the device shows that the group has failed,
+ * however it waits. */
 static void test_a_failed_group(void **state)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};

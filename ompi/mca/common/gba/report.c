@@ -131,7 +131,8 @@ bool gba_common_reason_due(gba_status_t reason, bool asked)
      * reported. It is no fault if a device that serves other communicators has no group for this
      * one. */
     due = GBA_OK != reason && (asked || GBA_ERR_DEAD == reason) &&
-          !(GBA_ERR_NO_GROUP == reason && device->used) && 0 == (device->reasons_reported & bit);
+          !((GBA_ERR_NO_GROUP == reason || GBA_ERR_QUOTA == reason) && device->used) &&
+          0 == (device->reasons_reported & bit);
     device->reasons_reported |= bit;
     opal_mutex_unlock(&gba_common.lock);
     return due;

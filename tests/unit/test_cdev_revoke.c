@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Members of /dev/gbaN whose driver revokes their group, while they spin and while they sleep; and
+ * what the driver's interrupts do for them: WAIT, and the news that a member has died.
+ */
+#include "tests/unit/cdev_test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/team/engine.h"
+#include "tests/unit/fake_driver.h"
+#include "tests/unit/thread_oob.h"
+
+/* A team of two on one device. This thread makes the rounds of both members. */
+static struct {
+    gba_device_t *device;
+    gba_params_t params;
+    gba_team_t *team[2];
+    uint32_t calls, late; /* of progress or of on_sleep; the call in which something happens */
+    void (*happen)(void);
+    uint32_t ioctls; /* when it happened */
+} scene;
+
+static void member_create(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    gba_team_attr_t attr = {
+        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
+
+    if (GBA_OK != gba_team_create(&attr, oob, &scene.team[self->rank]))
+        scene.team[self->rank] = NULL;
+}
+
+static void scene_begin(int wait)
+{
+    memset(&scene, 0, sizeof scene);
+    gba_params_default(&scene.params);
+    scene.params.stuck_after = 0;
+    scene.params.wait = wait;
+    assert_int_equal(gba_device_init(FAKE_KERNEL_PATH, NULL, &scene.device), GBA_OK);
+    thread_oob_run(2, 0, member_create, NULL);
+    assert_non_null(scene.team[0]);
+    assert_non_null(scene.team[1]);
+    assert_int_equal(gba_team_path(scene.team[0]), GBA_PATH_DEVICE);
+}
+
+static void scene_end(void)
+{
+    fake_kernel.on_sleep = NULL;
+    gba_team_destroy(scene.team[0]);
+    gba_team_destroy(scene.team[1]);
+    gba_device_fini(scene.device);
+}
+
+/* --- what happens while member 0 waits --- */
+
+static void other_arrives(void)
+{
+    assert_int_equal(gba_barrier_start(scene.team[1]), GBA_OK);
+}
+
+static void driver_takes_group(void)
+{
+    struct fake_seat *seat;
+
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        fake_seat_revoke(seat, GBA_REVOKED_TAKEN);
+}
+
+static void count_call(void)
+{
+    if (++scene.calls != scene.late)
+        return;
+    scene.happen();
+    scene.ioctls = fake_kernel.ioctls;
+}
+
+/* The runtime's progress, and the device's. */
+static void progress(void *arg)
+{
+    (void)arg;
+    count_call();
+    fake_kernel_run();
+}
+
+/* Member 0 waits; something happens in call `late` of its progress, or in that sleep. */
+static gba_status_t wait_until(void (*happen)(void), uint32_t late)
+{
+    bool sleeps = GBA_WAIT_SLEEP == scene.params.wait;
+
+    scene.happen = happen;
+    scene.late = late;
+    scene.calls = 0;
+    fake_kernel.on_sleep = sleeps ? count_call : NULL;
+    return gba_barrier_wait(scene.team[0], sleeps ? NULL : progress, NULL);
+}
+
+static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
+
+/* A member finds in memory that its group is revoked, and why: it makes no system call for it. */
+static void revoked(void (*happen)(void), gba_status_t reason)
+{
+    for (size_t i = 0; i < 3; i++) {
+        scene_begin(waits[i]);
+        assert_int_equal(wait_until(happen, 3), GBA_ERR_DEAD);
+        assert_int_equal(scene.team[0]->failure, reason);
+        assert_int_equal(fake_kernel.ioctls, scene.ioctls);
+        /* The round is not complete, and an arrival of the other member changes nothing. */
+        other_arrives();
+        fake_kernel_run();
+        assert_int_equal(gba_team_rounds(scene.team[0]), 0);
+        assert_int_not_equal(gba_barrier_test(scene.team[0]), GBA_OK);
+        assert_int_equal(fake_kernel.waits, GBA_WAIT_SLEEP == waits[i] ? 3 : 0);
+        scene_end();
+        fake_kernel.dead = false;
+        fake_kernel.waits = 0;
+    }
+    assert_silent();
+}
+
+static void taken_back(void **state)
+{
+    (void)state;
+    revoked(driver_takes_group, GBA_ERR_RECLAIMED);
+}
+
+static void test_DRV_17_unplugged(void **state)
+{
+    (void)state;
+    revoked(fake_kernel_die, GBA_ERR_DEAD);
+}
+
+/* A round that completed before the device died is complete: its release counts. */
+static void arrives_and_dies(void)
+{
+    other_arrives();
+    fake_kernel_run();
+    fake_kernel_die();
+}
+
+static void released_and_unplugged(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        scene_begin(waits[i]);
+        assert_int_equal(wait_until(arrives_and_dies, 3), GBA_OK);
+        assert_int_equal(gba_team_rounds(scene.team[0]), 1);
+        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+        scene_end();
+        fake_kernel.dead = false;
+    }
+}
+
+static void test_DRV_18_released_while_asleep(void **state)
+{
+    (void)state;
+    scene_begin(GBA_WAIT_SLEEP);
+    for (uint32_t round = 1; round <= 10; round++) {
+        assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
+        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+        assert_int_equal(fake_kernel.waits, 2 * round);
+    }
+    scene_end();
+    assert_silent();
+}
+
+/* WAIT fails, for a while or always: the barrier ends all the same. */
+static void sleep_that_fails(void **state)
+{
+    static const int errors[] = {EINTR, ENODEV, ENOTTY, ESTALE, EPERM};
+
+    (void)state;
+    scene_begin(GBA_WAIT_SLEEP);
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        fake_kernel_fail(GBA_IOC_WAIT, errors[i], 5);
+        assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
+        assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    }
+    scene_end();
+    assert_silent();
+}
+
+/* A driver without interrupts: the member takes naps, and makes no call of the driver. */
+static void no_interrupts(void **state)
+{
+    (void)state;
+    fake_kernel.features = 0;
+    scene_begin(GBA_WAIT_SLEEP);
+    scene.late = 20;
+    scene.happen = other_arrives;
+    assert_int_equal(gba_barrier_wait(scene.team[0], progress, NULL), GBA_OK);
+    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    assert_int_equal(fake_kernel.waits, 0);
+    scene_end();
+}
+
+/* What the backend itself reports of a sleep. */
+static void sleep_results(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *a = cdev_membership(dev, &handle, 0),
+                          *b = cdev_membership(dev, &handle, 1);
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
+    assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* timed out */
+    assert_int_equal(fake_kernel.waits, 1);
+    assert_int_equal(gba_dev_cdev.sleep(a, 1, 0), GBA_OK); /* does not sleep */
+    assert_int_equal(fake_kernel.waits, 1);
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0));
+    gba_dev_cdev.arrive(b, GBA_ARRIVAL(1, 1));
+    assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* released before it */
+    assert_int_equal(fake_kernel.waits, 1);
+    assert_int_equal(gba_dev_cdev.sleep(a, 9, 1000), GBA_ERR_UNSUPPORTED); /* no such round */
+    fake_kernel.features = 0;
+    gba_dev_cdev.leave(a);
+    gba_dev_cdev.leave(b);
+    gba_dev_cdev.close(dev);
+    fake_kernel.features = GBA_FEATURE_EVENTS;
+    dev = cdev_open();
+    handle = cdev_alloc(dev, 1);
+    a = cdev_membership(dev, &handle, 0);
+    assert_int_equal(gba_dev_cdev.sleep(a, 0, 1000), GBA_ERR_UNSUPPORTED);
+    assert_false(gba_dev_cdev.died(a));
+    gba_dev_cdev.leave(a);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+/* A process ends without leaving: the other members are told, once and for all. */
+static void test_DRV_18_a_member_dies(void **state)
+{
+    struct gba_dev *dev = cdev_open(), *other = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 3), apart = cdev_alloc(dev, 1);
+    struct gba_membership *a = cdev_membership(dev, &handle, 0),
+                          *b = cdev_membership(dev, &handle, 1),
+                          *c = cdev_membership(other, &handle, 2),
+                          *lone = cdev_membership(dev, &apart, 0);
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
+    assert_false(gba_dev_cdev.died(a));
+    fake_driver_release(((struct gba_cdev *)other)->file);
+    assert_int_equal(gba_dev_cdev.sleep(b, 1, 1000), GBA_OK); /* takes the event */
+    for (int i = 0; i < 3; i++) {
+        assert_true(gba_dev_cdev.died(a));
+        assert_true(gba_dev_cdev.died(b));
+        assert_false(gba_dev_cdev.died(lone));
+    }
+    assert_int_equal(gba_dev_cdev.failure(a), GBA_OK); /* the group itself has not failed */
+    gba_dev_cdev.leave(a);
+    gba_dev_cdev.leave(b);
+    gba_dev_cdev.leave(lone);
+    gba_dev_cdev.leave(c);
+    gba_dev_cdev.close(other);
+    gba_dev_cdev.close(dev);
+}
+
+/* The file is closed behind the library: its memberships have ended, and leave all the same. */
+static void closed_by_somebody(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *a = cdev_membership(dev, &handle, 0),
+                          *b = cdev_membership(dev, &handle, 1);
+
+    (void)state;
+    fake_driver_release(((struct gba_cdev *)dev)->file);
+    assert_silent();
+    assert_int_equal(gba_dev_cdev.failure(a), GBA_ERR_DEAD);
+    assert_logged("this process closed the file of /dev/gba0");
+    gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0)); /* no fault, and no effect */
+    fake_kernel_run();
+    gba_dev_cdev.leave(b);
+    gba_dev_cdev.leave(a);
+    assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
+    gba_dev_cdev.close(dev);
+}
+
+/* A reason that this library does not know: the group has failed all the same. */
+static void a_reason_of_a_later_version(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    gba_group_handle_t handle = cdev_alloc(dev, 1);
+    struct gba_membership *membership = cdev_membership(dev, &handle, 0);
+
+    (void)state;
+    gba_flag_store_relaxed(membership->flag + 1, 99);
+    assert_int_equal(gba_dev_cdev.failure(membership), GBA_ERR_DEAD);
+    gba_dev_cdev.leave(membership);
+    gba_dev_cdev.close(dev);
+    assert_silent();
+}
+
+static void other_dies(void)
+{
+    struct fake_seat *seat;
+
+    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+        seat->events |= GBA_EVENT_DIED;
+}
+
+/* The watchdog reports a round that a death has stalled after a second, not after stuck_after. */
+static void a_death_is_reported(void **state)
+{
+    (void)state;
+    scene_begin(GBA_WAIT_YIELD);
+    scene.team[0]->watchdog.report_after = 3600ull * 1000000000u;
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    scene.happen = other_dies;
+    scene.late = 1;
+    alarm(120);
+    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
+    fake_kernel_run();
+    while (0 == log_lines) {
+        progress(NULL);
+        assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
+    }
+    assert_logged("team: barrier 1 (device) stalled for 1 s, and a member's process or host has "
+                  "died: 1 of 2 members have arrived; missing: member 1");
+    alarm(0);
+    other_arrives();
+    fake_kernel_run();
+    assert_int_equal(gba_barrier_test(scene.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    scene_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(taken_back),
+        cmocka_unit_test_setup_teardown(test_DRV_17_unplugged, cdev_setup, cdev_teardown),
+        TEST(released_and_unplugged),
+        cmocka_unit_test_setup_teardown(test_DRV_18_released_while_asleep, cdev_setup,
+                                        cdev_teardown),
+        TEST(sleep_that_fails),
+        TEST(no_interrupts),
+        TEST(sleep_results),
+        cmocka_unit_test_setup_teardown(test_DRV_18_a_member_dies, cdev_setup, cdev_teardown),
+        TEST(closed_by_somebody),
+        TEST(a_reason_of_a_later_version),
+        TEST(a_death_is_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
