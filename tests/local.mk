@@ -206,6 +206,8 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 # run as a user does.
 dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
+EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
+	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
