@@ -221,6 +221,32 @@ static void test_cut(void **state)
     close(client[0]);
 }
 
+/* What an administrator sees of it. */
+static void test_status(void **state)
+{
+    struct gba_switch_message group;
+    int client[3];
+    uint32_t port;
+    char *text;
+
+    (void)state;
+    start(NULL, NULL);
+    for (unsigned i = 0; i < 3; i++)
+        client[i] = peer_client(&process, &port);
+    group = peer_group(client, 3);
+    peer_arrive(client[0], group.group, 0, 1);
+    close(client[2]);
+    peer_expect(client[0], GBA_SWITCH_EVENT);
+    text = peer_status(peer_unix(&process));
+    assert_non_null(strstr(text, "{\"member\":0,\"state\":\"arrived\",\"port\":0,"));
+    assert_non_null(strstr(text, "{\"member\":1,\"state\":\"missing\",\"port\":1,"));
+    assert_non_null(strstr(text, "{\"member\":2,\"state\":\"link down\",\"port\":2,"));
+    assert_non_null(strstr(text, "\"process\":\"running\""));
+    free(text);
+    close(client[0]);
+    close(client[1]);
+}
+
 /* --- Start and stop --- */
 
 static void test_stop(void **state)
@@ -327,6 +353,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shared_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(test_notify, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_status, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stale_socket, setup, teardown),

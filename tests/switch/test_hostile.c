@@ -363,30 +363,6 @@ static void test_attacks(void **state)
         usleep(1000);
 }
 
-static void test_status(void **state)
-{
-    struct gba_switch_message group;
-    int client[3];
-    uint32_t port;
-    char *text;
-
-    (void)state;
-    for (unsigned i = 0; i < 3; i++)
-        client[i] = peer_client(&process, &port);
-    group = peer_group(client, 3);
-    peer_arrive(client[0], group.group, 0, 1);
-    close(client[2]);
-    peer_expect(client[0], GBA_SWITCH_EVENT);
-    text = peer_status(peer_unix(&process));
-    assert_non_null(strstr(text, "{\"member\":0,\"state\":\"arrived\",\"port\":0,"));
-    assert_non_null(strstr(text, "{\"member\":1,\"state\":\"missing\",\"port\":1,"));
-    assert_non_null(strstr(text, "{\"member\":2,\"state\":\"link down\",\"port\":2,"));
-    assert_non_null(strstr(text, "\"process\":\"running\""));
-    free(text);
-    close(client[0]);
-    close(client[1]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,7 +375,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_slow_client, setup_impatient, teardown),
         cmocka_unit_test_setup_teardown(test_late_reader, setup, teardown),
         cmocka_unit_test_setup_teardown(test_attacks, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_status, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: hostile clients", tests, NULL, NULL);
