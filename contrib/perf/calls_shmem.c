@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gba_perf_shmem: the barriers of OpenSHMEM among all PEs. Open MPI completes the puts of a PE
+ * before each of them (shmem_quiet), whatever comes after it; `quiet` is that part by itself, with
+ * nothing to complete. `sync` is shmem_sync on the active set of all PEs.
+ */
+#include <shmem.h>
+
+#include "contrib/perf/measure.h"
+
+const char perf_program[] = "gba_perf_shmem";
+
+static long work[2][SHMEM_BARRIER_SYNC_SIZE]; /* symmetric, used in turns */
+static unsigned int turn;
+
+void perf_init(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    shmem_init();
+    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
+        work[0][i] = work[1][i] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+}
+
+void perf_fini(void)
+{
+    shmem_finalize();
+}
+
+static void sync_set(void)
+{
+    shmem_sync(0, 0, perf_job.size, work[turn++ % 2]);
+}
+
+const struct perf_call perf_calls[] = {
+    {.name = "barrier_all", .run = shmem_barrier_all},
+    {.name = "sync_all", .run = shmem_sync_all},
+    {.name = "sync", .run = sync_set},
+    {.name = "quiet", .run = shmem_quiet, .no_floor = true},
+    {.name = NULL},
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How far the clock of a rank is from that of rank 0. A round trip: this rank reads its clock,
+ * sends, gets rank 0's reading, and reads its clock again. Rank 0 has read its clock at some moment
+ * between the two, so the middle of both is off by half of the round trip at most. The shortest of
+ * many round trips gives the least error.
+ */
+#include "contrib/perf/measure.h"
+
+#define TRIPS 50
+#define TAG   7
+
+static int same_host_as_root(void)
+{
+    MPI_Comm host;
+    int first = perf_job.rank;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Bcast(&first, 1, MPI_INT, 0, host);
+    MPI_Comm_free(&host);
+    return first == 0;
+}
+
+static void answer(int rank)
+{
+    for (int i = 0; i < TRIPS; i++) {
+        int64_t now;
+
+        MPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        now = perf_now();
+        MPI_Send(&now, 1, MPI_INT64_T, rank, TAG, MPI_COMM_WORLD);
+    }
+}
+
+static void ask(int64_t *offset, int64_t *error)
+{
+    int64_t shortest = INT64_MAX;
+
+    for (int i = 0; i < TRIPS; i++) {
+        int64_t began = perf_now(), remote = began, ended;
+
+        MPI_Send(&remote, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD);
+        MPI_Recv(&remote, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        ended = perf_now();
+        if (ended - began < shortest) {
+            shortest = ended - began;
+            *offset = began + (ended - began) / 2 - remote;
+            *error = (ended - began + 1) / 2;
+        }
+    }
+}
+
+void perf_clock_offset(int64_t *offset, int64_t *error)
+{
+    int same = same_host_as_root();
+
+    *offset = *error = 0;
+    for (int rank = 1; rank < perf_job.size; rank++) {
+        if (perf_job.rank == 0)
+            answer(rank);
+        else if (perf_job.rank == rank)
+            ask(offset, error);
+    }
+    if (same && *offset <= *error && -*offset <= *error)
+        *offset = *error = 0;
+}

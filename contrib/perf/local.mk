@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# gba_perf: a script, two programs that measure, and one that reports. Users run the script alone.
+GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
+	contrib/perf/main.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/measure.c \
+	contrib/perf/slices.c contrib/perf/overlap.c
+perfdatadir = $(pkgdatadir)/perf
+pkglibexec_PROGRAMS =
+if BUILD_OMPI
+bin_SCRIPTS += contrib/perf/gba_perf
+dist_man_MANS += gba/man/gba_perf.1
+dist_perfdata_DATA = contrib/perf/options.sh contrib/perf/runs.sh contrib/perf/plot.gp \
+	contrib/launcher.sh
+pkglibexec_PROGRAMS += contrib/perf/gba_perf_report contrib/perf/gba_perf_mpi
+if BUILD_OSHMEM
+pkglibexec_PROGRAMS += contrib/perf/gba_perf_shmem
+endif
+endif
+contrib_perf_gba_perf_report_SOURCES = contrib/perf/records.h contrib/perf/stats.h \
+	contrib/perf/stats.c contrib/perf/records.c contrib/perf/rows.c contrib/perf/table.c \
+	contrib/perf/formats.c contrib/perf/plotdata.c contrib/perf/report.c
+contrib_perf_gba_perf_report_LDADD = -lm
+contrib_perf_gba_perf_mpi_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_mpi.c
+contrib_perf_gba_perf_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_perf_gba_perf_mpi_LDADD = $(MPI_LIBS)
+contrib_perf_gba_perf_shmem_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_shmem.c
+contrib_perf_gba_perf_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_perf_gba_perf_shmem_LDADD = -loshmem $(MPI_LIBS)
+
+GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_stats
+tests_unit_test_perf_stats_SOURCES = tests/unit/test_perf_stats.c contrib/perf/stats.h \
+	contrib/perf/stats.c
+tests_unit_test_perf_stats_LDADD = $(CMOCKA_LIBS)
+EXTRA_DIST += tests/perf/run

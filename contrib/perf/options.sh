@@ -1,0 +1,177 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The options of gba_perf. Every mistake is one line: the option, the value, what is allowed.
+# shellcheck disable=SC2034 # used in runs.sh
+
+mpi_calls='barrier ibarrier persistent dup dup_barrier'
+shmem_calls='barrier_all sync_all sync quiet'
+
+np=2
+calls=
+shmem=false
+names=()
+declare -A settings=()
+base=
+pairs=5
+batches=31
+batch_us=2000
+samples=1000
+warmup=1000
+imbalance=0
+late=random
+launch=
+limit=300
+format=table
+plot=
+save=
+from=
+
+# OPTION VALUE ALLOWED
+refuse() {
+    status=2 die "$1 ${2:-''}: not allowed; allowed: $3"
+}
+
+# OPTION VALUE MIN MAX
+check_number() {
+    local allowed="whole numbers from $3 to $4"
+    case $2 in
+    '' | *[!0-9]* | ??????????*) [ "$2" = 1000000000 ] || refuse "$1" "$2" "$allowed" ;;
+    esac
+    [ "$((10#$2))" -ge "$3" ] && [ "$((10#$2))" -le "$4" ] || refuse "$1" "$2" "$allowed"
+}
+
+# NAME OPTIONS
+add_setting() {
+    case $1 in
+    '' | *[!A-Za-z0-9_.-]* | ????????????????????????????????*)
+        refuse --set "$1=$2" 'NAME=OPTIONS, where NAME is 1 to 31 letters, digits, "_", "." and "-"'
+        ;;
+    esac
+    [ -z "${settings[$1]+set}" ] || refuse --set "$1=$2" "one setting of each name, and there is $1"
+    case $2 in
+    *$'\n'*) refuse --set "$1=$2" 'options on one line' ;;
+    esac
+    names+=("$1")
+    settings[$1]=$2
+}
+
+add_paths() {
+    local coll='--mca coll gba_barrier --mca coll_gba_barrier_device_path' kind prefix=coll_gba_barrier
+    local stock='--mca coll ^gba_barrier' device=sim
+    if $shmem; then
+        coll='--mca scoll gba --mca scoll_gba_device_path' prefix=scoll_gba
+        stock="--mca scoll ^gba $stock"
+    fi
+    [ ! -e /dev/gba0 ] || device=/dev/gba0
+    add_setting device "$coll $device"
+    for kind in dissemination radix central; do
+        add_setting "$kind" "$coll none --mca ${prefix}_sw_algorithm $kind"
+    done
+    add_setting stock "$stock"
+}
+
+add_default_settings() {
+    if $shmem; then
+        add_setting plugin '--mca scoll gba'
+        add_setting stock '--mca scoll ^gba --mca coll ^gba_barrier'
+    else
+        add_setting plugin '--mca coll gba_barrier'
+        add_setting stock '--mca coll ^gba_barrier'
+    fi
+}
+
+check_lists() {
+    local known=$mpi_calls word
+    local -a list
+    ! $shmem || known=$shmem_calls
+    [ -n "$calls" ] || calls=${known%% *}
+    IFS=, read -ra list <<<"$calls"
+    for word in "${list[@]-}"; do
+        case " $known " in
+        *" ${word:-none} "*) ;;
+        *) refuse --call "$calls" "${known// /, }, separated by commas$(other_calls)" ;;
+        esac
+    done
+    IFS=, read -ra list <<<"$np"
+    [ "${#list[@]}" -gt 0 ] || refuse --np "$np" 'whole numbers from 2 to 100000, separated by commas'
+    for word in "${list[@]}"; do check_number "--np $np:" "$word" 2 100000; done
+}
+
+other_calls() {
+    if $shmem; then echo " (without --shmem: ${mpi_calls// /, })"; else echo " (with --shmem: ${shmem_calls// /, })"; fi
+}
+
+check_output() {
+    case $plot in
+    '' | *.svg) ;;
+    *) refuse --plot "$plot" 'a name that ends in .svg' ;;
+    esac
+    [ -z "$plot" ] || command -v gnuplot >/dev/null 2>&1 ||
+        die "--plot $plot: gnuplot is not installed (Debian: apt-get install gnuplot-nox)"
+    [ -z "$plot" ] || [ -d "$(dirname -- "$plot")" ] || refuse --plot "$plot" 'a file in a directory that exists'
+    [ -z "$save" ] || [ -d "$(dirname -- "$save")" ] || refuse --save "$save" 'a file in a directory that exists'
+    [ -z "$from" ] || [ -r "$from" ] || refuse --from "$from" 'a file that can be read'
+}
+
+options_read() {
+    local paths=false option value
+    while [ $# -gt 0 ]; do
+        option=$1
+        value=${2-}
+        case $option in
+        --shmem) shmem=true ;;
+        --paths) paths=true ;;
+        --csv | --json) format=${option#--} ;;
+        --np | --call | --a | --b | --set | --base | --pairs | --batches | --batch-us | --samples | --warmup | \
+            --imbalance | --late | --launch | --timeout | --plot | --save | --from)
+            [ $# -ge 2 ] || refuse "$option" '' 'a value'
+            shift
+            ;;
+        *) status=2 die "$option: there is no such option; see gba_perf --help" ;;
+        esac
+        case $option in
+        --np) np=$value ;;
+        --call) calls=$value ;;
+        --a | --b) add_setting "${option#--}" "$value" ;;
+        --set)
+            case $value in
+            *=*) add_setting "${value%%=*}" "${value#*=}" ;;
+            *) refuse --set "$value" 'NAME=OPTIONS' ;;
+            esac
+            ;;
+        --base) base=$value ;;
+        --pairs) check_number "$option" "$value" 1 1000 && pairs=$value ;;
+        --batches) check_number "$option" "$value" 1 1001 && batches=$value ;;
+        --batch-us) check_number "$option" "$value" 10 1000000 && batch_us=$value ;;
+        --samples) check_number "$option" "$value" 0 1000000 && samples=$value ;;
+        --warmup) check_number "$option" "$value" 1 1000000 && warmup=$value ;;
+        --imbalance) check_number "$option" "$value" 0 1000000000 && imbalance=$value ;;
+        --late) [ "$value" = random ] || check_number "$option" "$value" 0 99999 && late=$value ;;
+        --launch) launch=$value ;;
+        --timeout) check_number "$option" "$value" 1 86400 && limit=$value ;;
+        --plot) plot=$value ;;
+        --save) save=$value ;;
+        --from) from=$value ;;
+        esac
+        shift
+    done
+    ! $paths || add_paths
+    [ "${#names[@]}" -gt 0 ] || add_default_settings
+    check_lists
+    [ -n "$base" ] || base=${names[-1]}
+    [ -n "${settings[$base]+set}" ] || refuse --base "$base" "the name of a setting: ${names[*]}"
+    check_late
+    check_output
+}
+
+# The rank that is late is in every job.
+check_late() {
+    local count
+    local -a list
+    [ "$late" != random ] || return 0
+    IFS=, read -ra list <<<"$np"
+    for count in "${list[@]}"; do
+        [ "$late" -lt "$((10#$count))" ] ||
+            refuse --late "$late" "random, or ranks from 0 to $((10#$count - 1)) with --np $np"
+    done
+}

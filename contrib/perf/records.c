@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records, a line each. gba_perf writes those about the whole and one before each run; the
+ * measuring programs print the others.
+ *
+ *   command|machine|setting|path|busy KEY TEXT     notes
+ *   base SETTING
+ *   run RANKS SETTING PAIR            the following are of this run, until the next one
+ *   perf 1                            the version of these records
+ *   job RANKS HOSTS TIMER_NS
+ *   batch CALL NS...                  the times of the batches of a call
+ *   floor CALL NS...                  and of the floor between them
+ *   figure CALL NAME VALUE
+ *   histogram CALL KIND LEAST MOST BUCKET:COUNT...
+ *   last CALL entry|exit RANK HOST PART     for some ranks: the part of the slices in which it was
+ * last late CALL SLICES OF clock CALL OFFSET_NS ERROR_NS missing CALL                      this
+ * Open MPI does not have the call end
+ */
+#include "contrib/perf/records.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const perf_kind_names[PERF_KINDS] = {"sample", "completion", "entry_skew", "exit_skew"};
+/* As the measuring programs name them. */
+static const char *const record_kinds[PERF_KINDS] = {"sample", "completion", "entry", "exit"};
+
+/* What is being read. */
+struct reader {
+    struct perf_report *report;
+    char *rest; /* of the line */
+    bool in_run;
+    uint32_t ranks, pair;
+    char setting[PERF_NAME_BYTES];
+    double timer;
+};
+
+static const char *word(struct reader *r)
+{
+    const char *next = strtok_r(NULL, " \n", &r->rest);
+
+    return next != NULL ? next : "";
+}
+
+static bool number(struct reader *r, double *value)
+{
+    const char *text = word(r);
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text && *end == 0;
+}
+
+static bool copy(char *to, const char *from)
+{
+    size_t length = strlen(from);
+
+    if (length == 0 || length >= PERF_NAME_BYTES)
+        return false;
+    memcpy(to, from, length + 1);
+    return true;
+}
+
+/* Room for one object more at the end of an array; NULL if there is no memory. */
+static void *grow(void *array, size_t *count, size_t bytes)
+{
+    char **objects = array;
+    char *grown = realloc(*objects, (*count + 1) * bytes);
+
+    if (grown == NULL)
+        return NULL;
+    *objects = grown;
+    memset(grown + *count * bytes, 0, bytes);
+    return grown + (*count)++ * bytes;
+}
+
+static struct perf_cell *cell_find(const struct perf_report *report, uint32_t ranks,
+                                   const char *call, const char *setting)
+{
+    for (size_t i = 0; i < report->cell_count; i++) {
+        struct perf_cell *cell = &report->cells[i];
+
+        if (cell->ranks == ranks && strcmp(cell->call, call) == 0 &&
+            strcmp(cell->setting, setting) == 0)
+            return cell;
+    }
+    return NULL;
+}
+
+const struct perf_cell *perf_report_find(const struct perf_report *report, uint32_t ranks,
+                                         const char *call, const char *setting)
+{
+    return cell_find(report, ranks, call, setting);
+}
+
+/* The cell of the call that the line names, in the run; NULL if that cannot be. */
+static struct perf_cell *cell_get(struct reader *r)
+{
+    char call[PERF_NAME_BYTES];
+    struct perf_cell *cell;
+
+    if (!r->in_run || !copy(call, word(r)))
+        return NULL;
+    cell = cell_find(r->report, r->ranks, call, r->setting);
+    if (cell != NULL)
+        return cell;
+    cell = grow(&r->report->cells, &r->report->cell_count, sizeof *cell);
+    if (cell == NULL)
+        return NULL;
+    cell->ranks = r->ranks;
+    (void)copy(cell->call, call);
+    (void)copy(cell->setting, r->setting);
+    for (int kind = 0; kind < PERF_KINDS; kind++)
+        perf_histogram_init(&cell->histograms[kind]);
+    cell->clock_offset = cell->clock_error = NAN;
+    cell->timer = r->timer;
+    return cell;
+}
+
+static struct perf_run *run_get(struct reader *r, struct perf_cell *cell)
+{
+    struct perf_run *run;
+
+    if (cell == NULL)
+        return NULL;
+    if (cell->run_count > 0 && cell->runs[cell->run_count - 1].pair == r->pair)
+        return &cell->runs[cell->run_count - 1];
+    if (cell->run_count >= PERF_INTERVAL_MAX)
+        return NULL;
+    run = grow(&cell->runs, &cell->run_count, sizeof *run);
+    if (run != NULL)
+        *run = (struct perf_run){r->pair, NAN, NAN, NAN, NAN, NAN};
+    return run;
+}
+
+static bool read_note(struct reader *r, const char *kind)
+{
+    struct perf_note *note = grow(&r->report->notes, &r->report->note_count, sizeof *note);
+
+    if (note == NULL || !copy(note->key, word(r)))
+        return false;
+    (void)snprintf(note->kind, sizeof note->kind, "%s", kind);
+    r->rest[strcspn(r->rest, "\n")] = 0;
+    note->text = strdup(r->rest);
+    return note->text != NULL;
+}
+
+static bool read_run(struct reader *r)
+{
+    double ranks = 0, pair = 0;
+
+    r->in_run = number(r, &ranks) && copy(r->setting, word(r)) && number(r, &pair);
+    r->ranks = (uint32_t)ranks;
+    r->pair = (uint32_t)pair;
+    return r->in_run;
+}
+
+static bool read_job(struct reader *r)
+{
+    double ranks, hosts;
+
+    return number(r, &ranks) && number(r, &hosts) && number(r, &r->timer) && ranks == r->ranks;
+}
+
+/* A series: its median. */
+static bool read_series(struct reader *r, bool floor)
+{
+    struct perf_run *run = run_get(r, cell_get(r));
+    double values[1024];
+    size_t count = 0;
+
+    while (run != NULL && count < sizeof values / sizeof values[0] && number(r, &values[count]))
+        count++;
+    if (count == 0)
+        return false;
+    *(floor ? &run->floor : &run->median) = perf_median(values, count);
+    return true;
+}
+
+static bool read_figure(struct reader *r)
+{
+    struct perf_run *run = run_get(r, cell_get(r));
+    const char *name = word(r);
+
+    if (run == NULL)
+        return false;
+    return number(r, strcmp(name, "overlap") == 0 ? &run->overlap : &run->overlap_test);
+}
+
+static bool read_late(struct reader *r)
+{
+    struct perf_run *run = run_get(r, cell_get(r));
+    double late, all;
+
+    if (run == NULL || !number(r, &late) || !number(r, &all) || all < 1)
+        return false;
+    run->late = late / all;
+    return true;
+}
+
+static bool read_clock(struct reader *r)
+{
+    struct perf_cell *cell = cell_get(r);
+    double offset, error;
+
+    if (cell == NULL || !number(r, &offset) || !number(r, &error))
+        return false;
+    cell->clock_offset = fmax(cell->clock_offset, offset);
+    cell->clock_error = fmax(cell->clock_error, error);
+    return true;
+}
+
+static bool read_histogram(struct reader *r)
+{
+    static struct perf_histogram one;
+    struct perf_cell *cell = cell_get(r);
+    const char *name = word(r), *text;
+    unsigned long long count;
+    double least, most;
+    unsigned int bucket;
+    int kind = 0;
+
+    while (kind < PERF_KINDS && strcmp(name, record_kinds[kind]) != 0)
+        kind++;
+    if (cell == NULL || kind == PERF_KINDS || !number(r, &least) || !number(r, &most))
+        return false;
+    perf_histogram_init(&one);
+    one.least = (uint64_t)least;
+    one.most = (uint64_t)most;
+    while (*(text = word(r)) != 0) {
+        if (sscanf(text, "%u:%llu", &bucket, &count) != 2 || bucket >= PERF_BUCKETS)
+            return false;
+        one.buckets[bucket] += count;
+        one.count += count;
+    }
+    perf_histogram_merge(&cell->histograms[kind], &one);
+    return true;
+}
+
+static bool read_last(struct reader *r)
+{
+    struct perf_cell *cell = cell_get(r);
+    int which = strcmp(word(r), "exit") == 0;
+    struct perf_last *last = NULL;
+    char host[PERF_NAME_BYTES];
+    double rank, part;
+
+    if (cell == NULL || !number(r, &rank) || !copy(host, word(r)) || !number(r, &part))
+        return false;
+    for (size_t i = 0; i < cell->last_count[which]; i++)
+        if (cell->last[which][i].rank == (uint32_t)rank)
+            last = &cell->last[which][i];
+    if (last == NULL)
+        last = grow(&cell->last[which], &cell->last_count[which], sizeof *last);
+    if (last == NULL)
+        return false;
+    last->rank = (uint32_t)rank;
+    (void)copy(last->host, host);
+    last->sum += part;
+    return true;
+}
+
+static bool read_line(struct reader *r, char *line)
+{
+    static const char *const notes[] = {"command", "machine", "setting", "path", "busy"};
+    const char *kind = strtok_r(line, " \n", &r->rest);
+
+    if (kind == NULL || strcmp(kind, "end") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        if (strcmp(kind, notes[i]) == 0)
+            return read_note(r, kind);
+    if (strcmp(kind, "base") == 0)
+        return copy(r->report->base, word(r));
+    if (strcmp(kind, "run") == 0)
+        return read_run(r);
+    if (strcmp(kind, "perf") == 0)
+        return strcmp(word(r), "1") == 0;
+    if (strcmp(kind, "job") == 0)
+        return read_job(r);
+    if (strcmp(kind, "batch") == 0 || strcmp(kind, "floor") == 0)
+        return read_series(r, *kind == 'f');
+    if (strcmp(kind, "figure") == 0)
+        return read_figure(r);
+    if (strcmp(kind, "histogram") == 0)
+        return read_histogram(r);
+    if (strcmp(kind, "last") == 0)
+        return read_last(r);
+    if (strcmp(kind, "late") == 0)
+        return read_late(r);
+    if (strcmp(kind, "clock") == 0)
+        return read_clock(r);
+    return strcmp(kind, "missing") == 0 && cell_get(r) != NULL;
+}
+
+bool perf_report_read(struct perf_report *report, FILE *file)
+{
+    struct reader reader = {.report = report, .timer = NAN};
+    char *line = NULL;
+    size_t bytes = 0, number_of_line = 0;
+    bool good = true;
+
+    *report = (struct perf_report){0};
+    while (good && getline(&line, &bytes, file) >= 0) {
+        number_of_line++;
+        good = read_line(&reader, line);
+        if (!good)
+            fprintf(stderr, "gba_perf_report: line %zu is not a record, or out of memory: %s ...\n",
+                    number_of_line, line);
+    }
+    free(line);
+    if (!good)
+        perf_report_free(report);
+    return good;
+}
+
+void perf_report_free(struct perf_report *report)
+{
+    for (size_t i = 0; i < report->cell_count; i++) {
+        free(report->cells[i].runs);
+        free(report->cells[i].last[0]);
+        free(report->cells[i].last[1]);
+    }
+    for (size_t i = 0; i < report->note_count; i++)
+        free(report->notes[i].text);
+    free(report->cells);
+    free(report->notes);
+    *report = (struct perf_report){0};
+}
+
+const char *perf_note(const struct perf_report *report, const char *kind, const char *key)
+{
+    for (size_t i = 0; i < report->note_count; i++)
+        if (strcmp(report->notes[i].kind, kind) == 0 && strcmp(report->notes[i].key, key) == 0)
+            return report->notes[i].text;
+    return "";
+}

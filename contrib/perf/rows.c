@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The figures that follow from the runs. The median of a run's batches is its figure. Runs are
+ * what is independent, not the batches or barriers of one run: so the intervals are those of runs.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "contrib/perf/records.h"
+
+const uint32_t perf_percentiles[PERF_PERCENTILES] = {5000, 9000, 9900, 9990, 9999};
+const char *const perf_percentile_names[PERF_PERCENTILES] = {"p50", "p90", "p99", "p99.9",
+                                                             "p99.99"};
+
+static const char *const names[PERF_FIRST_PERCENTILE] = {
+    "runs",
+    "least",
+    "median",
+    "median_low",
+    "median_high",
+    "coverage",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "ratio_least",
+    "floor",
+    "floor_ratio",
+    "spread",
+    "overlap_percent",
+    "overlap_test_percent",
+    "late_slices",
+    "clock_offset",
+    "clock_error",
+    "timer",
+    "last_to_enter_part",
+    "last_to_leave_part",
+};
+
+void perf_field_name(uint32_t field, char *text, size_t size)
+{
+    uint32_t kind = (field - PERF_FIRST_PERCENTILE) / PERF_KIND_FIELDS;
+    uint32_t part = (field - PERF_FIRST_PERCENTILE) % PERF_KIND_FIELDS;
+
+    if (field < PERF_FIRST_PERCENTILE)
+        (void)snprintf(text, size, "%s", names[field]);
+    else
+        (void)snprintf(text, size, "%s_%s", perf_kind_names[kind],
+                       part == 0                      ? "count"
+                       : part == 1                    ? "least"
+                       : part == PERF_KIND_FIELDS - 1 ? "most"
+                                                      : perf_percentile_names[part - 2]);
+}
+
+/* Values that are numbers, sorted: least, median, and its interval. */
+struct summary {
+    size_t count;
+    double least, median, low, high, coverage, spread;
+};
+
+static struct summary summarize(double *values, size_t count)
+{
+    struct summary s = {0, NAN, NAN, NAN, NAN, NAN, NAN};
+    size_t low, high;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[s.count++] = values[i];
+    if (s.count == 0)
+        return s;
+    s.median = perf_median(values, s.count);
+    s.least = values[0];
+    perf_median_interval(s.count, PERF_LEVEL, &low, &high, &s.coverage);
+    s.low = values[low - 1];
+    s.high = values[high - 1];
+    /* Third quartile by first. */
+    low = (s.count + 3) / 4;
+    s.spread = values[s.count - low] / values[low - 1];
+    return s;
+}
+
+static const struct perf_run *run_of_pair(const struct perf_cell *cell, uint32_t pair)
+{
+    for (size_t i = 0; cell != NULL && i < cell->run_count; i++)
+        if (cell->runs[i].pair == pair)
+            return &cell->runs[i];
+    return NULL;
+}
+
+static void compare(struct perf_row *row, const struct perf_cell *cell,
+                    const struct perf_cell *base)
+{
+    double ratios[PERF_INTERVAL_MAX];
+    struct summary s;
+
+    for (size_t i = 0; i < cell->run_count; i++) {
+        const struct perf_run *run = run_of_pair(base, cell->runs[i].pair);
+
+        ratios[i] = run != NULL ? cell->runs[i].median / run->median : NAN;
+    }
+    s = summarize(ratios, cell->run_count);
+    row->fields[PERF_RATIO] = s.median;
+    row->fields[PERF_RATIO_LOW] = s.low;
+    row->fields[PERF_RATIO_HIGH] = s.high;
+}
+
+static void add_runs(struct perf_row *row, const struct perf_cell *cell,
+                     const struct perf_cell *base)
+{
+    double medians[PERF_INTERVAL_MAX], others[PERF_INTERVAL_MAX];
+    struct summary s;
+
+    for (size_t i = 0; i < cell->run_count; i++)
+        medians[i] = cell->runs[i].median;
+    s = summarize(medians, cell->run_count);
+    row->fields[PERF_RUNS] = (double)s.count;
+    row->fields[PERF_LEAST] = s.least;
+    row->fields[PERF_MEDIAN] = s.median;
+    row->fields[PERF_MEDIAN_LOW] = s.low;
+    row->fields[PERF_MEDIAN_HIGH] = s.high;
+    row->fields[PERF_COVERAGE] = s.coverage;
+    row->fields[PERF_SPREAD] = s.spread;
+    compare(row, cell, base);
+    for (size_t i = 0; base != NULL && i < base->run_count; i++)
+        others[i] = base->runs[i].median;
+    row->fields[PERF_RATIO_LEAST] =
+        s.least / summarize(others, base != NULL ? base->run_count : 0).least;
+    for (size_t i = 0; i < cell->run_count; i++)
+        others[i] = cell->runs[i].floor;
+    row->fields[PERF_FLOOR] = summarize(others, cell->run_count).median;
+    for (size_t i = 0; i < cell->run_count; i++)
+        others[i] = cell->runs[i].median / cell->runs[i].floor;
+    row->fields[PERF_FLOOR_RATIO] = summarize(others, cell->run_count).median;
+}
+
+static void add_figures(struct perf_row *row, const struct perf_cell *cell)
+{
+    double overlap[PERF_INTERVAL_MAX], tested[PERF_INTERVAL_MAX], late[PERF_INTERVAL_MAX];
+
+    for (size_t i = 0; i < cell->run_count; i++) {
+        overlap[i] = cell->runs[i].overlap;
+        tested[i] = cell->runs[i].overlap_test;
+        late[i] = cell->runs[i].late;
+    }
+    row->fields[PERF_OVERLAP] = summarize(overlap, cell->run_count).median;
+    row->fields[PERF_OVERLAP_TEST] = summarize(tested, cell->run_count).median;
+    row->fields[PERF_LATE] = summarize(late, cell->run_count).median;
+    row->fields[PERF_CLOCK_OFFSET] = cell->clock_offset;
+    row->fields[PERF_CLOCK_ERROR] = cell->clock_error;
+    row->fields[PERF_TIMER] = cell->timer;
+}
+
+static void add_histogram(struct perf_row *row, const struct perf_cell *cell, uint32_t kind)
+{
+    const struct perf_histogram *h = &cell->histograms[kind];
+    double *fields = &row->fields[PERF_FIELD_COUNT(kind)];
+
+    fields[0] = (double)h->count;
+    if (h->count == 0)
+        return;
+    fields[1] = (double)h->least;
+    fields[PERF_KIND_FIELDS - 1] = (double)h->most;
+    for (int i = 0; i < PERF_PERCENTILES; i++)
+        (void)perf_histogram_percentile(h, perf_percentiles[i], &fields[2 + i]);
+}
+
+static void add_last(struct perf_row *row, const struct perf_cell *cell, int which)
+{
+    for (size_t i = 0; i < cell->last_count[which]; i++)
+        if (row->last[which] == NULL || cell->last[which][i].sum > row->last[which]->sum)
+            row->last[which] = &cell->last[which][i];
+    if (row->last[which] != NULL)
+        row->fields[which == 0 ? PERF_LAST_ENTRY_PART : PERF_LAST_EXIT_PART] =
+            row->last[which]->sum / (double)cell->run_count;
+}
+
+void perf_row_init(struct perf_row *row, const struct perf_report *report,
+                   const struct perf_cell *cell)
+{
+    *row = (struct perf_row){.last = {NULL, NULL}};
+    for (int i = 0; i < PERF_FIELDS; i++)
+        row->fields[i] = NAN;
+    add_runs(row, cell, perf_report_find(report, cell->ranks, cell->call, report->base));
+    add_figures(row, cell);
+    for (uint32_t kind = 0; kind < PERF_KINDS; kind++)
+        add_histogram(row, cell, kind);
+    add_last(row, cell, 0);
+    add_last(row, cell, 1);
+}

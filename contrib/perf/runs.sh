@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The runs of gba_perf. What is recorded is explained in contrib/perf/records.c of the sources.
+# shellcheck disable=SC2154 # set in options.sh and gba_perf
+
+# --- Whether the machine is too busy to measure
+
+runnable=0 # processes besides this script, summed over all looks
+looks=0
+# Between two runs nothing of this script runs, so every runnable process belongs to other work.
+look_for_others() {
+    local running
+    read -r _ _ _ running _ </proc/loadavg || return 0
+    runnable=$((runnable + ${running%%/*} - 1))
+    looks=$((looks + 1))
+}
+
+# Time of all CPUs, and the time that the hypervisor gave to others, in ticks.
+cpu_ticks() {
+    awk '$1 == "cpu" { for (i = 2; i <= 9; i++) sum += $i; print sum, $9 + 0 }' /proc/stat
+}
+
+# BEFORE (cpu_ticks): a record for each reason to distrust the figures. gba_perf_report adds another
+# one: equal runs that differ.
+busy_records() {
+    awk -v runnable="$runnable" -v looks="$looks" -v cores="$cores" 'BEGIN {
+        mean = looks > 0 ? runnable / looks : 0
+        if (mean > 0.5 && mean > cores / 8)
+            printf "busy runnable %.1f other processes were runnable on %d cores\n", mean, cores }'
+    echo "$1 $(cpu_ticks)" | awk '$3 > $1 && ($4 - $2) / ($3 - $1) > 0.05 {
+        printf "busy stolen the hypervisor gave %.0f%% of the CPU time to others\n",
+            100 * ($4 - $2) / ($3 - $1) }'
+}
+
+# --- What is measured, and where
+
+# Cores, not threads of a core: a rank that shares a core with another one is slower.
+count_cores() {
+    cores=$(lscpu -p=CORE,SOCKET 2>/dev/null | grep -v '^#' | sort -u | wc -l)
+    [ "$cores" -ge 1 ] && [ "$cores" -le "$(nproc)" ] || cores=$(nproc)
+}
+
+# ARGUMENT...: the records about the whole.
+describe() {
+    local name
+    count_cores
+    printf 'command line gba_perf'
+    printf ' %q' "$@"
+    printf '\nmachine software %s, %s\n' "$("$mpirun" --version 2>/dev/null | head -n 1)" "$(uname -sr)"
+    printf 'machine processor %d cores: %s\n' "$cores" \
+        "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"
+    printf 'machine load %s when the first run began; %d runs of each setting\n' \
+        "$(cut -d ' ' -f 1 /proc/loadavg)" "$pairs"
+    [ "$imbalance" -eq 0 ] || printf 'machine imbalance rank %s enters each barrier %d ns late; the figures include it\n' \
+        "$late" "$imbalance"
+    for name in "${names[@]}"; do printf 'setting %s %s\n' "$name" "${settings[$name]:- }"; done
+    printf 'base %s\n' "$base"
+}
+
+# WORD...: the same words, the first N of them put last, so that no setting is always first.
+rotate() {
+    local n=$1
+    shift
+    n=$((n % $#))
+    echo "${@:n+1}" "${@:1:n}"
+}
+
+# --- One run
+
+job=
+stop_job() {
+    [ -z "$job" ] || kill -TERM -- "-$job" 2>/dev/null || true
+    job=
+}
+
+terminal=false
+[ ! -t 2 ] || terminal=true
+# TEXT: replaces the last such line.
+progress() {
+    ! $terminal || printf '\r\033[K%s' "$*" >&2
+}
+
+# RANKS: how the launcher places so many, as the array `placed`, and the environment for it.
+place() {
+    unset OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy PRTE_MCA_mapby
+    if [ -n "$launch" ]; then
+        read -ra placed <<<"$launch"
+        allow_oversubscription "$mpirun"
+    elif [ "$1" -le "$cores" ]; then
+        placed=(--bind-to core)
+    else
+        placed=(--bind-to none --mca mpi_yield_when_idle 1)
+        allow_oversubscription "$mpirun"
+    fi
+}
+
+# RANKS SETTING: start the program; its output goes to $work/out and $work/log. Fails as it does.
+start() {
+    local launcher=$mpirun program=$programs/gba_perf_mpi late_rank=$late
+    local -a options placed
+    place "$1"
+    read -ra options <<<"${settings[$2]}"
+    [ "$late" != random ] || late_rank=-1
+    if $shmem; then
+        launcher=$oshrun program=$programs/gba_perf_shmem
+        # Open MPI 4.1.4 without the plugin crashes in shmem_finalize with these hooks, which play no part
+        # in a barrier.
+        export OMPI_MCA_opal_common_ucx_opal_mem_hooks=${OMPI_MCA_opal_common_ucx_opal_mem_hooks-0}
+    fi
+    case $calls in
+    *dup*) ;; # a line for each communicator
+    *)
+        export OMPI_MCA_coll_gba_barrier_verbose=${OMPI_MCA_coll_gba_barrier_verbose-1}
+        export OMPI_MCA_scoll_gba_verbose=${OMPI_MCA_scoll_gba_verbose-1}
+        ;;
+    esac
+    exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$program" \
+        --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
+        --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank"
+}
+
+# RANKS SETTING PAIR
+run() {
+    local code=0
+    look_for_others
+    # In a process group of its own, so that an interrupt ends all of it.
+    set -m
+    (start "$1" "$2") >"$work/out" 2>"$work/log" </dev/null &
+    job=$!
+    set +m
+    wait "$job" || code=$?
+    job=
+    if [ "$code" -ne 0 ] || ! grep -qx end "$work/out"; then
+        progress ''
+        tail -n 20 "$work/log" >&2
+        [ "$code" -ne 124 ] || die "setting $2 with $1 ranks: not done after $limit s (--timeout)"
+        die "setting $2 with $1 ranks failed, exit status $code: ${settings[$2]}"
+    fi
+    printf 'run %d %s %d\n' "$1" "$2" "$3" >>"$work/records"
+    # Other programs of the job may have printed, too.
+    grep -E '^(perf|job|batch|floor|figure|histogram|last|late|clock|missing) ' "$work/out" >>"$work/records"
+    [ "$3" -ne 0 ] || path_record "$1" "$2" >>"$work/records"
+}
+
+# RANKS SETTING: the path that the barriers of all ranks took, as the plugin reported it.
+path_record() {
+    local path
+    path=$(sed -nE 's/.*gba[a-z_]*: (MPI_COMM_WORLD|[^:]*all PEs[^:]*|[^:]*\(id 0[^:]*) ?(\(id [^)]*\))?: //p' "$work/log" | head -n 1)
+    [ -z "$path" ] || printf 'path %s/%d %s, %d ranks: %s\n' "$2" "$1" "$2" "$1" "$path"
+}
+
+measure_all() {
+    local pair count name number=0 total before
+    local -a counts
+    IFS=, read -ra counts <<<"$np"
+    count_cores
+    total=$((pairs * ${#counts[@]} * ${#names[@]}))
+    before=$(cpu_ticks)
+    for count in "${counts[@]}"; do
+        for ((pair = 0; pair < pairs; pair++)); do
+            for name in $(rotate "$pair" "${names[@]}"); do
+                number=$((number + 1))
+                progress "run $number of $total: $((10#$count)) ranks, setting $name, $SECONDS s"
+                run "$((10#$count))" "$name" "$pair"
+            done
+        done
+    done
+    progress ''
+    busy_records "$before" >>"$work/records"
+}
+
+# --- What is printed
+
+report() { # FORMAT [DIRECTORY]
+    "$programs/gba_perf_report" "$@" <"$work/records"
+}
+
+draw() {
+    local call
+    mkdir "$work/plot"
+    report plot "$work/plot"
+    call=$(awk '$1 == "batch" { print $2; exit }' "$work/records")
+    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'" "$data/plot.gp" \
+        >"$work/plot.svg" 2>"$work/log" || { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
+    cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
+}

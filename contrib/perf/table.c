@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table: latencies, then what single barriers show, then what to know about the measurement. */
+#include <math.h>
+#include <string.h>
+
+#include "contrib/perf/records.h"
+
+/* A figure in so many columns, or "-". */
+static void put(FILE *file, double value, int columns, int decimals)
+{
+    if (isnan(value))
+        fprintf(file, " %*s", columns, "-");
+    else
+        fprintf(file, " %*.*f", columns, decimals, value);
+}
+
+static void put_name(FILE *file, const struct perf_cell *cell)
+{
+    fprintf(file, "%6u  %-16s %-14s", cell->ranks, cell->call, cell->setting);
+}
+
+static void latencies(const struct perf_report *report, FILE *file)
+{
+    struct perf_row row;
+
+    fprintf(file, "\nBatches: ns for one call; runs of all settings by turns. \"x base\" is the "
+                  "median of the ratios of\nneighbouring runs, with its interval; \"least\" beside "
+                  "it is the ratio of the least runs.\n");
+    fprintf(file, "%6s  %-16s %-14s %9s %9s %19s %7s %15s %7s %9s %8s\n", "ranks", "call",
+            "setting", "least", "median", "interval", "x base", "interval", "least", "floor",
+            "x floor");
+    for (size_t i = 0; i < report->cell_count; i++) {
+        perf_row_init(&row, report, &report->cells[i]);
+        put_name(file, &report->cells[i]);
+        put(file, row.fields[PERF_LEAST], 9, 0);
+        put(file, row.fields[PERF_MEDIAN], 9, 0);
+        put(file, row.fields[PERF_MEDIAN_LOW], 9, 0);
+        put(file, row.fields[PERF_MEDIAN_HIGH], 9, 0);
+        put(file, row.fields[PERF_RATIO], 7, 3);
+        put(file, row.fields[PERF_RATIO_LOW], 7, 3);
+        put(file, row.fields[PERF_RATIO_HIGH], 7, 3);
+        put(file, row.fields[PERF_RATIO_LEAST], 7, 3);
+        put(file, row.fields[PERF_FLOOR], 9, 0);
+        put(file, row.fields[PERF_FLOOR_RATIO], 8, 2);
+        fputc('\n', file);
+    }
+}
+
+static void overlaps(const struct perf_report *report, FILE *file)
+{
+    bool titled = false;
+    struct perf_row row;
+
+    for (size_t i = 0; i < report->cell_count; i++) {
+        perf_row_init(&row, report, &report->cells[i]);
+        if (isnan(row.fields[PERF_OVERLAP]))
+            continue;
+        if (!titled)
+            fprintf(file,
+                    "\nOverlap of MPI_Ibarrier with computation, percent: in one piece, and "
+                    "with MPI_Test between 8 pieces.\n%6s  %-16s %-14s %9s %9s\n",
+                    "ranks", "call", "setting", "one piece", "MPI_Test");
+        titled = true;
+        put_name(file, &report->cells[i]);
+        put(file, row.fields[PERF_OVERLAP], 9, 1);
+        put(file, row.fields[PERF_OVERLAP_TEST], 9, 1);
+        fputc('\n', file);
+    }
+}
+
+static void put_last(FILE *file, const struct perf_last *last, double part)
+{
+    char text[PERF_NAME_BYTES + 32];
+
+    (void)snprintf(text, sizeof text, "%u (%s) %.0f%%", last->rank, last->host, 100 * part);
+    fprintf(file, "  %-20s", text);
+}
+
+static void single_barriers(const struct perf_report *report, FILE *file)
+{
+    static const char *const titles[PERF_KINDS] = {
+        "Single calls: ns from the entry to the exit of a rank, all ranks, in time slices",
+        "From the last entry to the last exit, ns",
+        "Entry skew: from the first entry to the last one, ns; the rank that is most often last",
+        "Exit skew: from the first exit to the last one, ns; the rank that is most often last",
+    };
+    struct perf_row row;
+
+    for (int kind = 0; kind < PERF_KINDS; kind++) {
+        bool titled = false;
+
+        for (size_t i = 0; i < report->cell_count; i++) {
+            perf_row_init(&row, report, &report->cells[i]);
+            if (!(row.fields[PERF_FIELD_COUNT(kind)] > 0))
+                continue;
+            if (!titled)
+                fprintf(file, "\n%s.\n%6s  %-16s %-14s %9s %9s %9s %9s %9s %9s %9s\n", titles[kind],
+                        "ranks", "call", "setting", "least", "p50", "p90", "p99", "p99.9", "p99.99",
+                        "most");
+            titled = true;
+            put_name(file, &report->cells[i]);
+            for (int j = 1; j < PERF_KIND_FIELDS; j++)
+                put(file, row.fields[PERF_FIELD_COUNT(kind) + j], 9, 0);
+            if (kind >= PERF_ENTRY && row.last[kind - PERF_ENTRY] != NULL)
+                put_last(
+                    file, row.last[kind - PERF_ENTRY],
+                    row.fields[kind == PERF_ENTRY ? PERF_LAST_ENTRY_PART : PERF_LAST_EXIT_PART]);
+            fputc('\n', file);
+        }
+    }
+}
+
+/* The worst of all cells. */
+static double worst(const struct perf_report *report, uint32_t field)
+{
+    double most = NAN;
+    struct perf_row row;
+
+    for (size_t i = 0; i < report->cell_count; i++) {
+        perf_row_init(&row, report, &report->cells[i]);
+        most = fmax(most, row.fields[field]);
+    }
+    return most;
+}
+
+/* Of what was measured at all. */
+static double fewest_runs(const struct perf_report *report)
+{
+    double fewest = INFINITY;
+
+    for (size_t i = 0; i < report->cell_count; i++)
+        if (report->cells[i].run_count > 0)
+            fewest = fmin(fewest, (double)report->cells[i].run_count);
+    return fewest;
+}
+
+static void precision(const struct perf_report *report, FILE *file)
+{
+    double offset = worst(report, PERF_CLOCK_OFFSET), error = worst(report, PERF_CLOCK_ERROR);
+
+    fputc('\n', file);
+    if (error > 0)
+        fprintf(file,
+                "Clocks: at most %.0f ns apart, known to %.0f ns; a skew below that error "
+                "means nothing.\n",
+                offset, error);
+    else if (!isnan(error))
+        fprintf(file, "Clocks: all ranks read the same clock.\n");
+    if (!isnan(worst(report, PERF_TIMER)))
+        fprintf(file, "Timer: two readings are %.0f ns apart, which every single call includes.\n",
+                worst(report, PERF_TIMER));
+    if (fewest_runs(report) < 5)
+        fprintf(file, "Runs: only %.0f of some setting; fewer than 5 say little.\n",
+                fewest_runs(report));
+    if (worst(report, PERF_LATE) > 0.1)
+        fprintf(file, "Time slices: up to %.0f%% began before all ranks were there.\n",
+                100 * worst(report, PERF_LATE));
+}
+
+static void busy(const struct perf_report *report, FILE *file)
+{
+    double spread = worst(report, PERF_SPREAD);
+    bool titled = false;
+
+    for (size_t i = 0; i <= report->note_count; i++) {
+        bool last = i == report->note_count;
+
+        if (last ? !(spread >= PERF_SPREAD_BAD) : strcmp(report->notes[i].kind, "busy") != 0)
+            continue;
+        if (!titled)
+            fprintf(file, "\nTHIS MACHINE IS TOO BUSY FOR THESE FIGURES TO MEAN ANYTHING:\n");
+        titled = true;
+        if (last)
+            fprintf(file, "- equal runs differ by a factor of %.1f (third quartile by first)\n",
+                    spread);
+        else
+            fprintf(file, "- %s\n", report->notes[i].text);
+    }
+}
+
+void perf_write_table(const struct perf_report *report, FILE *file)
+{
+    for (size_t i = 0; i < report->note_count; i++) {
+        const struct perf_note *note = &report->notes[i];
+
+        if (strcmp(note->kind, "command") == 0)
+            fprintf(file, "%s\n", note->text);
+        else if (strcmp(note->kind, "machine") == 0)
+            fprintf(file, "%s: %s\n", note->key, note->text);
+        else if (strcmp(note->kind, "setting") == 0)
+            fprintf(file, "setting %s%s: %s\n", note->key,
+                    strcmp(note->key, report->base) == 0 ? " (base)" : "", note->text);
+        else if (strcmp(note->kind, "path") == 0)
+            fprintf(file, "path of %s\n", note->text);
+    }
+    latencies(report, file);
+    overlaps(report, file);
+    single_barriers(report, file);
+    precision(report, file);
+    busy(report, file);
+}
