@@ -163,6 +163,18 @@
 /* A release table: entry m is the bus address of member m's release flag, 0 = none. [TAB] */
 #define GBA_TABLE_ENTRY_SIZE 8u
 
+/*
+ * A port as a PCI function. 0x10F0 of vendor 0x1AF4 is an identity for experiments; a product has its
+ * own. (device.md, chapter "PCI")
+ */
+#define GBA_PCI_VENDOR   0x1AF4u
+#define GBA_PCI_DEVICE   0x10F0u
+#define GBA_PCI_REVISION GBA_REGS_MAJOR
+#define GBA_PCI_CLASS    0x120000u /* processing accelerator; no programming interface */
+#define GBA_PCI_BAR      0u        /* 64 bits wide, GBA_BAR_SIZE bytes, not prefetchable */
+#define GBA_PCI_VECTORS  1u        /* vectors of MSI-X or MSI */
+#define GBA_PCI_VECTOR   0u        /* the vector of the interrupts of the port */
+
 /* The value of a refused read, and of every read of a removed device. [ACC-4] */
 #define GBA_READ_NONE 0xFFFFFFFFFFFFFFFFull
 
