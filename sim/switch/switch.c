@@ -55,22 +55,27 @@ static void execute(struct gba_switch *device, struct gba_model_access *access)
         gba_switch_note_alloc(device, bank->group);
 }
 
+static void bring_up(struct gba_switch *device, uint32_t number,
+                     const struct gba_switch_session_ops *ops, void *session,
+                     const struct gba_switch_identity *identity)
+{
+    device->port[number] = (struct gba_switch_port){
+        .attached = true, .ops = *ops, .session = session, .identity = *identity};
+    if (number >= device->ports_used)
+        device->ports_used = number + 1;
+    gba_model_port_up(&device->model, number, device->config.quota);
+}
+
 int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
                       void *session, const struct gba_switch_identity *identity)
 {
     uint32_t number = 0;
-    struct gba_switch_port *port;
 
     while (number < device->model.ports && device->port[number].attached)
         number++;
     if (number == device->model.ports)
         return -1;
-    port = &device->port[number];
-    *port = (struct gba_switch_port){
-        .attached = true, .ops = *ops, .session = session, .identity = *identity};
-    if (number >= device->ports_used)
-        device->ports_used = number + 1;
-    gba_model_port_up(&device->model, number, device->config.quota);
+    bring_up(device, number, ops, session, identity);
     return (int)number;
 }
 
@@ -86,6 +91,16 @@ void gba_switch_detach(struct gba_switch *device, uint32_t number)
     port->attached = false;
     gba_model_port_down(&device->model, number, &device->effects);
     gba_switch_emit(device, 0);
+}
+
+void gba_switch_reset(struct gba_switch *device, uint32_t number)
+{
+    struct gba_switch_port before = device->port[number];
+
+    if (!before.attached)
+        return;
+    gba_switch_detach(device, number);
+    bring_up(device, number, &before.ops, before.session, &before.identity);
 }
 
 uint64_t gba_switch_read(struct gba_switch *device, uint32_t port, uint32_t address, unsigned width)

@@ -86,6 +86,10 @@ int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session
  * What is delayed on its link is lost. */
 void gba_switch_detach(struct gba_switch *device, uint32_t number);
 
+/* Take the link of the port down and up again: as gba_switch_detach, and then gba_switch_attach of
+ * the same session to the same port. For the reset of a PCI function [PCI-4]. */
+void gba_switch_reset(struct gba_switch *device, uint32_t port);
+
 /*
  * Make one access through that port, as a bus does: width 1, 2, 4 or 8; any address. Returns the
  * value of a read; 0 for a write. Delayed arrivals and releases of the port come first, so that a
