@@ -17,10 +17,20 @@ GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
+# The PCI devices for virtual machines: those parts that need no event loop, and the others.
+GBA_VFIO_DEVICE = \
+	sim/switch/vfio_wire.h sim/switch/vfio_wire.c sim/switch/vfio_config.h \
+	sim/switch/vfio_config.c sim/switch/vfio_guard.h sim/switch/vfio_guard.c \
+	sim/switch/vfio_dma.h sim/switch/vfio_dma.c sim/switch/vfio_irq.h sim/switch/vfio_irq.c \
+	sim/switch/vfio_device.h sim/switch/vfio_device.c sim/switch/vfio_client.h \
+	sim/switch/vfio_client.c
+GBA_VFIO_SERVER = $(GBA_VFIO_DEVICE) \
+	sim/switch/vfio_session.h sim/switch/vfio_session.c sim/switch/vfio_server.h \
+	sim/switch/vfio_server.c
 if HAVE_LIBEVENT
 sbin_PROGRAMS += sim/switch/gba-switchd
 endif
-sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) \
+sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)

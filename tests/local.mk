@@ -66,6 +66,29 @@ tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_benc
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 
+# The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors and a daemon
+# is forked, so these are not for an emulated CPU.
+GBA_VFIO_TESTS = tests/switch/test_vfio_wire tests/switch/test_vfio_device \
+	tests/switch/test_vfio_effects tests/switch/test_vfio_server
+if HAVE_LIBEVENT
+if HAVE_CMOCKA
+check_PROGRAMS += $(GBA_VFIO_TESTS)
+TESTS += $(GBA_VFIO_TESTS)
+endif
+endif
+GBA_VFIO_BENCH = tests/switch/vfio_bench.h tests/switch/vfio_bench.c tests/switch/vfio_test.h \
+	tests/switch/vfio_test.c $(GBA_VFIO_DEVICE)
+tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/vfio_wire.h \
+	sim/switch/vfio_wire.c
+tests_switch_test_vfio_device_SOURCES = tests/switch/test_vfio_device.c $(GBA_VFIO_BENCH)
+tests_switch_test_vfio_effects_SOURCES = tests/switch/test_vfio_effects.c $(GBA_VFIO_BENCH)
+tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c tests/switch/vfio_test.h \
+	tests/switch/vfio_test.c tests/switch/vfio_serve.h tests/switch/vfio_serve.c \
+	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE) sim/switch/log.h sim/switch/log.c
+tests_switch_test_vfio_server_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
+$(GBA_VFIO_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) $(LIBEVENT_CORE_LIBS)
+$(GBA_VFIO_TESTS): sim/libgbamodel.la
+
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
 	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c
@@ -209,7 +232,7 @@ TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/te
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
 	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
-	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h
+	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
 	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/hybrid.pml tests/models/domains.pml \

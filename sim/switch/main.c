@@ -16,6 +16,7 @@
 #include "sim/switch/clock.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
+#include "sim/switch/vfio_server.h"
 
 /* Exit codes beside 0. */
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -147,21 +148,48 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
 static void print_ready(const struct gba_switchd *daemon,
                         const struct gba_switchd_listeners *listeners)
 {
-    printf("gba-switchd ready:%s groups=%" PRIu32 " ports=%" PRIu32 "\n", listeners->where,
+    const char *directory = daemon->options->vfio_directory;
+
+    printf("gba-switchd ready:%s%s%s groups=%" PRIu32 " ports=%" PRIu32 "\n", listeners->where,
+           directory == NULL ? "" : " vfio-user:", directory == NULL ? "" : directory,
            daemon->options->groups, daemon->options->ports);
     fflush(stdout);
     gba_switchd_log(GBA_SWITCHD_INFO, "ready:%s", listeners->where);
     notify("READY=1\nSTATUS=Switching\n");
 }
 
+/* A virtual machine has made accesses, so other sessions can have data to send. */
+static void flush_sessions(void *context)
+{
+    gba_session_flush(context);
+}
+
+/* Offer devices to virtual machines, if there is a directory for their sockets. */
+static bool offer_devices(struct gba_switchd *daemon, struct gba_vfio_server **server)
+{
+    const struct gba_switchd_options *options = daemon->options;
+    const struct gba_vfio_server_config config = {.base = daemon->base,
+                                                  .device = daemon->device,
+                                                  .directory = options->vfio_directory,
+                                                  .devices = options->vfio_devices,
+                                                  .msi = options->vfio_msi,
+                                                  .timeout = options->client_timeout,
+                                                  .flush = flush_sessions,
+                                                  .context = daemon};
+
+    return options->vfio_directory == NULL || gba_vfio_server_create(&config, server) == 0;
+}
+
 /* Listen, and run until a signal. */
 static bool serve(struct gba_switchd *daemon)
 {
     struct gba_switchd_listeners listeners;
+    struct gba_vfio_server *devices = NULL;
     struct event *terminate = evsignal_new(daemon->base, SIGTERM, on_stop, daemon);
     struct event *interrupt = evsignal_new(daemon->base, SIGINT, on_stop, daemon);
     bool good = gba_switchd_listen(daemon, &listeners) && terminate != NULL && interrupt != NULL &&
-                event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0;
+                event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0 &&
+                offer_devices(daemon, &devices);
 
     if (good) {
         print_ready(daemon, &listeners);
@@ -169,6 +197,7 @@ static bool serve(struct gba_switchd *daemon)
         notify("STOPPING=1\n");
     }
     gba_switchd_listen_close(&listeners);
+    gba_vfio_server_destroy(devices);
     gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);
     if (interrupt != NULL)
         event_free(interrupt);

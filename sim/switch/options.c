@@ -22,7 +22,10 @@ enum {
     OPT_JOB_QUOTA,
     OPT_CLIENT_TIMEOUT,
     OPT_LATENCY,
-    OPT_LOG_LEVEL
+    OPT_LOG_LEVEL,
+    OPT_VFIO_USER,
+    OPT_VFIO_DEVICES,
+    OPT_VFIO_MSI
 };
 
 static const struct option long_options[] = {
@@ -38,6 +41,9 @@ static const struct option long_options[] = {
     {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
     {"latency", required_argument, NULL, OPT_LATENCY},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+    {"vfio-user", required_argument, NULL, OPT_VFIO_USER},
+    {"vfio-user-devices", required_argument, NULL, OPT_VFIO_DEVICES},
+    {"vfio-user-msi", no_argument, NULL, OPT_VFIO_MSI},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
@@ -66,6 +72,11 @@ static const char help[] =
     "  --latency NAME=VALUE,...\n"
     "                         times of the links and the switch, with a unit (ns, us, ms, s): up,\n"
     "                         match, release, down, jitter; loss with % or ppm; seed. Default: 0\n"
+    "  --vfio-user DIR        PCI devices for virtual machines: sockets 0, 1, ... in that "
+    "directory,\n"
+    "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
+    "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
+    "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
     "  --version              print the version\n";
@@ -177,6 +188,14 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
         return parse_number("--client-timeout", value, 1, 3600, &options->client_timeout);
     case OPT_LATENCY:
         return parse_latency(value, options);
+    case OPT_VFIO_USER:
+        options->vfio_directory = value;
+        return true;
+    case OPT_VFIO_DEVICES:
+        return parse_number("--vfio-user-devices", value, 1, GBA_PORTS_MAX, &options->vfio_devices);
+    case OPT_VFIO_MSI:
+        options->vfio_msi = true;
+        return true;
     case OPT_LOG_LEVEL:
         return gba_switchd_log_parse(value, &options->log_level) ||
                complain("--log-level", value, "error, warning, info or debug");
@@ -206,6 +225,7 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
     *options = (struct gba_switchd_options){.groups = GBA_GROUPS,
                                             .ports = GBA_PORTS_MAX,
                                             .client_timeout = 30,
+                                            .vfio_devices = 4,
                                             .log_level = GBA_SWITCHD_INFO};
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (option == 'h') {

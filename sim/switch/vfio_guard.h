@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stores to memory that another process can take away. A virtual machine shares its memory as a
+ * file. It can truncate the file after the daemon has mapped it, or the file system of the file can
+ * be full. A store then raises SIGBUS, and this file turns the signal into an error.
+ *
+ * A check of the file's size before each store would leave a time between check and store, and
+ * pwrite does not promise that a reader sees 8 bytes as a whole, which device.md demands [HOST-4].
+ * It does not work on hugetlbfs, either. So the store is an ordinary one.
+ */
+#ifndef GBA_SIM_VFIO_GUARD_H
+#define GBA_SIM_VFIO_GUARD_H
+
+#include <stdbool.h>
+
+#include "gba/base/order.h"
+
+/*
+ * Install the handler of SIGBUS. Call it once in a process, before the first store. A SIGBUS that
+ * no guarded store raised still ends the process. Returns 0 or an errno value.
+ */
+int gba_vfio_guard_install(void);
+
+/*
+ * Store `value` to a release flag, little endian, as gba_flag_store_release. flag: aligned to 8
+ * bytes, in a shared mapping. Returns false if the memory is gone; then nothing is stored. For one
+ * thread of the process at a time.
+ */
+bool gba_vfio_guard_store(gba_flag_t *flag, uint64_t value);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PCI devices for virtual machines: gba-switchd listens on a Unix socket for each device, and a
+ * virtual machine monitor that speaks vfio-user connects to it (QEMU: the device vfio-user-pci). A
+ * device has a port of the switch while a monitor is connected. For one thread, that of the event
+ * loop.
+ *
+ * A monitor that ends, whether in order or killed, takes the link of its port down: its members are
+ * withdrawn, and other ports get events [PORT-4]. The next monitor that connects to the same socket
+ * gets a device as after power-on. The vfio-user protocol suggests that a device keeps its state
+ * for a client that comes back. A host that has lost its power does not come back to its barrier,
+ * so this device keeps only what belongs to the switch: the counters, the generations, and the
+ * groups of other ports.
+ */
+#ifndef GBA_SIM_VFIO_SERVER_H
+#define GBA_SIM_VFIO_SERVER_H
+
+#include <stdbool.h>
+
+struct event_base;
+struct gba_switch;
+struct gba_vfio_server;
+
+#define GBA_VFIO_DEVICES_MAX 708u /* devices of a server: a port each */
+
+struct gba_vfio_server_config {
+    struct event_base *base;
+    struct gba_switch *device;
+    const char *directory; /* of the sockets, 0, 1 and so on; exists */
+    unsigned devices;      /* 1 to GBA_VFIO_DEVICES_MAX */
+    bool msi;              /* MSI instead of MSI-X */
+    unsigned timeout;      /* s, from the connection to its first request; 0: no limit */
+    /* A client has made accesses or is gone: other sessions can have data to send. NULL: none has.
+     */
+    void (*flush)(void *context);
+    void *context;
+};
+
+/*
+ * Listen. base and device must outlive the server. Installs the handler of vfio_guard.h. Replaces
+ * the sockets of a daemon that was killed. Returns 0, or an errno value after it has logged the
+ * reason; EADDRINUSE: another process listens there.
+ */
+int gba_vfio_server_create(const struct gba_vfio_server_config *config,
+                           struct gba_vfio_server **server);
+
+/* Disconnect all clients and remove the sockets. NULL: no effect. */
+void gba_vfio_server_destroy(struct gba_vfio_server *server);
+
+#endif

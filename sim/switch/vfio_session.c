@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A virtual machine at a port of the switch. */
+#define _GNU_SOURCE /* struct ucred */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <event2/event.h>
+
+#include "sim/switch/log.h"
+#include "sim/switch/switch.h"
+#include "sim/switch/vfio_client.h"
+#include "sim/switch/vfio_session.h"
+
+struct gba_vfio_session {
+    struct gba_vfio_session_config config;
+    struct gba_switch_identity identity;
+    int port; /* -1: none, only while the session begins */
+    struct event *readable, *writable, *timeout;
+    struct gba_vfio_device device;
+    struct gba_vfio_client client;
+};
+
+/* What leaves the switch through the port. */
+static void on_release(void *context, uint64_t address, uint32_t group, uint32_t member,
+                       uint32_t sequence)
+{
+    struct gba_vfio_session *session = context;
+
+    (void)group;
+    (void)member;
+    gba_vfio_device_release(&session->device, address, sequence);
+}
+
+static void on_interrupt(void *context)
+{
+    struct gba_vfio_session *session = context;
+
+    gba_vfio_device_interrupt(&session->device);
+}
+
+static const struct gba_switch_session_ops session_ops = {on_release, on_interrupt};
+
+/* What the virtual machine does to the port. */
+static uint64_t port_read(void *context, uint32_t address, unsigned width)
+{
+    struct gba_vfio_session *session = context;
+
+    return gba_switch_read(session->config.device, (uint32_t)session->port, address, width);
+}
+
+static void port_write(void *context, uint32_t address, unsigned width, uint64_t value)
+{
+    struct gba_vfio_session *session = context;
+
+    if (session->port >= 0)
+        gba_switch_write(session->config.device, (uint32_t)session->port, address, width, value);
+}
+
+static void port_reset(void *context)
+{
+    struct gba_vfio_session *session = context;
+
+    gba_switch_reset(session->config.device, (uint32_t)session->port);
+    gba_switchd_log(GBA_SWITCHD_DEBUG, "%s: reset; port %d", session->config.name, session->port);
+}
+
+static const struct gba_vfio_port_ops port_ops = {port_read, port_write, port_reset};
+
+static void identify(struct gba_vfio_session *session, int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+
+    session->identity =
+        (struct gba_switch_identity){.kind = "vfio-user", .user = UINT32_MAX, .local = true};
+    if (0 == getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length)) {
+        session->identity.user = peer.uid;
+        session->identity.process = (uint32_t)peer.pid;
+    }
+}
+
+/* End a session whose client is gone. */
+static void finish(struct gba_vfio_session *session, const char *reason)
+{
+    struct gba_vfio_session_config config = session->config;
+
+    gba_vfio_session_end(session, reason);
+    config.ended(config.context);
+    if (NULL != config.flush)
+        config.flush(config.flush_context);
+}
+
+static void on_ready(evutil_socket_t fd, short events, void *context)
+{
+    struct gba_vfio_session *session = context;
+    bool was_sending = session->client.sending;
+    int error = gba_vfio_client_progress(&session->client);
+
+    (void)fd;
+    (void)events;
+    if (0 != error) {
+        finish(session, ECONNRESET == error ? "disconnected"
+                        : EPROTO == error   ? "protocol error"
+                                            : strerror(error));
+        return;
+    }
+    if (NULL != session->config.flush)
+        session->config.flush(session->config.flush_context);
+    if (session->client.agreed)
+        event_del(session->timeout);
+    if (was_sending == session->client.sending)
+        return;
+    /* The next request waits until the client has read the reply. */
+    if (session->client.sending) {
+        event_del(session->readable);
+        event_add(session->writable, NULL);
+    } else {
+        event_del(session->writable);
+        event_add(session->readable, NULL);
+    }
+}
+
+static void on_timeout(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    finish(context, "no request in time");
+}
+
+static int add_events(struct gba_vfio_session *session)
+{
+    struct event_base *base = session->config.base;
+    struct timeval limit = {.tv_sec = session->config.timeout};
+
+    session->readable =
+        event_new(base, session->client.fd, EV_READ | EV_PERSIST, on_ready, session);
+    session->writable =
+        event_new(base, session->client.fd, EV_WRITE | EV_PERSIST, on_ready, session);
+    session->timeout = evtimer_new(base, on_timeout, session);
+    if (NULL == session->readable || NULL == session->writable || NULL == session->timeout)
+        return ENOMEM;
+    if (0 != event_add(session->readable, NULL) ||
+        (0 != limit.tv_sec && 0 != event_add(session->timeout, &limit)))
+        return ENOMEM;
+    return 0;
+}
+
+static void free_event(struct event *event)
+{
+    if (NULL != event)
+        event_free(event);
+}
+
+/* The port is detached first: nothing is stored, and nobody is interrupted, after that. */
+static void release(struct gba_vfio_session *session)
+{
+    if (session->port >= 0)
+        gba_switch_detach(session->config.device, (uint32_t)session->port);
+    free_event(session->timeout);
+    free_event(session->writable);
+    free_event(session->readable);
+    gba_vfio_client_end(&session->client);
+    gba_vfio_device_clear(&session->device);
+    free(session);
+}
+
+int gba_vfio_session_begin(const struct gba_vfio_session_config *config, int fd,
+                           struct gba_vfio_session **session)
+{
+    struct gba_vfio_session *made = calloc(1, sizeof *made);
+    int error = ENOMEM;
+
+    if (NULL == made) {
+        (void)close(fd);
+        goto log;
+    }
+    made->config = *config;
+    identify(made, fd);
+    gba_vfio_device_init(&made->device, &port_ops, made, config->msi);
+    gba_vfio_client_init(&made->client, fd, &made->device);
+    made->port = gba_switch_attach(config->device, &session_ops, made, &made->identity);
+    error = made->port < 0 ? EBUSY : add_events(made);
+    if (0 != error) {
+        release(made);
+        goto log;
+    }
+    gba_switchd_log(GBA_SWITCHD_INFO, "%s: process %u of user %u is connected; port %d",
+                    config->name, made->identity.process, made->identity.user, made->port);
+    *session = made;
+    return 0;
+log:
+    gba_switchd_log(GBA_SWITCHD_ERROR, "%s: client refused: %s", config->name,
+                    EBUSY == error ? "all ports of the switch are in use" : strerror(error));
+    return error;
+}
+
+static void log_end(const struct gba_vfio_session *session, const char *reason)
+{
+    const struct gba_vfio_counters *counters = &session->device.counters;
+
+    gba_switchd_log(GBA_SWITCHD_INFO, "%s: %s; port %d is down", session->config.name, reason,
+                    session->port);
+    gba_switchd_log(GBA_SWITCHD_INFO,
+                    "%s: %" PRIu64 " requests, %" PRIu64 " refused; %" PRIu64
+                    " release stores; dropped: %" PRIu64 " bus mastering off, %" PRIu64
+                    " no shared memory, %" PRIu64 " memory gone; %" PRIu64 " interrupts",
+                    session->config.name, session->client.requests, counters->refused,
+                    counters->stores, counters->dropped_master, counters->dropped_address,
+                    counters->dropped_memory, session->device.irq.raised);
+}
+
+void gba_vfio_session_end(struct gba_vfio_session *session, const char *reason)
+{
+    log_end(session, reason);
+    release(session);
+}

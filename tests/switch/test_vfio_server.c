@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The vfio-user server in a process of its own, with the core of the switch: guests that meet in a
+ * barrier, that are killed, that come again, and many at once.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/vfio.h>
+#include <cmocka.h>
+
+#include "gba/spec/gba_regs.h"
+#include "tests/switch/vfio_serve.h"
+#include "tests/switch/vfio_test.h"
+
+#define BAR     VFIO_PCI_BAR0_REGION_INDEX
+#define DEVICES 64u
+#define PORTS   65u
+
+struct guest {
+    struct vfio_test client;
+    int memory, vector;
+};
+
+static struct {
+    char directory[64];
+    pid_t process;
+} server;
+
+static struct guest guests[DEVICES];
+
+static void start_server(void)
+{
+    int ready[2];
+    char byte;
+
+    assert_int_equal(pipe(ready), 0);
+    fflush(NULL);
+    server.process = fork();
+    assert_true(server.process >= 0);
+    if (server.process == 0) {
+        close(ready[0]);
+        assert_non_null(freopen("/dev/null", "w", stderr)); /* the log */
+        _exit(vfio_serve(server.directory, DEVICES, PORTS, false, ready[1]));
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+}
+
+static void stop_server(int signal_number)
+{
+    int status;
+
+    assert_int_equal(kill(server.process, signal_number), 0);
+    assert_int_equal(waitpid(server.process, &status, 0), server.process);
+    if (signal_number == SIGTERM)
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(server.directory, sizeof server.directory, "/tmp/gba-test-vfio-XXXXXX");
+    assert_non_null(mkdtemp(server.directory));
+    start_server();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stop_server(SIGTERM);
+    assert_int_equal(rmdir(server.directory), 0); /* the server has removed its sockets */
+    return 0;
+}
+
+static const char *path_of(unsigned device)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%u", server.directory, device);
+    return path;
+}
+
+static void boot(struct guest *guest, unsigned device)
+{
+    vfio_test_connect(&guest->client, path_of(device));
+    vfio_test_boot(&guest->client, &guest->memory, &guest->vector);
+}
+
+static void end(struct guest *guest)
+{
+    vfio_test_close(&guest->client);
+    close(guest->memory);
+    close(guest->vector);
+}
+
+static uint64_t get(struct guest *guest, uint32_t address, uint32_t width)
+{
+    return vfio_test_read(&guest->client, BAR, address, width);
+}
+
+static void put(struct guest *guest, uint32_t address, uint32_t width, uint64_t value)
+{
+    vfio_test_write(&guest->client, BAR, address, width, value);
+}
+
+static uint32_t command(struct guest *guest, uint32_t number)
+{
+    put(guest, GBA_PORT_REG(GBA_PORT_COMMAND), 4, number);
+    return (uint32_t)get(guest, GBA_PORT_REG(GBA_PORT_RESULT), 4);
+}
+
+/* The first guest allocates a group for `members` guests, and each joins with a flag at the
+ * beginning of its memory. Returns the group. */
+static uint32_t make_group(unsigned members)
+{
+    uint32_t group, generation;
+    uint64_t key;
+
+    put(&guests[0], GBA_PORT_REG(GBA_PORT_GROUP), 4, GBA_GROUP_ANY);
+    put(&guests[0], GBA_PORT_REG(GBA_PORT_VALUE), 4, members);
+    assert_int_equal(command(&guests[0], GBA_CMD_ALLOC), GBA_RESULT_OK);
+    group = (uint32_t)get(&guests[0], GBA_PORT_REG(GBA_PORT_GROUP), 4);
+    generation = (uint32_t)get(&guests[0], GBA_PORT_REG(GBA_PORT_GENERATION), 4);
+    key = get(&guests[0], GBA_PORT_REG(GBA_PORT_KEY), 8);
+    for (uint32_t i = 0; i < members; i++) {
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_GROUP), 4, group);
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_GENERATION), 4, generation);
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_KEY), 8, key);
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_MEMBER), 4, i);
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_VALUE), 4, 0);
+        assert_int_equal(command(&guests[i], GBA_CMD_JOIN), GBA_RESULT_OK);
+        put(&guests[i], GBA_TABLE_ENTRY(group, i), 8, GUEST_BASE);
+        put(&guests[i], GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
+    }
+    assert_int_equal(command(&guests[0], GBA_CMD_ARM), GBA_RESULT_OK);
+    return group;
+}
+
+static void arrive(struct guest *guest, uint32_t group, uint32_t sequence, uint32_t member)
+{
+    put(guest, GBA_DOORBELL(group), 8, GBA_ARRIVAL(sequence, member));
+}
+
+static bool wait_interrupt(const struct guest *guest)
+{
+    struct pollfd event = {.fd = guest->vector, .events = POLLIN};
+
+    return poll(&event, 1, -1) == 1 && vfio_test_signalled(guest->vector);
+}
+
+static void test_barrier(void **state)
+{
+    uint32_t group;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        boot(&guests[i], i);
+    assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
+    assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_PORTS, 4), PORTS);
+    group = make_group(3);
+    for (uint32_t round = 1; round <= 100; round++) {
+        /* A guest that sleeps until the round is complete. */
+        put(&guests[2], GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + GBA_BELL_NOTIFY, 8,
+            GBA_ARRIVAL(round, 2));
+        for (uint32_t i = 0; i < 3; i++) {
+            for (uint32_t j = 0; j < 3; j++) /* nobody is released before all have arrived */
+                assert_int_equal(vfio_test_word(guests[j].memory, 0), round - 1);
+            arrive(&guests[i], group, round, i);
+        }
+        for (uint32_t j = 0; j < 3; j++)
+            assert_int_equal(vfio_test_word(guests[j].memory, 0), round);
+        assert_true(wait_interrupt(&guests[2]));
+        assert_int_equal(get(&guests[2], GBA_PORT_EVENT(group), 4), GBA_IRQ_ROUND);
+        put(&guests[2], GBA_PORT_EVENT(group), 4, GBA_IRQ_ROUND);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        end(&guests[i]);
+}
+
+/* The end of a guest takes its link down, and the next guest at its socket finds nothing of it. */
+static void test_guest_goes_in_a_round(void **state)
+{
+    uint32_t group, port;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        boot(&guests[i], i);
+    group = make_group(2);
+    port = (uint32_t)get(&guests[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4);
+    arrive(&guests[0], group, 1, 0);
+    end(&guests[1]);
+    assert_true(wait_interrupt(&guests[0]));
+    assert_int_equal(get(&guests[0], GBA_PORT_EVENT(group), 4), GBA_IRQ_PORT_DOWN);
+    assert_int_equal(vfio_test_word(guests[0].memory, 0), 0); /* not released */
+    boot(&guests[1], 1);
+    assert_int_equal(get(&guests[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), port);
+    assert_int_equal(get(&guests[1], GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4), 0);
+    arrive(&guests[1], group, 1, 1); /* not its member any more */
+    assert_int_equal(vfio_test_word(guests[0].memory, 0), 0);
+    assert_int_equal(vfio_test_word(guests[1].memory, 0), 0);
+    for (unsigned i = 0; i < 2; i++)
+        end(&guests[i]);
+}
+
+/* A reset does the same, and the port keeps its number. */
+static void test_reset_in_a_round(void **state)
+{
+    uint32_t group, port;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        boot(&guests[i], i);
+    end(&guests[0]); /* a lower port is free */
+    boot(&guests[0], 3);
+    group = make_group(2);
+    port = (uint32_t)get(&guests[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4);
+    assert_int_equal(vfio_test_call(&guests[1].client, GBA_VFIO_RESET, NULL, 0, NULL, 0), 0);
+    assert_true(wait_interrupt(&guests[0]));
+    assert_int_equal(get(&guests[0], GBA_PORT_EVENT(group), 4), GBA_IRQ_PORT_DOWN);
+    assert_int_equal(get(&guests[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), port);
+    assert_int_equal(get(&guests[1], GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4), 0);
+    for (unsigned i = 0; i < 3; i++)
+        end(&guests[i]);
+}
+
+/* A guest process dies with a request half sent, and with descriptors in it. */
+static void die_in_a_request(unsigned device)
+{
+    struct gba_vfio_header half = {
+        .id = 1, .command = GBA_VFIO_DMA_MAP, .size = GBA_VFIO_HEADER_SIZE + 32};
+    int fds[2];
+    int status;
+    pid_t process;
+
+    fflush(NULL);
+    process = fork();
+    assert_true(process >= 0);
+    if (process == 0) {
+        boot(&guests[0], device);
+        fds[0] = fds[1] = guests[0].memory;
+        vfio_test_send(&guests[0].client, &half, sizeof half - device % 2, fds, 2);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void test_killed_guests_leave_nothing(void **state)
+{
+    unsigned before;
+
+    (void)state;
+    die_in_a_request(0);
+    boot(&guests[0], 0);
+    end(&guests[0]);
+    boot(&guests[1], 1); /* after this reply the server has closed what was before */
+    before = vfio_test_descriptors(server.process);
+    for (unsigned i = 0; i < 500; i++) {
+        if (i % 25 == 0)
+            die_in_a_request(2 + i / 25);
+        boot(&guests[0], 0);
+        end(&guests[0]);
+    }
+    (void)get(&guests[1], GBA_DEVICE_BASE + GBA_DEV_ID, 4);
+    /* The last guest's socket may not be closed yet. */
+    for (int i = 0; i < 1000 && vfio_test_descriptors(server.process) != before; i++)
+        usleep(10000);
+    assert_int_equal(vfio_test_descriptors(server.process), before);
+    end(&guests[1]);
+}
+
+static void test_many_guests_at_once(void **state)
+{
+    uint32_t group;
+
+    (void)state;
+    for (unsigned i = 0; i < DEVICES; i++)
+        boot(&guests[i], i);
+    group = make_group(DEVICES);
+    for (uint32_t round = 1; round <= 3; round++) {
+        for (uint32_t i = 0; i < DEVICES; i++) {
+            assert_int_equal(vfio_test_word(guests[0].memory, 0), round - 1);
+            arrive(&guests[i], group, round, i);
+        }
+        for (unsigned i = 0; i < DEVICES; i++)
+            assert_int_equal(vfio_test_word(guests[i].memory, 0), round);
+    }
+    for (unsigned i = 0; i < DEVICES; i++)
+        end(&guests[i]);
+}
+
+/* One client a socket: the next one waits. */
+static void test_second_client_waits(void **state)
+{
+    struct pollfd answer;
+    static const char version[] = "\1\0\1\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+    (void)state;
+    boot(&guests[0], 0);
+    vfio_test_connect(&guests[1].client, path_of(0));
+    assert_true(vfio_test_send(&guests[1].client, version, 20, NULL, 0));
+    (void)get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4);
+    answer = (struct pollfd){.fd = guests[1].client.fd, .events = POLLIN};
+    assert_int_equal(poll(&answer, 1, 0), 0);
+    end(&guests[0]);
+    assert_true(vfio_test_receive(&guests[1].client));
+    vfio_test_close(&guests[1].client);
+}
+
+/* A client that does not read its replies stops alone. */
+static void test_client_that_does_not_read(void **state)
+{
+    uint8_t request[GBA_VFIO_HEADER_SIZE + 16] = {0};
+    struct gba_vfio_header header = {
+        .id = 1, .command = GBA_VFIO_REGION_READ, .size = sizeof request};
+    const uint32_t region = VFIO_PCI_CONFIG_REGION_INDEX, count = 4096;
+    struct pollfd room;
+
+    (void)state;
+    boot(&guests[0], 0);
+    boot(&guests[1], 1);
+    memcpy(request, &header, sizeof header);
+    memcpy(request + 24, &region, 4);
+    memcpy(request + 28, &count, 4);
+    room = (struct pollfd){.fd = guests[0].client.fd, .events = POLLOUT};
+    for (int i = 0; i < 100000 && poll(&room, 1, 100) == 1; i++)
+        assert_true(vfio_test_send(&guests[0].client, request, sizeof request, NULL, 0));
+    assert_int_equal(get(&guests[1], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
+    end(&guests[0]);
+    boot(&guests[0], 0);
+    end(&guests[0]);
+    end(&guests[1]);
+}
+
+/* A killed server leaves its sockets; the next one replaces them. A second server does not take
+ * them from one that lives. */
+static void test_server_is_killed(void **state)
+{
+    (void)state;
+    boot(&guests[0], 0);
+    stop_server(SIGKILL);
+    assert_int_equal(vfio_test_access(&guests[0].client, BAR, 0, 4, NULL), -1);
+    start_server();
+    end(&guests[0]);
+    boot(&guests[0], 0);
+    assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
+    end(&guests[0]);
+}
+
+static void test_second_server_is_refused(void **state)
+{
+    int status;
+    pid_t process;
+
+    (void)state;
+    fflush(NULL);
+    process = fork();
+    if (process == 0) {
+        assert_non_null(freopen("/dev/null", "w", stderr));
+        _exit(vfio_serve(server.directory, 1, 1, false, -1));
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    boot(&guests[0], 0);
+    end(&guests[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_barrier, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_guest_goes_in_a_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reset_in_a_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_guests_leave_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_many_guests_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_second_client_waits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_client_that_does_not_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_server_is_killed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_second_server_is_refused, set_up, tear_down),
+    };
+
+    signal(SIGPIPE, SIG_IGN);
+    alarm(300); /* a test that waits for ever fails */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client, a device and a port in one process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/switch/vfio_bench.h"
+
+struct vfio_bench bench;
+
+static uint64_t port_read(void *port, uint32_t address, unsigned width)
+{
+    assert_ptr_equal(port, &bench);
+    bench.address = address;
+    bench.width = width;
+    return bench.value;
+}
+
+static void port_write(void *port, uint32_t address, unsigned width, uint64_t value)
+{
+    assert_ptr_equal(port, &bench);
+    bench.address = address;
+    bench.width = width;
+    bench.value = value;
+}
+
+static void port_reset(void *port)
+{
+    assert_ptr_equal(port, &bench);
+    bench.resets++;
+}
+
+static const struct gba_vfio_port_ops port_ops = {port_read, port_write, port_reset};
+
+static void serve(void *context)
+{
+    int error = gba_vfio_client_progress(context);
+
+    if (error != 0)
+        shutdown(bench.server.fd, SHUT_RDWR);
+}
+
+static void begin(bool msi)
+{
+    int pair[2];
+
+    memset(&bench, 0, sizeof bench);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    gba_vfio_device_init(&bench.device, &port_ops, &bench, msi);
+    gba_vfio_client_init(&bench.server, pair[0], &bench.device);
+    bench.client = (struct vfio_test){.fd = pair[1], .serve = serve, .context = &bench.server};
+    bench.memory = bench.vector = -1;
+}
+
+int vfio_bench_booted(void **state)
+{
+    (void)state;
+    begin(false);
+    vfio_test_boot(&bench.client, &bench.memory, &bench.vector);
+    return 0;
+}
+
+int vfio_bench_bare(void **state)
+{
+    (void)state;
+    begin(false);
+    return 0;
+}
+
+int vfio_bench_msi(void **state)
+{
+    (void)state;
+    begin(true);
+    assert_int_equal(vfio_test_version(&bench.client), 0);
+    return 0;
+}
+
+int vfio_bench_end(void **state)
+{
+    (void)state;
+    gba_vfio_client_end(&bench.server);
+    gba_vfio_device_clear(&bench.device);
+    vfio_test_close(&bench.client);
+    if (bench.memory >= 0)
+        close(bench.memory);
+    if (bench.vector >= 0)
+        close(bench.vector);
+    return 0;
+}
+
+bool vfio_bench_released(uint64_t offset, uint32_t sequence)
+{
+    gba_vfio_device_release(&bench.device, GUEST_BASE + offset, sequence);
+    return vfio_test_word(bench.memory, offset) == sequence;
+}
