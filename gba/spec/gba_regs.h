@@ -164,8 +164,8 @@
 #define GBA_TABLE_ENTRY_SIZE 8u
 
 /*
- * A port as a PCI function. 0x10F0 of vendor 0x1AF4 is an identity for experiments; a product has its
- * own. (device.md, chapter "PCI")
+ * A port as a PCI function. 0x10F0 of vendor 0x1AF4 is an identity for experiments; a product has
+ * its own. (device.md, chapter "PCI")
  */
 #define GBA_PCI_VENDOR   0x1AF4u
 #define GBA_PCI_DEVICE   0x10F0u

@@ -88,7 +88,7 @@ void gba_switch_detach(struct gba_switch *device, uint32_t number);
 
 /* Take the link of the port down and up again: as gba_switch_detach, and then gba_switch_attach of
  * the same session to the same port. For the reset of a PCI function [PCI-4]. */
-void gba_switch_reset(struct gba_switch *device, uint32_t port);
+void gba_switch_reset(struct gba_switch *device, uint32_t number);
 
 /*
  * Make one access through that port, as a bus does: width 1, 2, 4 or 8; any address. Returns the
