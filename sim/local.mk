@@ -15,7 +15,7 @@ GBA_SWITCH_CORE = \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
-	sim/switch/report.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
 # The PCI devices for virtual machines: those parts that need no event loop, and the others.
 GBA_VFIO_DEVICE = \
@@ -42,8 +42,15 @@ sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
 	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && mv $@.tmp $@
 EXTRA_DIST += sim/switch/gba-switchd.service.in gba/man/gba-switchd.8
 CLEANFILES += sim/switch/gba-switchd.service
+# It needs no libevent, but a gba-switchd to talk to.
 if HAVE_LIBEVENT
-man_MANS = gba/man/gba-switchd.8
+bin_PROGRAMS += sim/switch/gba_diag
+endif
+sim_switch_gba_diag_SOURCES = sim/switch/diag.c sim/switch/clock.h sim/switch/protocol.h \
+	sim/switch/protocol.c
+EXTRA_DIST += gba/man/gba_diag.1
+if HAVE_LIBEVENT
+man_MANS = gba/man/gba-switchd.8 gba/man/gba_diag.1
 unitdir = $(pkgdatadir)/systemd
 unit_DATA = sim/switch/gba-switchd.service
 endif

@@ -49,6 +49,8 @@ check_PROGRAMS += $(GBA_DAEMON_TESTS)
 TESTS += $(GBA_DAEMON_TESTS)
 endif
 endif
+dist_check_SCRIPTS += tests/switch/test_diag
+TESTS += tests/switch/test_diag
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c sim/switch/protocol.h \
 	sim/switch/protocol.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)

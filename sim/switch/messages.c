@@ -89,12 +89,14 @@ static void send_status(struct gba_session *session)
 {
     struct gba_switch_message message = {.type = GBA_SWITCH_TEXT};
     size_t length;
-    char *text = gba_switchd_report(session->daemon, &length);
+    char *text = session->wants_text ? gba_switchd_report_text(session->daemon, &length)
+                                     : gba_switchd_report(session->daemon, &length);
 
     event_del(session->greeting);
     event_del(session->readable);
     session->state = GBA_SESSION_LAST;
     message.value = length;
+    message.member = gba_switchd_absent(session->daemon);
     gba_session_put(session, &message);
     if (text == NULL || evbuffer_add(session->out, text, length) != 0)
         gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
@@ -113,6 +115,7 @@ static void proceed(struct gba_session *session)
 static void take_greeting(struct gba_session *session, const struct gba_switch_message *message)
 {
     session->wants_status = message->type == GBA_SWITCH_STATUS;
+    session->wants_text = message->tag == GBA_SWITCH_STATUS_TEXT;
     if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
         message->group != GBA_SWITCH_MAGIC) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);

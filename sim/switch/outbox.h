@@ -32,6 +32,7 @@ struct gba_session {
     bool dirty;
     bool tcp;
     bool wants_status; /* the greeting was STATUS */
+    bool wants_text;   /* and in which form */
     bool interrupted;  /* its port has events */
     bool paused;       /* it is not read from */
     enum gba_session_state state;

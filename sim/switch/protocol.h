@@ -16,7 +16,7 @@
  *   The switch sends ERROR before it closes a connection that it refuses or drops, if the client
  *   still takes data. The port goes down with the connection.
  * A connection that begins with STATUS uses no port: the switch answers TEXT, followed by that many
- * bytes of JSON, and closes the connection.
+ * bytes of text, and closes the connection.
  *
  * Answers come in the order of the requests, so a client may send several requests before it reads.
  * Order gives the guarantees of a bus: VALUE and RESULT follow every RELEASE that the device made
@@ -78,14 +78,17 @@ enum gba_switch_type {
      * port. The switch has acknowledged them before it sends this message, so the client needs no
      * access for that: what it sends next follows the acknowledgement [IRQ-3]. */
     GBA_SWITCH_EVENT = 13,
-    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL. In place of HELLO: over TCP, SECRET
-     * follows, and no other message. */
+    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*. In place of
+     * HELLO: over TCP, SECRET follows, and no other message. */
     GBA_SWITCH_STATUS = 14,
-    /* value: bytes that follow. */
+    /* value: bytes that follow; member: members that are absent. */
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 16
 };
+
+/* Forms of a status: for programs, for people. */
+enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1 };
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {

@@ -22,33 +22,6 @@ static void print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* What a process of this host does, by the state in /proc/PID/stat: "PID (NAME) STATE ...". */
-static const char *process_state(uint32_t process)
-{
-    char path[64], line[512], *state = NULL;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return "gone";
-    if (fgets(line, sizeof(line), file) != NULL)
-        state = strrchr(line, ')');
-    fclose(file);
-    if (state == NULL || strlen(state) < 3)
-        return "gone";
-    switch (state[2]) {
-    case 'T':
-    case 't':
-        return "stopped";
-    case 'Z':
-    case 'X':
-        return "gone";
-    default:
-        return "running";
-    }
-}
-
 static void print_port(FILE *out, const struct gba_switchd *daemon, uint32_t port,
                        const struct gba_switch_identity *user)
 {
@@ -62,57 +35,25 @@ static void print_port(FILE *out, const struct gba_switchd *daemon, uint32_t por
     fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"", user->user,
             user->process, user->job);
     if (user->local)
-        fprintf(out, ",\"process\":\"%s\"", process_state(user->process));
+        fprintf(out, ",\"process\":\"%s\"", gba_switchd_process(user->process));
     fprintf(out, ",\"groups_held\":%" PRIu32 ",\"quota\":%" PRIu32 "}", held,
             model->port[port].quota);
 }
 
-static bool has_bit(const uint64_t *mask, uint32_t member)
-{
-    return (mask[member / 64] >> member % 64 & 1) != 0;
-}
-
-static const char *member_state(const struct gba_model_group *group, uint32_t member,
-                                const struct gba_switch_former *former)
-{
-    static const char *const ends[] = {[GBA_SWITCH_NOT_ENDED] = "left",
-                                       [GBA_SWITCH_LEFT] = "left",
-                                       [GBA_SWITCH_DIED] = "died",
-                                       [GBA_SWITCH_LINK_DOWN] = "link down"};
-
-    switch (group->record.membership[member]) {
-    case GBA_MEMBERSHIP_EMPTY:
-        return "never came";
-    case GBA_MEMBERSHIP_LEFT:
-        return ends[former->end];
-    default:
-        break;
-    }
-    if (has_bit(group->core.arrived_mask, member))
-        return "arrived";
-    if (group->core.arrived_count != 0)
-        return "missing";
-    return group->table[member] == 0 ? "joined" : "ready";
-}
-
 static void print_member(FILE *out, const struct gba_switchd *daemon, uint32_t group,
-                         uint32_t member)
+                         uint32_t number)
 {
-    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
-    const struct gba_switch_former *former = gba_switch_former(daemon->device, group, member);
-    uint32_t port = g->bound[member] - 1u;
-    const struct gba_switch_identity *user =
-        g->bound[member] == 0 ? NULL : gba_switch_user(daemon->device, port);
+    struct gba_switchd_member member;
 
-    fprintf(out, "{\"member\":%" PRIu32 ",\"state\":\"%s\"", member,
-            member_state(g, member, former));
-    if (user != NULL || former->end != GBA_SWITCH_NOT_ENDED) {
-        fprintf(out, ",\"port\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"host\":",
-                user != NULL ? port : former->port, user != NULL ? user->process : former->process);
-        print_text(out, user != NULL ? user->host : former->host);
+    gba_switchd_member(daemon, group, number, &member);
+    fprintf(out, "{\"member\":%" PRIu32 ",\"state\":\"%s\"", number, member.state);
+    if (member.known) {
+        fprintf(out, ",\"port\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"host\":", member.port,
+                member.pid);
+        print_text(out, member.host);
     }
-    if (user != NULL && user->local)
-        fprintf(out, ",\"process\":\"%s\"", process_state(user->process));
+    if (member.process != NULL)
+        fprintf(out, ",\"process\":\"%s\"", member.process);
     fputc('}', out);
 }
 
@@ -135,18 +76,14 @@ static void print_counters(FILE *out, const uint64_t counters[GBA_COUNTERS])
 
 static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t group)
 {
-    static const char *const lives[] = {[GBA_LIFE_FREE] = "free",
-                                        [GBA_LIFE_ALLOCATED] = "allocated",
-                                        [GBA_LIFE_ARMED] = "armed",
-                                        [GBA_LIFE_TAKEN] = "taken back"};
     const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
 
     fprintf(out,
             "{\"group\":%" PRIu32 ",\"state\":\"%s\",\"generation\":%" PRIu32
             ",\"sequence\":%" PRIu32 ",\"members\":%" PRIu32 ",\"joined\":%" PRIu32
             ",\"arrived\":%" PRIu32,
-            group, lives[g->record.life], g->record.generation, g->core.sequence, g->record.members,
-            g->record.present, g->core.arrived_count);
+            group, gba_switchd_life(g->record.life), g->record.generation, g->core.sequence,
+            g->record.members, g->record.present, g->core.arrived_count);
     if (g->record.holder != 0)
         fprintf(out, ",\"holder\":%" PRIu32, g->record.holder - 1);
     fputs(",\"counters\":{", out);

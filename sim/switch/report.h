@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the switch as JSON: the answer to STATUS. */
+/* The state of the switch: the answer to STATUS. */
 #ifndef GBA_SIM_SWITCH_REPORT_H
 #define GBA_SIM_SWITCH_REPORT_H
 
@@ -8,7 +8,8 @@
 #include "sim/switch/daemon.h"
 
 /*
- * Returns the text, to be freed by the caller, and its length; NULL if memory is short.
+ * The state as JSON. Returns the text, to be freed by the caller, and its length; NULL if memory is
+ * short.
  *
  * "ports": each port that is up, with its user. "groups": each group that is allocated, with its
  * members. The state of a member is one of:
@@ -21,5 +22,31 @@
  * "process" of a port of this host: "running", "stopped" or "gone".
  */
 char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length);
+
+/* The same for people: a line for each group, and for each member that is absent. */
+char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length);
+
+/* Members that are absent, of all groups: without a membership, or missing. */
+uint32_t gba_switchd_absent(const struct gba_switchd *daemon);
+
+/* What is known about a member. */
+struct gba_switchd_member {
+    const char *state;   /* as above */
+    const char *process; /* "running", "stopped", "gone"; NULL: not of this host */
+    const char *host;
+    uint32_t port, pid;
+    bool known;  /* port, pid and host are */
+    bool absent; /* the group waits for it, or would */
+};
+
+/* group: allocated. number: below its members. */
+void gba_switchd_member(const struct gba_switchd *daemon, uint32_t group, uint32_t number,
+                        struct gba_switchd_member *member);
+
+/* What a process of this host does: "running", "stopped" or "gone". */
+const char *gba_switchd_process(uint32_t process);
+
+/* The name of GBA_LIFE_*. */
+const char *gba_switchd_life(uint32_t life);
 
 #endif

@@ -317,15 +317,18 @@ struct gba_switch_message peer_group(const int *client, uint32_t members)
     return group;
 }
 
-char *peer_status(int fd)
+char *peer_status(int fd, uint16_t form, uint32_t *absent)
 {
-    const struct gba_switch_message message = {
-        .type = GBA_SWITCH_STATUS, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
+    const struct gba_switch_message message = {.type = GBA_SWITCH_STATUS,
+                                               .code = GBA_SWITCH_PROTOCOL,
+                                               .tag = form,
+                                               .group = GBA_SWITCH_MAGIC};
     struct gba_switch_message answer;
     char *text, byte;
 
     peer_send(fd, &message);
     answer = peer_expect(fd, GBA_SWITCH_TEXT);
+    *absent = answer.member;
     text = calloc(1, answer.value + 1);
     assert_non_null(text);
     assert_true(receive_bytes(fd, text, answer.value));

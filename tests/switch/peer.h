@@ -71,8 +71,9 @@ void peer_arrive(int fd, uint32_t group, uint32_t member, uint32_t sequence);
 /* Allocate a group whose member m is client m, and arm it. Round 1 is next. */
 struct gba_switch_message peer_group(const int *client, uint32_t members);
 
-/* All text of a STATUS, to be freed. */
-char *peer_status(int fd);
+/* All text of a STATUS of that form (GBA_SWITCH_STATUS_*), to be freed. *absent: the number in it.
+ */
+char *peer_status(int fd, uint16_t form, uint32_t *absent);
 
 /* Open descriptors of the daemon. */
 unsigned peer_descriptors(const struct daemon_process *process);

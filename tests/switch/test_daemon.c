@@ -226,7 +226,7 @@ static void test_status(void **state)
 {
     struct gba_switch_message group;
     int client[3];
-    uint32_t port;
+    uint32_t port, absent;
     char *text;
 
     (void)state;
@@ -237,11 +237,19 @@ static void test_status(void **state)
     peer_arrive(client[0], group.group, 0, 1);
     close(client[2]);
     peer_expect(client[0], GBA_SWITCH_EVENT);
-    text = peer_status(peer_unix(&process));
+    text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_JSON, &absent);
+    assert_int_equal(absent, 2);
     assert_non_null(strstr(text, "{\"member\":0,\"state\":\"arrived\",\"port\":0,"));
     assert_non_null(strstr(text, "{\"member\":1,\"state\":\"missing\",\"port\":1,"));
     assert_non_null(strstr(text, "{\"member\":2,\"state\":\"link down\",\"port\":2,"));
     assert_non_null(strstr(text, "\"process\":\"running\""));
+    free(text);
+    text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_TEXT, &absent);
+    assert_int_equal(absent, 2);
+    assert_non_null(strstr(text, "group 0: armed, 3 members, round 1: 1 arrived\n"));
+    assert_null(strstr(text, "  member 0: "));
+    assert_non_null(strstr(text, "  member 1: missing; port 1, process "));
+    assert_non_null(strstr(text, "  member 2: link down; port 2, process "));
     free(text);
     close(client[0]);
     close(client[1]);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report says about members and processes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/switch/report.h"
+
+/* By the state in /proc/PID/stat: "PID (NAME) STATE ...". */
+const char *gba_switchd_process(uint32_t process)
+{
+    char path[64], line[512], *state = NULL;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return "gone";
+    if (fgets(line, sizeof(line), file) != NULL)
+        state = strrchr(line, ')');
+    fclose(file);
+    if (state == NULL || strlen(state) < 3)
+        return "gone";
+    switch (state[2]) {
+    case 'T':
+    case 't':
+        return "stopped";
+    case 'Z':
+    case 'X':
+        return "gone";
+    default:
+        return "running";
+    }
+}
+
+static bool has_bit(const uint64_t *mask, uint32_t member)
+{
+    return (mask[member / 64] >> member % 64 & 1) != 0;
+}
+
+static const char *member_state(const struct gba_model_group *group, uint32_t member,
+                                const struct gba_switch_former *former)
+{
+    static const char *const ends[] = {[GBA_SWITCH_NOT_ENDED] = "left",
+                                       [GBA_SWITCH_LEFT] = "left",
+                                       [GBA_SWITCH_DIED] = "died",
+                                       [GBA_SWITCH_LINK_DOWN] = "link down"};
+
+    switch (group->record.membership[member]) {
+    case GBA_MEMBERSHIP_EMPTY:
+        return "never came";
+    case GBA_MEMBERSHIP_LEFT:
+        return ends[former->end];
+    default:
+        break;
+    }
+    if (has_bit(group->core.arrived_mask, member))
+        return "arrived";
+    if (group->core.arrived_count != 0)
+        return "missing";
+    return group->table[member] == 0 ? "joined" : "ready";
+}
+
+const char *gba_switchd_life(uint32_t life)
+{
+    static const char *const lives[] = {[GBA_LIFE_FREE] = "free",
+                                        [GBA_LIFE_ALLOCATED] = "allocated",
+                                        [GBA_LIFE_ARMED] = "armed",
+                                        [GBA_LIFE_TAKEN] = "taken back"};
+
+    return lives[life];
+}
+
+/* Present members are absent from a round only while others have arrived in it. */
+static bool is_absent(const struct gba_model_group *group, uint32_t member)
+{
+    if (group->record.membership[member] != GBA_MEMBERSHIP_JOINED)
+        return true;
+    return group->core.arrived_count != 0 && !has_bit(group->core.arrived_mask, member);
+}
+
+void gba_switchd_member(const struct gba_switchd *daemon, uint32_t group, uint32_t number,
+                        struct gba_switchd_member *member)
+{
+    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+    const struct gba_switch_former *former = gba_switch_former(daemon->device, group, number);
+    const struct gba_switch_identity *user =
+        g->bound[number] == 0 ? NULL : gba_switch_user(daemon->device, g->bound[number] - 1u);
+
+    *member = (struct gba_switchd_member){.state = member_state(g, number, former),
+                                          .host = former->host,
+                                          .port = former->port,
+                                          .pid = former->process,
+                                          .known = former->end != GBA_SWITCH_NOT_ENDED,
+                                          .absent = is_absent(g, number)};
+    if (user == NULL)
+        return;
+    member->known = true;
+    member->host = user->host;
+    member->port = g->bound[number] - 1u;
+    member->pid = user->process;
+    member->process = user->local ? gba_switchd_process(user->process) : NULL;
+}
+
+uint32_t gba_switchd_absent(const struct gba_switchd *daemon)
+{
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    uint32_t absent = 0;
+
+    for (uint32_t group = 0; group < model->groups; group++) {
+        const struct gba_model_group *g = &model->group[group];
+
+        for (uint32_t member = 0; member < g->record.members; member++)
+            absent += is_absent(g, member);
+    }
+    return absent;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the switch as text for people. */
+#define _GNU_SOURCE /* open_memstream */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/switch/clock.h"
+#include "sim/switch/report.h"
+
+/* A member that holds up its group, or has left it. */
+static void print_member(FILE *out, uint32_t number, const struct gba_switchd_member *member)
+{
+    fprintf(out, "  member %" PRIu32 ": %s", number, member->state);
+    if (member->known)
+        fprintf(out, "; port %" PRIu32 ", process %" PRIu32 "%s%s", member->port, member->pid,
+                member->host[0] == '\0' ? "" : " on ", member->host);
+    if (member->process != NULL)
+        fprintf(out, ", %s", member->process);
+    fputc('\n', out);
+}
+
+static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t group)
+{
+    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+
+    fprintf(out, "group %" PRIu32 ": %s, %" PRIu32 " members", group,
+            gba_switchd_life(g->record.life), g->record.members);
+    if (g->record.life == GBA_LIFE_ARMED)
+        fprintf(out, ", round %" PRIu32 ": %" PRIu32 " arrived", 1 + g->core.sequence,
+                g->core.arrived_count);
+    fputc('\n', out);
+    for (uint32_t number = 0; number < g->record.members; number++) {
+        struct gba_switchd_member member;
+
+        gba_switchd_member(daemon, group, number, &member);
+        if (member.absent)
+            print_member(out, number, &member);
+    }
+}
+
+static void print_all(FILE *out, const struct gba_switchd *daemon)
+{
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    uint32_t up = 0, used = 0;
+
+    for (uint32_t port = 0; port < model->ports; port++)
+        up += model->port[port].up;
+    for (uint32_t group = 0; group < model->groups; group++)
+        used += model->group[group].record.life != GBA_LIFE_FREE;
+    fprintf(out,
+            "switch: %" PRIu32 " of %" PRIu32 " groups in use, %" PRIu32 " of %" PRIu32
+            " ports up, running for %" PRIu64 " s\n",
+            used, model->groups, up, model->ports,
+            (gba_switchd_clock() - daemon->started) / 1000000000u);
+    for (uint32_t group = 0; group < model->groups; group++) {
+        if (model->group[group].record.life != GBA_LIFE_FREE)
+            print_group(out, daemon, group);
+    }
+}
+
+char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    bool bad;
+
+    *length = 0;
+    if (out == NULL)
+        return NULL;
+    print_all(out, daemon);
+    bad = ferror(out) != 0;
+    if (fclose(out) != 0 || bad) {
+        free(text);
+        *length = 0;
+        return NULL;
+    }
+    return text;
+}
