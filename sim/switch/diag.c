@@ -252,7 +252,7 @@ static int compare(const void *a, const void *b)
 static bool measure(int fd)
 {
     struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 1}, flag;
-    uint64_t ns[PING_ROUNDS], begin = gba_switchd_clock(), agreed;
+    uint64_t ns[PING_ROUNDS], begin = gba_switchd_clock(), agreed, median;
 
     if (!command(fd, GBA_CMD_ALLOC, &group))
         return false;
@@ -271,10 +271,11 @@ static bool measure(int fd)
             return false;
     }
     qsort(ns, PING_ROUNDS, sizeof(ns[0]), compare);
+    median = ns[PING_ROUNDS / 2];
     printf("ping: group %" PRIu32 ": allocate, join and arm %.1f us; %u barriers: min %.1f us, "
            "median %.1f us, max %.1f us\n",
            group.group, (double)agreed / 1e3, PING_ROUNDS, (double)ns[0] / 1e3,
-           (double)ns[PING_ROUNDS / 2] / 1e3, (double)ns[PING_ROUNDS - 1] / 1e3);
+           (double)median / 1e3, (double)ns[PING_ROUNDS - 1] / 1e3);
     return true;
 }
 

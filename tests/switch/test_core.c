@@ -69,8 +69,12 @@ static void test_ring_nowhere(void **state)
     bench_arrive(0, 31, 0, 1);
     bench_arrive(0, 32, 0, 1);
     bench_arrive(0, UINT32_MAX, 0, 1);
-    bench_arrive(0, 1u << 16, 0, 1); /* times the stride: 0, in 32 bits */
+    assert_int_equal(model->bad_access, 5);
+    /* Times the stride it is 0, in 32 bits, where the group would take the arrival. */
+    (void)bench_group(1);
+    bench_arrive(0, 1u << 16, 0, 1);
     assert_int_equal(model->bad_access, 6);
+    assert_int_equal(bench.session[0].releases, 0);
     bench_end();
 }
 
