@@ -201,6 +201,7 @@ static void sleep_results(void **state)
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1);
+    uint32_t ioctls;
 
     (void)state;
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
@@ -213,6 +214,12 @@ static void sleep_results(void **state)
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* released before it */
     assert_int_equal(fake_kernel.waits, 1);
     assert_int_equal(gba_dev_cdev.sleep(a, 9, 1000), GBA_ERR_UNSUPPORTED); /* no such round */
+    /* A signal ends the sleep. WAIT is not repeated, because its timeout would begin again. */
+    fake_kernel_fail(GBA_IOC_WAIT, EINTR, 100);
+    ioctls = fake_kernel.ioctls;
+    assert_int_equal(gba_dev_cdev.sleep(a, 2, 1000), GBA_OK);
+    assert_int_equal(fake_kernel.ioctls, ioctls + 1);
+    fake_kernel_fail(GBA_IOC_WAIT, 0, 0);
     fake_kernel.features = 0;
     gba_dev_cdev.leave(a);
     gba_dev_cdev.leave(b);
