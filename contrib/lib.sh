@@ -28,12 +28,12 @@ install_packages() {
 }
 
 # SET: install those Debian packages of contrib/packages that SET (demo or check) needs and that
-# are missing. On another system say what is needed and go on: configure finds out.
+# are missing. On another system print the packages and continue: configure detects what is missing.
 need_packages() {
     need_list=$(awk -v set="$1" '/^#/ { next } $2 == "demo" || $2 == set { print $1 }' \
         "$top/contrib/packages")
     if ! command -v dpkg-query >/dev/null 2>&1; then
-        say "This is no Debian: what is needed goes by these names there:" "$(echo "$need_list" | tr '\n' ' ')"
+        say "This system is not Debian. Install the equivalents of these packages:" "$(echo "$need_list" | tr '\n' ' ')"
         return 0
     fi
     need_missing=
@@ -89,7 +89,7 @@ configure_tree() {
         [ ! -f "$top/contrib/aux/ltmain.sh" ]; then
         (cd "$top" && autoreconf -i) || return 1
     fi
-    # The build knows its own place, so a checkout that was moved or copied is configured anew.
+    # The build contains its own path, so a checkout that was moved or copied is configured again.
     configure_stamp="$top $configure_prefix $*"
     if [ -f "$configure_dir/config.status" ] &&
         [ "$(cat "$configure_dir/.configured" 2>/dev/null)" = "$configure_stamp" ]; then
@@ -109,8 +109,8 @@ configure_asan() {
         CFLAGS='-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 }
 
-# How mpirun is to behave here. Open MPI refuses root unless told twice, and more
-# ranks than cores unless told.
+# Settings of mpirun. Open MPI runs as root only with two variables, and more ranks than cores only
+# with a third.
 setup_mpirun() {
     if [ "$(id -u)" -eq 0 ]; then
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

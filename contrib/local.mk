@@ -65,7 +65,7 @@ contrib_bench_shmem_cost_LDADD = -loshmem $(MPI_LIBS)
 endif
 EXTRA_DIST += contrib/bench/shmem
 
-# OpenSHMEM examples: they know nothing of the plugins, and include nothing but their own headers.
+# OpenSHMEM examples: independent of the plugins, they include only their own headers.
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c
 if BUILD_OSHMEM
 GBA_OSHMEM_LIBS = -loshmem $(MPI_LIBS)
@@ -102,7 +102,7 @@ EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
 EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus \
 	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
 	tests/litmus/spelling
-# Packages: contrib/packaging/README.md says what each is for.
+# Packages: contrib/packaging/README.md describes each.
 EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
 	contrib/packaging/package-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \

@@ -38,7 +38,7 @@ extern "C" {
 #endif
 
 typedef enum gba_bootstrap_kind {
-    /* As GBA_BOOTSTRAP says. If that is unset: by unique id if there is one, else PMIx. */
+    /* By GBA_BOOTSTRAP. If that is unset: by unique id if there is one, else PMIx. */
     GBA_BOOTSTRAP_AUTO = 0,
     GBA_BOOTSTRAP_PMIX = 1,
     GBA_BOOTSTRAP_UID = 2

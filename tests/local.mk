@@ -156,7 +156,7 @@ tests_unit_test_cdev_revoke_SOURCES = tests/unit/test_cdev_revoke.c $(GBA_CDEV_T
 	$(GBA_THREAD_OOB)
 tests_unit_test_cdev_reclaim_SOURCES = tests/unit/test_cdev_reclaim.c $(GBA_CDEV_TEST)
 
-# The engine: agreement of threads as members, who shares a node, and a member without memory.
+# The engine: agreement of threads as members, the processes of a node, and a member without memory.
 tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
 tests_unit_test_device_SOURCES = tests/unit/test_device.c tests/unit/log_catch.h
 tests_unit_test_host_SOURCES = tests/unit/test_host.c tests/unit/log_catch.h
@@ -169,9 +169,9 @@ tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_l
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
-# Teams with a software barrier; with a group among the leaders of nodes; with a group for each domain
-# of nodes: what they are and do, what cannot be had. Teams without a group that ask for one again;
-# whose group is taken back; that have lost their device, before they can agree on another path.
+# Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
+# domain: their paths, and refusals. Renegotiation of teams without a group; groups that are taken back;
+# teams whose device has failed, before they can agree on another path.
 tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
@@ -220,15 +220,15 @@ tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-# -Wno-tsan (clang does not know it): the sanitizer does not model the fence behind a sent message, and
+# -Wno-tsan (not in clang): the sanitizer does not model the fence behind a sent message, and
 # none is sent here.
 tests_unit_test_notifications_tsan_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fsanitize=thread \
 	-Wno-unknown-warning-option -Wno-tsan
 tests_unit_test_notifications_tsan_LDADD = $(MPI_LIBS) $(OMPI_LIBS) -lpthread
 $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
-# The fuzzer builds itself, with clang, and says that it was skipped where there is none; gba_info is
-# run as a user does.
+# The fuzzer builds itself, with clang, and reports that it was skipped if there is none; gba_info is run
+# as by a user.
 dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
@@ -262,7 +262,7 @@ tests/program.$(OBJEXT) tests/mpi/%.$(OBJEXT) tests/mpi/%.lo: private AM_CPPFLAG
 # --undefined: for --help, also in a program that uses nothing else of the library.
 $(GBA_MPI_TESTS): private LDADD = -Wl,--undefined=test_fail tests/mpi/libtest.a $(MPI_LIBS) -lpthread
 $(GBA_MPI_TESTS): tests/mpi/libtest.a
-# These look below MPI: for a message that is no signal, and for what has not been sent yet.
+# These use the PML directly: for a message that is no signal, and for a message that is not sent yet.
 tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_stray_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_leave_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
@@ -276,8 +276,8 @@ EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/mpi/run tests/mp
 	tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh \
 	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh
 
-# Preloaded into them: to show that they find what is wrong; so that ranks of one host pretend to be
-# on several; and an example, for a test of what it reads. -rpath: else libtool makes an archive.
+# Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
+# on several; and an example, for a test of its output. -rpath: else libtool makes an archive.
 GBA_PRELOAD_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_mpi_broken_la_SOURCES = tests/mpi/broken.c
 tests_mpi_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)

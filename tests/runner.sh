@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What tests/mpi/run and tests/shmem/run share: the cases, as many at a time as there are cores, each in
-# a directory and a process group of its own. Source it with $logs (a directory), $patterns and $list
+# The common part of tests/mpi/run and tests/shmem/run: cases run as many at a time as there are cores,
+# each in its own directory and process group. Source it with $logs (a directory), $patterns and $list
 # set. A case finds its directory in $work and keeps the output of its last job in $out.
 #
-# Starting a job is mostly waiting: two cases at a time take little more than half the time. Timing of
-# theirs they do not depend on; those that count processes or processor time are test_alone's.
+# Starting a job is mostly waiting: two cases at a time take little more than half the time. Cases do not
+# depend on their timing. Cases that count processes or processor time run by test_alone.
 # shellcheck disable=SC2154,SC2034 # variables of the two, read and set
 
 workers=${GBA_TEST_WORKERS:-$(nproc)}

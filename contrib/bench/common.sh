@@ -45,7 +45,7 @@ ratio() {
     paste "$1" "$2" | awk '{ print $1 / $2 }' | summary | cut -d ' ' -f 2
 }
 
-# WORD...: the same words, the first N of them put last, so that nobody is always behind the same.
+# WORD...: the same words, the first N of them put last, so that the order changes from run to run.
 rotate() {
     local n=$1
     shift

@@ -34,7 +34,7 @@ AC_DEFUN([GBA_OPENMPI], [
         IFS=$gba_saved_ifs])
     AS_IF([test "$gba_cv_mpicc" = no],
         [AC_MSG_ERROR([no mpicc of Open MPI in $gba_ompi_path; install Open MPI (Debian: apt-get
-            install libopenmpi-dev openmpi-bin), or say where it is with --with-ompi=DIR])])
+            install libopenmpi-dev openmpi-bin), or name its directory with --with-ompi=DIR])])
     MPICC=$gba_cv_mpicc
     gba_bindir=`AS_DIRNAME(["$MPICC"])`
     gba_suffix=`AS_ECHO(["$MPICC"]) | $SED 's,.*/mpicc,,'`
@@ -53,7 +53,7 @@ AC_DEFUN([GBA_OPENMPI], [
     gba_ompi_incdir=`"$OMPI_INFO" --parsable --path pkgincludedir |
         $SED -n 's/^path:pkgincludedir://p'`
     AS_IF([test -n "$gba_ompi_prefix" && test -n "$gba_ompi_pkglibdir"], [],
-        [AC_MSG_ERROR([$OMPI_INFO does not tell where Open MPI is installed])])
+        [AC_MSG_ERROR([$OMPI_INFO does not print where Open MPI is installed])])
 
     # Open MPI's own headers do not compile without warnings under our flags: system headers.
     MPI_CPPFLAGS=`"$MPICC" --showme:compile | $SED 's/-I */-isystem /g'`
@@ -94,7 +94,7 @@ AC_DEFUN([GBA_OPENMPI], [
 ])
 
 # The version is that of the header that we compile against. Component interfaces are matched
-# exactly by Open MPI, so a release series that we do not know must not get a plugin.
+# exactly by Open MPI, so an unknown release series must not get a plugin.
 AC_DEFUN([GBA_OPENMPI_VERSION], [
     AC_CACHE_CHECK([for the version of Open MPI], [gba_cv_ompi_version], [
         gba_cv_ompi_version=unknown
@@ -107,7 +107,7 @@ AC_DEFUN([GBA_OPENMPI_VERSION], [
         [4.1.*|5.0.*|6.*], [],
         [unknown], [AC_MSG_ERROR([mpi.h of $MPICC does not compile or is not Open MPI's
             (Debian: apt-get install libopenmpi-dev); see config.log])],
-        [AC_MSG_ERROR([Open MPI $gba_ompi_version in $gba_ompi_prefix: this plugin knows the
+        [AC_MSG_ERROR([Open MPI $gba_ompi_version in $gba_ompi_prefix: this plugin supports the
             component interfaces of 4.1, 5.0 and 6.x; use --with-ompi=DIR for another Open MPI])])
 ])
 
@@ -121,7 +121,7 @@ AC_DEFUN([GBA_OPENMPI_PACKAGES], [
 ])
 
 # GBA_OPENMPI_PACKAGE(NAME, HEADER): --with-NAME=DIR, else where the compiler looks anyway, else
-# where pkg-config says. That it is nowhere is no error here: not every Open MPI needs it.
+# where pkg-config finds it. If it is missing, that is no error here: not every Open MPI needs it.
 AC_DEFUN([GBA_OPENMPI_PACKAGE], [
     AC_ARG_WITH([$1],
         [AS_HELP_STRING([--with-$1=DIR], [use the $2 of DIR/include, for an Open MPI that was built
@@ -178,7 +178,7 @@ int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *re
 ]])],
         [AC_MSG_RESULT([yes])],
         [AC_MSG_RESULT([no])
-         # What the compiler has said goes into config.log; the first thing that is missing, here.
+         # The compiler's messages go to config.log; the first missing header or library is named here.
          gba_missing=`$SED -n -e 's/.*fatal error: \(.*\): No such file.*/\1/p' \
             -e "s/.*fatal error: '\(.*\)' file not found.*/\1/p" conftest.err 2>/dev/null | head -n 1`
          AS_CASE([$gba_missing],
@@ -186,7 +186,7 @@ int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *re
                 compile or link; the end of config.log says why])],
             [pmix*|hwloc*|event*], [AC_MSG_ERROR([$gba_missing, which Open MPI's internal headers
                 include, is missing; install it (Debian: apt-get install libpmix-dev libhwloc-dev
-                libevent-dev), or say where it is with --with-pmix=DIR, --with-hwloc=DIR or
+                libevent-dev), or name its directory with --with-pmix=DIR, --with-hwloc=DIR or
                 --with-libevent=DIR])],
             [AC_MSG_ERROR([Open MPI's internal headers are missing from $gba_ompi_incdir: $gba_missing
                 Debian has them in libopenmpi-dev; an Open MPI of your own needs to be configured with
@@ -218,7 +218,7 @@ AC_DEFUN([GBA_OPENMPI_FLAGS], [
         [4.1.*], [AC_SEARCH_LIBS([orte_init], [open-rte])],
         [AC_SEARCH_LIBS([PMIx_Put], [pmix], [],
             [AC_MSG_ERROR([no libpmix with PMIx_Put; install it (Debian: apt-get install
-                libpmix-dev), or say where it is with --with-pmix=DIR])])])
+                libpmix-dev), or name its directory with --with-pmix=DIR])])])
     OMPI_LIBS=$LIBS
     AC_SUBST([OMPI_LIBS])
 
@@ -229,7 +229,7 @@ AC_DEFUN([GBA_OPENMPI_FLAGS], [
 ])
 
 # Open MPI finds components by itself only in its own directory. A prefix that is not its own gets
-# a directory of its own; gba-env then tells Open MPI of it.
+# a separate directory; gba-env then adds it to Open MPI's path.
 AC_DEFUN([GBA_OPENMPI_COMPONENT_DIR], [
     AC_ARG_WITH([component-dir],
         [AS_HELP_STRING([--with-component-dir=DIR], [install the Open MPI components in DIR (default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Advice for the user about a device file that cannot be used. */
+/* Advice for the user about a device file that fails to open. */
 #define _GNU_SOURCE /* eaccess */
 #include <grp.h>
 #include <stdio.h>

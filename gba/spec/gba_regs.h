@@ -151,7 +151,7 @@
 /* The result of GBA_CMD_MEMBER: the state in the low byte, the port in the high half. [CMD-9] */
 #define GBA_MEMBER_STATE(value) ((value)&0xFFu)
 #define GBA_MEMBER_PORT(value)  ((value) >> 16)
-#define GBA_MEMBERSHIP_EMPTY    0u /* nobody has joined as this member */
+#define GBA_MEMBERSHIP_EMPTY    0u /* no process has joined as this member */
 #define GBA_MEMBERSHIP_JOINED   1u
 #define GBA_MEMBERSHIP_MAPPED   2u /* joined, with an address in the release table */
 #define GBA_MEMBERSHIP_LEFT     3u /* stays taken until the group is free */

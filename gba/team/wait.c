@@ -89,7 +89,8 @@ static void awaited_park(const struct gba_awaited *awaited, uint64_t seen, uint6
 }
 
 /* The next sleep of a member that has waited since `began` and may sleep for `most` ns. A lost
- * arrival or release wakes nobody, so the member is awake when a reading of the registers is due.
+ * arrival or release wakes no member, so the member is awake when a reading of the registers is
+ * due.
  */
 static uint64_t wait_nap(const struct gba_team *team, uint64_t most, uint64_t now)
 {

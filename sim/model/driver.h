@@ -127,7 +127,7 @@ void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group 
 
 /* --- reclaim.c: which group ALLOC takes, and how it takes a group back --- */
 
-/* The shortest interval between two samples of a group. A shorter interval says little about a team
+/* The shortest interval between two samples of a group. A shorter one is not meaningful for a team
  * that computes for some milliseconds between two barriers. A group has no rate before its second
  * sample. [DRV-13] */
 #define GBA_DRIVER_WINDOW_NS 50000000u

@@ -69,7 +69,7 @@ static void handles_name_the_device(struct conf *conf)
     conf->ops->cancel(conf->dev, &b);
 }
 
-static void what_somebody_joined_is_not_cancelled(struct conf *conf)
+static void a_joined_group_is_not_cancelled(struct conf *conf)
 {
     gba_group_handle_t handle = conf_alloc(conf, 2);
     struct gba_membership *membership = conf_join(conf, &handle, 1);
@@ -192,7 +192,7 @@ static gba_group_handle_t alloc_group(struct conf *conf, uint32_t group, uint32_
     return handle[count - 1];
 }
 
-static void nothing_is_left_for_the_next(struct conf *conf)
+static void nothing_is_left(struct conf *conf)
 {
     gba_group_handle_t old, handle;
     gba_group_state_t state;
@@ -267,14 +267,14 @@ const struct conf_test conf_life_tests[] = {
     {"identity", identity},
     {"from allocation to freedom", from_allocation_to_freedom},
     {"tickets name the device", handles_name_the_device},
-    {"what somebody joined is not cancelled", what_somebody_joined_is_not_cancelled},
+    {"a joined group is not cancelled", a_joined_group_is_not_cancelled},
     {"wrong generation or key", wrong_generation_or_key},
     {"busy seats", busy_memberships},
     {"armed only when all have mapped", armed_only_when_all_have_mapped},
     {"a member left before it was armed", a_member_left_before_it_was_armed},
     {"every size", every_size},
     {"groups run out", groups_run_out},
-    {"nothing is left for the next", nothing_is_left_for_the_next},
+    {"nothing is left for the next", nothing_is_left},
     {"groups are isolated", groups_are_isolated},
     {"flags stand apart", flags_stand_apart},
     {NULL, NULL},

@@ -211,7 +211,7 @@ static void accesses_to_no_group(struct conf *conf)
 
 const struct conf_test conf_register_tests[] = {
     {"device page", device_page},
-    {"registers say what inspect says", registers_agree_with_inspect},
+    {"registers agree with inspect", registers_agree_with_inspect},
     {"arrivals through registers", arrivals_through_registers},
     {"wrong accesses", wrong_accesses},
     {"misaligned accesses", misaligned_accesses},

@@ -229,6 +229,6 @@ const struct conf_test conf_round_tests[] = {
     {"wrong arrivals", wrong_arrivals},
     {"arrivals before the group is armed", arrivals_before_the_group_is_armed},
     {"withdrawn members", withdrawn_members},
-    {"inspect says who is missing", inspect_shows_missing_members},
+    {"inspect shows missing members", inspect_shows_missing_members},
     {NULL, NULL},
 };

@@ -92,7 +92,7 @@ static void any_access(void)
     step(how & 1, widths[how >> 1 & 7], bases[how >> 4 & 7], value);
 }
 
-static void one_letter(void)
+static void one_action(void)
 {
     uint8_t letter = (uint8_t)take(1);
     uint32_t group = (letter >> 4 & 3) % GROUPS_MAX;
@@ -194,7 +194,7 @@ static void arrive_missing(uint32_t group)
     step(true, 8, GBA_DOORBELL(group), GBA_ARRIVAL(shadow_sequence(group) + 1, member));
 }
 
-static void one_letter_of_ports(void)
+static void one_action_of_ports(void)
 {
     uint8_t letter = (uint8_t)take(1);
     uint32_t group = (letter >> 4 & 3) % GROUPS_MAX, next = shadow_sequence(group) + 1;
@@ -271,9 +271,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     power_on((take(1) & 1) != 0 ? PORTS_MAX : 0);
     while (left > 0) {
         if (model.ports != 0)
-            one_letter_of_ports();
+            one_action_of_ports();
         else
-            one_letter();
+            one_action();
     }
     return 0;
 }

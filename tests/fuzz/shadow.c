@@ -71,7 +71,7 @@ static bool is_own(const struct shadow *s, uint32_t m, uint32_t port)
     return shadow_ports == 0 || s->owner[m] == port + 1;
 }
 
-static bool may_speak(const struct shadow *s, uint32_t m, uint32_t port)
+static bool may_arrive(const struct shadow *s, uint32_t m, uint32_t port)
 {
     if (!ready(s))
         expect_error = GBA_ERROR_DISABLED;
@@ -82,7 +82,7 @@ static bool may_speak(const struct shadow *s, uint32_t m, uint32_t port)
 
 static void notify(struct shadow *s, uint32_t sequence, uint32_t m, uint32_t port)
 {
-    if (!may_speak(s, m, port))
+    if (!may_arrive(s, m, port))
         return;
     if (sequence - s->sequence == 0)
         shadow_event(s, port, GBA_IRQ_ROUND);
@@ -94,7 +94,7 @@ static void notify(struct shadow *s, uint32_t sequence, uint32_t m, uint32_t por
 
 static void arrival(struct shadow *s, uint32_t sequence, uint32_t m, uint32_t port)
 {
-    if (!may_speak(s, m, port)) {
+    if (!may_arrive(s, m, port)) {
         return;
     } else if (sequence - s->sequence == 0) {
         s->counters[GBA_COUNTER_LATE]++;

@@ -419,7 +419,7 @@ inline take_cover(from, r)
 	}
 }
 
-inline hear(from, r)
+inline receive_completed(from, r)
 {
 	atomic {
 		back[AT(from, me)] & BIT(r) && !HAS_LEFT(me) ->
@@ -434,7 +434,7 @@ inline service(other, r)
 {
 	if
 	:: take(other, r)
-	:: hear(other, r)
+	:: receive_completed(other, r)
 	:: reply(other, r)
 	fi
 }

@@ -215,7 +215,7 @@ broken_found() {
     done
     selection=() # Open MPI's own barrier, broken on purpose
     fails job "${options[@]}" --mca btl tcp,self -np 4 -- "$program"
-    grep -q "^FAIL $program: rank [0-9]*" "$out" || fail "$program failed, but did not say why"
+    grep -q "^FAIL $program: rank [0-9]*" "$out" || fail "$program failed without its FAIL line"
     case $mode in
     hang | stall) grep -q "hangs" "$out" || fail "no word of a hang" ;;
     values) grep -q "FAIL colls: rank 1: .*${1#*=}" "$out" || fail "not that call" ;;

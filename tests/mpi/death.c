@@ -114,7 +114,7 @@ static void nonblocking(long rounds)
 }
 
 /* One second: the others have notified each other by then, or the test shows nothing. */
-static void come_late(bool progress)
+static void arrive_late(bool progress)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     int flag;
@@ -136,7 +136,7 @@ static void last(long rounds, bool progress)
         test_proof_barrier(&proof);
     test_step("a nonblocking barrier that the last to come leaves MPI after");
     if (test_rank == 0)
-        come_late(progress);
+        arrive_late(progress);
     test_proof_enter(&proof);
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -113,7 +113,7 @@ lacks_memory() {
     lines 1 "MPI_COMM_WORLD .*fallback: .*memory.*${host_names[1]}"
 }
 
-# LINES: on the second host, or on all, the device exists and cannot be used: a line for each host.
+# LINES: on the second host, or on all, the device exists and fails to open: a line for each host.
 unusable_on_hosts() {
     local make="exec $top/tests/own_dev --same-user 'echo something >gba0' \"\$@\""
     ranks_on 2
@@ -137,7 +137,7 @@ no_group_on_hosts() {
     lines 1 'no barrier group is free .*although device_path is'
 }
 
-# Without exclusive selection the plugin takes part by its priority; disabled on all it does not.
+# Without exclusive selection Open MPI selects the plugin by its priority, unless it is disabled on all.
 disabled() {
     ranks_on 1
     limit 60
@@ -160,8 +160,8 @@ above_han() {
     total_is software -gt 0
 }
 
-# The last rank of the last host is stopped. Its node knows that it is missing. The other ranks know at
-# most the host, and one of them reports it.
+# The last rank of the last host is stopped. Its node sees that it is missing. The other ranks see at most
+# the host, and one of them reports it.
 spans_stopped() {
     local last=${host_names[${#host_names[@]} - 1]}
     ranks_on 2

@@ -30,7 +30,7 @@ persistent_dies() {
     total_is failovers -gt 0
 }
 
-# SETTING: rank 1 takes no part, so it enters no collective call of MPI_Barrier_init.
+# SETTING: rank 1 lacks the component, so it makes none of its collective calls in MPI_Barrier_init.
 persistent_lacks() {
     limit 120
     only_rank 1 "$1"

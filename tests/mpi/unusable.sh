@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases of a device that exists and cannot be used, and of lines that appear without a request. run
+# Cases of a device that exists and fails to open, and of lines that appear without a request. run
 # sources this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 

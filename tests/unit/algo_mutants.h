@@ -164,17 +164,17 @@ V1_TEST(round_short_test, b->size / 2 + 1, GBA_SEQ_REACHED(word, seq))
 static const struct gba_transport_ops hasty_ops = {
     .name = "hasty", .set = fake_set, .mine = fake_mine, .peek = fake_peek};
 
-static gba_status_t hasty_v1_test(struct gba_algo_state *b, struct gba_transport *s)
+static gba_status_t early_v1_test(struct gba_algo_state *b, struct gba_transport *s)
 {
     return gba_dissemination_test_on(&hasty_ops, b, s);
 }
 
-static gba_status_t hasty_v2_test(struct gba_algo_state *b, struct gba_transport *s)
+static gba_status_t early_v2_test(struct gba_algo_state *b, struct gba_transport *s)
 {
     return gba_radix_test_on(&hasty_ops, b, s);
 }
 
-static gba_status_t hasty_v3_test(struct gba_algo_state *b, struct gba_transport *s)
+static gba_status_t early_v3_test(struct gba_algo_state *b, struct gba_transport *s)
 {
     return gba_central_test_on(&hasty_ops, b, s);
 }
@@ -214,14 +214,14 @@ static const struct mutant mutants[] = {
      equal_test,
      DEADLOCK,
      {.size = 2, .rounds = 3, .one_word = true, .in_order = true}},
-    {"hasty v1", V1, NULL, hasty_v1_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
+    {"hasty v1", V1, NULL, early_v1_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
     {"hasty v2",
      V2,
      NULL,
-     hasty_v2_test,
+     early_v2_test,
      DEADLOCK,
      {.size = 3, .radix = 3, .rounds = 1, .keeps = true}},
-    {"hasty v3", V3, NULL, hasty_v3_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
+    {"hasty v3", V3, NULL, early_v3_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
     {"v1, one word", V1, NULL, NULL, DEADLOCK, {.size = 2, .rounds = 3, .one_word = true}},
     {"v1, late", V1, NULL, NULL, DEADLOCK, {.size = 2, .rounds = 4, .late = true}},
     {"v2, one word",

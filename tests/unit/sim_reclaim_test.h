@@ -28,7 +28,7 @@ static inline gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint3
 }
 
 /* Make the last sample of every group a window old, so that no test has to wait. */
-static inline void let_time_pass(struct gba_dev *dev)
+static inline void age_samples(struct gba_dev *dev)
 {
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
         gba_sim_record(sim_segment(dev), group)->head.sampled_at -= GBA_DRIVER_WINDOW_NS;

@@ -174,7 +174,7 @@ int harness_segments(void)
     return found;
 }
 
-static void all_the_same(const struct harness *w, uint32_t size)
+static void check_equal_outcomes(const struct harness *w, uint32_t size)
 {
     for (uint32_t r = 0; r < size; r++) {
         assert_int_equal(w->returned[r], GBA_OK);
@@ -199,7 +199,7 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path)
     thread_oob_run(size, 0, harness_member, w);
     killer_join(w);
     notifications_stop(w);
-    all_the_same(w, size);
+    check_equal_outcomes(w, size);
     assert_int_equal(w->path[0], path);
     if (GBA_PATH_FALLBACK != path && !w->until_death)
         assert_int_equal(w->stats[0].rounds + w->fallback_barriers[0], w->rounds);

@@ -150,7 +150,7 @@ static void another_version(void **state)
     gba_dev_cdev.close(cdev_open());
 }
 
-static void a_driver_that_talks_nonsense(void **state)
+static void a_driver_with_invalid_answers(void **state)
 {
     (void)state;
     fake_kernel.groups = 0;
@@ -178,7 +178,7 @@ static void interrupted(void **state)
     assert_silent();
 }
 
-static void what_an_errno_means(void **state)
+static void status_of_errno(void **state)
 {
     bool expected = true;
 
@@ -228,8 +228,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_device),          TEST(no_such_file),         TEST(a_file_without_a_device),
         TEST(permission_denied), TEST(other_errors_of_open), TEST(something_else),
-        TEST(real_files),        TEST(another_version),      TEST(a_driver_that_talks_nonsense),
-        TEST(interrupted),       TEST(what_an_errno_means),  TEST(a_cpu_without_mmio),
+        TEST(real_files),        TEST(another_version),      TEST(a_driver_with_invalid_answers),
+        TEST(interrupted),       TEST(status_of_errno),      TEST(a_cpu_without_mmio),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,7 @@ static void long_texts(void **state)
     refuses(text, "or with a unit: ns, us, ms");
 }
 
-static void one_line_whatever_comes(void **state)
+static void one_line_for_any_input(void **state)
 {
     (void)state;
     refuses("a\nb\tc\x1b[31m\x7f", "device_path=a?b?c?[31m?:");
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(keys_of_simulators),
         cmocka_unit_test(no_devices_at_all),
         cmocka_unit_test(long_texts),
-        cmocka_unit_test(one_line_whatever_comes),
+        cmocka_unit_test(one_line_for_any_input),
         cmocka_unit_test(short_buffers),
     };
 

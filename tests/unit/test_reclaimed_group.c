@@ -130,7 +130,7 @@ static void test_reclaimed_and_dead(void **state)
     harness_end(w);
 }
 
-static void die_and_rise(struct harness *w, uint32_t round)
+static void kill_and_revive(struct harness *w, uint32_t round)
 {
     if (20 == round || 40 == round)
         harness_device_dead(w->device, 20 == round);
@@ -142,7 +142,7 @@ static void test_comes_back(void **state)
     struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
 
     (void)state;
-    w->before = die_and_rise;
+    w->before = kill_and_revive;
     w->rounds = 300;
     w->expected = gba_status_text(GBA_ERR_DEAD);
     harness_run(w, 4, GBA_PATH_SOFTWARE);

@@ -25,7 +25,7 @@ struct knowledge {
 
 static struct knowledge now, next;
 
-static void know_yourself(uint32_t size)
+static void knowledge_init(uint32_t size)
 {
     memset(&now, 0, sizeof now);
     for (uint32_t rank = 0; rank < size; rank++)
@@ -62,7 +62,7 @@ static void run_round(uint32_t size, uint32_t radix, uint32_t distance)
 
 static void check_everyone_is_reached(uint32_t size, uint32_t radix)
 {
-    know_yourself(size);
+    knowledge_init(size);
     for (uint32_t distance = 1; distance < size; distance *= radix) {
         /* No round is superfluous: no member knows all before the last round. */
         assert_false(knows_all(0, size));

@@ -341,7 +341,7 @@ static void test_other_host(void **state)
 #endif
 
 /* Children in another time namespace than this process. */
-static bool leave_our_time(void)
+static bool change_time_namespace(void)
 {
     static const char offset[] = "boottime 100000 0\n";
     bool written;
@@ -357,7 +357,7 @@ static bool leave_our_time(void)
 }
 
 /* In the child: a simulator of that name exists, with the unit `ours`, and another one is made. */
-static void open_in_other_time(const struct gba_dev_path *path, const uint8_t *ours)
+static void open_in_other_time_namespace(const struct gba_dev_path *path, const uint8_t *ours)
 {
     struct gba_dev *dev = sim_open(path), *again;
     uint8_t uuid[GBA_UUID_SIZE];
@@ -393,11 +393,11 @@ static void test_other_time(void **state)
     assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
     child = sim_fork();
     if (0 == child) {
-        if (!leave_our_time())
+        if (!change_time_namespace())
             _exit(2);
         child = sim_fork();
         if (0 == child) {
-            open_in_other_time(&path, uuid);
+            open_in_other_time_namespace(&path, uuid);
             _exit(0);
         }
         _exit(sim_child_ok(child) ? 0 : 1);

@@ -48,7 +48,7 @@ static void test_DRV_14_members_are_reported(void **state)
     memset(&handle, 0x5a, sizeof handle);
     kept = handle;
     assert_int_equal(ask(dev, 1000000, 0, &handle), GBA_ERR_NO_GROUP); /* no rate yet */
-    let_time_pass(dev);
+    age_samples(dev);
     assert_int_equal(ask(dev, 0, 0, &handle), GBA_ERR_NO_GROUP);
     assert_memory_equal(&handle, &kept, sizeof handle);
     assert_false(is_marked(old[0]));
@@ -92,7 +92,7 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t i = 0; i < MEMBERS; i++)
         sim_arrive(old[i], 1);
-    let_time_pass(dev);
+    age_samples(dev);
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     for (int look = 0; look < 3; look++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
@@ -117,7 +117,7 @@ static void test_DRV_12_never_in_a_round(void **state)
     for (uint32_t round = 1; round <= 3; round++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
             sim_arrive(old[i], round);
-            let_time_pass(dev);
+            age_samples(dev);
             if (i + 1 < MEMBERS)
                 assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_ERR_NO_GROUP);
             for (uint32_t j = 0; j < MEMBERS; j++)
@@ -141,7 +141,7 @@ struct shared {
     gba_word_t spins, stop;
 };
 
-static void stubborn(struct gba_membership *membership, struct shared *shared)
+static void poll_and_arrive(struct gba_membership *membership, struct shared *shared)
 {
     const uint32_t lost = 6; /* the round that it waits for: the first one without the group */
     uint64_t round;
@@ -171,7 +171,7 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t round = 1; round <= 5; round++)
         sim_round(old, MEMBERS, round);
-    let_time_pass(dev);
+    age_samples(dev);
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     for (uint32_t i = 0; i < MEMBERS; i++)
         sim_arrive(old[i], 6); /* at a group that is not armed */
@@ -179,7 +179,7 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
     for (uint32_t i = 0; i < MEMBERS; i++) {
         child[i] = sim_fork();
         if (0 == child[i])
-            stubborn(old[i], shared);
+            poll_and_arrive(old[i], shared);
     }
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         uint32_t last = round % MEMBERS;
@@ -226,7 +226,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
             for (uint32_t i = 0; i < MEMBERS * MEMBERS; i++)
                 assert_ptr_not_equal(membership[team][i / MEMBERS]->flag,
                                      membership[other][i % MEMBERS]->flag);
-        let_time_pass(dev);
+        age_samples(dev);
     }
     /* Of two groups with equal rates the first one is taken back each time. */
     for (uint32_t team = 0; team < TEAMS; team++)
@@ -252,7 +252,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
             CHECK(NULL != membership[0][i]);
         }
         CHECK(GBA_OK == gba_dev_sim.configure(membership[0][0], 0));
-        let_time_pass(dev);
+        age_samples(dev);
         CHECK(GBA_OK == ask(dev, 1, 0, &handle));
         CHECK(places_taken(dev) == GBA_GROUPS + 1);
         raise(SIGKILL);
@@ -273,7 +273,7 @@ static void test_no_place(void **state)
 
     (void)state;
     sim_group(dev, MEMBERS, 0, old);
-    let_time_pass(dev);
+    age_samples(dev);
     for (uint32_t i = GBA_GROUPS; i < GBA_SIM_PLACES; i++)
         gba_word_store_relaxed(&segment->home[i], GBA_GROUPS); /* of the last group */
     segment->place[GBA_SIM_PLACES - 1].record.head.state = GBA_GROUP_RECLAIMED;
@@ -283,7 +283,7 @@ static void test_no_place(void **state)
     assert_int_equal(ask(dev, 1, 0, &handle), GBA_ERR_NO_GROUP);
     assert_int_equal(ask(dev, 1, 1, &handle), GBA_ERR_LIMIT);
     sim_round(old, MEMBERS, 1);
-    let_time_pass(dev);
+    age_samples(dev);
     segment->place[77].record.head.state = GBA_GROUP_FREE; /* restored when it is found */
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     assert_int_equal(segment->group[0].place, 77);
@@ -339,7 +339,7 @@ static void test_no_memory(void **state)
 
     (void)state;
     sim_group(dev, MEMBERS, 40, old);
-    let_time_pass(dev);
+    age_samples(dev);
     full = true;
     log_forget();
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);

@@ -76,7 +76,7 @@ static void test_step_reclaim(void **state)
 
         sim_group(dev, MEMBERS, steps, old);
         reclaimed = sim_info(dev).reclaimed;
-        let_time_pass(dev);
+        age_samples(dev);
         ended = sim_step_and_kill(ask_and_stop, dev, steps);
         if (ended < 0)
             skip();
@@ -113,7 +113,7 @@ static void test_step_reclaim(void **state)
 
 /* A team in one process: it takes a group, makes rounds until the group is taken back, and requests
  * one again. */
-static void restless(struct gba_dev *dev)
+static void request_repeatedly(struct gba_dev *dev)
 {
     struct gba_membership *membership[MEMBERS];
     gba_group_handle_t handle;
@@ -121,7 +121,7 @@ static void restless(struct gba_dev *dev)
     for (uint32_t first = 0;; first += 1000) {
         uint32_t round = first, released = MEMBERS;
 
-        let_time_pass(dev);
+        age_samples(dev);
         if (GBA_OK != ask(dev, UINT32_MAX, 0, &handle))
             continue;
         for (uint32_t i = 0; i < MEMBERS; i++) {
@@ -169,7 +169,7 @@ static void test_kill_at_random(void **state)
         }
         child[team] = sim_fork();
         if (0 == child[team])
-            restless(dev);
+            request_repeatedly(dev);
         random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
         usleep(500 + (random >> 16) % 3000);
     }

@@ -70,7 +70,7 @@ static void live_once(struct gba_dev *dev)
     gba_dev_sim.leave(membership[1]);
 }
 
-static void stop_and_live(void *arg)
+static void run_life(void *arg)
 {
     raise(SIGSTOP);
     live_once(arg);
@@ -88,7 +88,7 @@ static void test_step_life(void **state)
     (void)state;
     live_once(dev);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
-        ended = sim_step_and_kill(stop_and_live, dev, steps);
+        ended = sim_step_and_kill(run_life, dev, steps);
         if (ended < 0)
             skip();
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);

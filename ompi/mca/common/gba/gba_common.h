@@ -82,7 +82,7 @@ bool gba_common_abi_check(const struct gba_common_class *classes, char *message,
 
 /*
  * Load the other components that an exclusive selection of `self` needs, as the parameter
- * "companions" says. To be called in the component's open only.
+ * "companions" selects. To be called in the component's open only.
  * needed: the components that together provide all collectives, ending with NULL; loaded when the
  * user's list names `self` and lacks them.
  * message: receives one line that names the parameter if one of them is still missing, or "".
