@@ -21,6 +21,7 @@ void gba_vfio_client_init(struct gba_vfio_client *client, int fd, struct gba_vfi
     client->received = client->size = client->sent = 0;
     client->fds = 0;
     client->requests = 0;
+    client->refused = 0;
     (void)fcntl(fd, F_SETFL, (flags < 0 ? 0 : flags) | O_NONBLOCK);
 }
 
@@ -127,6 +128,10 @@ static int execute(struct gba_vfio_client *client)
         client->device->counters.refused++;
     if (0 == error && GBA_VFIO_VERSION == client->header.command)
         client->agreed = true;
+    if (0 != error) {
+        client->refused = error;
+        client->refused_command = client->header.command;
+    }
     client->requests++;
     client->received = 0;
     close_fds(client);

@@ -25,6 +25,8 @@ struct gba_vfio_client {
     int fd_of[GBA_VFIO_FDS_MAX];
     size_t size, sent; /* of the reply */
     uint64_t requests; /* executed or refused */
+    int refused;       /* the error of the newest request that was refused; 0: none was */
+    uint16_t refused_command;
     uint8_t request[GBA_VFIO_HEADER_SIZE + GBA_VFIO_BODY_MAX];
     uint8_t reply[GBA_VFIO_HEADER_SIZE + GBA_VFIO_BODY_MAX];
 };

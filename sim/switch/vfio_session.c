@@ -19,6 +19,7 @@ struct gba_vfio_session {
     struct gba_switch_identity identity;
     int port; /* -1: none, only while the session begins */
     struct event *readable, *writable, *timeout;
+    uint64_t refused; /* requests, when the newest refusal was logged */
     struct gba_vfio_device device;
     struct gba_vfio_client client;
 };
@@ -93,6 +94,23 @@ static void finish(struct gba_vfio_session *session, const char *reason)
         config.flush(config.flush_context);
 }
 
+/* The first refusal is a warning: others can follow from it, or be a hostile client's. */
+static void log_refusal(struct gba_vfio_session *session)
+{
+    const struct gba_vfio_client *client = &session->client;
+    uint64_t refused = session->device.counters.refused;
+
+    if (refused == session->refused)
+        return;
+    gba_switchd_log(0 == session->refused ? GBA_SWITCHD_WARNING : GBA_SWITCHD_DEBUG,
+                    "%s: request refused: command %u: %s%s", session->config.name,
+                    client->refused_command, strerror(client->refused),
+                    GBA_VFIO_DMA_MAP == client->refused_command && EINVAL == client->refused
+                        ? "; memory of a guest must be a memfd, or a file on tmpfs or hugetlbfs"
+                        : "");
+    session->refused = refused;
+}
+
 static void on_ready(evutil_socket_t fd, short events, void *context)
 {
     struct gba_vfio_session *session = context;
@@ -107,6 +125,7 @@ static void on_ready(evutil_socket_t fd, short events, void *context)
                                             : strerror(error));
         return;
     }
+    log_refusal(session);
     if (NULL != session->config.flush)
         session->config.flush(session->config.flush_context);
     if (session->client.agreed)

@@ -26,6 +26,8 @@ static void test_negotiation(void **state)
     /* A client of another major version is refused, and can propose this one. */
     assert_int_equal(vfio_test_call(&bench.client, GBA_VFIO_VERSION, other, sizeof other, NULL, 0),
                      EINVAL);
+    assert_int_equal(bench.server.refused, EINVAL);
+    assert_int_equal(bench.server.refused_command, GBA_VFIO_VERSION);
     assert_int_equal(vfio_test_call(&bench.client, GBA_VFIO_VERSION, newer, sizeof newer, NULL, 0),
                      0);
     memcpy(version, bench.client.body, sizeof version);
