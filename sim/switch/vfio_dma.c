@@ -34,8 +34,9 @@ static unsigned find(const struct gba_vfio_dma *dma, uint64_t address)
     return low;
 }
 
-/* Whether the file is in memory, and holds the range. */
-static bool is_usable(int fd, uint64_t offset, uint64_t size)
+/* Whether the file is in memory, and holds the range. *page: the size of its pages, which can be
+ * huge. */
+static bool is_usable(int fd, uint64_t offset, uint64_t size, uint64_t *page)
 {
     struct statfs system;
     struct stat file;
@@ -44,14 +45,35 @@ static bool is_usable(int fd, uint64_t offset, uint64_t size)
         return false;
     if (TMPFS_MAGIC != system.f_type && HUGETLBFS_MAGIC != system.f_type)
         return false;
+    *page = (uint64_t)system.f_bsize;
     return (uint64_t)file.st_size >= size && offset <= (uint64_t)file.st_size - size;
+}
+
+/* Map the range of the file for the device. The range begins and ends at small pages, the mapping
+ * at pages of the file. */
+static int map_file(struct gba_vfio_map *map, int fd, uint64_t offset, uint64_t page)
+{
+    uint64_t before = offset % page;
+    uint64_t length = (before + map->size + page - 1) / page * page;
+    void *mapping =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - before));
+
+    if (MAP_FAILED == mapping)
+        return errno;
+    (void)madvise(mapping, length, MADV_DONTDUMP); /* a core file of the daemon is not of guests */
+    map->mapping = mapping;
+    map->length = length;
+    map->memory = (char *)mapping + before;
+    return 0;
 }
 
 int gba_vfio_dma_map(struct gba_vfio_dma *dma, uint64_t address, uint64_t size, int fd,
                      uint64_t offset, int writable)
 {
     unsigned at = find(dma, address);
-    void *memory = NULL;
+    struct gba_vfio_map map = {.address = address, .size = size};
+    uint64_t page = 0;
+    int error;
 
     if (0 != (address | size | offset) % GBA_VFIO_DMA_PAGE)
         return EINVAL;
@@ -59,19 +81,18 @@ int gba_vfio_dma_map(struct gba_vfio_dma *dma, uint64_t address, uint64_t size, 
         return EEXIST;
     if (GBA_VFIO_DMA_MAPS == dma->count)
         return ENOSPC;
-    if (fd >= 0 && !is_usable(fd, offset, size))
+    if (fd >= 0 && !is_usable(fd, offset, size, &page))
         return EINVAL;
     if (fd >= 0 && writable) {
         if (size > GBA_VFIO_DMA_BYTES - dma->mapped)
             return ENOSPC;
-        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-        if (MAP_FAILED == memory)
-            return errno;
-        (void)madvise(memory, size, MADV_DONTDUMP); /* a core file of the daemon is not of guests */
+        error = map_file(&map, fd, offset, page);
+        if (0 != error)
+            return error;
         dma->mapped += size;
     }
     memmove(&dma->map[at + 1], &dma->map[at], (dma->count - at) * sizeof dma->map[0]);
-    dma->map[at] = (struct gba_vfio_map){address, size, memory};
+    dma->map[at] = map;
     dma->count++;
     return 0;
 }
@@ -82,7 +103,7 @@ static void release(struct gba_vfio_dma *dma, unsigned at)
 
     if (NULL == map->memory)
         return;
-    (void)munmap(map->memory, map->size);
+    (void)munmap(map->mapping, map->length);
     dma->mapped -= map->size;
 }
 
@@ -109,15 +130,14 @@ int gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_
 {
     unsigned at = find(dma, address);
     const struct gba_vfio_map *map = &dma->map[at];
-    char *memory;
 
     /* Ranges begin and end at pages, so an aligned word is in one range. */
     if (at == dma->count || address < map->address || 0 != address % sizeof(gba_flag_t))
         return EFAULT;
     if (NULL == map->memory)
         return EFAULT;
-    memory = map->memory;
-    return gba_vfio_guard_store((gba_flag_t *)(void *)(memory + (address - map->address)), value)
+    return gba_vfio_guard_store((gba_flag_t *)(void *)(map->memory + (address - map->address)),
+                                value)
                ? 0
                : EIO;
 }

@@ -17,7 +17,9 @@
 
 struct gba_vfio_map {
     uint64_t address, size; /* bytes */
-    void *memory;           /* NULL: the range has no file, or the device may not write to it */
+    char *memory;           /* NULL: the range has no file, or the device may not write to it */
+    void *mapping;          /* around the memory, in pages of the file */
+    uint64_t length;        /* of the mapping, bytes */
 };
 
 struct gba_vfio_dma {

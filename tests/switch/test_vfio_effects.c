@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
@@ -108,6 +110,55 @@ static void test_maps(void **state)
     assert_int_equal(vfio_test_map(client, 1ull << 50, 4096, RW, bench.memory, 4096), 0);
     gba_vfio_device_release(&bench.device, 1ull << 50, 5);
     assert_int_equal(vfio_test_word(bench.memory, 4096), 5);
+}
+
+/* The page size that the file system of a guest's memory reports; 0: its own. The linker replaces
+ * fstatfs. */
+static long page_size;
+
+int __real_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system)
+{
+    int result = __real_fstatfs(fd, system);
+
+    if (page_size != 0)
+        system->f_bsize = page_size;
+    return result;
+}
+
+static unsigned mappings(void)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    unsigned lines = 0;
+
+    assert_non_null(file);
+    for (int c = getc(file); c != EOF; c = getc(file))
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+/* QEMU shares the memory behind 768 KiB by itself, which is in the middle of a huge page. */
+static void test_huge_pages(void **state)
+{
+    const uint64_t offset = 0x11000, size = 0x3000;
+    unsigned before = mappings();
+
+    (void)state;
+    page_size = 0x10000;
+    assert_int_equal(vfio_test_map(&bench.client, offset, size, RW, bench.memory, offset), 0);
+    page_size = 0;
+    gba_vfio_device_release(&bench.device, offset, 5);
+    gba_vfio_device_release(&bench.device, offset + size - 8, 6);
+    gba_vfio_device_release(&bench.device, offset - 8, 7); /* mapped, but not shared */
+    gba_vfio_device_release(&bench.device, offset + size, 7);
+    assert_int_equal(vfio_test_word(bench.memory, offset), 5);
+    assert_int_equal(vfio_test_word(bench.memory, offset + size - 8), 6);
+    assert_int_equal(bench.device.counters.dropped_address, 2);
+    assert_int_equal(mappings(), before + 1);
+    assert_int_equal(vfio_test_unmap(&bench.client, offset, size, 0), 0);
+    assert_int_equal(mappings(), before);
 }
 
 static void test_truncated_memory(void **state)
@@ -255,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_store_after_unmap, vfio_bench_booted,
                                         vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_maps, vfio_bench_booted, vfio_bench_end),
+        cmocka_unit_test_setup_teardown(test_huge_pages, vfio_bench_booted, vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_truncated_memory, vfio_bench_booted, vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_PCI_3_interrupt, vfio_bench_booted, vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_pending_bits, vfio_bench_booted, vfio_bench_end),
