@@ -18,7 +18,7 @@ typedef struct gba_device gba_device_t;
 #define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
 
 typedef struct gba_device_info {
-    char backend[16];            /* "cdev", "sim" */
+    char backend[16];            /* "cdev", "sim", "switch" */
     char path[64];               /* as given, truncated */
     uint8_t uuid[GBA_UUID_SIZE]; /* of the switch unit or of the simulator */
     uint32_t regs_version;       /* major << 16 | minor */
@@ -36,14 +36,17 @@ typedef struct gba_device_attr {
      * "sim". NULL: each process has its own simulator.
      */
     const char *job;
+    /* The file with the key of a gba-switchd that is reached over TCP. NULL, "" or "none": the file
+     * that GBA_SWITCH_KEY_FILE in the environment names. */
+    const char *key_file;
 } gba_device_attr_t;
 
 /*
  * Check a device path without opening anything.
- * path: "/dev/gbaN" or another absolute path; "sim" or "sim:NAME", either with "?option=value&...";
- * "sim:@NUMBER", an existing simulator as gba_device_list names it; "none".
- * message, len: as for gba_params_check.
- * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
+ * path: "/dev/gbaN" or another absolute path; "switch:/path" or "switch://host:port", a
+ * gba-switchd; "sim" or "sim:NAME", either with "?option=value&..."; "sim:@NUMBER", an existing
+ * simulator as gba_device_list names it; "none". message, len: as for gba_params_check. Returns
+ * GBA_OK or GBA_ERR_PARAM. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
 
@@ -52,8 +55,8 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
- * other options); GBA_ERR_IO. Logs every error in one line with the path and the cause, except a
- * missing file. Thread-safe.
+ * other options, or all ports of the switch are in use); GBA_ERR_IO. Logs every error in one line
+ * with the path and the cause, except a missing file. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
@@ -87,11 +90,12 @@ typedef struct gba_device_found {
 } gba_device_found_t;
 
 /*
- * List the devices of this host: each /dev/gbaN, and the simulated devices of this user's running
- * jobs. It opens no device. Root sees which processes of other users have a /dev/gbaN open.
- * list: set on GBA_OK to an array that the caller frees with free(), or to NULL. count: its length.
- * Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc (logged). Thread-safe. Reads the open files
- * of all processes, which takes milliseconds.
+ * List the devices of this host: each /dev/gbaN, the simulated devices of this user's running jobs,
+ * and the gba-switchd at its default socket, without its processes. It opens no device. Root sees
+ * which processes of other users have a /dev/gbaN open. list: set on GBA_OK to an array that the
+ * caller frees with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM;
+ * GBA_ERR_IO: no /proc (logged). Thread-safe. Reads the open files of all processes, which takes
+ * milliseconds.
  */
 GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 
@@ -205,8 +209,9 @@ typedef struct gba_group_state {
 } gba_group_state_t;
 
 /* Read the registers of a group. state: set on GBA_OK. Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE;
- * GBA_ERR_RECLAIMED: the group was taken back, and its rounds no longer end; GBA_ERR_IO.
- * Thread-safe. Makes a system call. */
+ * GBA_ERR_RECLAIMED: the group was taken back, and its rounds no longer end; GBA_ERR_IO;
+ * GBA_INPROGRESS: the device has not answered within a millisecond; call again later. Thread-safe
+ * on different groups. Makes system calls. */
 GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
 
 /* The state with which a member arrives and polls, in one cache line. Initialised by

@@ -16,6 +16,8 @@ GBA_LIB_SOURCES = \
 	gba/dev/cdev_sys.c \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/process.c sim/shm/segment.c \
+	sim/switch/client.h sim/switch/client.c \
+	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_link.c \
 	gba/team/plan.h gba/team/plan.c gba/team/predict.c gba/team/node.h gba/team/node.c \
 	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
 	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
@@ -29,7 +31,7 @@ GBA_LIB_SOURCES = \
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
-gba_libgbacore_la_LIBADD = sim/libgbamodel.la -lpthread
+gba_libgbacore_la_LIBADD = sim/libgbaprotocol.la sim/libgbamodel.la -lpthread
 
 lib_LTLIBRARIES += gba/libgba.la
 gba_libgba_la_SOURCES =

@@ -29,6 +29,7 @@ typedef struct gba_params {
     int wait;      /* gba_wait_t */
     int stuck_after;
     unsigned int first_sequence;
+    char *switch_key_file;
 } gba_params_t;
 
 typedef enum gba_algorithm_choice {

@@ -8,10 +8,13 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/port.h sim/model/port.c \
 	sim/model/driver.h sim/model/driver.c sim/model/reclaim.c
 
-# gba-switchd, the switch as a daemon. The core needs the model alone. The client in libgba has
-# protocol.c, too.
+# The messages of gba-switchd: pure code, shared by the daemon, the client in libgba and the tests.
+noinst_LTLIBRARIES += sim/libgbaprotocol.la
+sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c
+
+# gba-switchd, the switch as a daemon. The core needs the model and the messages alone.
 GBA_SWITCH_CORE = \
-	sim/switch/protocol.h sim/switch/protocol.c sim/switch/switch.h sim/switch/switch.c \
+	sim/switch/switch.h sim/switch/switch.c \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
@@ -34,7 +37,7 @@ sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
-sim_switch_gba_switchd_LDADD = sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
+sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
 # The unit is installed where no distribution looks for it: an administrator who wants the daemon copies
 # it.
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
@@ -46,8 +49,8 @@ CLEANFILES += sim/switch/gba-switchd.service
 if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif
-sim_switch_gba_diag_SOURCES = sim/switch/diag.c sim/switch/clock.h sim/switch/protocol.h \
-	sim/switch/protocol.c
+sim_switch_gba_diag_SOURCES = sim/switch/diag.c sim/switch/clock.h
+sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT
 man_MANS = gba/man/gba-switchd.8 gba/man/gba_diag.1

@@ -20,7 +20,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
-	tests/unit/test_facts
+	tests/unit/test_facts tests/unit/test_switch_client tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
@@ -51,18 +51,15 @@ endif
 endif
 dist_check_SCRIPTS += tests/switch/test_diag
 TESTS += tests/switch/test_diag
-GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c sim/switch/protocol.h \
-	sim/switch/protocol.c
+GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
-$(GBA_DAEMON_TESTS): private LDADD = $(CMOCKA_LIBS)
-$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT)
-$(GBA_SWITCH_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
-$(GBA_SWITCH_TESTS): sim/libgbamodel.la
-tests_switch_test_protocol_SOURCES = tests/switch/test_protocol.c sim/switch/protocol.h \
-	sim/switch/protocol.c
+$(GBA_DAEMON_TESTS): private LDADD = sim/libgbaprotocol.la $(CMOCKA_LIBS)
+$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT) sim/libgbaprotocol.la
+$(GBA_SWITCH_TESTS): private LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(CMOCKA_LIBS)
+$(GBA_SWITCH_TESTS): sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE)
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
@@ -109,6 +106,11 @@ $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 
+# The client of gba-switchd, against a switch that the test scripts.
+tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c \
+	tests/unit/switch_script.h tests/unit/log_catch.h
+tests_unit_test_switch_client_LDFLAGS = -Wl,--wrap=clock_gettime
+
 # Software barriers: the algorithms against an adversary.
 tests_unit_test_algo_SOURCES = tests/unit/test_algo.c tests/unit/algo_harness.h \
 	tests/unit/algo_search.h tests/unit/search.h tests/unit/algo_mutants.h
@@ -148,6 +150,15 @@ tests_conformance_conformance_SOURCES = $(GBA_FAKE_KERNEL) \
 	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
 	tests/conformance/backend_bare.c tests/conformance/backends.c \
 	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+# The same on gba-switchd, which it starts.
+tests_conformance_conformance_switch_SOURCES = \
+	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
+	tests/conformance/backends_switch.c \
+	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+GBA_SWITCH_CONFORMANCE = tests/conformance/conformance_switch
+if HAVE_LIBEVENT
+$(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
+endif
 GBA_CDEV_TEST = tests/unit/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_flags_SOURCES = tests/unit/test_cdev_flags.c $(GBA_CDEV_TEST)
@@ -272,9 +283,9 @@ tests_mpi_posted_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_posted_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
-EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/mpi/run tests/mpi/cases.sh \
+EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh tests/mpi/domains.sh \
-	tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh \
+	tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh \
 	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be

@@ -41,7 +41,13 @@ static const gba_param_t table[] = {
      .help = "Device: a file such as /dev/gba0; \"sim\": a simulated device for the processes of "
              "the job on one host; \"sim:NAME\": one for all jobs of the user on the host that "
              "give that name; \"none\": no device. A simulated device takes options, "
-             "sim?OPTION=VALUE&OPTION=VALUE, see gba_info(1)"},
+             "sim?OPTION=VALUE&OPTION=VALUE, see gba_info(1). \"switch:/PATH\" and "
+             "\"switch://HOST:PORT\": a simulated switch for several hosts, see gba-switchd(8)"},
+    {FIELD(switch_key_file), .type = GBA_PARAM_STRING, .string_default = "none", .level = 3,
+     .help =
+         "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
+         "digits and mode 0600, on each host; \"none\": the file that GBA_SWITCH_KEY_FILE in the "
+         "environment names"},
     {FIELD(min_comm_size), .type = GBA_PARAM_INT, .min = 2, .max = INT32_MAX, .value_default = 2,
      .level = 4, .all_same = true,
      .help = "Members of the smallest communicator or active set that the component serves, 2 or "

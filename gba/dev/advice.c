@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Advice for the user about a device file that fails to open. */
+/* Advice for the user about a device that fails to open. */
 #define _GNU_SOURCE /* eaccess */
 #include <grp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,11 +40,32 @@ static void advise_permission(const char *path, char *text, size_t len)
     }
 }
 
+/* The library's line names the cause. */
+static void advise_switch(const char *path, gba_status_t status, char *text, size_t len)
+{
+    bool tcp = 0 == strncmp(path, "switch://", 9);
+
+    if (GBA_ERR_IO == status)
+        snprintf(text, len, "Start gba-switchd %s, or see gba-switchd(8)",
+                 tcp ? "on that host" : "with that socket");
+    else if (GBA_ERR_PERM == status)
+        snprintf(text, len, "See gba-switchd(8) for %s",
+                 tcp ? "the key of a job" : "the users that it accepts");
+    else if (GBA_ERR_VERSION == status || GBA_ERR_NOT_GBA == status)
+        snprintf(text, len, "Install gba-switchd and libgba of the same release");
+    else if (GBA_ERR_BUSY == status)
+        snprintf(text, len, "Each process takes one port, see gba-switchd(8)");
+}
+
 void gba_device_advice(const char *path, gba_status_t status, char *text, size_t len)
 {
     struct stat file;
 
     *text = '\0';
+    if (0 == strncmp(path, "switch:", 7)) {
+        advise_switch(path, status, text, len);
+        return;
+    }
     if ('/' != path[0])
         return;
     if (GBA_ERR_PERM == status)

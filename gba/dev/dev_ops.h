@@ -39,7 +39,7 @@ struct gba_membership {
 #define GBA_FLAG_STRIDE 128u
 
 struct gba_dev_ops {
-    const char *name; /* "cdev", "sim" */
+    const char *name; /* "cdev", "sim", "switch" */
 
     /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _BUSY or
      * _IO. */
@@ -48,7 +48,7 @@ struct gba_dev_ops {
     void (*close)(struct gba_dev *dev);
 
     /* The device path of an open file. link: the target of a link in /proc/PID/fd. Returns false if
-     * the file is no device of this backend. */
+     * the file is no device of this backend. NULL: no file shows it. */
     bool (*identify)(const char *link, char *path, size_t len);
 
     /* Set all of info but its path. Returns GBA_OK or _IO. */
@@ -77,7 +77,8 @@ struct gba_dev_ops {
      * fail: a dead device holds nothing. */
     void (*leave)(struct gba_membership *membership);
 
-    /* Read the registers of the group. Returns GBA_OK, _STALE, _RECLAIMED, _DEAD or _IO. */
+    /* Read the registers of the group. Returns GBA_OK, _STALE, _RECLAIMED, _DEAD or _IO, or
+     * GBA_INPROGRESS: the device has not answered yet, and the caller calls again later. */
     gba_status_t (*inspect)(struct gba_membership *membership, gba_group_state_t *state);
 
     /* Arrive, for a membership without a mapped doorbell. Releases all earlier stores. The arrival
@@ -116,5 +117,6 @@ struct gba_dev_ops {
 
 extern const struct gba_dev_ops gba_dev_cdev;
 extern const struct gba_dev_ops gba_dev_sim;
+extern const struct gba_dev_ops gba_dev_switch;
 
 #endif

@@ -23,9 +23,17 @@ static char *string_copy(const char *text)
     return NULL == text ? NULL : strdup(text);
 }
 
+/* The backend of a path that is not GBA_DEV_NONE. */
+static const struct gba_dev_ops *ops_of(enum gba_dev_kind kind)
+{
+    if (GBA_DEV_SIM == kind)
+        return &gba_dev_sim;
+    return GBA_DEV_SWITCH == kind ? &gba_dev_switch : &gba_dev_cdev;
+}
+
 gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gba_device_t **device)
 {
-    static const gba_device_attr_t no_attr = {NULL};
+    static const gba_device_attr_t no_attr = {.job = NULL};
     struct gba_dev_path parsed;
     const struct gba_dev_ops *ops;
     gba_device_info_t info;
@@ -41,7 +49,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     }
     if (GBA_DEV_NONE == parsed.kind)
         return GBA_ERR_NO_DEVICE;
-    ops = GBA_DEV_SIM == parsed.kind ? &gba_dev_sim : &gba_dev_cdev;
+    ops = ops_of(parsed.kind);
 
     d = calloc(1, sizeof *d);
     if (NULL == d)

@@ -63,6 +63,17 @@ static gba_status_t files_list(struct listing *listing)
     return status;
 }
 
+/* The switch that the system has started. The connections of processes do not show the paths of
+ * other switches. */
+static gba_status_t switch_list(struct listing *listing)
+{
+    struct stat st;
+
+    if (0 != stat(GBA_SWITCH_SOCKET, &st) || !S_ISSOCK(st.st_mode))
+        return GBA_OK;
+    return NULL == entry_get(listing, "switch:" GBA_SWITCH_SOCKET) ? GBA_ERR_NOMEM : GBA_OK;
+}
+
 /* The device behind an open file. Only a simulator of this user can be opened. */
 static bool link_identify(const char *link, bool own, char *path, size_t len)
 {
@@ -132,6 +143,8 @@ gba_status_t gba_device_list(gba_device_found_t **list, size_t *count)
     const struct dirent *entry;
     DIR *proc = opendir("/proc");
 
+    if (GBA_OK == status)
+        status = switch_list(&listing);
     if (NULL == proc) {
         gba_log(GBA_LOG_ERROR, "cannot read /proc: %s", strerror(errno));
         status = GBA_ERR_IO;

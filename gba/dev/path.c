@@ -18,9 +18,9 @@
 #define SHOWN        40
 #define OPTION_SHOWN 24
 
-#define ALLOWED                                                                  \
-    "allowed: an absolute path such as /dev/gba0, sim, sim:NAME, each sim with " \
-    "?OPTION=VALUE&..., "                                                        \
+#define ALLOWED                                                                            \
+    "allowed: an absolute path such as /dev/gba0, switch:/path, switch://host:port, sim, " \
+    "sim:NAME, each sim with ?OPTION=VALUE&..., "                                          \
     "or none"
 
 struct option {
@@ -219,6 +219,49 @@ static bool is_sim(const char *text)
     return 0 == strncmp(text, "sim", 3) && ('\0' == text[3] || ':' == text[3] || '?' == text[3]);
 }
 
+/* Parse what follows "switch://": HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT. */
+static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
+                              struct gba_dev_path *path)
+{
+    const bool brackets = '[' == rest[0]; /* an address of IPv6 has colons */
+    const char *host = rest + brackets;
+    const size_t len = strcspn(host, brackets ? "]" : ":");
+    const char *port = host + len;
+    unsigned long number = 0;
+    char *end;
+
+    if (brackets && ']' == *port)
+        port++;
+    else if (brackets)
+        port = "?";
+    if (0 == len || len > GBA_SWITCH_HOST_MAX || len > strcspn(host, "/?#@ \t"))
+        return refuse(parse, "after \"switch://\" comes HOST or HOST:PORT");
+    if ('\0' != *port) {
+        number = ':' == *port && isdigit((unsigned char)port[1]) ? strtoul(port + 1, &end, 10) : 0;
+        if (0 == number || number > UINT16_MAX || '\0' != *end)
+            return refuse(parse, "after the host comes \":PORT\", 1 to 65535, or nothing");
+    }
+    memcpy(path->host, host, len);
+    path->port = (uint32_t)number;
+    return GBA_OK;
+}
+
+/* Parse what follows "switch:": an absolute path, or "//" with a host. */
+static gba_status_t switch_parse(const struct parse *parse, const char *rest,
+                                 struct gba_dev_path *path)
+{
+    path->kind = GBA_DEV_SWITCH;
+    if (0 == strncmp(rest, "//", 2))
+        return tcp_parse(parse, rest + 2, path);
+    if ('/' != rest[0] || '\0' == rest[1])
+        return refuse(parse, "after \"switch:\" comes the absolute path of the socket of "
+                             "gba-switchd, or //HOST:PORT");
+    if (strlen(rest) > GBA_SWITCH_FILE_MAX)
+        return refuse(parse, "the path of a socket has at most %d characters", GBA_SWITCH_FILE_MAX);
+    strcpy(path->file, rest);
+    return GBA_OK;
+}
+
 gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,
                                 size_t len)
 {
@@ -236,6 +279,8 @@ gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, cha
         strcpy(parsed.file, text);
     } else if (is_sim(text)) {
         status = sim_parse(&parse, text + 3, &parsed);
+    } else if (0 == strncmp(text, "switch:", 7)) {
+        status = switch_parse(&parse, text + 7, &parsed);
     } else {
         status = refuse(&parse, "not a device; " ALLOWED);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text that names a device: "/dev/gba0", "sim", "sim:NAME?option=value&option=value", "none".
+ * The text that names a device: "/dev/gba0", "switch:/path", "switch://host:port", "sim",
+ * "sim:NAME?option=value&option=value", "none".
  */
 #ifndef GBA_DEV_PATH_H
 #define GBA_DEV_PATH_H
@@ -11,7 +12,16 @@
 
 #define GBA_SIM_KEY_JOB 16 /* digits of a job's number; a process has at most 10 */
 
-enum gba_dev_kind { GBA_DEV_NONE, GBA_DEV_CDEV, GBA_DEV_SIM };
+/* The socket of a gba-switchd that the system has started. */
+#define GBA_SWITCH_SOCKET "/run/gba/switch.sock"
+
+/* Longest path of a Unix socket: the size of sun_path, without the end. */
+#define GBA_SWITCH_FILE_MAX 107
+
+/* Longest name or address of a host. */
+#define GBA_SWITCH_HOST_MAX 253
+
+enum gba_dev_kind { GBA_DEV_NONE, GBA_DEV_CDEV, GBA_DEV_SIM, GBA_DEV_SWITCH };
 
 /*
  * Options of the simulator. An option that is not given is 0. A fault with "every nth" is off at 0.
@@ -40,7 +50,12 @@ struct gba_sim_options {
 
 struct gba_dev_path {
     enum gba_dev_kind kind;
-    char file[256]; /* GBA_DEV_CDEV */
+    /* GBA_DEV_CDEV; or GBA_DEV_SWITCH: the Unix socket of gba-switchd, "" for TCP. */
+    char file[256];
+    /* GBA_DEV_SWITCH: name or address of the host, without brackets, "" for a Unix socket; and the
+     * port number of TCP, 0: the default one. */
+    char host[GBA_SWITCH_HOST_MAX + 1];
+    uint32_t port;
     /* GBA_DEV_SIM; "" = the simulator of the job; "@KEY" = the existing simulator of the job with
      * that number (GBA_SIM_KEY_JOB hexadecimal digits) or of the process with that number. */
     char name[GBA_SIM_NAME_MAX + 1];

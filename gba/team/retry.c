@@ -77,6 +77,11 @@ void gba_retry_later(struct gba_retry *retry, uint64_t now)
     retry->loss = GBA_LOSS_NONE;
 }
 
+void gba_retry_again(struct gba_retry *retry, uint64_t now)
+{
+    retry->due = now + GBA_RETRY_AGAIN;
+}
+
 bool gba_retry_read(struct gba_retry *retry, uint64_t now, enum gba_loss loss)
 {
     if (GBA_LOSS_NONE != loss && loss != retry->loss) {

@@ -29,6 +29,9 @@
  */
 #define GBA_RETRY_MEMBER 10000u
 
+/* Time between two looks for the answer of a device that has not answered yet. */
+#define GBA_RETRY_AGAIN 1000000u
+
 /* What the registers show of this member's round. */
 enum gba_loss { GBA_LOSS_NONE, GBA_LOSS_ARRIVAL, GBA_LOSS_RELEASE };
 
@@ -51,6 +54,11 @@ void gba_retry_begin(struct gba_retry *retry, uint64_t now, uint32_t members, ui
 
 /* Set the time of the next reading; the registers could not be read, or not for a loss. */
 void gba_retry_later(struct gba_retry *retry, uint64_t now);
+
+/* The device has not answered yet: look again soon. The pause and what the last reading showed
+ * stay.
+ */
+void gba_retry_again(struct gba_retry *retry, uint64_t now);
 
 /*
  * A reading shows `loss`. Set the time of the next reading. Returns whether to resend the arrival:

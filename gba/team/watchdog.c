@@ -219,8 +219,8 @@ static void watch_repair(struct gba_team *team, const gba_group_state_t *group, 
     gba_state_arrive(state);
 }
 
-/* Read the registers, if there are any. Returns GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED; or
- * GBA_INPROGRESS: they cannot be read. */
+/* Read the registers, if there are any. Returns GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED;
+ * GBA_ERR_IO: they cannot be read; or GBA_INPROGRESS: not yet. */
 static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *group)
 {
     gba_status_t status;
@@ -229,14 +229,15 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     if (NULL == team->path->group)
         return GBA_OK;
     status = gba_group_inspect(team->path->group, group);
-    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status)
+    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ||
+        GBA_INPROGRESS == status)
         return status;
     /* No reason to give up the round: the device may still release it. */
     if (!team->watchdog.inspect_failed)
         gba_log(GBA_LOG_ERROR, "%s: cannot read the registers of its group: %s", team->name,
                 gba_status_text(status));
     team->watchdog.inspect_failed = true;
-    return GBA_INPROGRESS;
+    return GBA_ERR_IO;
 }
 
 /*
@@ -338,7 +339,11 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
 
     watch_deaths(team);
     status = watch_inspect(team, &group);
-    if (stalled && (GBA_OK == status || GBA_INPROGRESS == status))
+    if (GBA_INPROGRESS == status) {
+        gba_retry_again(&team->watchdog.retry, now);
+        return GBA_INPROGRESS;
+    }
+    if (stalled && (GBA_OK == status || GBA_ERR_IO == status))
         stalled_report(team, GBA_OK == status ? &group : NULL, now);
     if (retry && GBA_OK == status)
         watch_repair(team, &group, now);

@@ -16,8 +16,10 @@ static const char usage[] =
     "       gba_info --version\n"
     "       gba_info --help\n"
     "\n"
-    "DEVICE: /dev/gbaN (default /dev/gba0), sim:NAME, or a path that --list prints. --path takes\n"
-    "the parameter device_path if there is no DEVICE. --json: JSON instead of lines.\n"
+    "DEVICE: /dev/gbaN (default /dev/gba0), sim:NAME, switch:/PATH, switch://HOST:PORT, or a path\n"
+    "that --list prints. --path takes the parameter device_path if there is no DEVICE. --json: "
+    "JSON\n"
+    "instead of lines.\n"
     "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed.\n";
 
 enum mode { MODE_SHOW, MODE_LIST, MODE_TEST, MODE_PARAMS, MODE_PATH, MODE_VERSION, MODE_HELP };

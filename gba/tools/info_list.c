@@ -87,7 +87,8 @@ static void list_device(const gba_device_found_t *found)
                         info.groups);
         }
     }
-    list_processes(found);
+    if (0 != strncmp(found->path, "switch:", 7)) /* its connections do not show their processes */
+        list_processes(found);
     report_end();
 }
 

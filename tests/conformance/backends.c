@@ -24,7 +24,7 @@ static void cdev_run(void)
     fake_kernel_run();
 }
 
-const struct conf_backend conf_cdev = {
+static const struct conf_backend conf_cdev = {
     .name = "cdev on a fake kernel",
     .path = FAKE_KERNEL_PATH,
     .ops = &gba_dev_cdev,
@@ -35,8 +35,16 @@ const struct conf_backend conf_cdev = {
 };
 
 /* Without a name and a job, the simulator serves this process alone. */
-const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
+static const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
 
 /* The simulator with release stores that come late and in any order. */
-const struct conf_backend conf_sim_slow = {
+static const struct conf_backend conf_sim_slow = {
     .name = "sim with latency", .path = "sim?latency=2us&jitter=3us", .ops = &gba_dev_sim};
+
+const struct conf_backend *const conf_backends[] = {&conf_bare, &conf_sim, &conf_sim_slow,
+                                                    &conf_cdev, NULL};
+
+int conf_prepare(void)
+{
+    return 0;
+}

@@ -135,8 +135,13 @@ gba_group_state_t conf_inspect(struct conf *conf, struct gba_membership *members
 {
     gba_group_state_t state;
 
+    gba_status_t status;
+
     memset(&state, 0, sizeof state);
-    assert_int_equal(conf->ops->inspect(membership, &state), GBA_OK);
+    do
+        status = conf->ops->inspect(membership, &state);
+    while (GBA_INPROGRESS == status);
+    assert_int_equal(status, GBA_OK);
     return state;
 }
 

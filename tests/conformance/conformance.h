@@ -28,9 +28,16 @@ struct conf_backend {
     bool flag_at_join; /* a join gives the device the flag, and map_flag only maps it */
     /* Run the steps that hardware does by itself; NULL: the backend needs no call. */
     void (*run)(void);
+    /* The device has ports [DEV-5]: it has NOTIFY, and a member that left cannot arrive [ARR-7]. */
+    bool ports;
 };
 
-extern const struct conf_backend conf_bare, conf_sim, conf_sim_slow, conf_cdev;
+extern const struct conf_backend conf_bare;
+
+/* The backends that a program tests; NULL ends the list. conf_prepare returns an exit status for
+ * the program if they cannot be had here, else 0. */
+extern const struct conf_backend *const conf_backends[];
+int conf_prepare(void);
 
 /* The open device of a test. */
 struct conf {

@@ -7,8 +7,6 @@
 
 #define TESTS_MAX 64
 
-static const struct conf_backend *const backends[] = {&conf_bare, &conf_sim, &conf_sim_slow,
-                                                      &conf_cdev};
 static const struct conf_test *const suites[] = {conf_life_tests, conf_round_tests,
                                                  conf_register_tests};
 
@@ -79,10 +77,12 @@ static void ignore_line(void *ctx, gba_log_level_t level, const char *line)
 
 int main(void)
 {
-    int failed = 0;
+    int failed = 0, status = conf_prepare();
 
+    if (0 != status)
+        return status;
     gba_log_set(ignore_line, NULL, GBA_LOG_WARN);
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
-        failed += run_backend(backends[i]);
+    for (size_t i = 0; NULL != conf_backends[i]; i++)
+        failed += run_backend(conf_backends[i]);
     return 0 == failed ? 0 : 1;
 }

@@ -98,7 +98,8 @@ static void one_group_changes_hands(void **state)
 /* The number of a job is the same in all its processes, and differs from that of other jobs. */
 static void jobs(void **state)
 {
-    static const gba_device_attr_t attr[] = {{"123.0"}, {"123.0"}, {"124.0"}, {NULL}};
+    static const gba_device_attr_t attr[] = {
+        {.job = "123.0"}, {.job = "123.0"}, {.job = "124.0"}, {.job = NULL}};
     struct gba_dev *dev[4];
     gba_group_handle_t handle;
 

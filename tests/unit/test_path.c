@@ -65,6 +65,54 @@ static void kinds(void **state)
     assert_int_equal(parsed.sim.full, 1);
 }
 
+static void switches(void **state)
+{
+    static const char *const bad_files[] = {"switch:", "switch:/", "switch:socket", "switch:?a=1"};
+    static const char *const bad_hosts[] = {"switch://",    "switch://:7",  "switch:///socket",
+                                            "switch://a/b", "switch://u@h", "switch://[]",
+                                            "switch://::1"};
+    static const char *const bad_ports[] = {"switch://h:",    "switch://h:0",  "switch://h:65536",
+                                            "switch://h:-1",  "switch://h:7x", "switch://[::1",
+                                            "switch://[::1]7"};
+    char text[300];
+
+    (void)state;
+    accepts("switch:/run/gba/switch.sock");
+    assert_int_equal(parsed.kind, GBA_DEV_SWITCH);
+    assert_string_equal(parsed.file, "/run/gba/switch.sock");
+    assert_string_equal(parsed.host, "");
+    accepts("switch://host.example-1");
+    assert_int_equal(parsed.kind, GBA_DEV_SWITCH);
+    assert_string_equal(parsed.host, "host.example-1");
+    assert_string_equal(parsed.file, "");
+    assert_int_equal(parsed.port, 0);
+    accepts("switch://10.0.0.1:65535");
+    assert_string_equal(parsed.host, "10.0.0.1");
+    assert_int_equal(parsed.port, 65535);
+    accepts("switch://[fe80::1%eth0]:1");
+    assert_string_equal(parsed.host, "fe80::1%eth0");
+    assert_int_equal(parsed.port, 1);
+    accepts("switch://[::1]");
+    assert_string_equal(parsed.host, "::1");
+    for (size_t i = 0; i < sizeof bad_files / sizeof bad_files[0]; i++)
+        refuses(bad_files[i], "the absolute path of the socket of gba-switchd, or //HOST:PORT");
+    for (size_t i = 0; i < sizeof bad_hosts / sizeof bad_hosts[0]; i++)
+        refuses(bad_hosts[i], "after \"switch://\" comes HOST or HOST:PORT");
+    for (size_t i = 0; i < sizeof bad_ports / sizeof bad_ports[0]; i++)
+        refuses(bad_ports[i], "after the host comes \":PORT\", 1 to 65535, or nothing");
+    memset(text, 'x', sizeof text);
+    memcpy(text, "switch:/", 8);
+    text[7 + 107] = '\0';
+    accepts(text);
+    text[7 + 107] = 'x';
+    text[7 + 108] = '\0';
+    refuses(text, "the path of a socket has at most 107 characters");
+    memcpy(text, "switch://", 9);
+    text[7 + 108] = 'x';
+    text[9 + 254] = '\0';
+    refuses(text, "after \"switch://\" comes HOST or HOST:PORT");
+}
+
 /* Options of two simulators are compared as bytes. */
 static void equal_paths_are_equal_bytes(void **state)
 {
@@ -200,8 +248,9 @@ static void no_devices_at_all(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        refuses(texts[i], "not a device; allowed: an absolute path such as /dev/gba0, sim, "
-                          "sim:NAME, each sim with ?OPTION=VALUE&..., or none");
+        refuses(texts[i],
+                "not a device; allowed: an absolute path such as /dev/gba0, switch:/path, "
+                "switch://host:port, sim, sim:NAME, each sim with ?OPTION=VALUE&..., or none");
 }
 
 static void long_texts(void **state)
@@ -253,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds),
+        cmocka_unit_test(switches),
         cmocka_unit_test(equal_paths_are_equal_bytes),
         cmocka_unit_test(every_option),
         cmocka_unit_test(times_have_units),

@@ -56,6 +56,22 @@ static void test_the_first_reading_follows_the_rounds(void **state)
     }
 }
 
+/* A device that has not answered yet. */
+static void test_an_answer_is_awaited(void **state)
+{
+    struct gba_retry retry;
+
+    (void)state;
+    gba_retry_init(&retry, 0);
+    (void)first(&retry, 100);
+    assert_false(gba_retry_read(&retry, 100 * US, GBA_LOSS_ARRIVAL));
+    gba_retry_again(&retry, 200 * US);
+    assert_int_equal(retry.due, 1200 * US);
+    gba_retry_again(&retry, 1200 * US);
+    assert_int_equal(retry.due, 2200 * US);
+    assert_true(gba_retry_read(&retry, 2200 * US, GBA_LOSS_ARRIVAL)); /* nothing was forgotten */
+}
+
 static void test_a_resent_round_is_not_learned(void **state)
 {
     struct gba_retry retry;
@@ -342,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_reading_follows_the_rounds),
+        cmocka_unit_test(test_an_answer_is_awaited),
         cmocka_unit_test(test_a_resent_round_is_not_learned),
         cmocka_unit_test(test_large_groups_read_later),
         cmocka_unit_test(test_the_pauses_double),

@@ -27,7 +27,7 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
 {
     struct gba_common_device *device = &gba_common.device;
     char job[256];
-    gba_device_attr_t attr = {.job = job};
+    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
     bool tried;
 
     opal_mutex_lock(&gba_common.lock);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The backend for gba-switchd: device paths "switch:/path" and "switch://host:port". The process is
+ * one port of the switch, by one connection (protocol.h). It has no thread: the members poll.
+ *
+ *   client.c          the ops table: device and memberships
+ *   client_bus.c      arrivals, polls, sleeps, and accesses to registers
+ *   client_link.c     the stream: output, input, and the answers that are awaited
+ *   client_connect.c  connects, and shows the secret
+ *
+ * Why a connection for each process: the kernel closes it when the process dies, so the switch
+ * takes back what the process held, and no other process of the host is affected. A connection that
+ * processes share needs a lock in shared memory and a process that lives longest.
+ *
+ * Guarantees. The stream keeps the order of messages in both directions. So a read of a register
+ * follows every arrival that was sent before, and an answer follows every release that the switch
+ * made before it. A lost connection does not come back: from then on the device is dead for this
+ * process, also if the switch runs again.
+ *
+ * NOTIFY is not used: a release is a message of the connection, and wakes a member that sleeps
+ * there.
+ */
+#ifndef GBA_SIM_SWITCH_CLIENT_H
+#define GBA_SIM_SWITCH_CLIENT_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "gba/dev/dev_ops.h"
+#include "gba/spec/gba_regs.h"
+#include "sim/switch/protocol.h"
+
+/* A switch that does not answer a request in this time, in ns, is dead. It is longer than a busy or
+ * stopped switch or a short interruption of the network takes, and shorter than a user's patience.
+ */
+#define GBA_CLIENT_SILENCE UINT64_C(10000000000)
+
+/* Bytes of input that are received at once. */
+#define GBA_CLIENT_INPUT (512u * GBA_SWITCH_MESSAGE_BYTES)
+
+/*
+ * Requests that are sent together, so that no other request of the process comes between them. An
+ * answer replaces the message that it answers. A batch belongs to its maker, or, once it is
+ * abandoned, to the link.
+ */
+struct gba_client_batch {
+    struct gba_client_batch *next;
+    gba_status_t status; /* GBA_INPROGRESS, GBA_OK or GBA_ERR_DEAD */
+    bool abandoned;      /* the link frees it */
+    uint64_t sent;       /* gba_clock_ns */
+    uint32_t count, next_answer;
+    struct gba_switch_message message[];
+};
+
+struct gba_client_membership {
+    struct gba_membership membership;
+    struct gba_client *client;
+    uint64_t address;                    /* in the release table; no other membership has it */
+    struct gba_client_batch *inspection; /* reads of the registers, without all answers so far */
+};
+
+/* Messages that are not sent yet. */
+struct gba_client_output {
+    uint8_t *bytes;
+    size_t size, begin, end; /* bytes[begin] to bytes[end - 1] */
+};
+
+struct gba_client {
+    struct gba_dev dev;
+    char name[300]; /* the device path, for messages */
+    pid_t owner;    /* a child of fork must not touch the connection */
+    int file;
+    uint32_t groups, version;
+    uint8_t uuid[GBA_UUID_SIZE];
+    uint64_t job;
+    gba_word_t dead;            /* 1: the connection is lost, for good */
+    pthread_mutex_t alloc_lock; /* counting groups and allocating one are one step */
+    pthread_mutex_t lock;       /* of all below; held for system calls that do not block */
+    pthread_cond_t moved;       /* the thread that waits at the connection has dispatched input */
+    bool receiving;             /* a thread waits at the connection; no other one receives */
+    uint64_t address;           /* of the newest membership */
+    uint16_t tag;               /* of the newest request */
+    struct gba_client_output output;
+    uint32_t input_used;
+    uint8_t input[GBA_CLIENT_INPUT];
+    struct gba_client_batch *first, **last; /* batches without all answers, in the order sent */
+    /* Memberships by group and member. An array of a group is made for its first membership. */
+    struct gba_client_membership **member[GBA_GROUPS];
+};
+
+/* --- client_connect.c --- */
+
+/*
+ * Connect to the switch: set file, groups, version and uuid of a client whose name and job are set.
+ * key_file: the file with the secret for TCP; NULL, "" or "none": as GBA_SWITCH_KEY_FILE in the
+ * environment. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO.
+ * Blocks for GBA_CLIENT_SILENCE at most, and as long as the resolver does.
+ */
+gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
+                                const char *key_file);
+
+/* --- client_link.c --- */
+
+/* Initialise what the lock guards. The memory is 0. Returns GBA_OK or GBA_ERR_NOMEM. */
+gba_status_t gba_link_init(struct gba_client *client);
+void gba_link_fini(struct gba_client *client);
+
+/* Whether this process is a child of fork, which must not touch the link. Thread-safe. */
+bool gba_link_is_child(const struct gba_client *client);
+
+/* Whether the connection is lost. Thread-safe. Orders nothing. */
+static inline bool gba_link_dead(const struct gba_client *client)
+{
+    return 0 != gba_word_load_relaxed(&client->dead);
+}
+
+/* The connection is lost; logs why. All batches end with GBA_ERR_DEAD. With the lock. */
+void gba_link_die(struct gba_client *client, const char *why);
+
+/* Queue one message without an answer, and send what the connection takes. Never blocks. With the
+ * lock. */
+void gba_link_post(struct gba_client *client, const struct gba_switch_message *message);
+
+/* Send what is queued, receive what has come, and dispatch it. Never blocks. With the lock. */
+void gba_link_move(struct gba_client *client);
+
+/* Wait for input, for `timeout` ns at most, and dispatch it. May return early. With the lock, which
+ * other threads can take meanwhile. */
+void gba_link_wait(struct gba_client *client, uint64_t timeout);
+
+/* A batch of that many messages, which the caller sets. Returns NULL: out of memory (logged). */
+struct gba_client_batch *gba_batch_new(uint32_t count);
+
+/* Send a batch, in which one message at least has an answer. Tags are set here. Never blocks.
+ * Thread-safe. */
+void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch);
+
+/* Wait for the answers, for `timeout` ns at most. Returns the status of the batch. Thread-safe. */
+gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *batch,
+                            uint64_t timeout);
+
+/* Give up a batch, with or without all answers. NULL is allowed. Thread-safe. */
+void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch);
+
+/* --- client_bus.c --- */
+
+/* Requests of a batch. */
+struct gba_switch_message gba_client_read(uint32_t address, unsigned width);
+struct gba_switch_message gba_client_write(uint32_t address, unsigned width, uint64_t value);
+
+/* Send one command, and wait for its result. *mailbox: a COMMAND; becomes the RESULT. Returns the
+ * status of the result, or GBA_ERR_DEAD or GBA_ERR_NOMEM. Thread-safe. */
+gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_message *mailbox);
+
+void gba_client_arrive(struct gba_membership *membership, uint64_t value);
+void gba_client_poll(struct gba_membership *membership);
+gba_status_t gba_client_failure(const struct gba_membership *membership);
+gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequence,
+                              uint64_t max_ns);
+gba_status_t gba_client_inspect(struct gba_membership *membership, gba_group_state_t *state);
+gba_status_t gba_client_reg_read(struct gba_dev *dev, uint32_t address, unsigned width,
+                                 uint64_t *value);
+gba_status_t gba_client_reg_write(struct gba_dev *dev, uint32_t address, unsigned width,
+                                  uint64_t value);
+
+#endif

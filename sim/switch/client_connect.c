@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connect to gba-switchd: the socket, the secret, and the greeting. */
+#define _GNU_SOURCE /* secure_getenv */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/log.h"
+#include "sim/switch/client.h"
+
+#define KEY_FILE "GBA_SWITCH_KEY_FILE"
+
+/* Time between two attempts while the queue of a Unix socket is full, in ms. */
+#define AGAIN_MS 10
+
+/* Log why the switch cannot be reached, and return the status for that errno. */
+static gba_status_t unreachable(const struct gba_client *client, int error)
+{
+    gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name, strerror(error));
+    return EACCES == error || EPERM == error ? GBA_ERR_PERM : GBA_ERR_IO;
+}
+
+/* Milliseconds until `due`, as poll takes them. */
+static int patience(uint64_t due)
+{
+    uint64_t now = gba_clock_ns();
+
+    return now >= due ? 0 : (int)((due - now) / 1000000u + 1);
+}
+
+/* Wait until the file is ready for the events. Returns 0 or an errno. */
+static int ready(int file, short events, uint64_t due)
+{
+    struct pollfd wait = {.fd = file, .events = events};
+    int count;
+
+    do
+        count = poll(&wait, 1, patience(due));
+    while (count < 0 && EINTR == errno);
+    if (count < 0)
+        return errno;
+    return 0 == count ? ETIMEDOUT : 0;
+}
+
+/* Connect a socket that does not block. Returns 0 or an errno. */
+static int socket_connect(int file, const struct sockaddr *address, socklen_t size, uint64_t due)
+{
+    socklen_t len = sizeof(int);
+    int error;
+
+    while (0 != connect(file, address, size)) {
+        if (EINPROGRESS == errno || EINTR == errno) {
+            error = ready(file, POLLOUT, due);
+            if (0 == error && 0 != getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &len))
+                error = errno;
+            return error;
+        }
+        if (EAGAIN != errno)
+            return errno;
+        if (0 == patience(due))
+            return ETIMEDOUT;
+        (void)poll(NULL, 0, AGAIN_MS);
+    }
+    return 0;
+}
+
+static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev_path *path,
+                                 uint64_t due)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int error;
+
+    /* The parser has checked the length. */
+    snprintf(address.sun_path, sizeof address.sun_path, "%.*s", (int)sizeof address.sun_path - 1,
+             path->file);
+    client->file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (client->file < 0)
+        return unreachable(client, errno);
+    error = socket_connect(client->file, (const struct sockaddr *)&address, sizeof address, due);
+    if (0 == error)
+        return GBA_OK;
+    close(client->file);
+    return unreachable(client, error);
+}
+
+/* The options of the connection. An arrival must not wait for the answer to an earlier message, and
+ * a network that takes no data for too long is lost. */
+static void tcp_options(int file)
+{
+    const unsigned silence_ms = (unsigned)(GBA_CLIENT_SILENCE / 1000000u);
+    const int on = 1;
+
+    (void)setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(file, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
+}
+
+static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_path *path,
+                                uint64_t due)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list, *a;
+    char port[12];
+    int error;
+
+    snprintf(port, sizeof port, "%u", 0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
+    error = getaddrinfo(path->host, port, &hints, &list);
+    if (0 != error) {
+        gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name,
+                EAI_SYSTEM == error ? strerror(errno) : gai_strerror(error));
+        return GBA_ERR_IO;
+    }
+    error = EHOSTUNREACH;
+    for (a = list; NULL != a; a = a->ai_next) {
+        client->file =
+            socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
+        error = client->file < 0 ? errno : 0;
+        if (0 != error)
+            continue;
+        tcp_options(client->file);
+        error = socket_connect(client->file, a->ai_addr, a->ai_addrlen, due);
+        if (0 == error)
+            break;
+        close(client->file);
+    }
+    freeaddrinfo(list);
+    return 0 == error ? GBA_OK : unreachable(client, error);
+}
+
+/* --- The secret --- */
+
+/* Whether only this user, or root, can have written and can read the file. Logs why not. */
+static bool key_private(int file, const char *name)
+{
+    struct stat st;
+
+    if (0 != fstat(file, &st)) {
+        gba_log(GBA_LOG_ERROR, "cannot read the key file %s: %s", name, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(st.st_mode) || 0 != (st.st_mode & (S_IRWXG | S_IRWXO)) ||
+        (st.st_uid != geteuid() && 0 != st.st_uid)) {
+        gba_log(GBA_LOG_ERROR,
+                "the key file %s is not private: it must be a regular file of this user, with mode "
+                "0600",
+                name);
+        return false;
+    }
+    return true;
+}
+
+static gba_status_t key_read(const char *name, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    gba_status_t status = GBA_ERR_PERM;
+    char text[2 * GBA_SWITCH_SECRET_BYTES + 2];
+    ssize_t len;
+    int file;
+
+    if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
+        name = secure_getenv(KEY_FILE);
+    if (NULL == name || '\0' == name[0]) {
+        gba_log(GBA_LOG_ERROR, "no key for gba-switchd over TCP: set switch_key_file, or " KEY_FILE
+                               " in the environment, to the file with the key");
+        return GBA_ERR_PERM;
+    }
+    file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) {
+        gba_log(GBA_LOG_ERROR, "cannot open the key file %s: %s", name, strerror(errno));
+        return GBA_ERR_PERM;
+    }
+    if (!key_private(file, name))
+        goto close_file;
+    len = read(file, text, sizeof text - 1);
+    text[len > 0 ? len : 0] = '\0';
+    if (gba_switch_secret_parse(text, secret))
+        status = GBA_OK;
+    else
+        gba_log(GBA_LOG_ERROR, "the key file %s has no key: it must have 32 hexadecimal digits",
+                name);
+    explicit_bzero(text, sizeof text);
+close_file:
+    close(file);
+    return status;
+}
+
+/* --- The greeting --- */
+
+static gba_status_t hello_send(const struct gba_client *client, const uint8_t *secret)
+{
+    const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
+                                             .code = GBA_SWITCH_PROTOCOL,
+                                             .group = GBA_SWITCH_MAGIC,
+                                             .member = (uint32_t)getpid(),
+                                             .generation = (uint32_t)geteuid(),
+                                             .value = client->job};
+    uint8_t bytes[3 * GBA_SWITCH_MESSAGE_BYTES];
+    struct gba_switch_message message;
+    char host[GBA_SWITCH_NAME_BYTES + 1] = "";
+    size_t len = 0;
+    ssize_t sent;
+
+    gba_switch_encode(&hello, bytes);
+    len += GBA_SWITCH_MESSAGE_BYTES;
+    if (NULL != secret) {
+        gba_switch_secret_set(&message, secret);
+        gba_switch_encode(&message, bytes + len);
+        len += GBA_SWITCH_MESSAGE_BYTES;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    gba_switch_name_set(&message, host);
+    gba_switch_encode(&message, bytes + len);
+    len += GBA_SWITCH_MESSAGE_BYTES;
+    /* A new connection takes that much at once. */
+    sent = send(client->file, bytes, len, MSG_NOSIGNAL);
+    explicit_bzero(bytes, sizeof bytes);
+    explicit_bzero(&message, sizeof message);
+    return (ssize_t)len == sent ? GBA_OK : unreachable(client, sent < 0 ? errno : EIO);
+}
+
+/* Receive one message, and no byte more. */
+static gba_status_t message_receive(const struct gba_client *client, uint64_t due,
+                                    struct gba_switch_message *message)
+{
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
+    size_t len = 0;
+
+    while (len < sizeof bytes) {
+        int error = ready(client->file, POLLIN, due);
+        ssize_t got;
+
+        if (0 != error)
+            return unreachable(client, error);
+        got = recv(client->file, bytes + len, sizeof bytes - len, 0);
+        if (0 == got)
+            return unreachable(client, ECONNRESET);
+        if (got < 0 && EINTR != errno && EAGAIN != errno)
+            return unreachable(client, errno);
+        len += got > 0 ? (size_t)got : 0;
+    }
+    if (gba_switch_decode(bytes, GBA_SWITCH_SERVER, message))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "%s is not a gba-switchd: invalid greeting", client->name);
+    return GBA_ERR_NOT_GBA;
+}
+
+static gba_status_t refusal_status(unsigned refusal)
+{
+    switch (refusal) {
+    case GBA_SWITCH_REFUSED_VERSION:
+        return GBA_ERR_VERSION;
+    case GBA_SWITCH_REFUSED_USER:
+    case GBA_SWITCH_REFUSED_SECRET:
+        return GBA_ERR_PERM;
+    case GBA_SWITCH_REFUSED_PORTS:
+        return GBA_ERR_BUSY;
+    default:
+        return GBA_ERR_IO;
+    }
+}
+
+static gba_status_t welcome_check(struct gba_client *client,
+                                  const struct gba_switch_message *message)
+{
+    uint64_t uuid[2];
+
+    if (GBA_SWITCH_ERROR == message->type) {
+        gba_log(GBA_LOG_ERROR, "gba-switchd at %s refused the connection: %s", client->name,
+                gba_switch_refusal_text(message->code));
+        return refusal_status(message->code);
+    }
+    if (GBA_SWITCH_WELCOME != message->type || 0 == message->group || message->group > GBA_GROUPS) {
+        gba_log(GBA_LOG_ERROR, "%s is not a gba-switchd: invalid greeting", client->name);
+        return GBA_ERR_NOT_GBA;
+    }
+    if (GBA_SWITCH_PROTOCOL != message->code || GBA_REGS_MAJOR != message->generation >> 16) {
+        gba_log(GBA_LOG_ERROR,
+                "gba-switchd at %s has protocol %u and registers of version %" PRIu32 ".%" PRIu32
+                ", not %u and %u.x",
+                client->name, message->code, message->generation >> 16,
+                message->generation & 0xFFFFu, GBA_SWITCH_PROTOCOL, GBA_REGS_MAJOR);
+        return GBA_ERR_VERSION;
+    }
+    client->groups = message->group;
+    client->version = message->generation;
+    uuid[0] = htole64(message->value); /* as gba_model_uuid: hosts of any byte order compare it */
+    uuid[1] = htole64(message->key);
+    memcpy(client->uuid, uuid, sizeof client->uuid);
+    return GBA_OK;
+}
+
+gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
+                                const char *key_file)
+{
+    const uint64_t due = gba_clock_ns() + GBA_CLIENT_SILENCE;
+    const bool tcp = '\0' != path->host[0];
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message message;
+    gba_status_t status = tcp ? key_read(key_file, secret) : GBA_OK;
+
+    if (GBA_OK != status)
+        return status;
+    status = tcp ? connect_tcp(client, path, due) : connect_unix(client, path, due);
+    if (GBA_OK != status)
+        goto forget;
+    status = hello_send(client, tcp ? secret : NULL);
+    if (GBA_OK == status)
+        status = message_receive(client, due, &message);
+    if (GBA_OK == status)
+        status = welcome_check(client, &message);
+    if (GBA_OK != status)
+        close(client->file);
+forget:
+    explicit_bzero(secret, sizeof secret);
+    return status;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The client of gba-switchd, against a scripted switch: refused greetings, answers that are wrong
+ * or missing, a full socket, sleeping threads, and a child of fork. The test sets the clock (the
+ * linker substitutes clock_gettime), so nothing here depends on speed.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "gba/dev/member.h"
+#include "tests/unit/log_catch.h"
+#include "tests/unit/switch_script.h"
+
+/* --- The clock --- */
+
+static gba_word_t clock_ahead; /* s, added to the clock */
+
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    int result = __real_clock_gettime(id, now);
+
+    now->tv_sec += (time_t)gba_word_load_relaxed(&clock_ahead);
+    return result;
+}
+
+/* --- Members --- */
+
+static gba_device_t *device;
+static gba_group_t *group[3];
+static struct gba_local_state *state_of[3];
+
+/* Open the device, and make a group with so many members, all of this process. */
+static void members_make(uint32_t members)
+{
+    gba_group_handle_t handle;
+
+    assert_int_equal(gba_device_init(script_path, NULL, &device), GBA_OK);
+    assert_int_equal(gba_allocate_group(device, members, &handle), GBA_OK);
+    for (uint32_t i = 0; i < members; i++) {
+        assert_int_equal(gba_join_group(device, &handle, i, &group[i]), GBA_OK);
+        assert_int_equal(gba_dma_map(group[i]), GBA_OK);
+        assert_int_equal(gba_local_state_init(group[i], 0, &state_of[i]), GBA_OK);
+    }
+    assert_int_equal(gba_configure_group(group[0], 0), GBA_OK);
+}
+
+static void members_end(uint32_t members)
+{
+    for (uint32_t i = 0; i < members; i++) {
+        gba_local_state_fini(state_of[i]);
+        gba_free_group(group[i]);
+    }
+    gba_device_fini(device);
+    script_join();
+}
+
+static uint64_t flag_of(uint32_t member)
+{
+    return gba_flag_load_acquire(group[member]->membership->flag);
+}
+
+/* Poll until the member is released, or the device is dead. */
+static gba_status_t await(uint32_t member)
+{
+    gba_device_info_t info = {.dead = false};
+
+    while (GBA_OK != gba_poll_release(state_of[member])) {
+        assert_int_equal(gba_device_query(device, &info), GBA_OK);
+        if (info.dead)
+            return GBA_ERR_DEAD;
+    }
+    return GBA_OK;
+}
+
+/* --- Greetings --- */
+
+static gba_status_t open_status(void (*serve)(int file))
+{
+    gba_status_t status;
+
+    log_forget();
+    script_start(serve);
+    status = gba_device_init(script_path, NULL, &device);
+    if (GBA_OK == status)
+        gba_device_fini(device);
+    script_join();
+    return status;
+}
+
+static struct gba_switch_message greeting;
+
+static void serve_greeting(int file)
+{
+    struct gba_switch_message message;
+
+    script_get(file, &message);
+    script_get(file, &message);
+    script_put(file, greeting);
+}
+
+static void serve_nothing(int file)
+{
+    struct gba_switch_message message;
+
+    script_get(file, &message);
+    script_get(file, &message);
+}
+
+static gba_status_t refusal(unsigned code)
+{
+    greeting = (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = (uint8_t)code};
+    return open_status(serve_greeting);
+}
+
+static void greetings(void **state)
+{
+    (void)state;
+    assert_int_equal(open_status(serve_nothing), GBA_ERR_IO);
+    assert_logged("cannot reach gba-switchd at switch:/");
+    assert_int_equal(refusal(GBA_SWITCH_REFUSED_USER), GBA_ERR_PERM);
+    assert_logged("refused the connection: the user");
+    assert_int_equal(refusal(GBA_SWITCH_REFUSED_VERSION), GBA_ERR_VERSION);
+    assert_int_equal(refusal(GBA_SWITCH_REFUSED_PORTS), GBA_ERR_BUSY);
+    assert_logged("all ports are in use");
+    assert_int_equal(refusal(GBA_SWITCH_REFUSED_SHUTDOWN), GBA_ERR_IO);
+    greeting = (struct gba_switch_message){.type = 99};
+    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
+    greeting = (struct gba_switch_message){.type = GBA_SWITCH_EVENT};
+    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
+    greeting = script_welcome();
+    greeting.group = GBA_GROUPS + 1;
+    assert_int_equal(open_status(serve_greeting), GBA_ERR_NOT_GBA);
+    greeting = script_welcome();
+    greeting.generation += 1u << 16;
+    assert_int_equal(open_status(serve_greeting), GBA_ERR_VERSION);
+    greeting = script_welcome();
+    greeting.code++;
+    assert_int_equal(open_status(serve_greeting), GBA_ERR_VERSION);
+}
+
+static void no_switch(void **state)
+{
+    char text[160];
+
+    (void)state;
+    log_forget();
+    assert_int_equal(gba_device_init("switch:/nonexistent/socket", NULL, &device), GBA_ERR_IO);
+    assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: No such file");
+    gba_device_advice("switch:/nonexistent/socket", GBA_ERR_IO, text, sizeof text);
+    assert_non_null(strstr(text, "Start gba-switchd"));
+}
+
+/* --- The key file --- */
+
+static gba_status_t key_status(const char *text, mode_t mode)
+{
+    char file[80];
+    gba_status_t status;
+    int key;
+
+    snprintf(file, sizeof file, "%s/key", script_dir);
+    key = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(key >= 0);
+    assert_int_equal(write(key, text, strlen(text)), strlen(text));
+    assert_int_equal(fchmod(key, mode), 0);
+    close(key);
+    setenv("GBA_SWITCH_KEY_FILE", file, 1);
+    log_forget();
+    /* Nothing listens at port 1, so a good key leads to a refused connection. */
+    status = gba_device_init("switch://127.0.0.1:1", NULL, &device);
+    assert_null(strstr(log_last, "0123456789abcdef"));
+    unlink(file);
+    unsetenv("GBA_SWITCH_KEY_FILE");
+    return status;
+}
+
+static void key_files(void **state)
+{
+    const char key[] = "0123456789abcdef0123456789abcdef\n";
+
+    (void)state;
+    unsetenv("GBA_SWITCH_KEY_FILE");
+    log_forget();
+    assert_int_equal(gba_device_init("switch://127.0.0.1:1", NULL, &device), GBA_ERR_PERM);
+    assert_logged("GBA_SWITCH_KEY_FILE");
+    assert_int_equal(key_status(key, 0600), GBA_ERR_IO);
+    assert_logged("cannot reach gba-switchd at switch://127.0.0.1:1: Connection refused");
+    assert_int_equal(key_status(key, 0400), GBA_ERR_IO);
+    assert_int_equal(key_status(key, 0640), GBA_ERR_PERM);
+    assert_logged("is not private");
+    assert_int_equal(key_status(key, 0604), GBA_ERR_PERM);
+    assert_int_equal(key_status(key + 2, 0600), GBA_ERR_PERM);
+    assert_logged("32 hexadecimal digits");
+    assert_int_equal(key_status("", 0600), GBA_ERR_PERM);
+}
+
+/* --- Barriers --- */
+
+/* Answer everything, and release each member that arrives, after stores that reach nobody. */
+static void serve_alone(int file)
+{
+    struct gba_switch_message message;
+
+    script_greet(file);
+    while (script_get(file, &message)) {
+        struct gba_switch_message stray = {.type = GBA_SWITCH_RELEASE,
+                                           .group = SCRIPT_GROUP,
+                                           .member = message.member,
+                                           .value = message.value + 1,
+                                           .key = 8000};
+
+        if (script_answer(file, message))
+            continue;
+        script_put(file, stray); /* of an earlier team: another address */
+        stray.member = GBA_MEMBERS_MAX - 1;
+        script_put(file, stray);
+        stray.member = UINT32_MAX;
+        script_put(file, stray);
+        stray.group = SCRIPT_GROUP + 1;
+        script_put(file, stray);
+        stray.group = UINT32_MAX;
+        script_put(file, stray);
+        script_put(file, (struct gba_switch_message){.type = GBA_SWITCH_EVENT,
+                                                     .group = SCRIPT_GROUP,
+                                                     .value = GBA_IRQ_PORT_DOWN});
+        script_release(file, message.member, (uint32_t)message.value);
+    }
+}
+
+static void rounds(void **state)
+{
+    (void)state;
+    script_start(serve_alone);
+    members_make(3);
+    for (uint32_t round = 1; round <= 100; round++)
+        for (uint32_t i = 0; i < 3; i++) {
+            gba_send_arrival(state_of[i]);
+            assert_int_equal(await(i), GBA_OK);
+            assert_int_equal(flag_of(i), round);
+        }
+    members_end(3);
+}
+
+/* --- A hostile switch --- */
+
+static void serve_greeting_late(int file)
+{
+    struct gba_switch_message message;
+
+    script_greet(file);
+    while (script_get(file, &message) && GBA_SWITCH_ARRIVE != message.type)
+        script_answer(file, message);
+    script_put(file, greeting);
+    /* Whatever it was: the client leaves this connection. */
+    while (script_get(file, &message))
+        ;
+}
+
+static void dies_of(struct gba_switch_message message)
+{
+    gba_group_state_t registers;
+
+    greeting = message;
+    script_start(serve_greeting_late);
+    members_make(1);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(await(0), GBA_ERR_DEAD);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+    gba_resend_arrival(state_of[0]);
+    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    assert_int_equal(flag_of(0), 0);
+    members_end(1);
+}
+
+static void hostile_messages(void **state)
+{
+    (void)state;
+    dies_of((struct gba_switch_message){.type = 0});
+    dies_of((struct gba_switch_message){.type = 200});
+    dies_of((struct gba_switch_message){.type = GBA_SWITCH_ARRIVE});
+    dies_of((struct gba_switch_message){.type = GBA_SWITCH_EVENT, .key = 1});
+    dies_of((struct gba_switch_message){.type = GBA_SWITCH_RELEASE, .value = 1ull << 32});
+    dies_of((struct gba_switch_message){.type = GBA_SWITCH_VALUE});
+    dies_of((struct gba_switch_message){.type = GBA_SWITCH_RESULT, .code = 200});
+    dies_of(script_welcome());
+    dies_of(
+        (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SHUTDOWN});
+}
+
+/* --- A switch that reads nothing for some time --- */
+
+static gba_word_t gate; /* 0: closed */
+
+static void gate_pass(void)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+
+    while (0 == gba_word_load_acquire(&gate))
+        nanosleep(&pause, NULL);
+}
+
+#define CROWD 20000u /* arrivals, more than a socket holds */
+
+static uint32_t crowd_seen;
+
+static void serve_gate(int file)
+{
+    struct gba_switch_message message;
+    uint32_t expected = 0;
+
+    script_greet(file);
+    do
+        if (!script_get(file, &message))
+            return;
+    while (script_answer(file, message));
+    gate_pass();
+    do {
+        if (GBA_SWITCH_ARRIVE == message.type && message.value == ++expected)
+            crowd_seen++;
+        else if (GBA_SWITCH_ARRIVE != message.type)
+            script_answer(file, message);
+        if (CROWD == message.value)
+            script_release(file, 0, CROWD);
+    } while (script_get(file, &message));
+}
+
+static void a_full_socket(void **state)
+{
+    (void)state;
+    crowd_seen = 0;
+    gba_word_store_relaxed(&gate, 0);
+    script_start(serve_gate);
+    members_make(1);
+    for (uint32_t i = 0; i < CROWD; i++) { /* does not block */
+        gba_send_arrival(state_of[0]);
+        assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    }
+    gba_word_store_release(&gate, 1);
+    while (GBA_OK != gba_poll_release(state_of[0]))
+        ;
+    members_end(1);
+    assert_int_equal(crowd_seen, CROWD); /* all, and in order */
+}
+
+/* A stopped switch: the registers cannot be read, and after GBA_CLIENT_SILENCE it is dead. */
+static void a_silent_switch(void **state)
+{
+    gba_group_state_t registers = {.members = 0};
+
+    (void)state;
+    gba_word_store_relaxed(&gate, 0);
+    script_start(serve_gate);
+    members_make(1);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
+    gba_word_store_relaxed(&clock_ahead, 5);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
+    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    gba_word_store_relaxed(&clock_ahead, 11);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+    gba_word_store_relaxed(&clock_ahead, 0);
+    gba_word_store_release(&gate, 1);
+    members_end(1);
+}
+
+/* A switch that continues in time. */
+static void a_stopped_switch(void **state)
+{
+    gba_group_state_t registers = {.members = 0};
+    gba_status_t status;
+
+    (void)state;
+    gba_word_store_relaxed(&gate, 0);
+    script_start(serve_gate);
+    members_make(1);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
+    gba_word_store_release(&gate, 1);
+    while (GBA_INPROGRESS == (status = gba_group_inspect(group[0], &registers)))
+        ;
+    assert_int_equal(status, GBA_OK);
+    assert_int_equal(registers.members, 1);
+    members_end(1);
+}
+
+/* --- Sleeping --- */
+
+#define SLEEP_ROUNDS 200u
+#define SLEEPERS     3u
+
+static void serve_all(int file)
+{
+    struct gba_switch_message message;
+    uint32_t arrived = 0, first = 0;
+
+    script_greet(file);
+    while (script_get(file, &message)) {
+        if (script_answer(file, message) || ++arrived % SLEEPERS != 0)
+            continue;
+        first++; /* each member is the first one in its turn */
+        for (uint32_t i = 0; i < SLEEPERS; i++)
+            script_release(file, (first + i) % SLEEPERS, (uint32_t)message.value);
+    }
+}
+
+static uint64_t clock_now(void)
+{
+    struct timespec now;
+
+    __real_clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The number of sleeps that only their timeout ended. */
+static void *sleeper(void *arg)
+{
+    const uint32_t member = (uint32_t)(uintptr_t)arg;
+    struct gba_membership *membership = group[member]->membership;
+    uintptr_t missed = 0;
+
+    for (uint32_t round = 1; round <= SLEEP_ROUNDS; round++) {
+        gba_send_arrival(state_of[member]);
+        for (;;) {
+            uint64_t began = clock_now();
+
+            if (GBA_OK == gba_poll_release(state_of[member]))
+                break;
+            (void)membership->dev->ops->sleep(membership, round, 500000000);
+            missed += clock_now() - began >= 490000000 && round == flag_of(member);
+        }
+    }
+    return (void *)missed;
+}
+
+/* Threads that sleep on one connection: no release is taken away from a sleeping member. */
+static void sleeping_threads(void **state)
+{
+    pthread_t thread[SLEEPERS];
+    void *missed;
+
+    (void)state;
+    script_start(serve_all);
+    members_make(SLEEPERS);
+    for (uint32_t i = 0; i < SLEEPERS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, sleeper, (void *)(uintptr_t)i), 0);
+    for (uint32_t i = 0; i < SLEEPERS; i++) {
+        assert_int_equal(pthread_join(thread[i], &missed), 0);
+        /* A machine that stands still for half a second is no error, but not in every tenth round.
+         */
+        assert_true((uintptr_t)missed < SLEEP_ROUNDS / 10);
+    }
+    members_end(SLEEPERS);
+}
+
+/* --- Children --- */
+
+static void child_of_fork(void **state)
+{
+    gba_group_state_t registers;
+    gba_group_handle_t handle;
+    pid_t child;
+    int status;
+
+    (void)state;
+    script_start(serve_alone);
+    members_make(1);
+    child = fork();
+    if (0 == child) {
+        gba_send_arrival(state_of[0]); /* must not reach the switch */
+        status = GBA_INPROGRESS != gba_poll_release(state_of[0]);
+        status += GBA_ERR_DEAD != gba_group_inspect(group[0], &registers);
+        status += GBA_ERR_DEAD != gba_allocate_group(device, 1, &handle);
+        gba_local_state_fini(state_of[0]);
+        gba_free_group(group[0]);
+        gba_device_fini(device);
+        _exit(status);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_OK);
+    assert_int_equal(flag_of(0), 0);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(await(0), GBA_OK);
+    members_end(1);
+}
+
+static int setup(void **state)
+{
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    return script_setup(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(greetings),        cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),        cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages), cmocka_unit_test(a_full_socket),
+        cmocka_unit_test(a_silent_switch),  cmocka_unit_test(a_stopped_switch),
+        cmocka_unit_test(sleeping_threads), cmocka_unit_test(child_of_fork),
+    };
+
+    return cmocka_run_group_tests(tests, setup, script_teardown);
+}
