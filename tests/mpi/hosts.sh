@@ -222,6 +222,7 @@ all_hosts() {
     fi
     test_case "hosts$hosts-disabled" disabled
     test_case "hosts$hosts-above-han" above_han
+    all_switch_hosts
     if [ "$hosts" -eq 4 ]; then
         test_alone "hosts$hosts-node-v1-128" spans_with 32 node-v1 node many 20
         test_alone "hosts$hosts-flat-v2-128" spans_with 32 flat-v2 slot many 20

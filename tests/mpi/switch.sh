@@ -1,0 +1,243 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Cases on gba-switchd: on one host over a Unix socket and TCP, and on several hosts over TCP. The daemon
+# loses messages, is killed, started again and stopped, and the link of a host is cut. run sources this
+# file.
+# shellcheck disable=SC2154,SC2034 # variables of run, read and set
+
+# unix | tcp: options for that device path. (Between hosts, $selection shows the paths.)
+switch_options() {
+    path_options "${!1}"
+    [ -z "${HOSTS-}" ] || path=("${path[@]:3}")
+    path+=(-x GBA_SWITCH_KEY_FILE)
+}
+
+# TRANSPORT RANKS PROGRAM [ARGUMENT...]
+switch_right() {
+    local transport=$1 ranks=$2
+    shift 2
+    limit 120
+    switch_start 127.0.0.1
+    switch_options "$transport"
+    job "${path[@]}" -np "$ranks" -- "$@"
+    lines 0 '^FAIL'
+    took switch
+    total_is errors -eq 0
+    groups_return
+}
+
+# LATENCY: a switch that is slow, or that loses arrivals and releases.
+switch_mended() {
+    limit 120
+    switch_start 127.0.0.1 --latency "$1"
+    switch_options unix
+    job "${path[@]}" -np 4 -- early_exit 100
+    took switch
+    total_is errors -eq 0
+    total_is failovers -eq 0
+}
+
+# A job that runs until the switch is dead, or beyond.
+switch_job() {
+    : >"$out"
+    job "${path[@]}" "$@" >/dev/null &
+    job_pid=$!
+    until_true grep -q 'MPI_COMM_WORLD .*device: group' "$out"
+}
+
+# The job continues with software barriers. $1: its program.
+switch_failed_over() {
+    wait "$job_pid"
+    cat "$out"
+    lines 1 "^$1: right\$"
+    lines 0 '^FAIL'
+    lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
+    total_is device -gt 0
+    total_is software -gt 0
+}
+
+# The job is still on the switch. $1: its program.
+switch_survived() {
+    wait "$job_pid"
+    cat "$out"
+    lines 1 "^$1: right\$"
+    lines 0 '^FAIL'
+    total_is failovers -eq 0
+    total_is software -eq 0
+}
+
+# RANKS RESTART: the switch is killed under the job, and perhaps started again: it knows no group then.
+switch_killed() {
+    limit 120
+    switch_start 127.0.0.1
+    switch_options unix
+    switch_job -np "$1" -- early_exit 400
+    sleep "0.$((RANDOM % 10))"
+    kill -KILL "$daemon"
+    ! $2 || switch_start 127.0.0.1
+    switch_failed_over early_exit
+    ! $2 || groups_return
+}
+
+# SECONDS: the switch is stopped for so long, which is shorter than the client's patience.
+switch_paused() {
+    limit 120
+    switch_start 127.0.0.1
+    switch_options "$1"
+    switch_job -np 3 -- early_exit 400
+    kill -STOP "$daemon"
+    sleep "$2"
+    kill -CONT "$daemon"
+    switch_survived early_exit
+}
+
+# The switch is stopped for good: the members give it up.
+switch_silent() {
+    limit 120
+    switch_start 127.0.0.1
+    switch_options tcp
+    switch_job -np 3 -- early_exit 400
+    kill -STOP "$daemon"
+    switch_failed_over early_exit
+    kill -KILL "$daemon"
+}
+
+# A rank is killed: the switch takes back what it held, and the job ends.
+switch_rank_killed() {
+    local apart job_pid holders=none
+    limit 120
+    switch_start 127.0.0.1
+    switch_options unix
+    put_apart
+    start_victim 4 many 1000000000
+    until_true grep -q 'MPI_COMM_WORLD .*device: group' "$out"
+    kill_victim rank
+    groups_return
+}
+
+# There is no switch: one line with the cause, and software barriers.
+switch_missing() {
+    limit 60
+    job --mca coll_gba_barrier_device_path "switch:$work/nothing" -np 3 -- early_exit 20
+    one_line 'cannot reach gba-switchd at switch:.*: No such file or directory.*Start gba-switchd'
+}
+
+# A TCP client without the key.
+switch_no_key() {
+    limit 60
+    switch_start 127.0.0.1
+    echo 00000000000000000000000000000000 >"$key"
+    job --mca coll_gba_barrier_device_path "$tcp" -np 2 -- early_exit 20
+    one_line 'refused the connection: wrong key'
+}
+
+all_switch() {
+    local transport program
+    for transport in unix tcp; do
+        test_case "switch-$transport-early_exit" switch_right "$transport" 4 early_exit 60
+    done
+    for program in kinds threads ibarrier outstanding churn; do
+        test_case "switch-$program" switch_right unix 3 "$program"
+    done
+    test_case switch-loss switch_mended loss=1%
+    test_case switch-killed switch_killed 3 false
+    test_case switch-restarted switch_killed 3 true
+    test_case switch-stopped switch_paused unix 5
+    test_case switch-missing switch_missing
+    test_case switch-no-key switch_no_key
+    test_alone switch-rank-killed switch_rank_killed
+    $long || return 0
+    test_case switch-many switch_right tcp 4 many 20000
+    test_case switch-progress switch_right unix 4 progress
+    test_case switch-latency switch_mended up=20us,match=5us,release=1us,down=20us,jitter=50us
+    test_case switch-loss-latency switch_mended up=20us,down=20us,jitter=50us,loss=2%
+    test_case switch-stopped-tcp switch_paused tcp 5
+    test_case switch-silent switch_silent
+    for program in 1 2 3 4 5 6 7 8; do
+        test_case "switch-killed-$program" switch_killed $((RANDOM % 6 + 2)) false
+        test_case "switch-restarted-$program" switch_killed $((RANDOM % 6 + 2)) true
+    done
+}
+
+# --- Several hosts ---
+
+# HOST COMMAND...: run it there.
+on_host() {
+    "$OMPI_MCA_plm_rsh_agent" "$@"
+}
+
+# The switch has an address of its own, and a route from each host.
+switch_network() {
+    local name
+    address=10.78.$((BASHPID / 250 % 250)).$((BASHPID % 250 + 1)) # cases run at the same time
+    ip addr add "$address/32" dev lo
+    for name in "${host_names[@]:1}"; do
+        on_host "$name" ip route add "$address/32" via 10.77.0.1
+    done
+}
+
+# COUNTS PROGRAM [ARGUMENT...]: one group of the switch serves all ranks.
+switch_spans() {
+    # shellcheck disable=SC2086 # a list of numbers
+    ranks_on $1
+    shift
+    limit 120
+    switch_network
+    switch_start "$address"
+    switch_options tcp
+    job "${path[@]}" --map-by slot -- "$@"
+    lines 0 '^FAIL'
+    lines 1 "MPI_COMM_WORLD .*device: group [0-9]+ of 32, $ranks members\$"
+    took switch
+    total_is software -eq 0
+    total_is errors -eq 0
+    groups_return
+}
+
+# SECONDS: the last host loses its link to the switch, for that time or (0) for good.
+switch_cut() {
+    local last=${host_names[${#host_names[@]} - 1]}
+    ranks_on 2 1
+    limit 120
+    switch_network
+    switch_start "$address"
+    switch_options tcp
+    switch_job --map-by slot -- early_exit 300
+    on_host "$last" ip route replace blackhole "$address/32"
+    if [ "$1" -eq 0 ]; then
+        switch_failed_over early_exit
+    else
+        sleep "$1"
+        on_host "$last" ip route del blackhole "$address/32"
+        on_host "$last" ip route replace "$address/32" via 10.77.0.1
+        switch_survived early_exit
+    fi
+}
+
+# The switch of several hosts is killed.
+switch_spans_killed() {
+    ranks_on 2 1
+    limit 120
+    switch_network
+    switch_start "$address"
+    switch_options tcp
+    switch_job --map-by slot -- early_exit 300
+    kill -KILL "$daemon"
+    switch_failed_over early_exit
+}
+
+all_switch_hosts() {
+    local hosts=${#host_names[@]} program
+    [ "$hosts" -le 3 ] || return 0
+    test_case "hosts$hosts-switch" switch_spans '3 1 2' early_exit 60
+    test_case "hosts$hosts-switch-killed" switch_spans_killed
+    if [ "$hosts" -eq 2 ]; then
+        test_case hosts2-switch-cut switch_cut 0
+        test_case hosts2-switch-restored switch_cut 3
+    fi
+    $long || return 0
+    for program in kinds colls threads outstanding ibarrier churn; do
+        test_case "hosts$hosts-switch-$program" switch_spans '2 1' "$program"
+    done
+    test_case "hosts$hosts-switch-many" switch_spans '2 1' many 5000
+}

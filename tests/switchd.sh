@@ -1,0 +1,44 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Start gba-switchd for a case of tests/mpi/run or tests/shmem/run, which source this file. It ends with
+# the case.
+# shellcheck disable=SC2154,SC2034 # variables of the runners and of the cases
+
+# ADDRESS [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address. Sets
+# $daemon, the device paths $unix and $tcp, and GBA_SWITCH_KEY_FILE.
+switch_start() {
+    local address=$1 program=$build/sim/switch/gba-switchd
+    shift
+    [ -x "$program" ] || skip 'gba-switchd was not built, because there is no libevent'
+    # In /run, which the hosts of tests/cluster share; elsewhere only root can write there.
+    key=$work/key
+    [ -z "${HOSTS-}" ] || key=/run/key.$BASHPID
+    rm -f "$key" # of a daemon before
+    (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
+    export GBA_SWITCH_KEY_FILE=$key
+    : >"$work/ready"
+    "$program" --listen "$work/switch" --tcp "$address:0" --key-file "$key" --log-level error "$@" \
+        >"$work/ready" 2>>"$work/switch.log" &
+    daemon=$!
+    switch_until grep -q '^gba-switchd ready: ' "$work/ready"
+    read -r _ _ unix tcp _ <"$work/ready"
+}
+
+# Wait until COMMAND is true; 20 seconds at most.
+switch_until() {
+    local tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 200 ] || fail "did not come true: $*"
+        sleep 0.1
+    done
+}
+
+groups_free() {
+    "$build/gba/tools/gba_info" "$unix" | grep -qE '^groups free +32 of 32$'
+}
+
+# All groups of the switch are free when the processes have ended.
+groups_return() {
+    switch_until groups_free
+}
