@@ -35,6 +35,7 @@ sbin_PROGRAMS += sim/switch/gba-switchd
 endif
 sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
+	sim/switch/trace.h sim/switch/trace.c \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)

@@ -29,7 +29,8 @@ GBA_MODEL_TESTS = \
 	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports \
 	tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
-GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency
+GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
+	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
 GBA_OTHER_UNIT_TESTS =
 if HAVE_CMOCKA
@@ -62,6 +63,8 @@ $(GBA_SWITCH_TESTS): private LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(
 $(GBA_SWITCH_TESTS): sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE)
+tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_bench.h \
+	$(GBA_SWITCH_CORE) sim/switch/trace.h sim/switch/trace.c
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 

@@ -47,28 +47,35 @@ static void wake_at(struct gba_switch *device, uint64_t due)
 
 /* --- From the device to the sessions --- */
 
-static void deliver(struct gba_switch_port *port, const struct gba_switch_item *item)
+static void deliver(struct gba_switch *device, uint32_t number, const struct gba_switch_item *item)
 {
+    const struct gba_switch_observer *observer = device->config.observer;
+    struct gba_switch_port *port = &device->port[number];
+
     if (!port->attached)
         return;
+    if (item->kind == ITEM_RELEASE && observer != NULL)
+        observer->release(device->config.observer_context, now(device), number, item->group,
+                          item->number, item->sequence);
     if (item->kind == ITEM_RELEASE)
         port->ops.release(port->session, item->value, item->group, item->number, item->sequence);
     else
         port->ops.interrupt(port->session);
 }
 
-static void deliver_first(struct gba_switch_port *port)
+static void deliver_first(struct gba_switch *device, uint32_t number)
 {
-    struct gba_switch_item item = *gba_switch_fifo_first(&port->down);
+    struct gba_switch_fifo *down = &device->port[number].down;
+    struct gba_switch_item item = *gba_switch_fifo_first(down);
 
-    gba_switch_fifo_drop(&port->down);
-    deliver(port, &item);
+    gba_switch_fifo_drop(down);
+    deliver(device, number, &item);
 }
 
 void gba_switch_push_down(struct gba_switch *device, uint32_t port)
 {
     while (gba_switch_fifo_first(&device->port[port].down) != NULL)
-        deliver_first(&device->port[port]);
+        deliver_first(device, port);
 }
 
 /* Send an item to a session, now or later. after: ns from now at which it leaves the switch. */
@@ -78,7 +85,7 @@ static void send_item(struct gba_switch *device, uint32_t number, struct gba_swi
     struct gba_switch_port *port = &device->port[number];
 
     if (!device->delayed) {
-        deliver(port, item);
+        deliver(device, number, item);
         return;
     }
     item->due = now(device) + after + device->config.latency.down + jitter(device);
@@ -88,7 +95,7 @@ static void send_item(struct gba_switch *device, uint32_t number, struct gba_swi
     }
     /* No room: the order counts for more than the delay. */
     gba_switch_push_down(device, number);
-    deliver(port, item);
+    deliver(device, number, item);
 }
 
 void gba_switch_emit(struct gba_switch *device, uint32_t group)
@@ -132,6 +139,27 @@ uint64_t gba_switch_make(struct gba_switch *device, const struct gba_model_acces
     return value;
 }
 
+/* An arrival at a group that exists. */
+static void arrive_now(struct gba_switch *device, uint32_t port, const struct gba_switch_item *item)
+{
+    const struct gba_model_core *core = &device->model.group[item->group].core;
+    struct gba_switch_arrival arrival = {.port = port,
+                                         .group = item->group,
+                                         .member = GBA_ARRIVAL_MEMBER(item->value),
+                                         .sequence = GBA_ARRIVAL_SEQ(item->value),
+                                         .first = core->arrived_count == 0};
+    uint64_t before = core->counters[GBA_COUNTER_ARRIVALS];
+
+    gba_model_arrive(&device->model, item->group, port, item->value, &device->effects);
+    if (device->config.observer != NULL) {
+        arrival.error = device->effects.error;
+        arrival.counted = core->counters[GBA_COUNTER_ARRIVALS] != before;
+        arrival.last = device->effects.completed;
+        device->config.observer->arrival(device->config.observer_context, now(device), &arrival);
+    }
+    gba_switch_emit(device, item->group);
+}
+
 static void ring_now(struct gba_switch *device, uint32_t port, const struct gba_switch_item *item)
 {
     struct gba_model_access access = {.write = true,
@@ -142,8 +170,7 @@ static void ring_now(struct gba_switch *device, uint32_t port, const struct gba_
                                       .value = item->value};
 
     if (item->number == GBA_BELL_ARRIVAL && item->group < device->model.groups) {
-        gba_model_arrive(&device->model, item->group, port, item->value, &device->effects);
-        gba_switch_emit(device, item->group);
+        arrive_now(device, port, item);
         return;
     }
     /* No address has a group that the BAR has no page for. Count the access as one behind it. */
@@ -214,7 +241,7 @@ static bool run_one(struct gba_switch *device, uint64_t time, uint64_t *next)
     if (up)
         ring_first(device, port);
     else
-        deliver_first(&device->port[port]);
+        deliver_first(device, port);
     return true;
 }
 

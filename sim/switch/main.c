@@ -16,6 +16,7 @@
 #include "sim/switch/clock.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
+#include "sim/switch/trace.h"
 #include "sim/switch/vfio_server.h"
 
 /* Exit codes beside 0. */
@@ -126,7 +127,7 @@ static struct event_base *make_base(void)
 }
 
 static struct gba_switch *make_device(const struct gba_switchd_options *options,
-                                      struct wakeup *wakeup)
+                                      struct wakeup *wakeup, struct gba_switch_trace *trace)
 {
     struct gba_switch_config config = {.groups = options->groups,
                                        .ports = options->ports,
@@ -137,8 +138,11 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
                                        .now = core_now,
                                        .wake = core_wake,
                                        .random = core_random,
-                                       .context = wakeup};
+                                       .context = wakeup,
+                                       .observer_context = trace};
 
+    if (trace != NULL)
+        config.observer = &gba_switch_trace_observer;
     /* A switch that has started again is another unit: it knows no group of the old one. */
     config.uuid[0] = core_random(NULL);
     config.uuid[1] = core_random(NULL);
@@ -206,35 +210,59 @@ static bool serve(struct gba_switchd *daemon)
     return good;
 }
 
+static bool open_trace(const struct gba_switchd_options *options, struct gba_switch_trace **trace)
+{
+    *trace = NULL;
+    if (options->trace == NULL)
+        return true;
+    *trace = gba_switch_trace_open(options->trace);
+    if (*trace == NULL)
+        gba_switchd_log(GBA_SWITCHD_ERROR, "--trace %s: %s", options->trace, strerror(errno));
+    return *trace != NULL;
+}
+
+static bool close_trace(struct gba_switch_trace *trace)
+{
+    bool good = gba_switch_trace_close(trace);
+
+    if (!good)
+        gba_switchd_log(GBA_SWITCHD_ERROR, "the trace is incomplete");
+    return good;
+}
+
 static int run(const struct gba_switchd_options *options)
 {
     struct gba_switchd daemon = {.options = options, .started = gba_switchd_clock()};
     struct wakeup wakeup = {.daemon = &daemon};
+    struct gba_switch_trace *trace = NULL;
     int code = EXIT_FAILED;
 
     LIST_INIT(&daemon.sessions);
     TAILQ_INIT(&daemon.dirty);
     if (options->key_file != NULL && !gba_switchd_read_key(options->key_file, daemon.secret))
         return EXIT_FAILED;
+    if (!open_trace(options, &trace))
+        return EXIT_FAILED;
     daemon.base = make_base();
     if (daemon.base == NULL)
-        goto out_of_memory;
+        goto close_trace;
     wakeup.timer = evtimer_new(daemon.base, on_wake, &wakeup);
     if (wakeup.timer == NULL)
         goto free_base;
-    daemon.device = make_device(options, &wakeup);
+    daemon.device = make_device(options, &wakeup, trace);
     if (daemon.device == NULL)
         goto free_timer;
     code = serve(&daemon) ? EXIT_SUCCESS : EXIT_FAILED;
     gba_switch_destroy(daemon.device);
     event_free(wakeup.timer);
     event_base_free(daemon.base);
-    return code;
+    return close_trace(trace) ? code : EXIT_FAILED;
 free_timer:
     event_free(wakeup.timer);
 free_base:
     event_base_free(daemon.base);
-out_of_memory:
+close_trace:
+    close_trace(trace);
     gba_switchd_log(GBA_SWITCHD_ERROR, "out of memory");
     return code;
 }

@@ -23,6 +23,7 @@ enum {
     OPT_CLIENT_TIMEOUT,
     OPT_LATENCY,
     OPT_LOG_LEVEL,
+    OPT_TRACE,
     OPT_VFIO_USER,
     OPT_VFIO_DEVICES,
     OPT_VFIO_MSI
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
     {"job-quota", required_argument, NULL, OPT_JOB_QUOTA},
     {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
     {"latency", required_argument, NULL, OPT_LATENCY},
+    {"trace", required_argument, NULL, OPT_TRACE},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"vfio-user", required_argument, NULL, OPT_VFIO_USER},
     {"vfio-user-devices", required_argument, NULL, OPT_VFIO_DEVICES},
@@ -77,6 +79,7 @@ static const char help[] =
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
     "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
     "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
+    "  --trace FILE           write arrivals, rounds and releases to a file for Perfetto\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
     "  --version              print the version\n";
@@ -186,6 +189,9 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
         return parse_number("--job-quota", value, 0, GBA_GROUPS, &options->job_quota);
     case OPT_CLIENT_TIMEOUT:
         return parse_number("--client-timeout", value, 1, 3600, &options->client_timeout);
+    case OPT_TRACE:
+        options->trace = value;
+        return true;
     case OPT_LATENCY:
         return parse_latency(value, options);
     case OPT_VFIO_USER:

@@ -15,6 +15,7 @@ struct gba_switchd_options {
     char tcp_host[256];                /* to bind; "": no TCP */
     char tcp_port[16];
     const char *key_file; /* NULL: no TCP */
+    const char *trace;    /* NULL: none */
     uint32_t groups, ports;
     uint32_t quota, user_quota, job_quota; /* groups; 0: no limit */
     uint32_t client_timeout;               /* s; see session.h */

@@ -51,6 +51,25 @@ struct gba_switch_latency {
     uint32_t seed;    /* of jitter and loss */
 };
 
+/* An arrival as the device takes it. */
+struct gba_switch_arrival {
+    uint32_t port, group, member, sequence;
+    uint32_t error; /* GBA_ERROR_* */
+    bool counted;   /* it set the member's bit; else it was refused or repeated */
+    bool first;     /* of its round */
+    bool last;      /* it completed the round */
+};
+
+/* What an observer is told, for a trace. It must not call a function of this file. time: ns. */
+struct gba_switch_observer {
+    void (*link)(void *context, uint64_t time, uint32_t port,
+                 const struct gba_switch_identity *user, bool up);
+    void (*arrival)(void *context, uint64_t time, const struct gba_switch_arrival *arrival);
+    /* The release leaves the switch, after its delay. */
+    void (*release)(void *context, uint64_t time, uint32_t port, uint32_t group, uint32_t member,
+                    uint32_t sequence);
+};
+
 struct gba_switch_config {
     uint32_t groups;     /* 1 to GBA_GROUPS */
     uint32_t ports;      /* 1 to GBA_PORTS_MAX */
@@ -68,6 +87,8 @@ struct gba_switch_config {
     /* A secret random number. */
     uint64_t (*random)(void *context);
     void *context;
+    const struct gba_switch_observer *observer; /* NULL: none */
+    void *observer_context;
 };
 
 struct gba_switch;
