@@ -43,7 +43,7 @@ $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
 # The daemon itself. They need no more of it than its messages.
-GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile
+GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS)
@@ -55,6 +55,8 @@ TESTS += tests/switch/test_diag
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
+tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
+	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
 $(GBA_DAEMON_TESTS): private LDADD = sim/libgbaprotocol.la $(CMOCKA_LIBS)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gba-switchd with a client on its Unix socket and a virtual machine, which share a group. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <linux/vfio.h>
+
+#include "tests/switch/peer.h"
+#include "tests/switch/vfio_test.h"
+
+#define BAR VFIO_PCI_BAR0_REGION_INDEX
+
+static struct daemon_process process;
+static struct vfio_test guest;
+static int client, memory, vector;
+
+static int set_up(void **state)
+{
+    (void)state;
+    peer_directory(&process);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    if (process.pid > 0)
+        peer_stop(&process, SIGKILL);
+    peer_clean(&process);
+    return 0;
+}
+
+static const char *socket_of(unsigned device)
+{
+    static char path[64];
+
+    snprintf(path, sizeof(path), "%s/%u", process.directory, device);
+    return path;
+}
+
+static uint32_t guest_command(uint32_t command, const struct gba_switch_message *mailbox)
+{
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_GROUP), 4, mailbox->group);
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_GENERATION), 4, mailbox->generation);
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_KEY), 8, mailbox->key);
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_MEMBER), 4, mailbox->member);
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_VALUE), 4, mailbox->value);
+    vfio_test_write(&guest, BAR, GBA_PORT_REG(GBA_PORT_COMMAND), 4, command);
+    return (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_RESULT), 4);
+}
+
+/* Member 0 is the client, member 1 the guest. Returns the group. */
+static uint32_t make_group(void)
+{
+    struct gba_switch_message mailbox = {.group = GBA_GROUP_ANY, .value = 2};
+    uint32_t group;
+
+    assert_int_equal(peer_command(client, GBA_CMD_ALLOC, &mailbox), GBA_RESULT_OK);
+    group = mailbox.group;
+    mailbox.member = 0;
+    mailbox.value = 0;
+    assert_int_equal(peer_command(client, GBA_CMD_JOIN, &mailbox), GBA_RESULT_OK);
+    mailbox.member = 1;
+    assert_int_equal(guest_command(GBA_CMD_JOIN, &mailbox), GBA_RESULT_OK);
+    peer_write(client, GBA_TABLE_ENTRY(group, 0), 8, 8);
+    vfio_test_write(&guest, BAR, GBA_TABLE_ENTRY(group, 1), 8, GUEST_BASE);
+    assert_int_equal(peer_command(client, GBA_CMD_ARM, &mailbox), GBA_RESULT_OK);
+    peer_write(client, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
+    return group;
+}
+
+/* What a guest does reaches a client that sends nothing, and the other way round. */
+static void test_guest_and_client(void **state)
+{
+    const char *const options[] = {"--vfio-user", process.directory, "--vfio-user-devices", "2",
+                                   NULL};
+    struct gba_switch_message message;
+    uint32_t port, group;
+
+    (void)state;
+    peer_start(&process, options);
+    client = peer_client(&process, &port);
+    vfio_test_connect(&guest, socket_of(1));
+    vfio_test_boot(&guest, &memory, &vector);
+    group = make_group();
+    for (uint32_t round = 1; round <= 50; round++) {
+        if (round % 2 == 0) {
+            peer_arrive(client, group, 0, round);
+            assert_int_equal(peer_read(client, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4),
+                             round - 1);
+        }
+        assert_int_equal(vfio_test_word(memory, 0), round - 1);
+        vfio_test_write(&guest, BAR, GBA_DOORBELL(group), 8, GBA_ARRIVAL(round, 1));
+        if (round % 2 == 1) {
+            assert_int_equal(vfio_test_word(memory, 0), round - 1);
+            peer_arrive(client, group, 0, round);
+        }
+        message = peer_expect(client, GBA_SWITCH_RELEASE);
+        assert_int_equal(message.value, round);
+        (void)peer_read(client, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4);
+        assert_int_equal(vfio_test_word(memory, 0), round);
+    }
+    vfio_test_close(&guest);
+    message = peer_expect(client, GBA_SWITCH_EVENT);
+    assert_int_equal(message.group, group);
+    assert_int_equal(message.value, GBA_IRQ_PORT_DOWN);
+    close(client);
+    close(memory);
+    close(vector);
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    assert_int_equal(access(socket_of(0), F_OK), -1); /* removed */
+    assert_int_equal(access(socket_of(1), F_OK), -1);
+}
+
+static void test_options(void **state)
+{
+    const char *const missing[] = {"--vfio-user", "no-such-directory", NULL};
+    const char *const none[] = {"--vfio-user-devices", "0", NULL};
+    const char *const many[] = {"--vfio-user-devices", "709", NULL};
+
+    (void)state;
+    assert_int_equal(peer_start_fails(&process, missing), 1);
+    assert_int_equal(peer_start_fails(&process, none), 2);
+    assert_int_equal(peer_start_fails(&process, many), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_guest_and_client, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
+    };
+
+    alarm(120); /* a test that waits for ever fails */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
