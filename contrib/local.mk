@@ -29,22 +29,15 @@ contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
-check_PROGRAMS += contrib/bench/mpi_floor contrib/bench/wakeup contrib/bench/ibarrier_cost \
-	contrib/bench/lifecycle_cost contrib/bench/loss_cost contrib/bench/releases_cost
+check_PROGRAMS += contrib/bench/wakeup contrib/bench/lifecycle_cost \
+	contrib/bench/loss_cost contrib/bench/releases_cost
 endif
-contrib_bench_mpi_floor_SOURCES = contrib/bench/mpi_floor.c
-contrib_bench_mpi_floor_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_bench_mpi_floor_LDADD = $(MPI_LIBS)
-
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/barrier contrib/bench/README.md \
+EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
 	contrib/bench/hosts
-contrib_bench_ibarrier_cost_SOURCES = contrib/bench/ibarrier_cost.c
-contrib_bench_ibarrier_cost_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_bench_ibarrier_cost_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/ibarrier contrib/bench/common.sh contrib/bench/all
+EXTRA_DIST += contrib/bench/common.sh
 contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
 contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
@@ -57,13 +50,6 @@ contrib_bench_releases_cost_SOURCES = contrib/bench/releases_cost.c
 contrib_bench_releases_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_releases_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/releases
-if BUILD_OSHMEM
-check_PROGRAMS += contrib/bench/shmem_cost
-contrib_bench_shmem_cost_SOURCES = contrib/bench/shmem_cost.c
-contrib_bench_shmem_cost_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_shmem_cost_LDADD = -loshmem $(MPI_LIBS)
-endif
-EXTRA_DIST += contrib/bench/shmem
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the benchmarks share. Source it with $build set to the build directory; the floor also needs
-# $ranks.
+# What the benchmarks share. Source it with $build set to the build directory.
 # shellcheck disable=SC2034,SC2154 # set and used on the other side
 
 # MPIRUN or OSHRUN, as configure found it.
@@ -20,17 +19,7 @@ crowd_for() {
     [ "$1" -le "$(nproc)" ] || crowd=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 }
 
-# The floor for $ranks, ns: the exchange of two flags between two cores; for more processes than
-# cores, a central counter with sched_yield. With a core for each the median of short batches. Of
-# those in front of shm_floor's contestants the least.
-run_floor() {
-    local batches=(-p 1)
-    [ "$ranks" -gt "$(nproc)" ] || batches=(-p 99 -i 1000)
-    timeout 300 "$build/contrib/bench/shm_floor" -n "$ranks" "${batches[@]}" |
-        awk 'NR > 1 && (least == "" || $5 < least) { least = $5 } END { print least }'
-}
-
-# NS: what `demo latency` and mpi_floor print, in units of so many ns; false if it is not there.
+# NS: what `demo latency` prints, in units of so many ns; false if it is not there.
 latency_line() {
     awk -v unit="$1" '$1 == "latency" { print $2 / unit; found = 1 } END { exit !found }'
 }

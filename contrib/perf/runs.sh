@@ -45,7 +45,12 @@ describe() {
     local name
     count_cores
     printf 'command line gba_perf'
-    printf ' %q' "$@"
+    for name in "$@"; do
+        case $name in
+        '' | *[!A-Za-z0-9_.,:/=^+-]*) printf ' %s' "${name@Q}" ;;
+        *) printf ' %s' "$name" ;;
+        esac
+    done
     printf '\nmachine software %s, %s\n' "$("$mpirun" --version 2>/dev/null | head -n 1)" "$(uname -sr)"
     printf 'machine processor %d cores: %s\n' "$cores" \
         "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)"

@@ -16,7 +16,7 @@ static void put(FILE *file, double value, int columns, int decimals)
 
 static void put_name(FILE *file, const struct perf_cell *cell)
 {
-    fprintf(file, "%6u  %-16s %-14s", cell->ranks, cell->call, cell->setting);
+    fprintf(file, "%6u  %-16s %-20s", cell->ranks, cell->call, cell->setting);
 }
 
 static void latencies(const struct perf_report *report, FILE *file)
@@ -26,7 +26,7 @@ static void latencies(const struct perf_report *report, FILE *file)
     fprintf(file, "\nBatches: ns for one call; runs of all settings by turns. \"x base\" is the "
                   "median of the ratios of\nneighbouring runs, with its interval; \"least\" beside "
                   "it is the ratio of the least runs.\n");
-    fprintf(file, "%6s  %-16s %-14s %9s %9s %19s %7s %15s %7s %9s %8s\n", "ranks", "call",
+    fprintf(file, "%6s  %-16s %-20s %9s %9s %19s %7s %15s %7s %9s %8s\n", "ranks", "call",
             "setting", "least", "median", "interval", "x base", "interval", "least", "floor",
             "x floor");
     for (size_t i = 0; i < report->cell_count; i++) {
@@ -58,7 +58,7 @@ static void overlaps(const struct perf_report *report, FILE *file)
         if (!titled)
             fprintf(file,
                     "\nOverlap of MPI_Ibarrier with computation, percent: in one piece, and "
-                    "with MPI_Test between 8 pieces.\n%6s  %-16s %-14s %9s %9s\n",
+                    "with MPI_Test between 8 pieces.\n%6s  %-16s %-20s %9s %9s\n",
                     "ranks", "call", "setting", "one piece", "MPI_Test");
         titled = true;
         put_name(file, &report->cells[i]);
@@ -94,7 +94,7 @@ static void single_barriers(const struct perf_report *report, FILE *file)
             if (!(row.fields[PERF_FIELD_COUNT(kind)] > 0))
                 continue;
             if (!titled)
-                fprintf(file, "\n%s.\n%6s  %-16s %-14s %9s %9s %9s %9s %9s %9s %9s\n", titles[kind],
+                fprintf(file, "\n%s.\n%6s  %-16s %-20s %9s %9s %9s %9s %9s %9s %9s\n", titles[kind],
                         "ranks", "call", "setting", "least", "p50", "p90", "p99", "p99.9", "p99.99",
                         "most");
             titled = true;
