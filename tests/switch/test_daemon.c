@@ -132,6 +132,7 @@ static void test_shared_connection(void **state)
     struct gba_switch_message group, release;
     int client[MEMBERS];
     uint32_t port;
+    int other;
 
     (void)state;
     start(NULL, NULL);
@@ -145,7 +146,12 @@ static void test_shared_connection(void **state)
 
         gba_switch_encode(&message, bytes + member * GBA_SWITCH_MESSAGE_BYTES);
     }
+    /* The daemon has the first message and a byte of the next one. */
+    other = peer_client(&process, &port);
     assert_int_equal(send(client[0], bytes, 33, 0), 33);
+    while (peer_read(other, GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4) != 1)
+        usleep(1000);
+    close(other);
     assert_int_equal(send(client[0], bytes + 33, sizeof(bytes) - 33, 0), sizeof(bytes) - 33);
     for (uint32_t member = 0; member < MEMBERS; member++) {
         release = peer_expect(client[0], GBA_SWITCH_RELEASE);

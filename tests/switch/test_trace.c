@@ -62,9 +62,12 @@ static uint32_t get_field(struct part *message, uint64_t *value, struct part *co
 
 static void get_text(const struct part *part, char *text, size_t size)
 {
+    size_t length = 0;
+
     assert_true((size_t)(part->end - part->at) < size);
-    memcpy(text, part->at, (size_t)(part->end - part->at));
-    text[part->end - part->at] = '\0';
+    for (const uint8_t *at = part->at; at != part->end && length + 1 < size; at++)
+        text[length++] = (char)*at;
+    text[length] = '\0';
 }
 
 static void read_track(struct part message)
