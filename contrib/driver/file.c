@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Open files. A file belongs to the process that opened it, known by its address space: neither a
+ * child of fork nor the receiver of a passed descriptor can act for it. What the file holds ends when
+ * the owner closes a descriptor of it, by itself or by its end, or when its last descriptor and
+ * mapping are gone.
+ */
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "gba_driver.h"
+
+static int gba_open(struct inode *inode, struct file *filp)
+{
+	struct gba_device *gba = container_of(inode->i_cdev, struct gba_device, cdev);
+	struct gba_file *file;
+	int result;
+
+	if (!current->mm)
+		return -EPERM;
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file)
+		return -ENOMEM;
+	file->gba = gba;
+	file->owner_files = current->files;
+	file->user = filp->f_cred->uid;
+	INIT_LIST_HEAD(&file->members);
+	INIT_LIST_HEAD(&file->pending);
+	init_waitqueue_head(&file->wait);
+	result = gba_file_map_init(file, filp);
+	if (result)
+		goto free_file;
+	mmgrab(current->mm);
+	file->mm = current->mm;
+
+	mutex_lock(&gba->lock);
+	if (gba->removed)
+		result = -ENODEV;
+	else
+		list_add_tail(&file->link, &gba->files);
+	mutex_unlock(&gba->lock);
+	if (result)
+		goto exit_map;
+	queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
+	filp->private_data = file;
+	return stream_open(inode, filp);
+
+exit_map:
+	mmdrop(file->mm);
+	gba_file_map_exit(file);
+free_file:
+	kfree(file);
+	return result;
+}
+
+void gba_file_free(struct gba_file *file)
+{
+	struct gba_device *gba = file->gba;
+
+	lockdep_assert_held(&gba->lock);
+	for (u32 group = 0; group < gba->groups; group++) {
+		struct gba_command command = { .command = GBA_CMD_FREE,
+					       .group = group,
+					       .generation = gba->group[group].generation };
+
+		if (gba->group[group].allocator != file)
+			continue;
+		gba->group[group].allocator = NULL;
+		/* Fails if a member of another host has joined: then the members keep the group. */
+		if (!gba_command(gba, &command))
+			gba->group[group].held = false;
+	}
+}
+
+void gba_file_end(struct gba_file *file)
+{
+	struct gba_member *member, *next;
+
+	lockdep_assert_held(&file->gba->lock);
+	list_for_each_entry_safe(member, next, &file->members, file_link)
+		gba_member_leave(member, true);
+	gba_file_free(file);
+}
+
+static int gba_flush(struct file *filp, fl_owner_t id)
+{
+	struct gba_file *file = filp->private_data;
+
+	if (id != file->owner_files)
+		return 0;
+	mutex_lock(&file->gba->lock);
+	gba_file_end(file);
+	mutex_unlock(&file->gba->lock);
+	return 0;
+}
+
+static int gba_release(struct inode *inode, struct file *filp)
+{
+	struct gba_file *file = filp->private_data;
+	struct gba_device *gba = file->gba;
+
+	mutex_lock(&gba->lock);
+	gba_file_end(file);
+	list_del(&file->link);
+	gba_file_map_exit(file);
+	mutex_unlock(&gba->lock);
+	mmdrop(file->mm);
+	kfree(file);
+	return 0;
+}
+
+static __poll_t gba_poll(struct file *filp, poll_table *table)
+{
+	struct gba_file *file = filp->private_data;
+	__poll_t mask = 0;
+
+	if (current->mm && current->mm != file->mm)
+		return EPOLLERR;
+	poll_wait(filp, &file->wait, table);
+	spin_lock(&file->gba->event_lock);
+	if (!list_empty(&file->pending))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (!file->gba->up)
+		mask |= EPOLLHUP;
+	spin_unlock(&file->gba->event_lock);
+	return mask;
+}
+
+static long gba_ioctl(struct file *filp, unsigned int command, unsigned long argument)
+{
+	return gba_call(filp->private_data, command, (void __user *)argument);
+}
+
+const struct file_operations gba_fops = {
+	.owner = THIS_MODULE,
+	.open = gba_open,
+	.flush = gba_flush,
+	.release = gba_release,
+	.read = gba_read,
+	.poll = gba_poll,
+	.mmap = gba_mmap,
+	.unlocked_ioctl = gba_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

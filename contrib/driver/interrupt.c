@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Interrupts: acknowledge the events of the port, and hand them on to the members of this host. */
+#include <linux/mm.h>
+
+#include "gba_driver.h"
+
+/* What needs the mailbox: groups that are taken back. */
+void gba_control(struct work_struct *work)
+{
+	struct gba_device *gba = container_of(work, struct gba_device, control_work);
+	unsigned long taken;
+	unsigned int group;
+
+	mutex_lock(&gba->lock);
+	spin_lock(&gba->event_lock);
+	taken = gba->taken;
+	gba->taken = 0;
+	spin_unlock(&gba->event_lock);
+	for_each_set_bit(group, &taken, GBA_GROUPS)
+		gba_taken(gba, group);
+	mutex_unlock(&gba->lock);
+}
+
+static u32 member_events(u32 irq)
+{
+	return (irq & GBA_IRQ_ROUND ? GBA_EVENT_ROUND : 0) |
+	       (irq & GBA_IRQ_ERROR ? GBA_EVENT_ERROR : 0) |
+	       (irq & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN) ? GBA_EVENT_DIED : 0);
+}
+
+/* Acknowledge the events of a group, then hand them on. [IRQ-3] */
+static void group_event(struct gba_device *gba, u32 group)
+{
+	u32 irq = readl(gba_reg(gba, GBA_PORT_EVENT(group))), events, last_error = 0;
+	struct gba_member *member;
+
+	if (irq & ~GBA_IRQ_BITS)
+		return; /* the device is gone */
+	writel(irq, gba_reg(gba, GBA_PORT_EVENT(group)));
+	if (irq & GBA_IRQ_ERROR)
+		last_error = readl(gba_reg(gba, GBA_GROUP_REG(group, GBA_REG_LAST_ERROR)));
+	events = member_events(irq);
+	spin_lock(&gba->event_lock);
+	if (events)
+		list_for_each_entry(member, &gba->group[group].members, group_link)
+			if (member->attached)
+				gba_post(member, events, last_error);
+	if (irq & GBA_IRQ_TAKEN)
+		gba->taken |= BIT(group);
+	spin_unlock(&gba->event_lock);
+	if (irq & GBA_IRQ_TAKEN)
+		queue_work(system_wq, &gba->control_work);
+	if (irq & GBA_IRQ_FREED) {
+		WRITE_ONCE(gba->freed_count, gba->freed_count + 1);
+		wake_up_all(&gba->freed);
+	}
+}
+
+/* In a thread: it sleeps on nothing, but reads of a device may take long. */
+irqreturn_t gba_interrupt(int irq, void *data)
+{
+	struct gba_device *gba = data;
+	unsigned long cause = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE)));
+	unsigned int group;
+
+	if (!READ_ONCE(gba->up))
+		return IRQ_NONE;
+	for_each_set_bit(group, &cause, gba->groups)
+		group_event(gba, group);
+	return cause ? IRQ_HANDLED : IRQ_NONE;
+}

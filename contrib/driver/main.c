@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Linux driver of the Global Barrier Accelerator.
+ *
+ * User space arrives at a barrier with one store to a mapped doorbell, and is released by one store of
+ * the device to a mapped page. This driver sets both up, and takes both away. The rules in brackets
+ * are those of gba/spec/device.md.
+ */
+#include <linux/aer.h>
+#include <linux/dma-map-ops.h>
+#include <linux/dma-mapping.h>
+#include <linux/idr.h>
+#include <linux/interrupt.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "gba_driver.h"
+
+#define GBA_MINORS 64
+
+static dev_t gba_numbers;
+static DEFINE_IDA(gba_minors);
+
+static struct class gba_class = {
+	.name = GBA_NAME,
+};
+
+/* --- Life and death of the device --- */
+
+static void set_up(struct gba_device *gba, bool up)
+{
+	spin_lock(&gba->event_lock);
+	gba->up = up;
+	spin_unlock(&gba->event_lock);
+}
+
+void gba_fail(struct gba_device *gba, const char *reason)
+{
+	struct gba_flag_page *page;
+	struct gba_member *member;
+	struct gba_file *file;
+
+	lockdep_assert_held(&gba->lock);
+	if (!gba->up)
+		return;
+	if (list_empty(&gba->files))
+		dev_info(&gba->dev, "%s\n", reason);
+	else
+		dev_err(&gba->dev, "%s; its barriers cannot complete\n", reason);
+	set_up(gba, false);
+	/* No store of the device after this: neither to flags, nor to pages that are freed. */
+	pci_clear_master(gba->pdev);
+	list_for_each_entry(file, &gba->files, link) {
+		list_for_each_entry(member, &file->members, file_link) {
+			gba_member_revoke_doorbell(member);
+			gba_member_mark(member, GBA_REVOKED_DEAD, GBA_EVENT_DEAD);
+		}
+		list_for_each_entry(page, &file->pages, link)
+			page->retired = true;
+		wake_up_all(&file->wait);
+	}
+	for (u32 group = 0; group < GBA_GROUPS; group++) {
+		gba->group[group].held = false;
+		gba->group[group].allocator = NULL;
+	}
+	gba->freed_count++;
+	wake_up_all(&gba->freed);
+}
+
+bool gba_check(struct gba_device *gba)
+{
+	if (!gba->up)
+		return false;
+	if (readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_ID)) == GBA_DEV_ID_VALUE)
+		return true;
+	gba_fail(gba, "the device no longer answers");
+	return false;
+}
+
+/* Take the port into use, for the first time or after a reset. Under lock. */
+static int start(struct gba_device *gba)
+{
+	int result;
+
+	pci_set_master(gba->pdev);
+	result = gba_control_start(gba);
+	if (result)
+		pci_clear_master(gba->pdev);
+	else
+		set_up(gba, true);
+	return result;
+}
+
+/* Look at the device, and for processes that ended without a close. */
+static void health(struct work_struct *work)
+{
+	struct gba_device *gba =
+		container_of(to_delayed_work(work), struct gba_device, health_work);
+	struct gba_file *file;
+
+	mutex_lock(&gba->lock);
+	/* A port that was down and is up again has forgotten its mask, and all members. [PORT-3] */
+	if (gba_check(gba) && !readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) &&
+	    gba_check(gba)) {
+		gba_fail(gba, "the port was down");
+		start(gba);
+	}
+	/* exec without a close: the address space of the owner is gone, the descriptor is not. */
+	list_for_each_entry(file, &gba->files, link)
+		if (!atomic_read(&file->mm->mm_users))
+			gba_file_end(file);
+	if (!list_empty(&gba->files))
+		queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
+	mutex_unlock(&gba->lock);
+}
+
+/* --- PCI --- */
+
+static void device_release(struct device *dev)
+{
+	struct gba_device *gba = container_of(dev, struct gba_device, dev);
+
+	ida_free(&gba_minors, gba->minor);
+	pci_dev_put(gba->pdev);
+	mutex_destroy(&gba->lock);
+	kfree(gba);
+}
+
+/* The memory of a device outlives the driver's binding: open files have references. */
+static struct gba_device *device_new(struct pci_dev *pdev)
+{
+	struct gba_device *gba = kzalloc(sizeof(*gba), GFP_KERNEL);
+
+	if (!gba)
+		return ERR_PTR(-ENOMEM);
+	gba->minor = ida_alloc_max(&gba_minors, GBA_MINORS - 1, GFP_KERNEL);
+	if (gba->minor < 0) {
+		int result = gba->minor;
+
+		kfree(gba);
+		return ERR_PTR(result);
+	}
+	gba->pdev = pci_dev_get(pdev);
+	mutex_init(&gba->lock);
+	spin_lock_init(&gba->event_lock);
+	init_waitqueue_head(&gba->freed);
+	INIT_LIST_HEAD(&gba->files);
+	INIT_WORK(&gba->control_work, gba_control);
+	INIT_DELAYED_WORK(&gba->health_work, health);
+	for (u32 group = 0; group < GBA_GROUPS; group++)
+		INIT_LIST_HEAD(&gba->group[group].members);
+	device_initialize(&gba->dev);
+	gba->dev.class = &gba_class;
+	gba->dev.parent = &pdev->dev;
+	gba->dev.devt = MKDEV(MAJOR(gba_numbers), gba->minor);
+	gba->dev.release = device_release;
+	cdev_init(&gba->cdev, &gba_fops);
+	gba->cdev.owner = THIS_MODULE;
+	return gba;
+}
+
+/* Resources that end with the binding. */
+static int device_map(struct gba_device *gba)
+{
+	struct pci_dev *pdev = gba->pdev;
+	int result = pcim_enable_device(pdev);
+
+	if (result)
+		return dev_err_probe(&pdev->dev, result, "cannot enable the device\n");
+	/* A kernel before this one may have left members behind. A reset takes the port down. A device
+	 * that cannot be reset is taken as it is. */
+	pci_save_state(pdev);
+	if (!__pci_reset_function_locked(pdev))
+		pci_restore_state(pdev);
+	if (pci_resource_len(pdev, GBA_PCI_BAR) < GBA_BAR_SIZE)
+		return dev_err_probe(&pdev->dev, -ENODEV, "BAR %u is smaller than %u bytes\n",
+				     GBA_PCI_BAR, GBA_BAR_SIZE);
+	result = pcim_iomap_regions(pdev, BIT(GBA_PCI_BAR), GBA_NAME);
+	if (result)
+		return dev_err_probe(&pdev->dev, result, "cannot map BAR %u\n", GBA_PCI_BAR);
+	gba->bar = pcim_iomap_table(pdev)[GBA_PCI_BAR];
+	gba->bar_address = pci_resource_start(pdev, GBA_PCI_BAR);
+	/* A release must snoop the caches of the processors. [HOST-4] */
+	if (!dev_is_dma_coherent(&pdev->dev))
+		return dev_err_probe(&pdev->dev, -ENODEV, "DMA of this device is not coherent\n");
+	return dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+}
+
+static int device_interrupts(struct gba_device *gba)
+{
+	struct pci_dev *pdev = gba->pdev;
+	int result = pci_alloc_irq_vectors(pdev, 1, GBA_PCI_VECTORS, PCI_IRQ_MSIX | PCI_IRQ_MSI);
+
+	if (result < 0)
+		return dev_err_probe(&pdev->dev, result, "no MSI-X or MSI vector\n");
+	return devm_request_threaded_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), NULL,
+					 gba_interrupt, IRQF_ONESHOT, GBA_NAME, gba);
+}
+
+static int gba_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct gba_device *gba = device_new(pdev);
+	int result;
+
+	if (IS_ERR(gba))
+		return PTR_ERR(gba);
+	pci_set_drvdata(pdev, gba);
+	result = dev_set_name(&gba->dev, GBA_NAME "%d", gba->minor);
+	if (!result)
+		result = device_map(gba);
+	if (!result)
+		result = device_interrupts(gba);
+	if (result)
+		goto put;
+	mutex_lock(&gba->lock);
+	result = start(gba);
+	mutex_unlock(&gba->lock);
+	if (result)
+		goto put;
+	result = cdev_device_add(&gba->cdev, &gba->dev);
+	if (result)
+		goto stop;
+	gba_debugfs_add(gba);
+	dev_info(&gba->dev, "port %u of %u, %u groups\n", gba->port, gba->ports, gba->groups);
+	return 0;
+
+stop:
+	pci_clear_master(pdev);
+	set_up(gba, false);
+put:
+	put_device(&gba->dev);
+	return result;
+}
+
+/* Give back what the device knows of this host, if it answers. Under lock. */
+static void give_back(struct gba_device *gba)
+{
+	struct gba_member *member;
+	struct gba_file *file;
+
+	if (!gba_check(gba))
+		return;
+	writel(0, gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK)));
+	list_for_each_entry(file, &gba->files, link) {
+		list_for_each_entry(member, &file->members, file_link) {
+			gba_member_revoke_doorbell(member);
+			if (member->attached)
+				gba_member_detach(member, true);
+		}
+		gba_file_free(file);
+	}
+}
+
+static void gba_remove(struct pci_dev *pdev)
+{
+	struct gba_device *gba = pci_get_drvdata(pdev);
+	struct gba_file *file;
+
+	gba_debugfs_remove(gba);
+	cdev_device_del(&gba->cdev, &gba->dev);
+	mutex_lock(&gba->lock);
+	give_back(gba);
+	gba_fail(gba, "the driver is unbound");
+	gba->removed = true;
+	list_for_each_entry(file, &gba->files, link)
+		gba_pages_detach(file);
+	mutex_unlock(&gba->lock);
+	devm_free_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), gba);
+	cancel_work_sync(&gba->control_work);
+	cancel_delayed_work_sync(&gba->health_work);
+	put_device(&gba->dev);
+}
+
+/* --- Resets, errors and sleep: the port forgets everything --- */
+
+static void stop_for(struct pci_dev *pdev, const char *reason)
+{
+	struct gba_device *gba = pci_get_drvdata(pdev);
+
+	mutex_lock(&gba->lock);
+	gba_fail(gba, reason);
+	mutex_unlock(&gba->lock);
+}
+
+static int start_again(struct pci_dev *pdev)
+{
+	struct gba_device *gba = pci_get_drvdata(pdev);
+	int result;
+
+	mutex_lock(&gba->lock);
+	result = start(gba);
+	mutex_unlock(&gba->lock);
+	return result;
+}
+
+static void reset_prepare(struct pci_dev *pdev)
+{
+	stop_for(pdev, "the device is reset");
+}
+
+static void reset_done(struct pci_dev *pdev)
+{
+	start_again(pdev);
+}
+
+static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	stop_for(pdev, "PCI error");
+	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT :
+						      PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t slot_reset(struct pci_dev *pdev)
+{
+	pci_restore_state(pdev);
+	pci_save_state(pdev);
+	return start_again(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
+}
+
+static const struct pci_error_handlers gba_errors = {
+	.error_detected = error_detected,
+	.slot_reset = slot_reset,
+	.reset_prepare = reset_prepare,
+	.reset_done = reset_done,
+};
+
+static int gba_suspend(struct device *dev)
+{
+	stop_for(to_pci_dev(dev), "the host sleeps");
+	return 0;
+}
+
+static int gba_resume(struct device *dev)
+{
+	return start_again(to_pci_dev(dev));
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(gba_pm, gba_suspend, gba_resume);
+
+static const struct pci_device_id gba_ids[] = {
+	{ PCI_DEVICE(GBA_PCI_VENDOR, GBA_PCI_DEVICE) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, gba_ids);
+
+static struct pci_driver gba_driver = {
+	.name = GBA_NAME,
+	.id_table = gba_ids,
+	.probe = gba_probe,
+	.remove = gba_remove,
+	.err_handler = &gba_errors,
+	.driver.pm = pm_sleep_ptr(&gba_pm),
+};
+
+/* --- The module --- */
+
+static int __init gba_init(void)
+{
+	int result = alloc_chrdev_region(&gba_numbers, 0, GBA_MINORS, GBA_NAME);
+
+	if (result)
+		return result;
+	result = class_register(&gba_class);
+	if (result)
+		goto unregister_numbers;
+	gba_debugfs_init();
+	result = pci_register_driver(&gba_driver);
+	if (result)
+		goto unregister_class;
+	return 0;
+
+unregister_class:
+	gba_debugfs_exit();
+	class_unregister(&gba_class);
+unregister_numbers:
+	unregister_chrdev_region(gba_numbers, GBA_MINORS);
+	return result;
+}
+
+static void __exit gba_exit(void)
+{
+	pci_unregister_driver(&gba_driver);
+	gba_debugfs_exit();
+	class_unregister(&gba_class);
+	unregister_chrdev_region(gba_numbers, GBA_MINORS);
+	ida_destroy(&gba_minors);
+}
+
+module_init(gba_init);
+module_exit(gba_exit);
+MODULE_DESCRIPTION("Global Barrier Accelerator");
+MODULE_AUTHOR("The GBA maintainers");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* ALLOC: limits of users and jobs, and groups that are taken back from teams that hardly use them. */
+#include <linux/mm.h>
+#include <linux/module.h>
+
+#include "gba_driver.h"
+
+#define GBA_FASTER	4	    /* a team must use its group this many times less [DRV-12] */
+#define GBA_SAMPLE_NS	(50 * NSEC_PER_MSEC) /* between two samples of a rate [DRV-13] */
+#define GBA_FREED_WAIT	(HZ / 10)   /* for the other hosts to confirm */
+
+static unsigned int user_groups_max;
+module_param(user_groups_max, uint, 0644);
+MODULE_PARM_DESC(user_groups_max, "Most groups that one user may hold on this host; 0: no limit");
+
+u32 gba_user_groups_max(void)
+{
+	return READ_ONCE(user_groups_max);
+}
+
+static int group_command(struct gba_device *gba, u32 group, u32 number)
+{
+	struct gba_command command = { .command = number,
+				       .group = group,
+				       .generation = gba->group[group].generation };
+
+	return gba_command(gba, &command);
+}
+
+void gba_refresh_held(struct gba_device *gba)
+{
+	lockdep_assert_held(&gba->lock);
+	/* The device reports only the end of groups that are taken back. Others may have ended with
+	 * the last member on another host: then the generation is stale. [CMD-1] */
+	for (u32 group = 0; group < gba->groups; group++)
+		if (gba->group[group].held && list_empty(&gba->group[group].members) &&
+		    group_command(gba, group, GBA_CMD_MEMBER) == -ESTALE)
+			gba->group[group].held = false;
+}
+
+u32 gba_user_groups(struct gba_device *gba, kuid_t user)
+{
+	u32 count = 0;
+
+	lockdep_assert_held(&gba->lock);
+	for (u32 group = 0; group < gba->groups; group++)
+		count += gba->group[group].held && uid_eq(gba->group[group].user, user);
+	return count;
+}
+
+static u32 job_groups(struct gba_device *gba, kuid_t user, u64 job)
+{
+	u32 count = 0;
+
+	for (u32 group = 0; group < gba->groups; group++)
+		count += gba->group[group].held && uid_eq(gba->group[group].user, user) &&
+			 gba->group[group].job == job;
+	return count;
+}
+
+/* --- Rates --- */
+
+void gba_sample_first(struct gba_device *gba, u32 number)
+{
+	struct gba_group *group = &gba->group[number];
+
+	group->sample_rounds = gba_rounds(gba, number);
+	group->sample_ns = ktime_get_ns();
+	group->sampled = true;
+	group->rated = false;
+}
+
+static void sample(struct gba_device *gba, u32 number)
+{
+	struct gba_group *group = &gba->group[number];
+	u64 rounds, elapsed;
+
+	/* Armed from another host: this is the first sample. */
+	if (!group->sampled) {
+		gba_sample_first(gba, number);
+		return;
+	}
+	elapsed = ktime_get_ns() - group->sample_ns;
+	if (elapsed < GBA_SAMPLE_NS)
+		return;
+	rounds = gba_rounds(gba, number);
+	group->rate = mul_u64_u64_div_u64(rounds - group->sample_rounds, NSEC_PER_SEC, elapsed);
+	group->rated = true;
+	group->sample_rounds = rounds;
+	group->sample_ns += elapsed;
+}
+
+/* The group that is worth taking back, or gba->groups. */
+static u32 slowest(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool of_job)
+{
+	struct gba_device *gba = file->gba;
+	u32 best = gba->groups;
+
+	for (u32 number = 0; number < gba->groups; number++) {
+		struct gba_group *group = &gba->group[number];
+		u32 status;
+
+		if (!group->held || !uid_eq(group->user, file->user) ||
+		    (of_job && group->job != alloc->job))
+			continue;
+		status = readl(gba_reg(gba, GBA_GROUP_REG(number, GBA_REG_STATUS)));
+		if (!(status & GBA_STATUS_READY))
+			continue;
+		sample(gba, number);
+		/* The device checks again, in one step with the disarming, that nobody has arrived. */
+		if (status & GBA_STATUS_ACTIVE || !group->rated ||
+		    group->rate > U32_MAX / GBA_FASTER ||
+		    group->rate * GBA_FASTER >= alloc->barrier_rate)
+			continue;
+		if (best == gba->groups || group->rate < gba->group[best].rate)
+			best = number;
+	}
+	return best;
+}
+
+/* --- Taking back --- */
+
+void gba_taken(struct gba_device *gba, u32 number)
+{
+	struct gba_member *member;
+	u32 generation = 0;
+	bool found = false;
+
+	lockdep_assert_held(&gba->lock);
+	if (!gba->up)
+		return;
+	/* The device has withdrawn the members. A membership that has its address is of a later
+	 * allocation: the event was handled before. */
+	list_for_each_entry(member, &gba->group[number].members, group_link) {
+		if (!member->attached || !gba_member_withdrawn(member))
+			continue;
+		gba_member_revoke_doorbell(member);
+		generation = member->generation;
+		found = true;
+	}
+	if (!found || !gba_check(gba))
+		return;
+	/* The doorbells lead nowhere. This read pushes the arrivals of before. [DRV-16] */
+	list_for_each_entry(member, &gba->group[number].members, group_link)
+		if (member->attached && member->generation == generation &&
+		    gba_member_withdrawn(member))
+			gba_member_mark(member, GBA_REVOKED_TAKEN, 0);
+	gba_command(gba, &(struct gba_command){ .command = GBA_CMD_CONFIRM,
+						.group = number,
+						.generation = generation });
+}
+
+/* Start to take a group back, and confirm for this host. Returns whether its device agrees. */
+static bool take_back(struct gba_device *gba, u32 number)
+{
+	if (group_command(gba, number, GBA_CMD_TAKE_BACK))
+		return false;
+	gba_taken(gba, number);
+	gba->group[number].held = false;
+	return true;
+}
+
+/* --- ALLOC --- */
+
+static int command_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number)
+{
+	struct gba_device *gba = file->gba;
+	struct gba_command command = { .command = GBA_CMD_ALLOC,
+				       .group = number,
+				       .value = alloc->members };
+	int result = gba_command(gba, &command);
+	struct gba_group *group;
+
+	if (result)
+		return result;
+	if (command.group >= gba->groups)
+		return gba_check(gba) ? -EIO : -ENODEV;
+	group = &gba->group[command.group];
+	group->held = true;
+	group->generation = command.generation;
+	group->allocator = file;
+	group->user = file->user;
+	group->job = alloc->job;
+	group->sampled = false;
+	group->rated = false;
+	alloc->group = command.group;
+	alloc->generation = command.generation;
+	alloc->key = command.key;
+	return 0;
+}
+
+/* The error for limits that the allocation would exceed, else 0. */
+static int limits(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool *at_limit)
+{
+	struct gba_device *gba = file->gba;
+	u32 job, user, most = gba_user_groups_max();
+
+	if (alloc->groups_max || most)
+		gba_refresh_held(gba);
+	job = job_groups(gba, file->user, alloc->job);
+	*at_limit = job == alloc->groups_max;
+	if (alloc->groups_max && job >= alloc->groups_max)
+		return -EDQUOT;
+	user = gba_user_groups(gba, file->user);
+	return most && user >= most ? -EUSERS : 0;
+}
+
+/* Allocate the group when the other hosts have confirmed. Waits without the lock. */
+static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number)
+{
+	struct gba_device *gba = file->gba;
+	long left = GBA_FREED_WAIT;
+
+	for (;;) {
+		u32 seen = READ_ONCE(gba->freed_count);
+		int result = command_alloc(file, alloc, number);
+
+		if (result != -ENOSPC || left <= 0)
+			return result;
+		mutex_unlock(&gba->lock);
+		left = wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen,
+						   left);
+		mutex_lock(&gba->lock);
+	}
+}
+
+int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
+{
+	struct gba_device *gba = file->gba;
+	bool at_limit;
+	u32 number;
+	int result;
+
+	lockdep_assert_held(&gba->lock);
+	if (alloc->members < 1 || alloc->members > gba->members_max)
+		return -EINVAL;
+	if (!gba->up)
+		return -ENODEV;
+	result = limits(file, alloc, &at_limit);
+	if (!result)
+		result = command_alloc(file, alloc, GBA_GROUP_ANY);
+	if (!alloc->barrier_rate || (result != -ENOSPC && !(result == -EDQUOT && at_limit)))
+		return result;
+	number = slowest(file, alloc, result == -EDQUOT);
+	if (number == gba->groups || !take_back(gba, number))
+		return result;
+	return alloc_when_free(file, alloc, number);
+}

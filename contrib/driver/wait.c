@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Events of memberships, and the sleep of a member until its round is complete. */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "gba_driver.h"
+
+void gba_post(struct gba_member *member, u32 events, u32 last_error)
+{
+	struct gba_file *file = member->file;
+
+	lockdep_assert_held(&file->gba->event_lock);
+	if (member->left)
+		return;
+	if (!member->events)
+		list_add_tail(&member->event_link, &file->pending);
+	member->events |= events;
+	if (events & GBA_EVENT_ERROR)
+		member->last_error = last_error;
+	wake_up(&member->wait);
+	wake_up(&file->wait);
+}
+
+u32 gba_take_events(struct gba_member *member)
+{
+	u32 events = member->events;
+
+	lockdep_assert_held(&member->file->gba->event_lock);
+	member->events = 0;
+	list_del_init(&member->event_link);
+	return events;
+}
+
+/* --- read --- */
+
+static bool take_oldest(struct gba_file *file, struct gba_event *event)
+{
+	struct gba_member *member;
+
+	spin_lock(&file->gba->event_lock);
+	member = list_first_entry_or_null(&file->pending, struct gba_member, event_link);
+	if (member)
+		*event = (struct gba_event){ .last_error = member->last_error,
+					     .events = gba_take_events(member),
+					     .group = member->group,
+					     .generation = member->generation,
+					     .member = member->member };
+	spin_unlock(&file->gba->event_lock);
+	return member;
+}
+
+/* An event that user space did not get: put it back. */
+static void put_back(struct gba_file *file, const struct gba_event *event)
+{
+	struct gba_member *member;
+
+	spin_lock(&file->gba->event_lock);
+	member = gba_member_find(file, event->group, event->generation, event->member);
+	if (member)
+		gba_post(member, event->events, event->last_error);
+	spin_unlock(&file->gba->event_lock);
+}
+
+static bool has_events(struct gba_file *file)
+{
+	return !list_empty_careful(&file->pending) || !READ_ONCE(file->gba->up);
+}
+
+ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *offset)
+{
+	struct gba_file *file = filp->private_data;
+	struct gba_event event;
+	ssize_t done = 0;
+
+	if (current->mm != file->mm)
+		return -EPERM;
+	if (size < sizeof(event))
+		return -EINVAL;
+	while (!done) {
+		for (; size - done >= sizeof(event) && take_oldest(file, &event);
+		     done += sizeof(event))
+			if (copy_to_user(buffer + done, &event, sizeof(event))) {
+				put_back(file, &event);
+				return done ?: -EFAULT;
+			}
+		if (done)
+			break;
+		if (filp->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (!READ_ONCE(file->gba->up))
+			return 0; /* no event comes any more */
+		if (wait_event_interruptible(file->wait, has_events(file)))
+			return -EINTR;
+	}
+	return done;
+}
+
+/* --- WAIT --- */
+
+/* Whether a wait is over; if so, `events` is what it returns. */
+static bool is_over(struct gba_member *member, u32 sequence, u32 *events)
+{
+	struct gba_device *gba = member->file->gba;
+	bool over = true;
+	u64 flag;
+
+	*events = 0;
+	spin_lock(&gba->event_lock);
+	flag = le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release));
+	if (member->left)
+		goto unlock;
+	if (GBA_SEQ_REACHED(lower_32_bits(flag), sequence))
+		*events = gba_take_events(member) | GBA_EVENT_ROUND;
+	else if (member->events & ~GBA_EVENT_ROUND)
+		*events = gba_take_events(member) & ~GBA_EVENT_ROUND;
+	else if (!member->attached) /* revoked, and that was reported before */
+		*events = GBA_EVENT_REVOKED |
+			  (member->revoked == GBA_REVOKED_DEAD ? GBA_EVENT_DEAD : 0);
+	else
+		over = false;
+unlock:
+	spin_unlock(&gba->event_lock);
+	return over;
+}
+
+/* Request the interrupt of a round. Returns whether the sequence can be waited for. */
+static bool notify(struct gba_member *member, u32 sequence)
+{
+	struct gba_device *gba = member->file->gba;
+	u32 reached;
+
+	spin_lock(&gba->event_lock);
+	reached = lower_32_bits(
+		le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release)));
+	/* A release that came just now is as good: the device answers NOTIFY at once. [NOTE-2] */
+	if (member->attached && (sequence - reached) <= 1)
+		writeq(GBA_ARRIVAL(sequence, member->member),
+		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
+	spin_unlock(&gba->event_lock);
+	return sequence - reached <= 1;
+}
+
+static struct gba_member *member_get(struct gba_file *file, const struct gba_ioc_wait *wait)
+{
+	struct gba_member *member;
+
+	spin_lock(&file->gba->event_lock);
+	member = gba_member_find(file, wait->group, wait->generation, wait->member);
+	if (member)
+		kref_get(&member->ref);
+	spin_unlock(&file->gba->event_lock);
+	return member;
+}
+
+int gba_wait(struct gba_file *file, struct gba_ioc_wait *wait)
+{
+	struct gba_member *member = member_get(file, wait);
+	ktime_t timeout = KTIME_MAX;
+	int result = 0;
+
+	if (!member)
+		return -ESTALE;
+	if (wait->timeout < KTIME_MAX)
+		timeout = ns_to_ktime(wait->timeout);
+	if (is_over(member, wait->sequence, &wait->events))
+		goto out;
+	result = -ETIMEDOUT;
+	if (wait->timeout == 0)
+		goto out;
+	result = -EINVAL;
+	if (!notify(member, wait->sequence))
+		goto out;
+	result = wait_event_interruptible_hrtimeout(
+		member->wait, is_over(member, wait->sequence, &wait->events), timeout);
+	if (result == -ETIME)
+		result = -ETIMEDOUT;
+	else if (result)
+		result = -EINTR; /* the timeout is relative: do not restart */
+out:
+	if (!result && member->left)
+		result = -ESTALE;
+	wait->last_error = member->last_error;
+	gba_member_put(member);
+	return result;
+}
