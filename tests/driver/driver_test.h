@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For tests of the Linux driver, in a virtual machine: open files, memberships, and what they hold.
+ */
+#ifndef GBA_TESTS_DRIVER_TEST_H
+#define GBA_TESTS_DRIVER_TEST_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/spec/gba_ioctl.h"
+
+#define PAGE 4096u
+
+/* A membership with its mappings. */
+struct test_member {
+    int file;
+    struct gba_ioc_join join;
+    volatile uint64_t *bell; /* the doorbell page */
+    volatile struct gba_flag_slot *slot;
+};
+
+/* 0, or the errno of a call. */
+static inline int call(int file, unsigned long number, void *argument)
+{
+    return 0 == ioctl(file, number, argument) ? 0 : errno;
+}
+
+static inline int open_device(void)
+{
+    int file = open("/dev/gba0", O_RDWR | O_CLOEXEC);
+
+    assert_true(file >= 0);
+    return file;
+}
+
+static inline struct gba_ioc_query query_device(int file, uint32_t flags)
+{
+    struct gba_ioc_query query = {.size = sizeof query, .flags = flags};
+
+    assert_int_equal(call(file, GBA_IOC_QUERY, &query), 0);
+    return query;
+}
+
+static inline uint32_t groups_free(void)
+{
+    int file = open_device();
+    uint32_t groups = query_device(file, 0).groups_free;
+
+    close(file);
+    return groups;
+}
+
+/* The sum of a counter over all groups. */
+static inline uint64_t counted(int file, unsigned counter)
+{
+    return query_device(file, GBA_QUERY_COUNTERS).counters[counter];
+}
+
+static inline struct gba_ioc_alloc alloc_group(int file, uint32_t members)
+{
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = members, .job = 1};
+
+    assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
+    return alloc;
+}
+
+static inline int free_group(int file, const struct gba_ioc_alloc *alloc)
+{
+    struct gba_ioc_free argument = {
+        .size = sizeof argument, .group = alloc->group, .generation = alloc->generation};
+
+    return call(file, GBA_IOC_FREE, &argument);
+}
+
+static inline struct gba_ioc_join join_of(const struct gba_ioc_alloc *alloc, uint32_t member)
+{
+    return (struct gba_ioc_join){.size = sizeof(struct gba_ioc_join),
+                                 .group = alloc->group,
+                                 .generation = alloc->generation,
+                                 .key = alloc->key,
+                                 .member = member};
+}
+
+/* Join, and map the doorbell at an address (NULL: anywhere) and the flag. */
+static inline struct test_member join_at(int file, const struct gba_ioc_alloc *alloc,
+                                         uint32_t member, void *bell)
+{
+    struct test_member m = {.file = file, .join = join_of(alloc, member)};
+    void *page;
+
+    assert_int_equal(call(file, GBA_IOC_JOIN, &m.join), 0);
+    page = mmap(bell, m.join.map_size, PROT_WRITE, MAP_SHARED | (bell ? MAP_FIXED : 0), file,
+                (off_t)m.join.doorbell_offset);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    m.bell = page;
+    page = mmap(NULL, m.join.map_size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                (off_t)m.join.flag_offset);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    m.slot = (void *)((char *)page + m.join.flag_position);
+    return m;
+}
+
+static inline struct test_member join_group(int file, const struct gba_ioc_alloc *alloc,
+                                            uint32_t member)
+{
+    return join_at(file, alloc, member, NULL);
+}
+
+static inline int configure(const struct test_member *m, uint32_t sequence)
+{
+    struct gba_ioc_configure argument = {.size = sizeof argument,
+                                         .group = m->join.group,
+                                         .generation = m->join.generation,
+                                         .sequence = sequence};
+
+    return call(m->file, GBA_IOC_CONFIGURE, &argument);
+}
+
+static inline int leave(const struct test_member *m)
+{
+    struct gba_ioc_leave argument = {.size = sizeof argument,
+                                     .group = m->join.group,
+                                     .generation = m->join.generation,
+                                     .member = m->join.member};
+
+    return call(m->file, GBA_IOC_LEAVE, &argument);
+}
+
+static inline int inspect(const struct test_member *m, struct gba_ioc_inspect *argument)
+{
+    *argument = (struct gba_ioc_inspect){
+        .size = sizeof *argument, .group = m->join.group, .generation = m->join.generation};
+    return call(m->file, GBA_IOC_INSPECT, argument);
+}
+
+/* WAIT; sets *events to its result. */
+static inline int wait_for(const struct test_member *m, uint32_t sequence, uint64_t timeout,
+                           uint32_t *events)
+{
+    struct gba_ioc_wait argument = {.size = sizeof argument,
+                                    .group = m->join.group,
+                                    .generation = m->join.generation,
+                                    .member = m->join.member,
+                                    .sequence = sequence,
+                                    .timeout = timeout};
+    int error = call(m->file, GBA_IOC_WAIT, &argument);
+
+    *events = argument.events;
+    return error;
+}
+
+static inline void unmap(const struct test_member *m)
+{
+    munmap((void *)(uintptr_t)m->bell, PAGE);
+    munmap((void *)((uintptr_t)m->slot & ~(uintptr_t)(PAGE - 1)), PAGE);
+}
+
+static inline void arrive(const struct test_member *m, uint32_t sequence)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    m->bell[GBA_BELL_ARRIVAL / 8] = GBA_ARRIVAL(sequence, m->join.member);
+}
+
+static inline void notify(const struct test_member *m, uint32_t sequence)
+{
+    m->bell[GBA_BELL_NOTIFY / 8] = GBA_ARRIVAL(sequence, m->join.member);
+}
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Whether the flag reaches a round. Gives up after 20 s, only so that a failure ends. */
+static inline int released(const struct test_member *m, uint32_t sequence)
+{
+    uint64_t end = now_ns() + 20000000000u;
+
+    while (!GBA_SEQ_REACHED((uint32_t)m->slot->release, sequence))
+        if (now_ns() > end)
+            return 0;
+    return 1;
+}
+
+/* The reason why a membership was revoked; 0 after 20 s without. */
+static inline uint32_t revoked(const struct test_member *m)
+{
+    uint64_t end = now_ns() + 20000000000u;
+
+    while (0 == m->slot->revoked && now_ns() < end)
+        usleep(1000);
+    return m->slot->revoked;
+}
+
+/* Run a function in a child; returns what waitpid reports. Asserts of the child do not reach the
+ * parent: the function returns a number instead. */
+static inline int in_child(int (*function)(void *), void *argument)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (0 == child)
+        _exit(function(argument));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ends: of processes, of the device and of the driver, and doorbells that are used while they are
+ * revoked. GBA_TEST_CYCLES: how often (default 300). GBA_TEST_MODULE: the module, to load it again.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#include "tests/driver/driver_test.h"
+
+static int die_as_member(void *argument)
+{
+    const struct gba_ioc_alloc *alloc = argument;
+    int file = open("/dev/gba0", O_RDWR | O_CLOEXEC);
+    struct gba_ioc_join join = join_of(alloc, 1);
+
+    if (0 != call(file, GBA_IOC_JOIN, &join))
+        return 1;
+    kill(getpid(), SIGKILL);
+    return 2;
+}
+
+static void test_DRV_10_a_killed_member(void **state)
+{
+    uint32_t groups = groups_free(), events = 0;
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 3);
+    struct test_member m = join_group(file, &alloc, 0);
+    struct pollfd poll_file = {.fd = file, .events = POLLIN};
+    struct gba_event event;
+
+    (void)state;
+    assert_int_equal(in_child(die_as_member, &alloc), SIGKILL);
+    assert_int_equal(poll(&poll_file, 1, 20000), 1);
+    assert_int_equal(read(file, &event, sizeof event), sizeof event);
+    assert_int_equal(event.events, GBA_EVENT_DIED);
+    assert_int_equal(wait_for(&m, 1, 0, &events), ETIMEDOUT); /* taken once */
+    assert_int_equal(configure(&m, 0), EAGAIN);
+    assert_int_equal(leave(&m), 0);
+    assert_int_equal(groups_free(), groups);
+    unmap(&m);
+    close(file);
+}
+
+/* --- A thread that stores to the doorbell all the time --- */
+
+static volatile uint64_t *storm_bell;
+static volatile int storm_ends;
+
+static void *storm(void *argument)
+{
+    uint64_t *stores = argument;
+
+    for (; !storm_ends; ++*stores)
+        storm_bell[0] = GBA_ARRIVAL(1, 0);
+    return NULL;
+}
+
+/* The group of each cycle goes to another owner who expects just the arrival that the thread
+ * stores: one store after LEAVE that reaches the device completes a round of that owner. */
+static void test_DRV_16_revoked_while_it_is_used(void **state)
+{
+    const char *number = getenv("GBA_TEST_CYCLES");
+    long cycles = NULL == number ? 300 : atol(number);
+    void *page = mmap(NULL, PAGE, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int file = open_device(), other = open_device();
+    uint64_t stores = 0;
+    pthread_t thread;
+
+    (void)state;
+    storm_bell = page;
+    assert_int_equal(pthread_create(&thread, NULL, storm, &stores), 0);
+    for (long i = 0; i < cycles; i++) {
+        struct gba_ioc_alloc alloc = alloc_group(file, 1), next;
+        struct test_member m = join_at(file, &alloc, 0, page), owner;
+        struct gba_ioc_inspect registers;
+
+        assert_int_equal(leave(&m), 0);
+        next = alloc_group(other, 1);
+        assert_int_equal(next.group, alloc.group);
+        owner = join_group(other, &next, 0);
+        assert_int_equal(configure(&owner, 0), 0);
+        assert_int_equal(inspect(&owner, &registers), 0);
+        assert_int_equal(registers.sequence, 0);
+        assert_int_equal(registers.counters[GBA_COUNTER_LATE], 0);
+        assert_int_equal(owner.slot->release, 0);
+        assert_int_equal(leave(&owner), 0);
+        unmap(&owner);
+        munmap((void *)((uintptr_t)m.slot & ~(uintptr_t)(PAGE - 1)), PAGE);
+    }
+    storm_ends = 1;
+    pthread_join(thread, NULL);
+    assert_true(stores > 0);
+    print_message("%ld cycles, %llu stores\n", cycles, (unsigned long long)stores);
+    munmap(page, PAGE);
+    close(file);
+    close(other);
+}
+
+/* --- The end of the device --- */
+
+struct sleeper {
+    const struct test_member *member;
+    uint32_t events;
+    int error;
+};
+
+static void *sleep_in_wait(void *argument)
+{
+    struct sleeper *sleeper = argument;
+
+    sleeper->error = wait_for(sleeper->member, 1, GBA_WAIT_FOREVER, &sleeper->events);
+    return NULL;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY);
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+}
+
+/* The PCI address of the device that the driver has. */
+static const char *pci_address(void)
+{
+    static char address[sizeof((struct dirent *)0)->d_name];
+    DIR *directory = opendir("/sys/bus/pci/drivers/gba");
+    struct dirent *entry;
+
+    assert_non_null(directory);
+    while (NULL != (entry = readdir(directory)))
+        if (NULL != strchr(entry->d_name, ':'))
+            snprintf(address, sizeof address, "%s", entry->d_name);
+    closedir(directory);
+    return address;
+}
+
+/* A spinner, a sleeper and a poller on a device that ends by a write to a file of sysfs. */
+static void check_end(const char *path, const char *text, int gone)
+{
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 3);
+    struct test_member m[2];
+    struct sleeper sleeper = {.member = &m[1]};
+    struct pollfd poll_file = {.fd = file, .events = POLLIN};
+    struct gba_ioc_query query = {.size = sizeof query};
+    struct gba_ioc_inspect registers;
+    struct gba_ioc_join join = join_of(&alloc, 2);
+    pthread_t thread;
+
+    m[0] = join_group(file, &alloc, 0);
+    m[1] = join_group(file, &alloc, 1);
+    m[0].slot->release = 7;
+    assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
+    usleep(50000);
+    write_file(path, text);
+    assert_int_equal(revoked(&m[0]), GBA_REVOKED_DEAD);
+    assert_true(m[0].slot->release == (GBA_FLAG_RECLAIMED | 7));
+    pthread_join(thread, NULL);
+    assert_int_equal(sleeper.error, 0);
+    assert_int_equal(sleeper.events & (GBA_EVENT_REVOKED | GBA_EVENT_DEAD),
+                     GBA_EVENT_REVOKED | GBA_EVENT_DEAD);
+    arrive(&m[0], 1); /* no SIGBUS */
+    notify(&m[1], 1);
+    assert_int_equal(poll(&poll_file, 1, 20000), 1);
+    assert_int_equal(poll_file.revents & POLLIN, POLLIN);
+    assert_int_equal(call(file, GBA_IOC_QUERY, &query), 0);
+    assert_int_equal(call(file, GBA_IOC_JOIN, &join), gone ? ENODEV : ESTALE);
+    if (gone) {
+        assert_int_equal(poll_file.revents & POLLHUP, POLLHUP);
+        assert_int_equal(query.state, GBA_DEV_STATE_DEAD);
+    }
+    assert_int_equal(inspect(&m[0], &registers), ENODEV);
+    assert_int_equal(configure(&m[0], 0), ENODEV);
+    assert_int_equal(leave(&m[0]), 0);
+    assert_int_equal(m[1].slot->revoked, GBA_REVOKED_DEAD);
+    close(file);
+    assert_int_equal(m[1].slot->revoked, GBA_REVOKED_DEAD);
+    unmap(&m[0]);
+    unmap(&m[1]);
+}
+
+/* The device works again. */
+static void check_device(void)
+{
+    uint32_t groups = groups_free();
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 1);
+    struct test_member m = join_group(file, &alloc, 0);
+
+    assert_int_equal(groups, query_device(file, 0).groups);
+    assert_int_equal(configure(&m, 0), 0);
+    arrive(&m, 1);
+    assert_true(released(&m, 1));
+    close(file);
+    unmap(&m);
+}
+
+static void test_DRV_17_unbound(void **state)
+{
+    const char *address = pci_address();
+
+    (void)state;
+    check_end("/sys/bus/pci/drivers/gba/unbind", address, 1);
+    write_file("/sys/bus/pci/drivers/gba/bind", address);
+    check_device();
+}
+
+static void test_DRV_17_reset(void **state)
+{
+    char path[512];
+
+    (void)state;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/reset", pci_address());
+    check_end(path, "1", 0);
+    check_device();
+}
+
+static void test_DRV_17_removed(void **state)
+{
+    char path[512];
+
+    (void)state;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/remove", pci_address());
+    check_end(path, "1", 1);
+    write_file("/sys/bus/pci/rescan", "1");
+    check_device();
+}
+
+static void test_unload(void **state)
+{
+    const char *path = getenv("GBA_TEST_MODULE");
+    int file = open_device(), module;
+    struct gba_ioc_alloc alloc = alloc_group(file, 1);
+    struct test_member m = join_group(file, &alloc, 0);
+
+    (void)state;
+    assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), -1);
+    assert_int_equal(errno, EWOULDBLOCK);
+    close(file);
+    assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), -1); /* mapped */
+    assert_int_equal(errno, EWOULDBLOCK);
+    unmap(&m);
+    if (NULL == path) {
+        skip();
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), 0);
+        module = open(path, O_RDONLY | O_CLOEXEC);
+        assert_int_equal(syscall(SYS_finit_module, module, "", 0), 0);
+        close(module);
+        check_device();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_DRV_10_a_killed_member),
+        cmocka_unit_test(test_DRV_16_revoked_while_it_is_used),
+        cmocka_unit_test(test_DRV_17_reset),
+        cmocka_unit_test(test_DRV_17_unbound),
+        cmocka_unit_test(test_DRV_17_removed),
+        cmocka_unit_test(test_unload),
+    };
+
+    return cmocka_run_group_tests_name("driver_life", tests, NULL, NULL);
+}

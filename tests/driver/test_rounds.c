@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rounds through mapped doorbells and flags, sleep until an interrupt, and events. */
+#define _GNU_SOURCE
+#include <sys/resource.h>
+
+#include "tests/driver/driver_test.h"
+
+#define MEMBERS 4
+
+/* A group whose members have a file each, armed with the sequence. */
+static void arm_group(struct test_member m[MEMBERS], uint32_t sequence)
+{
+    int first = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(first, MEMBERS);
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        m[i] = join_group(0 == i ? first : open_device(), &alloc, i);
+        m[i].slot->release = sequence;
+    }
+    assert_int_equal(configure(&m[0], sequence), 0);
+}
+
+static void disband(struct test_member m[MEMBERS])
+{
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        assert_int_equal(leave(&m[i]), 0);
+        unmap(&m[i]);
+        close(m[i].file);
+    }
+}
+
+static void test_rounds(void **state)
+{
+    uint32_t free_before = groups_free(), round = 0xFFFFFFF0u;
+    struct test_member m[MEMBERS];
+
+    (void)state;
+    arm_group(m, round);
+    for (int i = 0; i < 50; i++) {
+        round++;
+        for (uint32_t k = 0; k < MEMBERS; k++) {
+            for (uint32_t other = 0; other < MEMBERS; other++)
+                assert_int_equal((uint32_t)m[other].slot->release, round - 1);
+            arrive(&m[(k + (uint32_t)i) % MEMBERS], round);
+        }
+        for (uint32_t k = 0; k < MEMBERS; k++)
+            assert_true(released(&m[k], round));
+    }
+    disband(m);
+    assert_int_equal(groups_free(), free_before);
+}
+
+/* Members of one file share a flag page, and have a slot each. */
+static void test_members_of_one_file(void **state)
+{
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 40);
+    struct test_member m[40];
+
+    (void)state;
+    for (uint32_t i = 0; i < 40; i++)
+        m[i] = join_group(file, &alloc, i);
+    assert_true(m[0].join.flag_offset == m[1].join.flag_offset);
+    assert_true(m[0].join.flag_offset != m[39].join.flag_offset);
+    assert_int_equal(configure(&m[0], 0), 0);
+    for (uint32_t i = 0; i < 39; i++)
+        arrive(&m[i], 1);
+    assert_int_equal(m[0].slot->release, 0);
+    arrive(&m[39], 1);
+    for (uint32_t i = 0; i < 40; i++) {
+        assert_true(released(&m[i], 1));
+        unmap(&m[i]);
+    }
+    close(file);
+}
+
+struct sleeper {
+    const struct test_member *member;
+    uint32_t sequence, events;
+    int error;
+    uint64_t woken;
+};
+
+static void *sleep_in_wait(void *argument)
+{
+    struct sleeper *sleeper = argument;
+
+    sleeper->error =
+        wait_for(sleeper->member, sleeper->sequence, GBA_WAIT_FOREVER, &sleeper->events);
+    sleeper->woken = now_ns();
+    return NULL;
+}
+
+static void test_DRV_18_wait_sleeps_until_the_round(void **state)
+{
+    struct test_member m[MEMBERS];
+    struct rusage before, after;
+    uint64_t longest = 0;
+    uint32_t events;
+
+    (void)state;
+    arm_group(m, 0);
+    assert_int_equal(wait_for(&m[0], 1, 0, &events), ETIMEDOUT);
+    assert_int_equal(wait_for(&m[0], 1, 20000000, &events), ETIMEDOUT);
+    assert_int_equal(wait_for(&m[0], 2, 20000000, &events), EINVAL);
+    assert_int_equal(wait_for(&m[0], 0, GBA_WAIT_FOREVER, &events), 0);
+    assert_int_equal(events, GBA_EVENT_ROUND);
+    getrusage(RUSAGE_SELF, &before);
+    for (uint32_t round = 1; round <= 20; round++) {
+        struct sleeper sleeper = {.member = &m[0], .sequence = round};
+        pthread_t thread;
+        uint64_t last;
+
+        arrive(&m[0], round);
+        assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
+        if (round % 2)
+            usleep(20000); /* the odd rounds are complete while it sleeps */
+        for (uint32_t k = 1; k < MEMBERS; k++)
+            arrive(&m[k], round);
+        last = now_ns();
+        pthread_join(thread, NULL);
+        assert_int_equal(sleeper.error, 0);
+        assert_int_equal(sleeper.events & GBA_EVENT_ROUND, GBA_EVENT_ROUND);
+        assert_true(released(&m[0], round));
+        if (sleeper.woken > last && sleeper.woken - last > longest)
+            longest = sleeper.woken - last;
+    }
+    getrusage(RUSAGE_SELF, &after);
+    print_message("longest wake-up %llu us\n", (unsigned long long)(longest / 1000));
+    disband(m);
+}
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+static void test_a_signal_ends_wait(void **state)
+{
+    struct test_member m[MEMBERS];
+    struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+    uint32_t events;
+
+    (void)state;
+    arm_group(m, 0);
+    sigaction(SIGALRM, &action, NULL);
+    ualarm(50000, 0);
+    assert_int_equal(wait_for(&m[0], 1, GBA_WAIT_FOREVER, &events), EINTR);
+    disband(m);
+}
+
+static void test_DRV_18_notify_and_poll(void **state)
+{
+    struct test_member m[MEMBERS];
+    struct gba_event event[MEMBERS];
+    struct pollfd poll_file;
+
+    (void)state;
+    arm_group(m, 7);
+    poll_file = (struct pollfd){.fd = m[1].file, .events = POLLIN};
+    fcntl(m[1].file, F_SETFL, O_NONBLOCK);
+    assert_int_equal(read(m[1].file, event, sizeof event), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(read(m[1].file, event, sizeof event[0] - 1), -1);
+    assert_int_equal(errno, EINVAL);
+    for (uint32_t round = 8; round < 12; round++) {
+        for (uint32_t k = 0; k < MEMBERS - 1; k++)
+            arrive(&m[k], round);
+        if (round % 2)
+            notify(&m[1], round); /* before, and else after the round is complete */
+        arrive(&m[MEMBERS - 1], round);
+        if (round % 2 == 0)
+            notify(&m[1], round);
+        assert_int_equal(poll(&poll_file, 1, 20000), 1);
+        assert_int_equal(poll_file.revents, POLLIN);
+        assert_true(released(&m[1], round));
+        assert_int_equal(read(m[1].file, event, sizeof event), sizeof event[0]);
+        assert_int_equal(event[0].events, GBA_EVENT_ROUND);
+        assert_int_equal(event[0].group, m[1].join.group);
+        assert_int_equal(event[0].generation, m[1].join.generation);
+        assert_int_equal(event[0].member, 1);
+        assert_int_equal(poll(&poll_file, 1, 0), 0);
+    }
+    disband(m);
+}
+
+static void test_DRV_8_an_error_is_an_event(void **state)
+{
+    struct test_member m[MEMBERS];
+    uint32_t events;
+
+    (void)state;
+    arm_group(m, 0);
+    arrive(&m[2], 5); /* neither 0 nor 1 */
+    assert_int_equal(wait_for(&m[0], 1, 20000000000u, &events), 0);
+    assert_int_equal(events, GBA_EVENT_ERROR);
+    disband(m);
+}
+
+/* A team that hardly uses its group loses it. */
+static void test_DRV_14_a_group_is_taken_back(void **state)
+{
+    int file = open_device();
+    uint32_t groups = query_device(file, 0).groups_free, events = 0;
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1, .barrier_rate = 1000000};
+    struct test_member m[GBA_GROUPS];
+    struct gba_ioc_inspect registers;
+    uint32_t taken = GBA_GROUPS;
+
+    (void)state;
+    for (uint32_t i = 0; i < groups; i++) {
+        struct gba_ioc_alloc one = alloc_group(file, 1);
+
+        m[i] = join_group(file, &one, 0);
+        m[i].slot->release = 3;
+        assert_int_equal(configure(&m[i], 3), 0);
+        arrive(&m[i], 4);
+        assert_true(released(&m[i], 4));
+    }
+    usleep(60000);
+    assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
+    for (uint32_t i = 0; i < groups; i++)
+        if (m[i].slot->revoked)
+            taken = i;
+    if (taken == GBA_GROUPS) {
+        fail_msg("no group was taken back");
+        return;
+    }
+    assert_int_equal(m[taken].slot->revoked, GBA_REVOKED_TAKEN);
+    assert_true(m[taken].slot->release == (GBA_FLAG_RECLAIMED | 4));
+    assert_int_equal(alloc.group, m[taken].join.group);
+    assert_int_equal(inspect(&m[taken], &registers), EIDRM);
+    assert_int_equal(configure(&m[taken], 3), ESTALE);
+    assert_int_equal(wait_for(&m[taken], 5, GBA_WAIT_FOREVER, &events), 0);
+    assert_int_equal(events & GBA_EVENT_REVOKED, GBA_EVENT_REVOKED);
+    assert_int_equal(wait_for(&m[taken], 5, GBA_WAIT_FOREVER, &events), 0); /* and again */
+    arrive(&m[taken], 5);
+    {
+        /* The new owner of the group is not reached by the old doorbell. */
+        struct test_member next = join_group(file, &alloc, 0);
+
+        next.slot->release = 4;
+        assert_int_equal(configure(&next, 4), 0);
+        arrive(&m[taken], 5);
+        assert_int_equal(inspect(&next, &registers), 0);
+        assert_int_equal(registers.sequence, 4);
+        assert_int_equal(leave(&next), 0);
+        unmap(&next);
+    }
+    for (uint32_t i = 0; i < groups; i++) {
+        assert_int_equal(leave(&m[i]), 0);
+        unmap(&m[i]);
+    }
+    assert_int_equal(query_device(file, 0).groups_free, groups);
+    close(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_members_of_one_file),
+        cmocka_unit_test(test_DRV_18_wait_sleeps_until_the_round),
+        cmocka_unit_test(test_a_signal_ends_wait),
+        cmocka_unit_test(test_DRV_18_notify_and_poll),
+        cmocka_unit_test(test_DRV_8_an_error_is_an_event),
+        cmocka_unit_test(test_DRV_14_a_group_is_taken_back),
+    };
+
+    return cmocka_run_group_tests_name("driver_rounds", tests, NULL, NULL);
+}
