@@ -172,7 +172,7 @@ static bool remove_stale(const struct sockaddr_un *address)
     }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return true; /* bind fails next, and says why */
+        return true; /* bind fails next, and its error is logged */
     error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : errno;
     close(fd);
     if (error != ECONNREFUSED) {

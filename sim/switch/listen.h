@@ -23,8 +23,9 @@ struct gba_switchd_listeners {
 };
 
 /*
- * Listen as the options say. A socket file that no process listens on any more is replaced, one in
- * use is not. Returns false (logged) if one of the sockets cannot be had; close is then due, too.
+ * Listen on the sockets of the options. A socket file without a listening process is replaced, one
+ * in use is not. Returns false (logged) if one of the sockets cannot be had; close is then due,
+ * too.
  */
 bool gba_switchd_listen(struct gba_switchd *daemon, struct gba_switchd_listeners *listeners);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba-switchd: starts, says that it is ready, runs the event loop, and stops. */
+/* gba-switchd: starts, reports that it is ready, runs the event loop, and stops. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -126,7 +126,7 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
         return;
     }
     session->identity.job = message->value;
-    if (session->tcp) { /* on a Unix socket the kernel has told both */
+    if (session->tcp) { /* on a Unix socket the kernel has supplied both */
         session->identity.user = message->generation;
         session->identity.process = message->member;
         session->state = GBA_SESSION_SECRET;

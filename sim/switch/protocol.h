@@ -61,7 +61,7 @@ enum gba_switch_type {
     GBA_SWITCH_NOTIFY = 6,
     /* group, member, value: sequence (32 bits); key: the address in the release table. It is for
      * the client alone: any multiple of 8 other than 0. An address that no other membership of the
-     * connection has used tells releases of an earlier team apart. */
+     * connection has used distinguishes the releases of an earlier team. */
     GBA_SWITCH_RELEASE = 7,
     /* code: GBA_CMD_*; tag; group, generation, member, value (32 bits), key: the mailbox. All of
      * it is written, then the command is executed, in one step. */

@@ -13,7 +13,7 @@
  *
  * "ports": each port that is up, with its user. "groups": each group that is allocated, with its
  * members. The state of a member is one of:
- *   "never came"   nobody has joined as this member
+ *   "never came"   no process has joined as this member
  *   "joined"       without a flag yet
  *   "ready"        mapped; the group is not armed, or no member has arrived in the current round
  *   "arrived"      in the current round

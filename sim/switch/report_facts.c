@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report says about members and processes. */
+/* The members and processes in a report. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -136,7 +136,7 @@ int peer_start_fails(struct daemon_process *process, const char *const *options)
         used += count > 0 ? (size_t)count : 0;
     } while (count > 0);
     assert_null(strstr(text, "ready"));
-    assert_non_null(strstr(text, "gba-switchd: ")); /* it says why */
+    assert_non_null(strstr(text, "gba-switchd: ")); /* the line with the cause */
     return wait_for_end(process);
 }
 

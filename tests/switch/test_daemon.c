@@ -192,7 +192,8 @@ static void test_notify(void **state)
     close_all(client, 2);
 }
 
-/* A connection that is cut: its member is withdrawn, the others are told, its groups are free. */
+/* A connection that is cut: its member is withdrawn, the others get an event, its groups are free.
+ */
 static void test_cut(void **state)
 {
     struct gba_switch_message group, event, member;

@@ -182,7 +182,7 @@ static void test_user(void **state)
     assert_int_equal(status, 0);
 }
 
-/* A client that says nothing is sent away. */
+/* A client that sends nothing is disconnected. */
 static void test_no_greeting(void **state)
 {
     int fd = peer_tcp(&process);
@@ -343,7 +343,7 @@ static void test_attacks(void **state)
     group = peer_group(client, 2);
     for (uint32_t round = 1; round <= ATTACKS; round++) {
         attack(round % 8 != 0);
-        /* The group of others goes on, and nobody leaves early. */
+        /* The group of others continues, and no member leaves early. */
         peer_arrive(client[0], group.group, 0, round);
         assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4),
                          1);

@@ -171,7 +171,7 @@ void fake_memory_release(int file)
             if (NULL == pages[i].user)
                 page_free(&pages[i]);
             else
-                pages[i].file = -1; /* nobody's: freed with its mapping */
+                pages[i].file = -1; /* no file's: freed with its mapping */
         }
 }
 

@@ -307,7 +307,8 @@ static void test_DRV_17_calls_on_a_dead_device(void **state)
     }
 }
 
-/* A file that did not allocate the group cannot give it up, and nobody can after the first JOIN. */
+/* A file that did not allocate the group cannot give it up, and no file can after the first JOIN.
+ */
 static void who_may_free(void **state)
 {
     static union arguments a;

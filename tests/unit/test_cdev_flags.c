@@ -121,7 +121,7 @@ static void flags_begin_anew(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* The driver forgets the membership when the file is closed, whatever LEAVE said. */
+/* The driver ends the membership when the file is closed, whatever LEAVE returned. */
 static void a_leave_that_fails(void **state)
 {
     struct gba_dev *dev = cdev_open();

@@ -235,7 +235,7 @@ static void sleep_results(void **state)
     assert_silent();
 }
 
-/* A process ends without leaving: the other members are told, once and for all. */
+/* A process ends without leaving: the other members get one event, which stays. */
 static void test_DRV_18_a_member_dies(void **state)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
