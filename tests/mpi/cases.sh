@@ -57,14 +57,14 @@ scarce_freed() {
 
 # RANKS GROUPS LIMIT SOFTWARE: 100 communicators. Those with the highest barrier rates get the groups,
 # whether the device or (LIMIT not 0) max_groups limits their number.
-scarce_heat() {
+scarce_rate() {
     local groups=$2
     limit 300
     path_options "sim?groups=$2"
     [ "$3" -eq 0 ] || groups=$3
     [ "$4" -eq 1 ] || path+=(-x GBA_TEST_FALLBACK=1)
     job "${path[@]}" --mca coll_gba_barrier_max_groups "$3" --mca coll_gba_barrier_sw_enable "$4" \
-        -np "$1" -- scarce heat 100 "$groups" 3
+        -np "$1" -- scarce rate 100 "$groups" 3
     total_is failovers -eq 0
     grep -q 'from barrier [0-9]* on; the barrier group was taken back .* in barrier' "$out" || fail 'nothing was taken back'
     # This causes no warning.
@@ -88,7 +88,7 @@ scarce_faults() {
         die*) job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" -np "$1" -- \
             scarce dies 40 6 40 ;;
         *) job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -x GBA_TEST_SEED="$RANDOM" -np "$1" -- \
-            scarce heat 40 6 3 ;;
+            scarce rate 40 6 3 ;;
         esac
         lines 0 '^FAIL'
     done
@@ -114,9 +114,9 @@ scarce_all() {
         test_case "scarce-after-$1-1-$software" scarce_after "$1" 1 "$software"
         test_case "scarce-freed-$1-$software" scarce_freed "$1" "$software"
     done
-    test_case "scarce-heat-$1" scarce_heat "$1" 8 0 1
-    test_case "scarce-heat-saved-$1" scarce_heat "$1" 6 0 0
-    test_case "scarce-limit-$1" scarce_heat "$1" 32 5 1
+    test_case "scarce-rate-$1" scarce_rate "$1" 8 0 1
+    test_case "scarce-rate-fallback-$1" scarce_rate "$1" 6 0 0
+    test_case "scarce-limit-$1" scarce_rate "$1" 32 5 1
     test_case "scarce-faults-$1" scarce_faults "$1" 4 "$1"
     test_case "scarce-hosts-$1-1" scarce_hosts 1 "$1"
     test_case "scarce-hosts-$1-2" scarce_hosts 2 "$1"
@@ -268,8 +268,8 @@ ibarrier_all() {
         test_case "ibarrier-$1-$algorithm" ibarrier_algorithm_right "$1" "$algorithm" 1 5 3
         test_case "ibarrier-$1-$algorithm-threads" ibarrier_algorithm_right "$1" "$algorithm" 2
     done
-    test_case "ibarrier-$1-saved" program_right ibarrier "$1" saved 1
-    test_case "ibarrier-$1-saved-threads" program_right ibarrier "$1" saved 2
+    test_case "ibarrier-$1-fallback" program_right ibarrier "$1" fallback 1
+    test_case "ibarrier-$1-fallback-threads" program_right ibarrier "$1" fallback 2
 }
 
 # The values of the tools interface after 1000 barriers of 3 ranks, in the preloaded example.
@@ -309,11 +309,11 @@ all_cases() {
     test_case stats-sim stats_right sim sim 0
     test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do
-        for device in sim none default saved; do
+        for device in sim none default fallback; do
             case $device:$ranks in
             # These differ from "none" in the way to a barrier, not in the barrier.
-            default:2 | default:4 | saved:3 | saved:7) ;;
-            default:* | saved:*) continue ;;
+            default:2 | default:4 | fallback:3 | fallback:7) ;;
+            default:* | fallback:*) continue ;;
             esac
             for program in early_exit kinds threads outstanding spawn churn; do
                 test_case "$program-$ranks-$device" program_right "$program" "$ranks" "$device"

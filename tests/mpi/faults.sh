@@ -559,8 +559,8 @@ all_faults() {
     done
     # Then Open MPI's own barrier is next; the time of the death does not matter for it.
     for ranks in 2 7; do
-        test_case "fault-idie-7-$ranks-saved" idie 7 "$ranks" 0
-        test_case "fault-idie-60-$ranks-saved" idie 60 "$ranks" 0
+        test_case "fault-idie-7-$ranks-fallback" idie 7 "$ranks" 0
+        test_case "fault-idie-60-$ranks-fallback" idie 60 "$ranks" 0
     done
 
     test_case differ-no-device differs 'rank 2' 2 OMPI_MCA_coll_gba_barrier_device_path=none

@@ -92,7 +92,7 @@ all_asan() {
         test_case "asan-ibarrier-4-$device-5" asan_right 4 "$device" ibarrier 5
         test_case "asan-threads-3-$device" asan_right 3 "$device" threads 3
     done
-    test_case asan-scarce-3 asan_right 3 sim scarce heat 60 32 1
+    test_case asan-scarce-3 asan_right 3 sim scarce rate 60 32 1
 }
 
 all_valgrind() {

@@ -6,7 +6,7 @@
  *
  *   scarce after N GROUPS        offload_after is N: the barrier after the N-th finds a group
  *   scarce freed COMMS GROUPS    communicators that renegotiate get the freed groups
- *   scarce heat COMMS GROUPS PHASES   the busy ones get the groups, other ones in each phase
+ *   scarce rate COMMS GROUPS PHASES   the busy ones get the groups, other ones in each phase
  *   scarce dies COMMS GROUPS PHASES   the device dies meanwhile
  *
  * GROUPS: those that the job can have, by the device or by max_groups.
@@ -227,11 +227,11 @@ static void freed(struct subject *subjects, long count, long groups)
 }
 
 /* A pass over the busy communicators of this phase, and one barrier on some of the others. */
-static void barrier_rate_pass(struct subject *subjects, long count, const long *order, long hot)
+static void barrier_rate_pass(struct subject *subjects, long count, const long *order, long busy)
 {
-    static long cold;
+    static long idle;
 
-    for (long i = 0; i < hot; i++) {
+    for (long i = 0; i < busy; i++) {
         struct subject *subject = &subjects[order[i]];
 
         for (int j = 0; j < BURST; j++) {
@@ -241,8 +241,8 @@ static void barrier_rate_pass(struct subject *subjects, long count, const long *
                 blocking(subject);
         }
     }
-    for (int i = 0; i < 4 && hot < count; i++)
-        blocking(&subjects[order[hot + cold++ % (count - hot)]]);
+    for (int i = 0; i < 4 && busy < count; i++)
+        blocking(&subjects[order[busy + idle++ % (count - busy)]]);
 }
 
 static void shuffle(long *order, long count, uint64_t *random)
@@ -256,11 +256,11 @@ static void shuffle(long *order, long count, uint64_t *random)
 }
 
 /* Whether all busy communicators have groups; always true if the device dies. Collective. */
-static bool settled(struct subject *subjects, const long *order, long hot)
+static bool settled(struct subject *subjects, const long *order, long busy)
 {
     bool all = true;
 
-    for (long i = 0; i < hot; i++)
+    for (long i = 0; i < busy; i++)
         all = on_group(&subjects[order[i]], "the path") && all;
     return all || dies;
 }
@@ -278,7 +278,7 @@ static void barrier_rate(struct subject *subjects, long count, long groups, long
         blocking(&subjects[i]);
     }
     for (long phase = 0; phase < phases; phase++) {
-        test_step("the hot ones have no groups yet");
+        test_step("the busy ones have no groups yet");
         shuffle(order, count, &ours);
         do {
             for (int pass = 0; pass < 8; pass++)
