@@ -171,6 +171,18 @@ tests_conformance_conformance_switch_SOURCES = \
 	tests/conformance/backends_switch.c \
 	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
 GBA_SWITCH_CONFORMANCE = tests/conformance/conformance_switch
+# The same on a device file: make conformance DEVICE=/dev/gba0.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/conformance/conformance_device
+endif
+tests_conformance_conformance_device_SOURCES = \
+	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
+	tests/conformance/backends_device.c \
+	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
+tests_conformance_conformance_device_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+.PHONY: conformance
+conformance: tests/conformance/conformance_device
+	GBA_CONFORMANCE_DEVICE=$(DEVICE) tests/conformance/conformance_device
 if HAVE_LIBEVENT
 $(GBA_SWITCH_CONFORMANCE): sim/switch/gba-switchd$(EXEEXT)
 endif

@@ -47,6 +47,7 @@ machine_start_switch() {
     mkdir "$switch_dir"
     "$switchd" --listen "$run/switch.sock" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
     switch_pid=$!
+    disown # without a message of its end
     until grep -q ready "$log/switch"; do
         tries=$((tries + 1))
         if [ "$tries" -gt 600 ] || ! kill -0 "$switch_pid" 2>/dev/null; then
@@ -147,8 +148,9 @@ machine_request() {
     plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index")}" |
         tr '\n' ' ' >"$run/$1.monitor.in" ;;
     kill-switch)
-        [ -z "$switch_pid" ] || kill -KILL "$switch_pid"
-        [ -n "$switch_pid" ] || error='contrib/vm has not started gba-switchd'
+        [ -n "$switch_pid" ] && kill -KILL "$switch_pid" 2>/dev/null ||
+            error='no gba-switchd that contrib/vm has started'
+        switch_pid=
         ;;
     start-switch) machine_start_switch ;;
     esac

@@ -30,6 +30,8 @@ struct conf_backend {
     void (*run)(void);
     /* The device has ports [DEV-5]: it has NOTIFY, and a member that left cannot arrive [ARR-7]. */
     bool ports;
+    /* It gives user space no access to its registers, so tests of registers are left out. */
+    bool no_registers;
 };
 
 extern const struct conf_backend conf_bare;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A device that is there, as a backend of the suite: make conformance DEVICE=/dev/gba0. Nobody else
+ * may use it meanwhile, because the tests compare its counters and need all its groups. The suite
+ * is run in virtual machines by tests/driver/run.
+ */
+#include "tests/conformance/conformance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXIT_SKIP 77 /* for automake */
+
+static struct conf_backend conf_device = {
+    .ops = &gba_dev_cdev, .flag_at_join = true, .ports = true, .no_registers = true};
+
+const struct conf_backend *const conf_backends[] = {&conf_device, NULL};
+
+int conf_prepare(void)
+{
+    conf_device.path = getenv("GBA_CONFORMANCE_DEVICE");
+    conf_device.name = conf_device.path;
+    if (NULL == conf_device.path) {
+        printf("skipped: GBA_CONFORMANCE_DEVICE is not set\n");
+        return EXIT_SKIP;
+    }
+    return 0;
+}
