@@ -71,8 +71,8 @@ switch_killed() {
     limit 120
     switch_start 127.0.0.1
     switch_options unix
-    switch_job -np "$1" -- early_exit 400
-    sleep "0.$((RANDOM % 10))"
+    switch_job -np "$1" -- early_exit 1000
+    sleep "0.$((RANDOM % 3))"
     kill -KILL "$daemon"
     ! $2 || switch_start 127.0.0.1
     switch_failed_over early_exit
@@ -84,7 +84,7 @@ switch_paused() {
     limit 120
     switch_start 127.0.0.1
     switch_options "$1"
-    switch_job -np 3 -- early_exit 400
+    switch_job -np 3 -- early_exit 1000
     kill -STOP "$daemon"
     sleep "$2"
     kill -CONT "$daemon"
@@ -96,7 +96,7 @@ switch_silent() {
     limit 120
     switch_start 127.0.0.1
     switch_options tcp
-    switch_job -np 3 -- early_exit 400
+    switch_job -np 3 -- early_exit 1000
     kill -STOP "$daemon"
     switch_failed_over early_exit
     kill -KILL "$daemon"
@@ -202,7 +202,7 @@ switch_cut() {
     switch_network
     switch_start "$address"
     switch_options tcp
-    switch_job --map-by slot -- early_exit 300
+    switch_job --map-by slot -- early_exit 1000
     on_host "$last" ip route replace blackhole "$address/32"
     if [ "$1" -eq 0 ]; then
         switch_failed_over early_exit
@@ -221,7 +221,7 @@ switch_spans_killed() {
     switch_network
     switch_start "$address"
     switch_options tcp
-    switch_job --map-by slot -- early_exit 300
+    switch_job --map-by slot -- early_exit 1000
     kill -KILL "$daemon"
     switch_failed_over early_exit
 }
