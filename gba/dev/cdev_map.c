@@ -110,7 +110,7 @@ static gba_status_t page_add(struct gba_cdev *dev, const struct gba_cdev_members
 {
     struct gba_cdev_page *page = calloc(1, sizeof *page);
     gba_status_t status;
-    void *memory;
+    void *memory = NULL; /* gcc for s390x does not see that page_map sets it */
 
     if (NULL == page)
         return GBA_ERR_NOMEM;
