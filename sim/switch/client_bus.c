@@ -17,6 +17,7 @@ enum {
     INSPECT_ARRIVAL,
     INSPECT_LAST_ERROR,
     INSPECT_MEMBERS,
+    INSPECT_ENTRY,
     INSPECT_MASK
 };
 
@@ -152,6 +153,7 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
         gba_client_read(GBA_GROUP_REG(group, GBA_REG_LAST_ERROR), 4);
     batch->message[INSPECT_MEMBERS] =
         gba_client_read(GBA_GROUP_REG(group, GBA_REG_MEMBER_COUNT), 4);
+    batch->message[INSPECT_ENTRY] = gba_client_read(GBA_TABLE_ENTRY(group, membership->member), 8);
     for (uint32_t word = 0; word < words; word++)
         batch->message[INSPECT_MASK + word] =
             gba_client_read(GBA_GROUP_REG(group, GBA_REG_ARRIVED_MASK) + 8 * word, 8);
@@ -161,12 +163,17 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
 static gba_status_t inspection_read(const struct gba_membership *membership,
                                     const struct gba_client_batch *batch, gba_group_state_t *state)
 {
+    const uint64_t address = ((const struct gba_client_membership *)membership)->address;
     const struct gba_switch_message *value = batch->message;
 
     /* A group without members is free: a group that was given a new team has another generation. */
     if (membership->generation != value[INSPECT_GENERATION].value ||
         0 == value[INSPECT_MEMBERS].value)
         return GBA_ERR_STALE;
+    /* The device has withdrawn a member that has not left: the host that holds the group has taken
+     * it back. Its rounds no longer end, and a lost release is not repeated. [CMD-7] */
+    if (0 != address && 0 == value[INSPECT_ENTRY].value)
+        return GBA_ERR_RECLAIMED;
     *state = (gba_group_state_t){
         .sequence = (uint32_t)(value[INSPECT_ARRIVAL].value >> 32),
         .arrived_count = (uint32_t)value[INSPECT_ARRIVAL].value,

@@ -223,7 +223,7 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:
-        break; /* interrupts are masked; an event changes nothing that this process relies on */
+        break; /* a waiting member learns the same from the registers */
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",
                  gba_switch_refusal_text(message->code));

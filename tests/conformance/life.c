@@ -263,6 +263,37 @@ static void flags_stand_apart(struct conf *conf)
     conf_group_leave(conf, &one);
 }
 
+static void mailbox_write(struct conf *conf, uint32_t reg, uint32_t value)
+{
+    assert_int_equal(conf->ops->reg_write(conf->dev, GBA_PORT_REG(reg), 4, value), GBA_OK);
+}
+
+/* [CMD-7] The holder takes the group back. For a client of gba-switchd only: the driver handles
+ * this itself, and gives nobody its mailbox. */
+static void a_group_that_was_taken_back(struct conf *conf)
+{
+    gba_group_state_t state;
+    gba_status_t status;
+
+    if (&gba_dev_switch != conf->ops)
+        return;
+    conf_group_make(conf, &one, 2, 0);
+    conf_round(conf, &one, 1, 0);
+    mailbox_write(conf, GBA_PORT_GROUP, one.handle.group);
+    mailbox_write(conf, GBA_PORT_GENERATION, one.handle.generation);
+    mailbox_write(conf, GBA_PORT_COMMAND, GBA_CMD_TAKE_BACK);
+    conf_arrive(conf, one.membership[0], 2);
+    conf_arrive(conf, one.membership[1], 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        do
+            status = conf->ops->inspect(one.membership[i], &state);
+        while (GBA_INPROGRESS == status);
+        assert_int_equal(status, GBA_ERR_RECLAIMED);
+        assert_int_equal(conf_flag(one.membership[i]), 1);
+    }
+    conf_group_leave(conf, &one);
+}
+
 const struct conf_test conf_life_tests[] = {
     {"identity", identity},
     {"from allocation to freedom", from_allocation_to_freedom},
@@ -277,5 +308,6 @@ const struct conf_test conf_life_tests[] = {
     {"nothing is left for the next", nothing_is_left},
     {"groups are isolated", groups_are_isolated},
     {"flags stand apart", flags_stand_apart},
+    {"a group that was taken back", a_group_that_was_taken_back},
     {NULL, NULL},
 };

@@ -394,6 +394,42 @@ static void a_stopped_switch(void **state)
     members_end(1);
 }
 
+/* Take the group back after the first arrival: withdraw its members. */
+static void serve_and_take_back(int file)
+{
+    struct gba_switch_message message;
+
+    script_greet(file);
+    while (script_get(file, &message))
+        if (!script_answer(file, message))
+            memset(script_table, 0, sizeof script_table);
+}
+
+static gba_status_t inspect_until_answered(void)
+{
+    gba_group_state_t registers;
+    gba_status_t status;
+
+    do
+        status = gba_group_inspect(group[0], &registers);
+    while (GBA_INPROGRESS == status);
+    return status;
+}
+
+/* The member was not released from its last round, and is not going to be. */
+static void a_group_that_is_taken_back(void **state)
+{
+    (void)state;
+    script_start(serve_and_take_back);
+    members_make(2);
+    assert_int_equal(inspect_until_answered(), GBA_OK);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(inspect_until_answered(), GBA_ERR_RECLAIMED);
+    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    assert_int_equal(inspect_until_answered(), GBA_ERR_RECLAIMED);
+    members_end(2);
+}
+
 /* --- Sleeping --- */
 
 #define SLEEP_ROUNDS 200u
@@ -505,11 +541,17 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),        cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),        cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages), cmocka_unit_test(a_full_socket),
-        cmocka_unit_test(a_silent_switch),  cmocka_unit_test(a_stopped_switch),
-        cmocka_unit_test(sleeping_threads), cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(greetings),
+        cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages),
+        cmocka_unit_test(a_full_socket),
+        cmocka_unit_test(a_silent_switch),
+        cmocka_unit_test(a_stopped_switch),
+        cmocka_unit_test(a_group_that_is_taken_back),
+        cmocka_unit_test(sleeping_threads),
+        cmocka_unit_test(child_of_fork),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);
