@@ -352,6 +352,18 @@ void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch)
     pthread_mutex_unlock(&client->lock);
 }
 
+/* The batch has waited too long for its answers. If this process was stopped they may have come,
+ * and the thread that waits at the connection has not run yet. Take its input away in this case
+ * alone: it sleeps until its timeout then. */
+static void overdue(struct gba_client *client, const struct gba_client_batch *batch)
+{
+    if (!gba_link_dead(client))
+        input_receive(client);
+    if (GBA_INPROGRESS == batch->status)
+        gba_link_die(client, "the switch has not answered for 10 s");
+    pthread_cond_broadcast(&client->moved);
+}
+
 gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *batch,
                             uint64_t timeout)
 {
@@ -365,7 +377,7 @@ gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *
         now = gba_clock_ns();
     }
     if (GBA_INPROGRESS == batch->status && now - batch->sent >= GBA_CLIENT_SILENCE)
-        gba_link_die(client, "the switch has not answered for 10 s");
+        overdue(client, batch);
     status = batch->status;
     pthread_mutex_unlock(&client->lock);
     return status;

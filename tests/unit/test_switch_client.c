@@ -10,11 +10,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "gba/dev/member.h"
+#include "sim/switch/client.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/switch_script.h"
 
@@ -394,6 +396,35 @@ static void a_stopped_switch(void **state)
     members_end(1);
 }
 
+/* The answer has come, but the thread that waits at the connection does not run: this process was
+ * stopped for a long time. */
+static void an_answer_that_waits(void **state)
+{
+    gba_group_state_t registers = {.members = 0};
+    struct gba_client_membership *membership;
+    int expected, come = 0;
+
+    (void)state;
+    gba_word_store_relaxed(&gate, 0);
+    script_start(serve_gate);
+    members_make(1);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
+    membership = (struct gba_client_membership *)group[0]->membership;
+    membership->client->receiving = true;
+    expected = (int)(membership->inspection->count * GBA_SWITCH_MESSAGE_BYTES);
+    gba_word_store_release(&gate, 1);
+    while (come < expected)
+        assert_int_equal(ioctl(membership->client->file, FIONREAD, &come), 0);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
+    gba_word_store_relaxed(&clock_ahead, 11);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_OK);
+    assert_int_equal(registers.members, 1);
+    gba_word_store_relaxed(&clock_ahead, 0);
+    membership->client->receiving = false;
+    members_end(1);
+}
+
 /* Take the group back after the first arrival: withdraw its members. */
 static void serve_and_take_back(int file)
 {
@@ -549,6 +580,7 @@ int main(void)
         cmocka_unit_test(a_full_socket),
         cmocka_unit_test(a_silent_switch),
         cmocka_unit_test(a_stopped_switch),
+        cmocka_unit_test(an_answer_that_waits),
         cmocka_unit_test(a_group_that_is_taken_back),
         cmocka_unit_test(sleeping_threads),
         cmocka_unit_test(child_of_fork),
