@@ -334,6 +334,43 @@ static void a_death_is_reported(void **state)
     scene_end();
 }
 
+static void member_recover(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    gba_team_attr_t attr = {
+        .name = "team", .id = 1, .params = &scene.params, .device = scene.device};
+
+    (void)gba_team_recover(scene.team[self->rank], &attr, oob);
+}
+
+/* A team that has left its group is not told of a death in that group. */
+static void a_death_of_an_earlier_group(void **state)
+{
+    const uint64_t hour = 3600ull * 1000000000u;
+
+    (void)state;
+    scene_begin(GBA_WAIT_YIELD);
+    scene.team[0]->watchdog.report_after = hour;
+    other_dies();
+    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
+    fake_kernel_run();
+    while (!scene.team[0]->watchdog.died)
+        assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
+    other_arrives();
+    fake_kernel_run();
+    assert_int_equal(gba_barrier_test(scene.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
+    thread_oob_run(2, 0, member_recover, NULL);
+    assert_int_equal(gba_team_path(scene.team[0]), GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_team_path(scene.team[1]), GBA_PATH_SOFTWARE);
+    assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
+    assert_int_equal(gba_barrier_progress(scene.team[0]), GBA_INPROGRESS);
+    assert_int_equal(scene.team[0]->watchdog.report_due, scene.team[0]->watchdog.began + hour);
+    other_arrives();
+    while (GBA_OK != gba_barrier_test(scene.team[0]) || GBA_OK != gba_barrier_test(scene.team[1]))
+        ;
+    scene_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +386,7 @@ int main(void)
         TEST(closed_by_somebody),
         TEST(a_reason_of_a_later_version),
         TEST(a_death_is_reported),
+        TEST(a_death_of_an_earlier_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
