@@ -18,12 +18,10 @@ bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
     if (config->user_quota == 0 && config->job_quota == 0)
         return false;
     for (uint32_t group = 0; group < device->model.groups; group++) {
-        uint32_t holder = device->model.group[group].record.holder;
-        const struct gba_switch_identity *other;
+        const struct gba_switch_identity *other = &device->owner[group];
 
-        if (holder == 0)
+        if (device->model.group[group].record.life == GBA_LIFE_FREE)
             continue;
-        other = &device->port[holder - 1].identity;
         user += same_user(own, other);
         job += same_user(own, other) && own->job == other->job;
     }
@@ -78,8 +76,9 @@ void gba_switch_note_down(struct gba_switch *device, uint32_t port)
         end_members(device, group, port, GBA_SWITCH_LINK_DOWN);
 }
 
-void gba_switch_note_alloc(struct gba_switch *device, uint32_t group)
+void gba_switch_note_alloc(struct gba_switch *device, uint32_t port, uint32_t group)
 {
+    device->owner[group] = device->port[port].identity;
     memset(device->former[group], 0, sizeof(device->former[group]));
 }
 

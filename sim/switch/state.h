@@ -28,6 +28,9 @@ struct gba_switch {
     struct gba_model_effects effects; /* of the last access */
     struct gba_switch_port port[GBA_PORTS_MAX];
     struct gba_switch_former former[GBA_GROUPS][GBA_MEMBERS_MAX];
+    /* Who allocated each group that is not free. The device forgets the port when its link goes
+     * down, but the group counts for its user and job until it is free. */
+    struct gba_switch_identity owner[GBA_GROUPS];
 };
 
 /* --- link.c --- */
@@ -59,7 +62,7 @@ void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t 
 /* Note that all memberships of the port end because its link goes down. */
 void gba_switch_note_down(struct gba_switch *device, uint32_t port);
 
-/* Forget the notes of a group, which has been allocated again. */
-void gba_switch_note_alloc(struct gba_switch *device, uint32_t group);
+/* Note that the port has allocated a group, and forget the notes of its earlier members. */
+void gba_switch_note_alloc(struct gba_switch *device, uint32_t port, uint32_t group);
 
 #endif

@@ -52,7 +52,7 @@ static void execute(struct gba_switch *device, struct gba_model_access *access)
         access->random = device->config.random(device->config.context);
     gba_switch_make(device, access);
     if (command == GBA_CMD_ALLOC && bank->result == GBA_RESULT_OK)
-        gba_switch_note_alloc(device, bank->group);
+        gba_switch_note_alloc(device, access->port, bank->group);
 }
 
 static void observe_link(struct gba_switch *device, uint32_t number, bool up)

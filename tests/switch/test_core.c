@@ -198,6 +198,38 @@ static void test_quotas(void **state)
     bench_end();
 }
 
+/* A group counts for the user that allocated it, also when the port of the allocator has gone. */
+static void test_quota_after_port_down(void **state)
+{
+    struct gba_switch_config config = bench_config;
+
+    (void)state;
+    for (unsigned way = 0; way < 2; way++) {
+        struct gba_switch_mailbox group = {.group = GBA_GROUP_ANY, .value = 2}, leave;
+
+        config.user_quota = way == 0;
+        config.job_quota = way == 1;
+        bench_start(&config);
+        for (uint32_t i = 0; i < 2; i++)
+            bench_attach(i, 1000, 1);
+        bench_attach(2, 1001, 2);
+        assert_int_equal(bench_command(0, GBA_CMD_ALLOC, &group), GBA_RESULT_OK);
+        leave = group;
+        leave.member = 1;
+        leave.value = 0;
+        assert_int_equal(bench_command(1, GBA_CMD_JOIN, &leave), GBA_RESULT_OK);
+        gba_switch_detach(bench.device, 0);
+        assert_int_equal(alloc(1), GBA_RESULT_LIMIT);
+        /* Another user gets the port. The group is not its. */
+        bench_attach(0, 1001, 2);
+        assert_int_equal(bench.port[0], 0);
+        assert_int_equal(alloc(2), GBA_RESULT_OK);
+        assert_int_equal(bench_command(1, GBA_CMD_LEAVE, &leave), GBA_RESULT_OK);
+        assert_int_equal(alloc(1), GBA_RESULT_OK);
+        bench_end();
+    }
+}
+
 static void test_fifo(void **state)
 {
     struct gba_switch_fifo fifo = {.items = NULL};
@@ -232,9 +264,13 @@ static void test_fifo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),        cmocka_unit_test(test_round),
-        cmocka_unit_test(test_ring_nowhere), cmocka_unit_test(test_port_down),
-        cmocka_unit_test(test_ends),         cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_ring_nowhere),
+        cmocka_unit_test(test_port_down),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_quota_after_port_down),
         cmocka_unit_test(test_fifo),
     };
 
