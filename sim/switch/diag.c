@@ -39,7 +39,7 @@ static const char help[] =
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
-    "Exit status: 0 no member is absent; 1 some are; 2 invalid usage; 3 no answer.\n";
+    "Exit status: 0 no member is absent; 1 some are; 2 invalid usage; 3 no answer or output.\n";
 
 struct diag {
     const char *path;
@@ -356,7 +356,10 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     do {
         code = diag.ping ? ping(&diag) : show_status(&diag);
-        fflush(stdout);
+        if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+            complain("cannot print", strerror(errno));
+            return EXIT_NO_SWITCH;
+        }
     } while (diag.watch != 0 && sleep(diag.watch) == 0);
     return code;
 }
