@@ -96,7 +96,7 @@ tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/v
 	sim/switch/vfio_wire.c
 tests_switch_test_vfio_device_SOURCES = tests/switch/test_vfio_device.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_SOURCES = tests/switch/test_vfio_effects.c $(GBA_VFIO_BENCH)
-tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs
+tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs,--wrap=poll
 tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c tests/switch/vfio_test.h \
 	tests/switch/vfio_test.c tests/switch/vfio_serve.h tests/switch/vfio_serve.c \
 	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE) sim/switch/log.h sim/switch/log.c

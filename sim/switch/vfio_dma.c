@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of the memory that a virtual machine shares. */
+#define _GNU_SOURCE /* F_GET_SEALS */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -41,6 +43,10 @@ static bool is_usable(int fd, uint64_t offset, uint64_t size, uint64_t *page)
     struct statfs system;
     struct stat file;
 
+    /* Only files in memory have seals. The kernel finds that out by itself, while fstatfs and fstat
+     * ask the file system, which can be a server that does not answer. */
+    if (fcntl(fd, F_GET_SEALS) < 0)
+        return false;
     if (0 != fstatfs(fd, &system) || 0 != fstat(fd, &file) || !S_ISREG(file.st_mode))
         return false;
     if (TMPFS_MAGIC != system.f_type && HUGETLBFS_MAGIC != system.f_type)

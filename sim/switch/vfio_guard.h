@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stores to memory that another process can take away. A virtual machine shares its memory as a
- * file. It can truncate the file after the daemon has mapped it, or the file system of the file can
- * be full. A store then raises SIGBUS, and this file turns the signal into an error.
+ * Accesses to memory and eventfds that another process can make impossible at any time. A virtual
+ * machine shares its memory as a file. It can truncate the file after the daemon has mapped it, or
+ * the file system of the file can be full. A store then raises SIGBUS, and this file turns the
+ * signal into an error.
  *
  * A check of the file's size before each store would leave a time between check and store, and
  * pwrite does not promise that a reader sees 8 bytes as a whole, which device.md demands [HOST-4].
@@ -16,8 +17,8 @@
 #include "gba/base/order.h"
 
 /*
- * Install the handler of SIGBUS. Call it once in a process, before the first store. A SIGBUS that
- * no guarded store raised still ends the process. Returns 0 or an errno value.
+ * Install the handlers of SIGBUS and SIGALRM. Call it in a process before the first access. Such a
+ * signal that no access raised still ends the process. Returns 0 or an errno value.
  */
 int gba_vfio_guard_install(void);
 
@@ -27,5 +28,17 @@ int gba_vfio_guard_install(void);
  * thread of the process at a time.
  */
 bool gba_vfio_guard_store(gba_flag_t *flag, uint64_t value);
+
+/* Time after which a write to an eventfd is ended, in us. */
+#define GBA_VFIO_GUARD_US 1000
+
+/*
+ * Add 1 to an eventfd. Its owner can fill the count and clear O_NONBLOCK at any time, also between
+ * a check and the write, so the write has a time limit: the timer ITIMER_REAL, which is set to its
+ * earlier value afterwards. Without the handlers there is no limit. Returns 0; EAGAIN: the count is
+ * full; EINTR: the write blocked, for about GBA_VFIO_GUARD_US; or another error of write. Nothing
+ * is added then. For one thread of the process at a time.
+ */
+int gba_vfio_guard_signal(int fd);
 
 #endif

@@ -2,13 +2,13 @@
 /* The interrupt vectors of a virtual machine's device. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/vfio.h>
 
+#include "sim/switch/vfio_guard.h"
 #include "sim/switch/vfio_irq.h"
 
 static void replace(int *place, int fd)
@@ -48,11 +48,8 @@ uint32_t gba_vfio_irq_count(const struct gba_vfio_irq *irq, uint32_t index)
     return VFIO_PCI_ERR_IRQ_INDEX == index ? 1 : 0;
 }
 
-/*
- * Whether a write to the descriptor does not block the daemon. Only an eventfd is accepted: a pipe
- * or a file of a network could block for ever. An eventfd blocks if its count is at its maximum,
- * which O_NONBLOCK and the poll in deliver() prevent.
- */
+/* Whether it is an eventfd. A write to anything else, such as a pipe or a file of a network, could
+ * block the daemon. That to an eventfd does not, see gba_vfio_guard_signal. */
 static bool is_eventfd(int fd)
 {
     static const char expected[] = "anon_inode:[eventfd]";
@@ -68,20 +65,25 @@ static bool is_eventfd(int fd)
     return flags >= 0 && 0 == fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-/* Deliver a pending vector, if that is possible now. An eventfd that cannot be written to has been
- * signalled already, and the guest has not seen it. */
+/* Deliver a pending vector, if that is possible now. */
 static void deliver(struct gba_vfio_irq *irq, uint32_t vector)
 {
-    const uint64_t one = 1;
-    struct pollfd writable = {.fd = irq->fd[vector], .events = POLLOUT};
     uint32_t bit = 1u << vector;
 
     if (0 == (irq->pending & bit) || 0 != (irq->masked & bit) || !irq->allowed ||
         irq->fd[vector] < 0)
         return;
-    irq->pending &= ~bit;
-    if (1 == poll(&writable, 1, 0) && sizeof one == write(irq->fd[vector], &one, sizeof one))
+    switch (gba_vfio_guard_signal(irq->fd[vector])) {
+    case 0:
         irq->raised++;
+        break;
+    case EAGAIN: /* its count is full: it has been signalled, and the guest has not seen it */
+        break;
+    default: /* the client tries to block the daemon */
+        replace(&irq->fd[vector], -1);
+        return;
+    }
+    irq->pending &= ~bit;
 }
 
 static void deliver_all(struct gba_vfio_irq *irq)

@@ -3,6 +3,7 @@
  * interrupts. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,6 +69,23 @@ static void test_no_store_after_unmap(void **state)
     assert_int_equal(vfio_test_word(bench.memory, 64), 7);
 }
 
+/* The page size that the file system of a guest's memory reports; 0: its own. The linker replaces
+ * fstatfs. */
+static long page_size;
+static unsigned file_systems_asked;
+
+int __real_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system);
+int __wrap_fstatfs(int fd, struct statfs *system)
+{
+    int result = __real_fstatfs(fd, system);
+
+    file_systems_asked++;
+    if (page_size != 0)
+        system->f_bsize = page_size;
+    return result;
+}
+
 static void test_maps(void **state)
 {
     struct vfio_test *client = &bench.client;
@@ -88,7 +106,9 @@ static void test_maps(void **state)
     close(pipes[0]);
     close(pipes[1]);
     file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    file_systems_asked = 0;
     assert_int_equal(vfio_test_map(client, 0, 4096, RW, file, 0), EINVAL);
+    assert_int_equal(file_systems_asked, 0); /* a server could leave the daemon without an answer */
     close(file);
     /* Not a page. */
     assert_int_equal(vfio_test_map(client, 0, 4095, RW, -1, 0), EINVAL);
@@ -110,21 +130,6 @@ static void test_maps(void **state)
     assert_int_equal(vfio_test_map(client, 1ull << 50, 4096, RW, bench.memory, 4096), 0);
     gba_vfio_device_release(&bench.device, 1ull << 50, 5);
     assert_int_equal(vfio_test_word(bench.memory, 4096), 5);
-}
-
-/* The page size that the file system of a guest's memory reports; 0: its own. The linker replaces
- * fstatfs. */
-static long page_size;
-
-int __real_fstatfs(int fd, struct statfs *system);
-int __wrap_fstatfs(int fd, struct statfs *system);
-int __wrap_fstatfs(int fd, struct statfs *system)
-{
-    int result = __real_fstatfs(fd, system);
-
-    if (page_size != 0)
-        system->f_bsize = page_size;
-    return result;
 }
 
 static unsigned mappings(void)
@@ -275,6 +280,47 @@ static void test_eventfds(void **state)
     assert_true(vfio_test_signalled(bench.vector));
 }
 
+/* Fill the eventfd, and make it blocking, after the daemon has seen that it has room. The linker
+ * replaces poll. */
+static bool fill;
+
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+    const uint64_t full = UINT64_MAX - 1;
+    int result = __real_poll(fds, count, timeout);
+
+    if (fill) {
+        fill = false;
+        assert_int_equal(write(bench.vector, &full, sizeof full), sizeof full);
+        assert_int_equal(fcntl(bench.vector, F_SETFL, 0), 0);
+    }
+    return result;
+}
+
+/* A client that wins this race does not block the daemon, and gets no second chance. */
+static void test_eventfd_that_blocks(void **state)
+{
+    const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
+    unsigned before = vfio_test_descriptors(getpid());
+
+    (void)state;
+    assert_int_equal(gba_vfio_guard_install(), 0);
+    fill = true;
+    gba_vfio_device_interrupt(&bench.device);
+    assert_false(fill);
+    assert_int_equal(bench.device.irq.raised, 0);
+    assert_int_equal(vfio_test_descriptors(getpid()), before - 1);
+    assert_int_equal(fcntl(bench.vector, F_SETFL, O_NONBLOCK), 0);
+    assert_true(vfio_test_signalled(bench.vector));
+    /* The interrupt is pending until there is another eventfd. */
+    assert_int_equal(vfio_test_irqs(&bench.client, index, EVENTFD, 0, 1, &bench.vector, 1), 0);
+    assert_true(vfio_test_signalled(bench.vector));
+    assert_int_equal(bench.device.irq.raised, 1);
+    assert_int_not_equal(alarm(60), 0); /* that of this program was still set */
+}
+
 static void test_msi(void **state)
 {
     struct vfio_test *client = &bench.client;
@@ -313,6 +359,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pending_without_eventfd, vfio_bench_booted,
                                         vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_eventfds, vfio_bench_booted, vfio_bench_end),
+        cmocka_unit_test_setup_teardown(test_eventfd_that_blocks, vfio_bench_booted,
+                                        vfio_bench_end),
         cmocka_unit_test_setup_teardown(test_msi, vfio_bench_msi, vfio_bench_end),
     };
 
