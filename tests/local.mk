@@ -53,7 +53,8 @@ tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h
 # The daemon itself. They need no more of it than its messages.
-GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_vfio_daemon
+GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
+	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS)
@@ -65,6 +66,7 @@ TESTS += tests/switch/test_diag
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
+tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \

@@ -22,8 +22,11 @@ struct gba_switchd {
     struct gba_switch *device;
     uint64_t started; /* of gba_switchd_clock */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    uint32_t connections;                /* sessions, with and without a port */
+    uint32_t connections; /* sessions that may use the switch, with and without a port */
+    uint32_t unadmitted;  /* the others: TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */
+    uint64_t refusals_since;             /* of gba_switchd_clock; see session.c */
+    uint32_t refusals;                   /* connections refused since then */
     LIST_HEAD(gba_session_list, gba_session) sessions;
     /* Sessions that have data to send, or that end. */
     TAILQ_HEAD(gba_session_queue, gba_session) dirty;

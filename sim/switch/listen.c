@@ -23,6 +23,9 @@
 
 #define BACKLOG 128
 
+/* Connections that are accepted at once, at most. */
+#define ACCEPTS 32u
+
 /* --- Who may connect --- */
 
 static bool has_group(int fd, gid_t wanted)
@@ -81,10 +84,10 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 {
     const struct gba_switchd_listener *entry = context;
     struct gba_switchd *daemon = entry->all->daemon;
+    static const struct timeval now = {.tv_sec = 0};
     struct gba_switch_identity identity;
     bool allowed = true;
 
-    (void)listener;
     if (entry->tcp) {
         identify_tcp(address, length, &identity);
         set_tcp_options(fd, daemon->options->client_timeout);
@@ -92,6 +95,12 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         allowed = identify_unix(fd, entry->all->allowed_group, &identity);
     }
     gba_session_open(daemon, fd, &identity, entry->tcp, allowed);
+    /* libevent accepts until there is no connection, so a flood of connections would keep out the
+     * clients that are connected. */
+    if (++entry->all->accepted % ACCEPTS == 0) {
+        evconnlistener_disable(listener);
+        event_add(entry->all->resume, &now);
+    }
 }
 
 /* Out of descriptors, most likely: do not spin, accept again in a second. */

@@ -15,7 +15,8 @@ struct gba_switchd_listeners {
         bool tcp;
     } entry[GBA_SWITCHD_LISTENERS];
     unsigned count;
-    struct event *resume;   /* accepts again after a failure */
+    uint32_t accepted;      /* connections; wraps */
+    struct event *resume;   /* accepts again after a failure, or after many connections */
     uint32_t allowed_group; /* whose members may connect, beside the user of the daemon and root */
     uint64_t socket_device, socket_inode; /* of the file of the Unix socket */
     bool bound;                           /* the file is there, and is this daemon's */

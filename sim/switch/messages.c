@@ -144,10 +144,10 @@ static void take_secret(struct gba_session *session, const struct gba_switch_mes
         return;
     }
     gba_switch_secret_get(message, secret);
-    if (gba_switch_secret_equal(secret, session->daemon->secret))
-        proceed(session);
-    else
+    if (!gba_switch_secret_equal(secret, session->daemon->secret))
         gba_session_end(session, GBA_SWITCH_REFUSED_SECRET);
+    else if (gba_session_admit(session))
+        proceed(session);
 }
 
 /* --- Messages of an open session --- */

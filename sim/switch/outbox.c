@@ -32,6 +32,19 @@ void gba_session_end(struct gba_session *session, unsigned reason)
     gba_session_mark(session);
 }
 
+bool gba_session_admit(struct gba_session *session)
+{
+    struct gba_switchd *daemon = session->daemon;
+
+    session->admitted = true;
+    daemon->unadmitted--;
+    daemon->connections++;
+    if (daemon->connections <= daemon->options->ports + GBA_SESSION_WAITING_MAX)
+        return true;
+    gba_session_end(session, GBA_SWITCH_REFUSED_PORTS);
+    return false;
+}
+
 void gba_session_put(struct gba_session *session, const struct gba_switch_message *message)
 {
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];

@@ -10,6 +10,11 @@
 
 struct evbuffer;
 
+/* Connections at most, beyond the number of ports. This number, with the ports, also limits the TCP
+ * connections that have not sent the key, which are not among the others: a host without the key
+ * cannot keep clients out. The oldest of them is closed for a new one. */
+#define GBA_SESSION_WAITING_MAX 64u
+
 /* What the session expects: a greeting; the secret; messages; that its last data is sent. */
 enum gba_session_state {
     GBA_SESSION_GREETING,
@@ -31,6 +36,7 @@ struct gba_session {
     TAILQ_ENTRY(gba_session) dirty_link;
     bool dirty;
     bool tcp;
+    bool admitted;     /* it may use the switch: it has a Unix socket, or has sent the key */
     bool wants_status; /* the greeting was STATUS */
     bool wants_text;   /* and in which form */
     bool interrupted;  /* its port has events */
@@ -53,6 +59,9 @@ void gba_session_mark(struct gba_session *session);
 /* End the session at the next flush. reason: of GBA_SWITCH_ERROR, or GBA_SESSION_*. The first
  * reason counts; while its status is being sent, a session can still fail. */
 void gba_session_end(struct gba_session *session, unsigned reason);
+
+/* Let the session use the switch, or end it if there are too many. Returns whether it may. */
+bool gba_session_admit(struct gba_session *session);
 
 /* Queue a message. */
 void gba_session_put(struct gba_session *session, const struct gba_switch_message *message);

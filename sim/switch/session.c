@@ -9,10 +9,15 @@
 
 #include <event2/buffer.h>
 
+#include "sim/switch/clock.h"
 #include "sim/switch/messages.h"
 
 /* Bytes that are read at once. */
 #define READ_BYTES 65536
+
+/* Refused connections that are logged in that time, at most. */
+#define REFUSALS    20u
+#define REFUSALS_NS 10000000000u
 
 /* Take the messages that have been read, but no more than the client takes answers. */
 static void take_all(struct gba_session *session)
@@ -63,6 +68,24 @@ static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
     gba_session_flush(session->daemon);
 }
 
+/* A host without the key can make any number of connections: do not let it fill the log. */
+static void log_refusal(const struct gba_session *session, enum gba_switchd_level level,
+                        const char *reason)
+{
+    struct gba_switchd *daemon = session->daemon;
+    uint64_t now = gba_switchd_clock();
+
+    if (daemon->refusals == 0 || now - daemon->refusals_since >= REFUSALS_NS) {
+        if (daemon->refusals > REFUSALS)
+            gba_switchd_log(GBA_SWITCHD_WARNING, "%" PRIu32 " more connections refused",
+                            daemon->refusals - REFUSALS);
+        daemon->refusals = 0;
+        daemon->refusals_since = now;
+    }
+    if (daemon->refusals++ < REFUSALS)
+        gba_switchd_log(level, "connection refused: %s: %s", reason, gba_session_label(session));
+}
+
 static void log_end(const struct gba_session *session)
 {
     bool wanted = session->end >= GBA_SESSION_CLOSED || session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
@@ -74,7 +97,7 @@ static void log_end(const struct gba_session *session)
         gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
                         gba_session_label(session));
     else if (session->end < GBA_SESSION_CLOSED)
-        gba_switchd_log(level, "connection refused: %s: %s", reason, gba_session_label(session));
+        log_refusal(session, level, reason);
 }
 
 /* Read what the client has sent: TCP cuts off a connection that is closed with unread data, and the
@@ -109,7 +132,10 @@ static void destroy(struct gba_session *session)
     if (session->dirty)
         TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
     LIST_REMOVE(session, link);
-    daemon->connections--;
+    if (session->admitted)
+        daemon->connections--;
+    else
+        daemon->unadmitted--;
     event_free(session->readable);
     event_free(session->writable);
     event_free(session->greeting);
@@ -205,6 +231,22 @@ static bool allocate(struct gba_session *session)
            session->writable != NULL && session->greeting != NULL;
 }
 
+/* End the oldest connection that has not sent the key, if there are too many. */
+static void limit_unadmitted(struct gba_switchd *daemon)
+{
+    struct gba_session *session, *oldest = NULL;
+
+    if (daemon->unadmitted <= daemon->options->ports + GBA_SESSION_WAITING_MAX)
+        return;
+    LIST_FOREACH(session, &daemon->sessions, link)
+    {
+        if (!session->admitted && session->end == GBA_SESSION_GOES_ON)
+            oldest = session;
+    }
+    if (oldest != NULL)
+        gba_session_end(oldest, GBA_SWITCH_REFUSED_IDLE);
+}
+
 void gba_session_open(struct gba_switchd *daemon, int fd,
                       const struct gba_switch_identity *identity, bool tcp, bool allowed)
 {
@@ -219,15 +261,17 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
     session->identity = *identity;
     if (!allocate(session))
         goto free_session;
-    daemon->connections++;
+    daemon->unadmitted++;
     daemon->accepted++;
     LIST_INSERT_HEAD(&daemon->sessions, session, link);
     event_add(session->readable, NULL);
     event_add(session->greeting, &greeting);
     if (!allowed)
         gba_session_end(session, GBA_SWITCH_REFUSED_USER);
-    else if (daemon->connections > daemon->options->ports + GBA_SESSION_WAITING_MAX)
-        gba_session_end(session, GBA_SWITCH_REFUSED_PORTS);
+    else if (tcp)
+        limit_unadmitted(daemon);
+    else
+        gba_session_admit(session);
     gba_session_flush(daemon);
     return;
 free_session:

@@ -19,9 +19,6 @@
 /* Seconds within which a connection has to send HELLO, and SECRET if it is needed. */
 #define GBA_SESSION_GREETING_S 5
 
-/* Connections without a port, at most. */
-#define GBA_SESSION_WAITING_MAX 64u
-
 /*
  * Take a connection. fd: non-blocking; closed when the session ends, and at once on failure.
  * identity: of the peer, copied. tcp: it has to send the secret. allowed: false if its user is to

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A real gba-switchd with clients that read late, and with more connections than it has room for. */
+#include "tests/switch/peer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define KEY       "000102030405060708090a0b0c0d0e0f"
+#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
+#define PORTS     8
+
+static struct daemon_process process;
+
+static int start(const char *log_level)
+{
+    char key[128];
+    const char *const options[] = {log_level, "--tcp=:0", key, "--ports=8", NULL};
+
+    peer_directory(&process);
+    peer_write_key(&process, KEY "\n", 0600);
+    snprintf(key, sizeof(key), "--key-file=%s", process.key);
+    peer_start(&process, options);
+    return 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return start("--log-level=error");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    assert_int_equal(peer_stop(&process, SIGTERM), 0); /* it has survived */
+    peer_clean(&process);
+    return 0;
+}
+
+/* --- A client that reads late --- */
+
+/* Rounds that complete with so many releases that the daemon stops executing the requests that it
+ * has already read. It goes on when the client takes data, without a further request. */
+static void test_requests_before_a_pause(void **state)
+{
+    enum { ROUNDS = 3, READS = 125 };
+    /* In one write, and no more than libevent reads at once. */
+    static uint8_t bytes[(ROUNDS + READS) * GBA_SWITCH_MESSAGE_BYTES];
+    struct gba_switch_message message;
+    int client[GBA_MEMBERS_MAX];
+    uint32_t port;
+    int fd = peer_client(&process, &port);
+
+    (void)state;
+    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++)
+        client[i] = fd;
+    for (uint32_t group = 0; group < ROUNDS; group++) {
+        assert_int_equal(peer_group(client, GBA_MEMBERS_MAX).group, group);
+        for (uint32_t member = 1; member < GBA_MEMBERS_MAX; member++)
+            peer_arrive(fd, group, member, 1);
+        assert_int_equal(peer_read(fd, GBA_GROUP_REG(group, GBA_REG_ARRIVED_COUNT), 4),
+                         GBA_MEMBERS_MAX - 1);
+    }
+    for (uint32_t i = 0; i < ROUNDS + READS; i++) {
+        message =
+            i < ROUNDS
+                ? (struct gba_switch_message){.type = GBA_SWITCH_ARRIVE, .group = i, .value = 1}
+                : (struct gba_switch_message){.type = GBA_SWITCH_READ,
+                                              .code = 4,
+                                              .tag = (uint16_t)i,
+                                              .key = GBA_DEVICE_BASE + GBA_DEV_ID};
+        gba_switch_encode(&message, bytes + (size_t)i * GBA_SWITCH_MESSAGE_BYTES);
+    }
+    assert_int_equal(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));
+    for (uint32_t i = 0; i < ROUNDS * GBA_MEMBERS_MAX; i++) {
+        message = peer_expect(fd, GBA_SWITCH_RELEASE);
+        assert_int_equal(message.group, i / GBA_MEMBERS_MAX);
+        assert_int_equal(message.member, i % GBA_MEMBERS_MAX);
+    }
+    for (uint32_t i = ROUNDS; i < ROUNDS + READS; i++)
+        assert_int_equal(peer_expect(fd, GBA_SWITCH_VALUE).tag, i);
+    close(fd);
+}
+
+/* --- Many connections --- */
+
+/* Hosts without the key fill the switch with connections, and send nothing. Clients on the Unix
+ * socket and with the key still get ports, and all ports are usable. */
+static void test_connections_without_key(void **state)
+{
+    enum { LIMIT = PORTS + 64, STRANGERS = 2 * LIMIT };
+    unsigned before = peer_descriptors(&process);
+    int stranger[STRANGERS], client[PORTS];
+    struct gba_switch_message message;
+    uint32_t port;
+
+    (void)state;
+    for (unsigned i = 0; i < STRANGERS; i++)
+        stranger[i] = peer_tcp(&process);
+    for (unsigned i = 0; i < PORTS; i++)
+        client[i] =
+            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, KEY, &port);
+    /* The first of them have made room. */
+    assert_true(peer_descriptors(&process) <= before + LIMIT + PORTS);
+    message = peer_expect(stranger[0], GBA_SWITCH_ERROR);
+    assert_int_equal(message.code, GBA_SWITCH_REFUSED_IDLE);
+    for (unsigned i = 0; i < PORTS; i++)
+        close(client[i]);
+    for (unsigned i = 0; i < STRANGERS; i++)
+        close(stranger[i]);
+}
+
+/* Connections of clients are limited, too: with the key, and on the Unix socket. */
+static void test_connections_with_key(void **state)
+{
+    enum { CLIENTS = PORTS + 64 };
+    struct gba_switch_message message;
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    int client[CLIENTS], fd;
+
+    (void)state;
+    for (unsigned i = 0; i < CLIENTS; i++)
+        client[i] = peer_unix(&process);
+    fd = peer_unix(&process);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
+    close(fd);
+    fd = peer_tcp(&process);
+    peer_hello(fd);
+    assert_true(gba_switch_secret_parse(KEY, secret));
+    gba_switch_secret_set(&message, secret);
+    peer_send(fd, &message);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
+    close(fd);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        close(client[i]);
+}
+
+/* Many connections wait while a client sends a request. The daemon does not accept all of them
+ * before it answers. */
+static void test_connections_at_once(void **state)
+{
+    enum { CONNECTIONS = 100 };
+    const struct gba_switch_message request = {.type = GBA_SWITCH_STATUS,
+                                               .code = GBA_SWITCH_PROTOCOL,
+                                               .tag = GBA_SWITCH_STATUS_JSON,
+                                               .group = GBA_SWITCH_MAGIC};
+    int client[CONNECTIONS], other = peer_unix(&process);
+    static char text[4096];
+    const char *accepted;
+    uint32_t port;
+
+    (void)state;
+    close(peer_client(&process, &port)); /* the daemon has accepted the other one, too */
+    assert_return_code(kill(process.pid, SIGSTOP), errno);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        client[i] = peer_unix(&process);
+    peer_send(other, &request);
+    assert_return_code(kill(process.pid, SIGCONT), errno);
+    assert_in_range(peer_expect(other, GBA_SWITCH_TEXT).value, 1, sizeof(text) - 1);
+    while (recv(other, text + strlen(text), sizeof(text) - 1 - strlen(text), 0) > 0)
+        continue;
+    accepted = strstr(text, "\"accepted\":");
+    assert_non_null(accepted);
+    assert_in_range(strtoul(accepted + strlen("\"accepted\":"), NULL, 10), 2, CONNECTIONS / 2);
+    close(other);
+    for (unsigned i = 0; i < CONNECTIONS; i++)
+        close(client[i]);
+}
+
+/* --- The log --- */
+
+/* Start with the standard error in a file of the directory. */
+static int start_logging(char *path, size_t size)
+{
+    int saved = dup(STDERR_FILENO), fd;
+
+    snprintf(path, size, "switch-log-XXXXXX");
+    fd = mkstemp(path);
+    assert_return_code(fd, errno);
+    fflush(stderr);
+    dup2(fd, STDERR_FILENO);
+    start("--log-level=warning");
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    return fd;
+}
+
+/* A wrong key, many times: the log has some of the refusals, and the number of the others. */
+static void test_log_of_refusals(void **state)
+{
+    enum { REFUSALS = 200 };
+    static char log[REFUSALS * 200];
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message message;
+    unsigned lines = 0;
+    char path[32];
+    int file = start_logging(path, sizeof(path)), fd;
+    ssize_t count;
+
+    (void)state;
+    assert_true(gba_switch_secret_parse(OTHER_KEY, secret));
+    gba_switch_secret_set(&message, secret);
+    for (unsigned i = 0; i < REFUSALS; i++) {
+        fd = peer_tcp(&process);
+        peer_hello(fd);
+        peer_send(fd, &message);
+        peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
+        close(fd);
+    }
+    count = pread(file, log, sizeof(log) - 1, 0);
+    assert_true(count > 0);
+    for (const char *line = log; (line = strstr(line, "connection refused: wrong")) != NULL; line++)
+        lines++;
+    assert_in_range(lines, 1, REFUSALS / 2);
+    close(file);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_requests_before_a_pause, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connections_without_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connections_with_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connections_at_once, setup, teardown),
+        cmocka_unit_test_teardown(test_log_of_refusals, teardown),
+    };
+
+    return cmocka_run_group_tests_name("gba-switchd: many requests and connections", tests, NULL,
+                                       NULL);
+}
