@@ -34,7 +34,8 @@ if HAVE_LIBEVENT
 sbin_PROGRAMS += sim/switch/gba-switchd
 endif
 sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
-	sim/switch/options.h sim/switch/options.c sim/switch/latency.c \
+	sim/switch/options.h sim/switch/options.c sim/switch/latency.c sim/switch/fault_option.c \
+	sim/switch/fault.h sim/switch/fault.c \
 	sim/switch/trace.h sim/switch/trace.c \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)

@@ -54,7 +54,7 @@ $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h
 # The daemon itself. They need no more of it than its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
-	tests/switch/test_vfio_daemon
+	tests/switch/test_faults tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS)
@@ -66,6 +66,8 @@ TESTS += tests/switch/test_diag
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
+tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
+	sim/switch/options.h sim/switch/fault_option.c
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h

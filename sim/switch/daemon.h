@@ -15,12 +15,16 @@
 #include "sim/switch/switch.h"
 
 struct gba_session; /* session.h */
+struct gba_faults;  /* fault.h */
 
 struct gba_switchd {
     const struct gba_switchd_options *options;
     struct event_base *base;
     struct gba_switch *device;
     uint64_t started; /* of gba_switchd_clock */
+    /* A connection has got that port. NULL: nobody has to know. */
+    void (*port_up)(struct gba_switchd *daemon, uint32_t port);
+    struct gba_faults *faults; /* NULL: none */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     uint32_t connections; /* sessions that may use the switch, with and without a port */
     uint32_t unadmitted;  /* the others: TCP connections that have not sent the key yet */

@@ -25,6 +25,17 @@ static bool is_lost(struct gba_switch *device)
     return loss != 0 && luck(device) % 1000000 < loss;
 }
 
+/* Count an arrival. Returns whether it is one of those to be lost. */
+static bool is_dropped(struct gba_switch *device)
+{
+    device->arrivals++;
+    for (uint32_t i = 0; i < GBA_SWITCH_DROPS && device->config.drop[i] != 0; i++) {
+        if (device->config.drop[i] == device->arrivals)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t jitter(struct gba_switch *device)
 {
     uint32_t most = device->config.latency.jitter;
@@ -200,7 +211,9 @@ void gba_switch_ring(struct gba_switch *device, uint32_t port, uint32_t group, u
     struct gba_switch_item item = {
         .kind = ITEM_RING, .value = value, .group = group, .number = bell};
 
-    if (!device->port[port].attached || (bell == GBA_BELL_ARRIVAL && is_lost(device)))
+    if (!device->port[port].attached)
+        return;
+    if (bell == GBA_BELL_ARRIVAL && (is_dropped(device) || is_lost(device)))
         return;
     if (device->delayed) {
         item.due = now(device) + device->config.latency.up + jitter(device);

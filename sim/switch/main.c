@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sim/switch/clock.h"
+#include "sim/switch/fault.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
 #include "sim/switch/trace.h"
@@ -141,6 +142,10 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
                                        .context = wakeup,
                                        .observer_context = trace};
 
+    for (uint32_t i = 0, drops = 0; i < options->faults; i++) {
+        if (options->fault[i].kind == GBA_SWITCHD_DROP)
+            config.drop[drops++] = options->fault[i].number;
+    }
     if (trace != NULL)
         config.observer = &gba_switch_trace_observer;
     /* A switch that has started again is another unit: it knows no group of the old one. */
@@ -189,17 +194,19 @@ static bool serve(struct gba_switchd *daemon)
 {
     struct gba_switchd_listeners listeners;
     struct gba_vfio_server *devices = NULL;
+    struct gba_faults *faults = NULL;
     struct event *terminate = evsignal_new(daemon->base, SIGTERM, on_stop, daemon);
     struct event *interrupt = evsignal_new(daemon->base, SIGINT, on_stop, daemon);
     bool good = gba_switchd_listen(daemon, &listeners) && terminate != NULL && interrupt != NULL &&
                 event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0 &&
-                offer_devices(daemon, &devices);
+                offer_devices(daemon, &devices) && (faults = gba_faults_start(daemon)) != NULL;
 
     if (good) {
         print_ready(daemon, &listeners);
         good = event_base_dispatch(daemon->base) >= 0;
         notify("STOPPING=1\n");
     }
+    gba_faults_stop(faults);
     gba_switchd_listen_close(&listeners);
     gba_vfio_server_destroy(devices);
     gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);

@@ -22,6 +22,7 @@ enum {
     OPT_JOB_QUOTA,
     OPT_CLIENT_TIMEOUT,
     OPT_LATENCY,
+    OPT_FAULT,
     OPT_LOG_LEVEL,
     OPT_TRACE,
     OPT_VFIO_USER,
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
     {"job-quota", required_argument, NULL, OPT_JOB_QUOTA},
     {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
     {"latency", required_argument, NULL, OPT_LATENCY},
+    {"fault", required_argument, NULL, OPT_FAULT},
     {"trace", required_argument, NULL, OPT_TRACE},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"vfio-user", required_argument, NULL, OPT_VFIO_USER},
@@ -74,6 +76,10 @@ static const char help[] =
     "  --latency NAME=VALUE,...\n"
     "                         times of the links and the switch, with a unit (ns, us, ms, s): up,\n"
     "                         match, release, down, jitter; loss with % or ppm; seed. Default: 0\n"
+    "  --fault FAULT          drop=N: lose the Nth arrival; cut=PORT@TIME, hold=PORT@TIME+TIME:\n"
+    "                         close or hold a connection some time after it came up; die=TIME: "
+    "end\n"
+    "                         as if killed. Once for each fault\n"
     "  --vfio-user DIR        PCI devices for virtual machines: sockets 0, 1, ... in that "
     "directory,\n"
     "                         for the device vfio-user-pci of QEMU; each connection has a port\n"
@@ -164,6 +170,16 @@ static bool parse_latency(const char *text, struct gba_switchd_options *options)
     return false;
 }
 
+static bool add_fault(const char *text, struct gba_switchd_options *options)
+{
+    if (options->faults == GBA_SWITCHD_FAULTS)
+        return complain("--fault", text, "32 faults");
+    return gba_switchd_fault_parse(text, &options->fault[options->faults++]) ||
+           complain("--fault", text,
+                    "drop=N, hold=PORT@TIME+TIME, cut=PORT@TIME, die=TIME; a time has a unit: "
+                    "ns, us, ms or s");
+}
+
 static bool set_option(int option, const char *value, struct gba_switchd_options *options)
 {
     switch (option) {
@@ -194,6 +210,8 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
         return true;
     case OPT_LATENCY:
         return parse_latency(value, options);
+    case OPT_FAULT:
+        return add_fault(value, options);
     case OPT_VFIO_USER:
         options->vfio_directory = value;
         return true;

@@ -9,6 +9,22 @@
 /* Size of the path of a Unix socket, with the terminator. */
 #define GBA_SWITCHD_PATH_MAX 108
 
+/* What --fault requests. */
+enum gba_switchd_fault_kind {
+    GBA_SWITCHD_DROP, /* lose arrival `number`, from 1 */
+    GBA_SWITCHD_HOLD, /* port `number`: pass nothing for `duration` */
+    GBA_SWITCHD_CUT,  /* port `number`: close the connection */
+    GBA_SWITCHD_DIE   /* kill the daemon */
+};
+
+struct gba_switchd_fault {
+    enum gba_switchd_fault_kind kind;
+    uint64_t number;
+    uint64_t time, duration; /* ns */
+};
+
+#define GBA_SWITCHD_FAULTS GBA_SWITCH_DROPS /* faults of all kinds at most */
+
 struct gba_switchd_options {
     char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */
     const char *group;                 /* of the socket file; NULL: that of the process */
@@ -23,6 +39,8 @@ struct gba_switchd_options {
     uint32_t vfio_devices;
     bool vfio_msi;
     struct gba_switch_latency latency;
+    struct gba_switchd_fault fault[GBA_SWITCHD_FAULTS];
+    uint32_t faults;
     enum gba_switchd_level log_level;
 };
 
@@ -37,5 +55,8 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
  * not name. Returns NULL, or what is wrong: a text of the caller's buffer. */
 const char *gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency,
                                       char *message, unsigned long size);
+
+/* Parse one fault, "hold=3@2s+500ms". Returns false, with *fault unspecified, if it is invalid. */
+bool gba_switchd_fault_parse(const char *text, struct gba_switchd_fault *fault);
 
 #endif

@@ -27,7 +27,8 @@ enum gba_session_state {
 enum {
     GBA_SESSION_GOES_ON = 0,
     GBA_SESSION_CLOSED = 256, /* by the client */
-    GBA_SESSION_DONE          /* has its status */
+    GBA_SESSION_DONE,         /* has its status */
+    GBA_SESSION_CUT           /* a fault */
 };
 
 struct gba_session {
@@ -41,6 +42,7 @@ struct gba_session {
     bool wants_text;   /* and in which form */
     bool interrupted;  /* its port has events */
     bool paused;       /* it is not read from */
+    bool held;         /* neither read from nor written to */
     enum gba_session_state state;
     unsigned end; /* why it ends */
     int fd;

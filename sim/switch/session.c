@@ -90,9 +90,11 @@ static void log_end(const struct gba_session *session)
 {
     bool wanted = session->end >= GBA_SESSION_CLOSED || session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
     enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
-    const char *reason = session->end >= GBA_SESSION_CLOSED ? "the client closed the connection"
-                                                            : gba_switch_refusal_text(session->end);
+    const char *reason = gba_switch_refusal_text(session->end);
 
+    if (session->end >= GBA_SESSION_CLOSED)
+        reason =
+            session->end == GBA_SESSION_CUT ? "cut by --fault" : "the client closed the connection";
     if (session->state == GBA_SESSION_OPEN)
         gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
                         gba_session_label(session));
@@ -185,6 +187,10 @@ static void send_out(struct gba_session *session)
 
 static void flush(struct gba_session *session)
 {
+    if (session->held && evbuffer_get_length(session->out) > GBA_SESSION_OUT_MAX)
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
+    if (session->held && session->end == GBA_SESSION_GOES_ON)
+        return;
     if (session->interrupted && session->state == GBA_SESSION_OPEN &&
         session->end == GBA_SESSION_GOES_ON)
         gba_session_send_events(session);
@@ -205,6 +211,50 @@ void gba_session_flush(struct gba_switchd *daemon)
         flush(session);
     }
 }
+
+/* --- Faults --- */
+
+static struct gba_session *find(const struct gba_switchd *daemon, uint32_t port)
+{
+    struct gba_session *session;
+
+    LIST_FOREACH(session, &daemon->sessions, link)
+    {
+        if (session->state == GBA_SESSION_OPEN && session->port == port)
+            return session;
+    }
+    return NULL;
+}
+
+bool gba_session_cut(struct gba_switchd *daemon, uint32_t port)
+{
+    struct gba_session *session = find(daemon, port);
+
+    if (session == NULL)
+        return false;
+    gba_session_end(session, GBA_SESSION_CUT);
+    return true;
+}
+
+bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold)
+{
+    struct gba_session *session = find(daemon, port);
+
+    if (session == NULL)
+        return false;
+    session->held = hold;
+    if (hold) {
+        event_del(session->readable);
+        event_del(session->writable);
+        return true;
+    }
+    if (!session->paused)
+        event_add(session->readable, NULL);
+    gba_session_mark(session); /* what waits for the client */
+    return true;
+}
+
+/* --- All sessions --- */
 
 void gba_session_end_all(struct gba_switchd *daemon, enum gba_switch_refusal reason)
 {

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A real gba-switchd with --fault. */
+#include "tests/switch/peer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sim/switch/clock.h"
+#include "sim/switch/options.h"
+
+static struct daemon_process process;
+
+static void start(const char *first, const char *second)
+{
+    const char *const options[] = {"--log-level=error", first, second, NULL};
+
+    peer_start(&process, options);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    peer_directory(&process);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    if (process.pid > 0)
+        assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    peer_clean(&process);
+    return 0;
+}
+
+static uint64_t arrived(int fd, uint32_t group)
+{
+    return peer_read(fd, GBA_GROUP_REG(group, GBA_REG_ARRIVED_COUNT), 4);
+}
+
+/* Arrivals 2 and 3 are lost, whoever sends them. */
+static void test_drop(void **state)
+{
+    struct gba_switch_message group;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start("--fault=drop=3", "--fault=drop=2");
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    group = peer_group(client, 2);
+    peer_arrive(client[0], group.group, 0, 1);
+    assert_int_equal(arrived(client[0], group.group), 1);
+    for (unsigned i = 0; i < 2; i++) {
+        peer_arrive(client[1], group.group, 1, 1);
+        assert_int_equal(arrived(client[1], group.group), 1);
+    }
+    peer_arrive(client[1], group.group, 1, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
+        close(client[i]);
+    }
+}
+
+/* The second client is cut off some time after it has come, and once. */
+static void test_cut(void **state)
+{
+    struct gba_switch_message message;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start("--fault=cut=1@50ms", NULL);
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    assert_false(peer_receive(client[1], &message));
+    close(client[1]);
+    client[1] = peer_client(&process, &port);
+    assert_int_equal(port, 1);
+    usleep(200000);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(peer_read(client[i], GBA_PORT_REG(GBA_PORT_NUMBER), 4), i);
+        close(client[i]);
+    }
+}
+
+/* A port that is held answers later, the other one at once. Nothing is lost. */
+static void test_hold(void **state)
+{
+    enum { HOLD_NS = 700000000 };
+    uint64_t begin = gba_switchd_clock();
+    struct gba_switch_message group;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start("--fault=hold=0@0s+700ms", NULL);
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(peer_read(client[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), 1);
+    group = peer_group(client, 2); /* waits until the first client has its answers */
+    assert_true(gba_switchd_clock() - begin >= HOLD_NS);
+    for (uint32_t i = 0; i < 2; i++)
+        peer_arrive(client[i], group.group, i, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
+        close(client[i]);
+    }
+}
+
+/* A client that is held can be cut, and the daemon can stop. */
+static void test_hold_and_cut(void **state)
+{
+    struct gba_switch_message message;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start("--fault=hold=0@0s+1000s", "--fault=cut=1@0s");
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    assert_false(peer_receive(client[1], &message));
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    peer_expect_refusal(client[0], GBA_SWITCH_REFUSED_SHUTDOWN);
+    for (unsigned i = 0; i < 2; i++)
+        close(client[i]);
+}
+
+/* It dies, and comes back on the same socket. */
+static void test_die(void **state)
+{
+    uint32_t port;
+
+    (void)state;
+    start("--fault=die=50ms", NULL);
+    assert_int_equal(peer_stop(&process, 0), -1); /* 0 sends no signal; another one ends it */
+    start(NULL, NULL);
+    close(peer_client(&process, &port));
+}
+
+static void test_parse(void **state)
+{
+    static const char *const refused[] = {"",
+                                          "drop",
+                                          "drop=",
+                                          "drop=0",
+                                          "drop=-1",
+                                          "drop=1s",
+                                          "cut=1",
+                                          "cut=1@",
+                                          "cut=1@5",
+                                          "cut=708@1s",
+                                          "cut=@1s",
+                                          "cut=1@1s+",
+                                          "cut=1@1s+1s",
+                                          "hold=1@1s",
+                                          "hold=1@1s+",
+                                          "hold=1@1",
+                                          "hold=+1s",
+                                          "hold=1@1s+1s ",
+                                          "die",
+                                          "die=1",
+                                          "die=-1s",
+                                          "die= 1s",
+                                          "die=0x1s",
+                                          "die=infs",
+                                          "die=86401s",
+                                          "die=1sec",
+                                          "fall=1s",
+                                          "die=1s,die=2s",
+                                          "hold=1@1s+1s+1s"};
+    struct gba_switchd_fault fault;
+
+    (void)state;
+    assert_true(gba_switchd_fault_parse("drop=18446744073709551614", &fault));
+    assert_int_equal(fault.kind, GBA_SWITCHD_DROP);
+    assert_true(fault.number == UINT64_MAX - 1);
+    assert_true(gba_switchd_fault_parse("cut=707@1.5us", &fault));
+    assert_int_equal(fault.kind, GBA_SWITCHD_CUT);
+    assert_int_equal(fault.number, 707);
+    assert_int_equal(fault.time, 1500);
+    assert_true(gba_switchd_fault_parse("hold=3@2s+20ns", &fault));
+    assert_int_equal(fault.kind, GBA_SWITCHD_HOLD);
+    assert_int_equal(fault.number, 3);
+    assert_int_equal(fault.time, 2000000000);
+    assert_int_equal(fault.duration, 20);
+    assert_true(gba_switchd_fault_parse("die=86400s", &fault));
+    assert_int_equal(fault.kind, GBA_SWITCHD_DIE);
+    assert_true(fault.time == 86400000000000u);
+    for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        if (gba_switchd_fault_parse(refused[i], &fault))
+            fail_msg("\"%s\" was accepted", refused[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_drop, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hold_and_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_die, setup, teardown),
+        cmocka_unit_test(test_parse),
+    };
+
+    return cmocka_run_group_tests_name("gba-switchd: faults", tests, NULL, NULL);
+}
