@@ -57,8 +57,8 @@ GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/swit
 	tests/switch/test_faults tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
-check_PROGRAMS += $(GBA_DAEMON_TESTS)
-TESTS += $(GBA_DAEMON_TESTS)
+check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
+TESTS += $(GBA_DAEMON_TESTS) tests/switch/test_report
 endif
 endif
 dist_check_SCRIPTS += tests/switch/test_diag
@@ -83,6 +83,12 @@ tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_be
 	$(GBA_SWITCH_CORE) sim/switch/trace.h sim/switch/trace.c
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
+tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
+	$(GBA_SWITCH_CORE) sim/switch/daemon.h sim/switch/clock.h sim/switch/report.h \
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c
+tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
+tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
+tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 
 # The PCI devices for virtual machines, with a client of their own. Sockets pass descriptors and a daemon
 # is forked, so these are not for an emulated CPU.

@@ -22,10 +22,11 @@ static void print_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void print_port(FILE *out, const struct gba_switchd *daemon, uint32_t port,
+static void print_port(FILE *out, struct gba_switchd_view *view, uint32_t port,
                        const struct gba_switch_identity *user)
 {
-    const struct gba_model *model = gba_switch_model(daemon->device);
+    const struct gba_model *model = gba_switch_model(view->daemon->device);
+    const char *process = gba_switchd_process(view, port);
     uint32_t held = 0;
 
     for (uint32_t group = 0; group < model->groups; group++)
@@ -34,18 +35,17 @@ static void print_port(FILE *out, const struct gba_switchd *daemon, uint32_t por
     print_text(out, user->host);
     fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"", user->user,
             user->process, user->job);
-    if (user->local)
-        fprintf(out, ",\"process\":\"%s\"", gba_switchd_process(user->process));
+    if (process != NULL)
+        fprintf(out, ",\"process\":\"%s\"", process);
     fprintf(out, ",\"groups_held\":%" PRIu32 ",\"quota\":%" PRIu32 "}", held,
             model->port[port].quota);
 }
 
-static void print_member(FILE *out, const struct gba_switchd *daemon, uint32_t group,
-                         uint32_t number)
+static void print_member(FILE *out, struct gba_switchd_view *view, uint32_t group, uint32_t number)
 {
     struct gba_switchd_member member;
 
-    gba_switchd_member(daemon, group, number, &member);
+    gba_switchd_member(view, group, number, &member);
     fprintf(out, "{\"member\":%" PRIu32 ",\"state\":\"%s\"", number, member.state);
     if (member.known) {
         fprintf(out, ",\"port\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"host\":", member.port,
@@ -74,9 +74,9 @@ static void print_counters(FILE *out, const uint64_t counters[GBA_COUNTERS])
         fprintf(out, "%s\"%s\":%" PRIu64, i == 0 ? "" : ",", names[i], counters[i]);
 }
 
-static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t group)
+static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group)
 {
-    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+    const struct gba_model_group *g = &gba_switch_model(view->daemon->device)->group[group];
 
     fprintf(out,
             "{\"group\":%" PRIu32 ",\"state\":\"%s\",\"generation\":%" PRIu32
@@ -91,7 +91,7 @@ static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t gr
     fputs("},\"member\":[", out);
     for (uint32_t member = 0; member < g->record.members; member++) {
         fputs(member == 0 ? "\n" : ",\n", out);
-        print_member(out, daemon, group, member);
+        print_member(out, view, group, member);
     }
     fputs("]}", out);
 }
@@ -117,8 +117,9 @@ static void print_device(FILE *out, const struct gba_switchd *daemon)
             model->bad_access, daemon->accepted, daemon->refused, daemon->dropped);
 }
 
-static void print_all(FILE *out, const struct gba_switchd *daemon)
+static void print_all(FILE *out, struct gba_switchd_view *view)
 {
+    const struct gba_switchd *daemon = view->daemon;
     const struct gba_model *model = gba_switch_model(daemon->device);
     bool first = true;
 
@@ -130,7 +131,7 @@ static void print_all(FILE *out, const struct gba_switchd *daemon)
         if (user == NULL)
             continue;
         fputs(first ? "\n" : ",\n", out);
-        print_port(out, daemon, port, user);
+        print_port(out, view, port, user);
         first = false;
     }
     fputs("],\n\"groups\":[", out);
@@ -139,7 +140,7 @@ static void print_all(FILE *out, const struct gba_switchd *daemon)
         if (model->group[group].record.life == GBA_LIFE_FREE)
             continue;
         fputs(first ? "\n" : ",\n", out);
-        print_group(out, daemon, group);
+        print_group(out, view, group);
         first = false;
     }
     fputs("]}\n", out);
@@ -147,6 +148,7 @@ static void print_all(FILE *out, const struct gba_switchd *daemon)
 
 char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length)
 {
+    struct gba_switchd_view view = {.daemon = daemon};
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     bool bad;
@@ -154,7 +156,7 @@ char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length)
     *length = 0;
     if (out == NULL)
         return NULL;
-    print_all(out, daemon);
+    print_all(out, &view);
     bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad) {
         free(text);

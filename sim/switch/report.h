@@ -29,6 +29,12 @@ char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length);
 /* Members that are absent, of all groups: without a membership, or missing. */
 uint32_t gba_switchd_absent(const struct gba_switchd *daemon);
 
+/* A report that is being made. */
+struct gba_switchd_view {
+    const struct gba_switchd *daemon;
+    const char *process[GBA_PORTS_MAX]; /* of a port: what its process does; NULL: not asked yet */
+};
+
 /* What is known about a member. */
 struct gba_switchd_member {
     const char *state;   /* as above */
@@ -40,11 +46,13 @@ struct gba_switchd_member {
 };
 
 /* group: allocated. number: below its members. */
-void gba_switchd_member(const struct gba_switchd *daemon, uint32_t group, uint32_t number,
+void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
                         struct gba_switchd_member *member);
 
-/* What a process of this host does: "running", "stopped" or "gone". */
-const char *gba_switchd_process(uint32_t process);
+/* What the process of a port does: "running", "stopped" or "gone"; NULL: it is of another host. The
+ * kernel is asked once in a report: with a file a member, a report would take some hundred
+ * milliseconds, and all sessions wait for it. port: in use. */
+const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
 
 /* The name of GBA_LIFE_*. */
 const char *gba_switchd_life(uint32_t life);

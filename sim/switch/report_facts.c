@@ -7,7 +7,7 @@
 #include "sim/switch/report.h"
 
 /* By the state in /proc/PID/stat: "PID (NAME) STATE ...". */
-const char *gba_switchd_process(uint32_t process)
+static const char *ask_process(uint32_t process)
 {
     char path[64], line[512], *state = NULL;
     FILE *file;
@@ -31,6 +31,17 @@ const char *gba_switchd_process(uint32_t process)
     default:
         return "running";
     }
+}
+
+const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
+{
+    const struct gba_switch_identity *user = gba_switch_user(view->daemon->device, port);
+
+    if (!user->local)
+        return NULL;
+    if (view->process[port] == NULL)
+        view->process[port] = ask_process(user->process);
+    return view->process[port];
 }
 
 static bool has_bit(const uint64_t *mask, uint32_t member)
@@ -79,9 +90,10 @@ static bool is_absent(const struct gba_model_group *group, uint32_t member)
     return group->core.arrived_count != 0 && !has_bit(group->core.arrived_mask, member);
 }
 
-void gba_switchd_member(const struct gba_switchd *daemon, uint32_t group, uint32_t number,
+void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
                         struct gba_switchd_member *member)
 {
+    const struct gba_switchd *daemon = view->daemon;
     const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
     const struct gba_switch_former *former = gba_switch_former(daemon->device, group, number);
     const struct gba_switch_identity *user =
@@ -99,7 +111,7 @@ void gba_switchd_member(const struct gba_switchd *daemon, uint32_t group, uint32
     member->host = user->host;
     member->port = g->bound[number] - 1u;
     member->pid = user->process;
-    member->process = user->local ? gba_switchd_process(user->process) : NULL;
+    member->process = gba_switchd_process(view, member->port);
 }
 
 uint32_t gba_switchd_absent(const struct gba_switchd *daemon)

@@ -21,9 +21,9 @@ static void print_member(FILE *out, uint32_t number, const struct gba_switchd_me
     fputc('\n', out);
 }
 
-static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t group)
+static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group)
 {
-    const struct gba_model_group *g = &gba_switch_model(daemon->device)->group[group];
+    const struct gba_model_group *g = &gba_switch_model(view->daemon->device)->group[group];
 
     fprintf(out, "group %" PRIu32 ": %s, %" PRIu32 " members", group,
             gba_switchd_life(g->record.life), g->record.members);
@@ -34,14 +34,15 @@ static void print_group(FILE *out, const struct gba_switchd *daemon, uint32_t gr
     for (uint32_t number = 0; number < g->record.members; number++) {
         struct gba_switchd_member member;
 
-        gba_switchd_member(daemon, group, number, &member);
+        gba_switchd_member(view, group, number, &member);
         if (member.absent)
             print_member(out, number, &member);
     }
 }
 
-static void print_all(FILE *out, const struct gba_switchd *daemon)
+static void print_all(FILE *out, struct gba_switchd_view *view)
 {
+    const struct gba_switchd *daemon = view->daemon;
     const struct gba_model *model = gba_switch_model(daemon->device);
     uint32_t up = 0, used = 0;
 
@@ -56,12 +57,13 @@ static void print_all(FILE *out, const struct gba_switchd *daemon)
             (gba_switchd_clock() - daemon->started) / 1000000000u);
     for (uint32_t group = 0; group < model->groups; group++) {
         if (model->group[group].record.life != GBA_LIFE_FREE)
-            print_group(out, daemon, group);
+            print_group(out, view, group);
     }
 }
 
 char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length)
 {
+    struct gba_switchd_view view = {.daemon = daemon};
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     bool bad;
@@ -69,7 +71,7 @@ char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length)
     *length = 0;
     if (out == NULL)
         return NULL;
-    print_all(out, daemon);
+    print_all(out, &view);
     bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad) {
         free(text);
