@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <event2/listener.h>
@@ -25,6 +26,10 @@
 
 /* Connections that are accepted at once, at most. */
 #define ACCEPTS 32u
+
+/* For the lock of the directory: half a second. */
+#define LOCK_TRIES    50u
+#define LOCK_PAUSE_NS 10000000
 
 /* --- Who may connect --- */
 
@@ -147,9 +152,11 @@ static bool add(struct gba_switchd_listeners *listeners, int fd, bool tcp)
 /* --- The Unix socket --- */
 
 /* Serialise daemons that start or stop with a socket in the same directory: a lock on the directory
- * leaves no file behind. Returns a descriptor, or -1. */
+ * leaves no file behind. Every process that can read the directory can hold the lock, so the daemon
+ * does not wait for it without end. Returns a descriptor, or -1. */
 static int lock_directory(const char *path)
 {
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     char directory[GBA_SWITCHD_PATH_MAX];
     char *slash;
     int fd;
@@ -158,10 +165,14 @@ static int lock_directory(const char *path)
     slash = strrchr(directory, '/');
     slash[slash == directory] = '\0';
     fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX) != 0) {
-        close(fd);
+    if (fd < 0)
         return -1;
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        nanosleep(&pause, NULL);
     }
+    gba_switchd_log(GBA_SWITCHD_WARNING, "another process has locked %s; continuing", directory);
     return fd;
 }
 

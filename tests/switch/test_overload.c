@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A real gba-switchd with clients that read late, and with more connections than it has room for. */
+/* A real gba-switchd with clients that read late, with more connections than it has room for, and
+ * with a directory that another process has locked. */
 #include "tests/switch/peer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -221,6 +224,28 @@ static void test_log_of_refusals(void **state)
     unlink(path);
 }
 
+/* --- Start and stop --- */
+
+/* Any process that can read the directory of the socket can lock it. */
+static void test_locked_directory(void **state)
+{
+    static const char *const options[] = {"--log-level=error", NULL};
+    uint32_t port;
+    int directory;
+
+    (void)state;
+    peer_directory(&process);
+    directory = open(process.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_return_code(directory, errno);
+    assert_return_code(flock(directory, LOCK_EX), errno);
+    peer_start(&process, options);
+    close(peer_client(&process, &port));
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    assert_int_equal(access(process.socket, F_OK), -1);
+    close(directory);
+    peer_start(&process, options);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +254,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_connections_with_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_connections_at_once, setup, teardown),
         cmocka_unit_test_teardown(test_log_of_refusals, teardown),
+        cmocka_unit_test_teardown(test_locked_directory, teardown),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: many requests and connections", tests, NULL,
