@@ -42,23 +42,27 @@ static int identify(struct gba_device *gba)
 {
 	struct device *dev = &gba->pdev->dev;
 	u32 id = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_ID));
+	u32 version, groups, members_max, ports;
 
 	if (id != GBA_DEV_ID_VALUE)
 		return dev_err_probe(dev, -ENODEV, "not a GBA: identity %#x\n", id);
-	gba->regs_version = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_VERSION));
-	if (gba->regs_version >> 16 != GBA_REGS_MAJOR)
+	version = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_VERSION));
+	if (version >> 16 != GBA_REGS_MAJOR)
 		return dev_err_probe(dev, -ENODEV, "registers %u.%u; this driver needs %u.x\n",
-				     gba->regs_version >> 16, gba->regs_version & 0xFFFF,
-				     GBA_REGS_MAJOR);
-	gba->groups = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_GROUPS));
-	gba->members_max = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_MEMBERS_MAX));
-	gba->ports = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_PORTS));
-	if (gba->groups < 1 || gba->groups > GBA_GROUPS || gba->members_max < 1 ||
-	    gba->members_max > GBA_MEMBERS_MAX)
+				     version >> 16, version & 0xFFFF, GBA_REGS_MAJOR);
+	groups = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_GROUPS));
+	members_max = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_MEMBERS_MAX));
+	ports = readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_PORTS));
+	if (groups < 1 || groups > GBA_GROUPS || members_max < 1 || members_max > GBA_MEMBERS_MAX)
 		return dev_err_probe(dev, -ENODEV, "invalid size: %u groups of %u members\n",
-				     gba->groups, gba->members_max);
-	if (gba->ports < 1 || gba->ports > GBA_PORTS_MAX)
+				     groups, members_max);
+	if (ports < 1 || ports > GBA_PORTS_MAX)
 		return dev_err_probe(dev, -ENODEV, "the device has no ports; needs a control unit\n");
+	/* Only valid sizes: they limit indices also while the device is dead. */
+	gba->regs_version = version;
+	gba->groups = groups;
+	gba->members_max = members_max;
+	gba->ports = ports;
 	return 0;
 }
 
