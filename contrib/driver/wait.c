@@ -86,10 +86,10 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 			}
 		if (done)
 			break;
-		if (filp->f_flags & O_NONBLOCK)
-			return -EAGAIN;
 		if (!READ_ONCE(file->gba->up))
 			return 0; /* no event comes any more */
+		if (filp->f_flags & O_NONBLOCK)
+			return -EAGAIN;
 		if (wait_event_interruptible(file->wait, has_events(file)))
 			return -EINTR;
 	}
@@ -138,7 +138,7 @@ static bool notify(struct gba_member *member, u32 sequence)
 		writeq(GBA_ARRIVAL(sequence, member->member),
 		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
 	spin_unlock(&gba->event_lock);
-	return sequence - reached <= 1;
+	return sequence - reached <= 1 || GBA_SEQ_REACHED(reached, sequence);
 }
 
 static struct gba_member *member_get(struct gba_file *file, const struct gba_ioc_wait *wait)

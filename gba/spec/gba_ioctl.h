@@ -216,9 +216,9 @@ struct gba_ioc_inspect {
  * WAIT: sleep until `sequence` is in the flag of a membership, or an event of the membership is
  * pending, or time is over. The driver writes NOTIFY to the device and then looks at the flag, so
  * no wake-up is lost. The events that the call returns are taken. Threads may WAIT for different
- * memberships at the same time. [DRV-18]
- * Errors: ETIMEDOUT; EINTR no event was taken; ESTALE this file has no such membership; EINVAL
- * sequence is neither the round of the flag nor the next one.
+ * memberships at the same time. A sequence that the flag has reached is complete. [DRV-18]
+ * Errors: ETIMEDOUT, at once with a timeout of 0; EINTR no event was taken; ESTALE this file has no
+ * such membership; EINVAL sequence is later than the next round, and timeout is not 0.
  */
 struct gba_ioc_wait {
     __u32 size;       /* in */
@@ -242,6 +242,7 @@ struct gba_ioc_wait {
  * doorbell page, looks at its flag, and polls the file: the event ROUND comes also if the round was
  * complete before. read(2) takes the events of all memberships, so only one thread of a process can
  * use it; WAIT with a timeout of 0 takes those of one membership.
+ * read returns 0 when the device is dead and no event is pending.
  * Errors of read: EINVAL fewer than 32 bytes; EAGAIN; EINTR no event was taken; EPERM; EFAULT.
  */
 struct gba_event {

@@ -103,7 +103,10 @@ static void test_DRV_18_wait_sleeps_until_the_round(void **state)
     assert_int_equal(wait_for(&m[0], 1, 0, &events), ETIMEDOUT);
     assert_int_equal(wait_for(&m[0], 1, 20000000, &events), ETIMEDOUT);
     assert_int_equal(wait_for(&m[0], 2, 20000000, &events), EINVAL);
+    assert_int_equal(wait_for(&m[0], 2, 0, &events), ETIMEDOUT);
     assert_int_equal(wait_for(&m[0], 0, GBA_WAIT_FOREVER, &events), 0);
+    assert_int_equal(events, GBA_EVENT_ROUND);
+    assert_int_equal(wait_for(&m[0], 0xFFFFFFF0u, GBA_WAIT_FOREVER, &events), 0);
     assert_int_equal(events, GBA_EVENT_ROUND);
     getrusage(RUSAGE_SELF, &before);
     for (uint32_t round = 1; round <= 20; round++) {
