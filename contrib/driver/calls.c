@@ -85,12 +85,15 @@ static int free_group(struct gba_file *file, u32 number, u32 generation)
 		/* A JOIN on this host has ended the allocation. */
 		return gba_member_find(file, number, generation, GBA_MEMBER_NONE) ? -EBUSY : -ESTALE;
 	}
-	group->allocator = NULL;
 	result = gba_command(gba, &command);
 	/* The device gives up what a dead host holds. */
-	if (!result || result == -ENODEV)
+	if (result == -ENODEV)
+		result = 0;
+	if (!result)
 		group->held = false;
-	return result == -ENODEV ? 0 : result;
+	if (!result || result == -ESTALE)
+		group->allocator = NULL;
+	return result;
 }
 
 static int call_free(struct gba_file *file, union gba_argument *argument)

@@ -40,10 +40,12 @@ static int gba_open(struct inode *inode, struct file *filp)
 		result = -ENODEV;
 	else
 		list_add_tail(&file->link, &gba->files);
+	/* Under the lock: the removal cancels this work when it has set `removed`. */
+	if (!result)
+		queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
 	mutex_unlock(&gba->lock);
 	if (result)
 		goto exit_map;
-	queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
 	filp->private_data = file;
 	return stream_open(inode, filp);
 
@@ -55,11 +57,11 @@ free_file:
 	return result;
 }
 
-void gba_file_free(struct gba_file *file)
+/* Give up the allocations of a file that nobody has joined. Under lock. */
+static void file_free(struct gba_file *file)
 {
 	struct gba_device *gba = file->gba;
 
-	lockdep_assert_held(&gba->lock);
 	for (u32 group = 0; group < gba->groups; group++) {
 		struct gba_command command = { .command = GBA_CMD_FREE,
 					       .group = group,
@@ -81,7 +83,7 @@ void gba_file_end(struct gba_file *file)
 	lockdep_assert_held(&file->gba->lock);
 	list_for_each_entry_safe(member, next, &file->members, file_link)
 		gba_member_leave(member, true);
-	gba_file_free(file);
+	file_free(file);
 }
 
 static int gba_flush(struct file *filp, fl_owner_t id)

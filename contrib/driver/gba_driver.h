@@ -2,7 +2,8 @@
 /*
  * The Linux driver of the Global Barrier Accelerator: what its files share.
  *
- *   main.c     the module, PCI devices, the life of a device
+ *   main.c     the module, PCI devices
+ *   life.c     the start and the death of a device
  *   interrupt.c  events of the port
  *   control.c  commands of the control unit, and the registers
  *   file.c     open files: open, close, ioctl, read, poll
@@ -83,6 +84,8 @@ struct gba_device {
 	struct delayed_work health_work;
 	wait_queue_head_t freed; /* a group that was taken back is free */
 	u32 freed_count;
+	unsigned long irq_window; /* jiffies at its begin; of the interrupt thread alone */
+	unsigned int irq_count;	  /* interrupts in it */
 	struct dentry *debugfs;
 };
 
@@ -155,13 +158,27 @@ struct gba_command {
 	u64 key;
 };
 
-/* --- main.c --- */
+/* --- life.c --- */
+
+/* Take the port into use, for the first time or after a reset. Under lock. */
+int gba_start(struct gba_device *gba);
+
+/* Give back what the device knows of this host, if it answers. Under lock. */
+void gba_give_back(struct gba_device *gba);
 
 /* The device is dead: revoke all. Under lock. */
 void gba_fail(struct gba_device *gba, const char *reason);
 
 /* Whether the device still answers; a device that does not is dead from now on. Under lock. */
 bool gba_check(struct gba_device *gba);
+
+/* The same, and whether the port is up since it was started. A port that was down has forgotten all
+ * members: they are revoked, and the port is started again. Under lock. */
+bool gba_check_port(struct gba_device *gba);
+
+/* The work of gba_device.health_work: look at the device, and for processes that ended without a close.
+ */
+void gba_health(struct work_struct *work);
 
 /* --- interrupt.c --- */
 
@@ -183,6 +200,12 @@ static inline void __iomem *gba_reg(struct gba_device *gba, u32 address)
 	return gba->bar + address;
 }
 
+/* False for a port that was down and is up again: it has forgotten its mask. [PORT-3] */
+static inline bool gba_port_is_known(struct gba_device *gba)
+{
+	return readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) != 0;
+}
+
 u64 gba_rounds(struct gba_device *gba, u32 group);
 void gba_read_counters(struct gba_device *gba, u32 group, u64 counters[GBA_COUNTERS], bool add);
 void gba_read_group(struct gba_device *gba, struct gba_ioc_inspect *inspect);
@@ -193,9 +216,6 @@ extern const struct file_operations gba_fops;
 
 /* End all that a file holds: leave its memberships, give up its allocations. Under lock. */
 void gba_file_end(struct gba_file *file);
-
-/* Give up the allocations of a file that nobody has joined. Under lock. */
-void gba_file_free(struct gba_file *file);
 
 /* --- calls.c --- */
 

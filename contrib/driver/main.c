@@ -26,95 +26,6 @@ static struct class gba_class = {
 	.name = GBA_NAME,
 };
 
-/* --- Life and death of the device --- */
-
-static void set_up(struct gba_device *gba, bool up)
-{
-	spin_lock(&gba->event_lock);
-	gba->up = up;
-	spin_unlock(&gba->event_lock);
-}
-
-void gba_fail(struct gba_device *gba, const char *reason)
-{
-	struct gba_flag_page *page;
-	struct gba_member *member;
-	struct gba_file *file;
-
-	lockdep_assert_held(&gba->lock);
-	if (!gba->up)
-		return;
-	if (list_empty(&gba->files))
-		dev_info(&gba->dev, "%s\n", reason);
-	else
-		dev_err(&gba->dev, "%s; its barriers cannot complete\n", reason);
-	set_up(gba, false);
-	/* No store of the device after this: neither to flags, nor to pages that are freed. */
-	pci_clear_master(gba->pdev);
-	list_for_each_entry(file, &gba->files, link) {
-		list_for_each_entry(member, &file->members, file_link) {
-			gba_member_revoke_doorbell(member);
-			gba_member_mark(member, GBA_REVOKED_DEAD, GBA_EVENT_DEAD);
-		}
-		list_for_each_entry(page, &file->pages, link)
-			page->retired = true;
-		wake_up_all(&file->wait);
-	}
-	for (u32 group = 0; group < GBA_GROUPS; group++) {
-		gba->group[group].held = false;
-		gba->group[group].allocator = NULL;
-	}
-	gba->freed_count++;
-	wake_up_all(&gba->freed);
-}
-
-bool gba_check(struct gba_device *gba)
-{
-	if (!gba->up)
-		return false;
-	if (readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_ID)) == GBA_DEV_ID_VALUE)
-		return true;
-	gba_fail(gba, "the device no longer answers");
-	return false;
-}
-
-/* Take the port into use, for the first time or after a reset. Under lock. */
-static int start(struct gba_device *gba)
-{
-	int result;
-
-	pci_set_master(gba->pdev);
-	result = gba_control_start(gba);
-	if (result)
-		pci_clear_master(gba->pdev);
-	else
-		set_up(gba, true);
-	return result;
-}
-
-/* Look at the device, and for processes that ended without a close. */
-static void health(struct work_struct *work)
-{
-	struct gba_device *gba =
-		container_of(to_delayed_work(work), struct gba_device, health_work);
-	struct gba_file *file;
-
-	mutex_lock(&gba->lock);
-	/* A port that was down and is up again has forgotten its mask, and all members. [PORT-3] */
-	if (gba_check(gba) && !readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) &&
-	    gba_check(gba)) {
-		gba_fail(gba, "the port was down");
-		start(gba);
-	}
-	/* exec without a close: the address space of the owner is gone, the descriptor is not. */
-	list_for_each_entry(file, &gba->files, link)
-		if (!atomic_read(&file->mm->mm_users))
-			gba_file_end(file);
-	if (!list_empty(&gba->files))
-		queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
-	mutex_unlock(&gba->lock);
-}
-
 /* --- PCI --- */
 
 static void device_release(struct device *dev)
@@ -147,7 +58,7 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	init_waitqueue_head(&gba->freed);
 	INIT_LIST_HEAD(&gba->files);
 	INIT_WORK(&gba->control_work, gba_control);
-	INIT_DELAYED_WORK(&gba->health_work, health);
+	INIT_DELAYED_WORK(&gba->health_work, gba_health);
 	for (u32 group = 0; group < GBA_GROUPS; group++)
 		INIT_LIST_HEAD(&gba->group[group].members);
 	device_initialize(&gba->dev);
@@ -160,6 +71,15 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	return gba;
 }
 
+/* Take the port down and up, so that the device forgets the members of this host. [PCI-4] Under the
+ * lock of the PCI device. */
+static void reset_port(struct pci_dev *pdev)
+{
+	pci_save_state(pdev);
+	if (!__pci_reset_function_locked(pdev))
+		pci_restore_state(pdev);
+}
+
 /* Resources that end with the binding. */
 static int device_map(struct gba_device *gba)
 {
@@ -168,11 +88,9 @@ static int device_map(struct gba_device *gba)
 
 	if (result)
 		return dev_err_probe(&pdev->dev, result, "cannot enable the device\n");
-	/* A kernel before this one may have left members behind. A reset takes the port down. A device
-	 * that cannot be reset is taken as it is. */
-	pci_save_state(pdev);
-	if (!__pci_reset_function_locked(pdev))
-		pci_restore_state(pdev);
+	/* A kernel before this one may have left members behind. A device that cannot be reset is
+	 * taken as it is. */
+	reset_port(pdev);
 	if (pci_resource_len(pdev, GBA_PCI_BAR) < GBA_BAR_SIZE)
 		return dev_err_probe(&pdev->dev, -ENODEV, "BAR %u is smaller than %u bytes\n",
 				     GBA_PCI_BAR, GBA_BAR_SIZE);
@@ -198,6 +116,25 @@ static int device_interrupts(struct gba_device *gba)
 					 gba_interrupt, IRQF_ONESHOT, GBA_NAME, gba);
 }
 
+/* The binding ends. Nothing uses the device after this; the memory stays while files are open. */
+static void device_end(struct gba_device *gba)
+{
+	struct pci_dev *pdev = gba->pdev;
+	struct gba_file *file;
+
+	mutex_lock(&gba->lock);
+	gba_give_back(gba);
+	gba_fail(gba, "the driver is unbound");
+	gba->removed = true;
+	list_for_each_entry(file, &gba->files, link)
+		gba_pages_detach(file);
+	mutex_unlock(&gba->lock);
+	devm_free_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), gba);
+	cancel_work_sync(&gba->control_work);
+	cancel_delayed_work_sync(&gba->health_work);
+	put_device(&gba->dev);
+}
+
 static int gba_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct gba_device *gba = device_new(pdev);
@@ -214,73 +151,48 @@ static int gba_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (result)
 		goto put;
 	mutex_lock(&gba->lock);
-	result = start(gba);
+	result = gba_start(gba);
 	mutex_unlock(&gba->lock);
+	if (!result)
+		result = cdev_device_add(&gba->cdev, &gba->dev);
 	if (result)
-		goto put;
-	result = cdev_device_add(&gba->cdev, &gba->dev);
-	if (result)
-		goto stop;
+		goto end;
 	gba_debugfs_add(gba);
 	dev_info(&gba->dev, "port %u of %u, %u groups\n", gba->port, gba->ports, gba->groups);
 	return 0;
 
-stop:
-	pci_clear_master(pdev);
-	set_up(gba, false);
+end:
+	device_end(gba); /* the interrupt must not outlive the memory */
+	return result;
 put:
 	put_device(&gba->dev);
 	return result;
 }
 
-/* Give back what the device knows of this host, if it answers. Under lock. */
-static void give_back(struct gba_device *gba)
-{
-	struct gba_member *member;
-	struct gba_file *file;
-
-	if (!gba_check(gba))
-		return;
-	writel(0, gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK)));
-	list_for_each_entry(file, &gba->files, link) {
-		list_for_each_entry(member, &file->members, file_link) {
-			gba_member_revoke_doorbell(member);
-			if (member->attached)
-				gba_member_detach(member, true);
-		}
-		gba_file_free(file);
-	}
-}
-
 static void gba_remove(struct pci_dev *pdev)
 {
 	struct gba_device *gba = pci_get_drvdata(pdev);
-	struct gba_file *file;
 
 	gba_debugfs_remove(gba);
 	cdev_device_del(&gba->cdev, &gba->dev);
-	mutex_lock(&gba->lock);
-	give_back(gba);
-	gba_fail(gba, "the driver is unbound");
-	gba->removed = true;
-	list_for_each_entry(file, &gba->files, link)
-		gba_pages_detach(file);
-	mutex_unlock(&gba->lock);
-	devm_free_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), gba);
-	cancel_work_sync(&gba->control_work);
-	cancel_delayed_work_sync(&gba->health_work);
-	put_device(&gba->dev);
+	device_end(gba);
 }
 
 /* --- Resets, errors and sleep: the port forgets everything --- */
 
-static void stop_for(struct pci_dev *pdev, const char *reason)
+/* answers: the device can be accessed. It then forgets the members of this host now: it may keep its
+ * state, and the pages of their flags are freed before it is started again. */
+static void stop_for(struct pci_dev *pdev, const char *reason, bool answers)
 {
 	struct gba_device *gba = pci_get_drvdata(pdev);
 
 	mutex_lock(&gba->lock);
+	if (answers)
+		gba_give_back(gba);
 	gba_fail(gba, reason);
 	mutex_unlock(&gba->lock);
+	/* Nothing else accesses a device that is down. */
+	synchronize_irq(pci_irq_vector(pdev, GBA_PCI_VECTOR));
 }
 
 static int start_again(struct pci_dev *pdev)
@@ -289,14 +201,14 @@ static int start_again(struct pci_dev *pdev)
 	int result;
 
 	mutex_lock(&gba->lock);
-	result = start(gba);
+	result = gba_start(gba);
 	mutex_unlock(&gba->lock);
 	return result;
 }
 
 static void reset_prepare(struct pci_dev *pdev)
 {
-	stop_for(pdev, "the device is reset");
+	stop_for(pdev, "the device is reset", true);
 }
 
 static void reset_done(struct pci_dev *pdev)
@@ -306,7 +218,7 @@ static void reset_done(struct pci_dev *pdev)
 
 static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
-	stop_for(pdev, "PCI error");
+	stop_for(pdev, "PCI error", false);
 	return state == pci_channel_io_perm_failure ? PCI_ERS_RESULT_DISCONNECT :
 						      PCI_ERS_RESULT_NEED_RESET;
 }
@@ -314,7 +226,8 @@ static pci_ers_result_t error_detected(struct pci_dev *pdev, pci_channel_state_t
 static pci_ers_result_t slot_reset(struct pci_dev *pdev)
 {
 	pci_restore_state(pdev);
-	pci_save_state(pdev);
+	/* After an error that is not fatal, the core calls this without a reset. */
+	reset_port(pdev);
 	return start_again(pdev) ? PCI_ERS_RESULT_DISCONNECT : PCI_ERS_RESULT_RECOVERED;
 }
 
@@ -327,12 +240,13 @@ static const struct pci_error_handlers gba_errors = {
 
 static int gba_suspend(struct device *dev)
 {
-	stop_for(to_pci_dev(dev), "the host sleeps");
+	stop_for(to_pci_dev(dev), "the host sleeps", true);
 	return 0;
 }
 
 static int gba_resume(struct device *dev)
 {
+	reset_port(to_pci_dev(dev)); /* it may have kept its state, also that of before a death */
 	return start_again(to_pci_dev(dev));
 }
 

@@ -61,13 +61,15 @@ static int attach(struct gba_member *member, u64 key)
 	if (result)
 		return result;
 	writeq(address, table_entry(member));
-	if (readq(table_entry(member)) == address)
+	/* If the port was down since the last look, doorbells of before are still mapped, and could
+	 * arrive for this member. The group is armed only after this look. [PORT-4] */
+	if (readq(table_entry(member)) == address && gba_port_is_known(gba))
 		return 0;
 	if (!gba_check(gba))
 		return -ENODEV;
 	/* Only a group that was taken back in this moment refuses the address. [TAB-4] */
 	member_command(member, GBA_CMD_LEAVE, 0, 0);
-	return -ESTALE;
+	return gba_check_port(gba) ? -ESTALE : -ENODEV;
 }
 
 int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
@@ -83,6 +85,10 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 		return -EINVAL;
 	if (file->member_count >= GBA_FILE_MEMBERS)
 		return -EDQUOT;
+	gba_check_port(gba);
+	/* Also because a device without driver must not get memory. */
+	if (!gba->up)
+		return -ENODEV;
 	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
 	if (!member)
 		return -ENOMEM;
