@@ -7,6 +7,7 @@
  * are those of gba/spec/device.md.
  */
 #include <linux/aer.h>
+#include <linux/cc_platform.h>
 #include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/idr.h>
@@ -102,6 +103,10 @@ static int device_map(struct gba_device *gba)
 	/* A release must snoop the caches of the processors. [HOST-4] */
 	if (!dev_is_dma_coherent(&pdev->dev))
 		return dev_err_probe(&pdev->dev, -ENODEV, "DMA of this device is not coherent\n");
+	/* There the pages of the device are not encrypted, and user space would map them as if they were. */
+	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
+		return dev_err_probe(&pdev->dev, -EOPNOTSUPP,
+				     "not supported in a guest with encrypted memory\n");
 	return dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 }
 

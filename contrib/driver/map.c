@@ -140,8 +140,9 @@ static vm_fault_t gba_fault(struct vm_fault *vmf)
 	map = xa_load(&file->mappings, vmf->pgoff);
 	/* A mapping that outlives its offset has the dummy page. */
 	pfn = map ? map->pfn : page_to_pfn(file->dummy);
+	/* No bit for encrypted memory in the address of a device. */
 	if (map && map->io)
-		protection = pgprot_noncached(protection);
+		protection = pgprot_decrypted(pgprot_noncached(protection));
 	result = vmf_insert_pfn_prot(vma, vmf->address, pfn, protection);
 	mutex_unlock(&file->map_lock);
 	return result;
