@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Interrupts: acknowledge the events of the port, and hand them on to the members of this host. */
+#include <linux/delay.h>
 #include <linux/mm.h>
 
 #include "gba_driver.h"
+
+/* Interrupts in a window of time, above which the thread sleeps between two. A process can cause an
+ * interrupt with each store to its doorbell page. */
+#define GBA_IRQ_BURST  250
+#define GBA_IRQ_WINDOW msecs_to_jiffies(10)
 
 /* What needs the mailbox: groups that are taken back. */
 void gba_control(struct work_struct *work)
@@ -37,6 +43,9 @@ static void group_event(struct gba_device *gba, u32 group)
 	if (irq & ~GBA_IRQ_BITS)
 		return; /* the device is gone */
 	writel(irq, gba_reg(gba, GBA_PORT_EVENT(group)));
+	/* The write is posted. An event that comes before it arrives is acknowledged with it, and does
+	 * not interrupt again; this read makes such an event one of before the members look. */
+	(void)readl(gba_reg(gba, GBA_PORT_EVENT(group)));
 	if (irq & GBA_IRQ_ERROR)
 		last_error = readl(gba_reg(gba, GBA_GROUP_REG(group, GBA_REG_LAST_ERROR)));
 	events = member_events(irq);
@@ -56,16 +65,30 @@ static void group_event(struct gba_device *gba, u32 group)
 	}
 }
 
-/* In a thread: it sleeps on nothing, but reads of a device may take long. */
+/* Events that come in the sleep are one interrupt. */
+static void limit_rate(struct gba_device *gba)
+{
+	if (time_after(jiffies, gba->irq_window + GBA_IRQ_WINDOW)) {
+		gba->irq_window = jiffies;
+		gba->irq_count = 0;
+	}
+	if (++gba->irq_count > GBA_IRQ_BURST)
+		usleep_range(50, 100);
+}
+
+/* In a thread, because reads of a device may take long. */
 irqreturn_t gba_interrupt(int irq, void *data)
 {
 	struct gba_device *gba = data;
-	unsigned long cause = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE)));
+	unsigned long cause;
 	unsigned int group;
 
+	/* A device that is down may be in a reset, and is not accessed. */
 	if (!READ_ONCE(gba->up))
 		return IRQ_NONE;
+	cause = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE)));
 	for_each_set_bit(group, &cause, gba->groups)
 		group_event(gba, group);
+	limit_rate(gba);
 	return cause ? IRQ_HANDLED : IRQ_NONE;
 }
