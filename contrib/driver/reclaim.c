@@ -210,6 +210,7 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 {
 	struct gba_device *gba = file->gba;
 	long left = GBA_FREED_WAIT;
+	bool at_limit;
 
 	for (;;) {
 		u32 seen = READ_ONCE(gba->freed_count);
@@ -221,6 +222,10 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 		left = wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen,
 						   left);
 		mutex_lock(&gba->lock);
+		/* Others of the job may have allocated meanwhile. [DRV-11] */
+		result = limits(file, alloc, &at_limit);
+		if (result)
+			return result;
 	}
 }
 
@@ -234,6 +239,7 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 	lockdep_assert_held(&gba->lock);
 	if (alloc->members < 1 || alloc->members > gba->members_max)
 		return -EINVAL;
+	gba_check_port(gba);
 	if (!gba->up)
 		return -ENODEV;
 	result = limits(file, alloc, &at_limit);
