@@ -40,7 +40,7 @@ gba_libgba_la_LIBADD = gba/libgbacore.la
 gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
-EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/team/failover.md
+EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/spec/hardware.md gba/team/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \
