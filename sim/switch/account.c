@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the control unit of the device does not know: users and jobs, and why a membership ended. */
+/* Quotas of users and jobs, and the reasons for which memberships ended. The control unit of the
+ * device has neither. */
 #include <string.h>
 
 #include "sim/switch/state.h"
@@ -29,7 +30,7 @@ bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
            (config->job_quota != 0 && job >= config->job_quota);
 }
 
-/* --- What becomes of members --- */
+/* --- Ended memberships --- */
 
 static void end_member(struct gba_switch *device, uint32_t group, uint32_t member, uint32_t port,
                        uint32_t end)
@@ -43,7 +44,7 @@ static void end_member(struct gba_switch *device, uint32_t group, uint32_t membe
     memcpy(former->host, identity->host, sizeof(former->host));
 }
 
-/* Note the end of all members of a port in a group. */
+/* Record the end of all memberships of a port in a group. */
 static void end_members(struct gba_switch *device, uint32_t group, uint32_t port, uint32_t end)
 {
     const struct gba_model_group *g = &device->model.group[group];

@@ -101,7 +101,7 @@ static gba_status_t client_query(struct gba_dev *dev, gba_device_info_t *info)
     return GBA_ERR_NOMEM == status ? GBA_ERR_IO : GBA_OK;
 }
 
-/* The number of groups that this process holds is below the limit. */
+/* Check that this process holds fewer groups than the limit. */
 static gba_status_t limit_check(struct gba_client *client, uint32_t groups_max)
 {
     struct gba_client_batch *batch;
@@ -121,9 +121,9 @@ static gba_status_t limit_check(struct gba_client *client, uint32_t groups_max)
     return status;
 }
 
-/* Takes no group back [DRV-12]: the members of a group are on other ports, and the switch cannot
- * tell which team has the most use for it. groups_max limits the groups of this process, because
- * only the switch's own quota counts those of a job. */
+/* Takes no group back [DRV-12]: the members of a group are on other ports, and the switch does not
+ * know the barrier rates of teams. groups_max limits the groups of this process, because only the
+ * switch's own quota counts those of a job. */
 static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t *request,
                                  gba_group_handle_t *handle)
 {
@@ -155,7 +155,7 @@ static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t 
     return GBA_OK;
 }
 
-/* Send a command whose result does not matter. */
+/* Send a command, and ignore its result. */
 static void command_send(struct gba_client *client, const struct gba_switch_message *mailbox)
 {
     struct gba_client_batch *batch = gba_batch_new(1);
@@ -213,7 +213,7 @@ static gba_status_t client_join(struct gba_dev *dev, const gba_group_handle_t *h
     return GBA_OK;
 }
 
-/* Let releases find the member. Returns GBA_OK or GBA_ERR_NOMEM. */
+/* Add the member to the table of the receivers of releases. Returns GBA_OK or GBA_ERR_NOMEM. */
 static gba_status_t member_add(struct gba_client_membership *membership)
 {
     struct gba_client *client = membership->client;
@@ -306,8 +306,8 @@ static gba_status_t client_configure(struct gba_membership *m, uint32_t sequence
     return GBA_ERR_PARAM == status || GBA_ERR_NOMEM == status ? GBA_ERR_IO : status;
 }
 
-/* Does not wait for the result. No later release can reach the flag, which is not known any more,
- * and arrivals of this member precede the command in the stream. */
+/* Does not wait for the result. No later release reaches the flag, because the member is removed
+ * first. Arrivals of this member precede the command in the stream. */
 static void client_leave(struct gba_membership *m)
 {
     struct gba_client_membership *membership = (struct gba_client_membership *)m;

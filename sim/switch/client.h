@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The backend for gba-switchd: device paths "switch:/path" and "switch://host:port". The process is
- * one port of the switch, by one connection (protocol.h). It has no thread: the members poll.
+ * The backend for gba-switchd: device paths "switch:/path" and "switch://host:port". A process has
+ * one connection, which is one port of the switch (protocol.h). No thread: the members poll.
  *
  *   client.c          the ops table: device and memberships
  *   client_bus.c      arrivals, polls, sleeps, and accesses to registers
  *   client_link.c     the stream: output, input, and the answers that are awaited
- *   client_connect.c  connects, and shows the secret
+ *   client_connect.c  connects, and sends the secret
  *
- * Why a connection for each process: the kernel closes it when the process dies, so the switch
- * takes back what the process held, and no other process of the host is affected. A connection that
- * processes share needs a lock in shared memory and a process that lives longest.
+ * Each process has its own connection because the kernel closes it when the process dies. The
+ * switch then takes back the groups and memberships of that process, and no other process of the
+ * host is affected. A shared connection would need a lock in shared memory and a process that
+ * outlives the others.
  *
  * Guarantees. The stream keeps the order of messages in both directions. So a read of a register
  * follows every arrival that was sent before, and an answer follows every release that the switch
- * made before it. A lost connection does not come back: from then on the device is dead for this
- * process, also if the switch runs again.
+ * made before it. A lost connection is not restored: from then on the device is dead for this
+ * process, even if the switch is restarted.
  *
- * NOTIFY is not used: a release is a message of the connection, and wakes a member that sleeps
- * there.
+ * NOTIFY is not used, because a release is a message of the connection and wakes a sleeping member.
  */
 #ifndef GBA_SIM_SWITCH_CLIENT_H
 #define GBA_SIM_SWITCH_CLIENT_H
@@ -31,9 +31,8 @@
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/protocol.h"
 
-/* A switch that does not answer a request in this time, in ns, is dead. It is longer than a busy or
- * stopped switch or a short interruption of the network takes, and shorter than a user's patience.
- */
+/* Time in ns in which the switch must answer a request. A switch that does not is dead. The time
+ * covers a busy switch and a short interruption of the network. */
 #define GBA_CLIENT_SILENCE UINT64_C(10000000000)
 
 /* Bytes of input that are received at once. */
@@ -41,8 +40,8 @@
 
 /*
  * Requests that are sent together, so that no other request of the process comes between them. An
- * answer replaces the message that it answers. A batch belongs to its maker, or, once it is
- * abandoned, to the link.
+ * answer replaces its request. The caller of gba_batch_new owns the batch until it abandons it;
+ * then the link frees it.
  */
 struct gba_client_batch {
     struct gba_client_batch *next;
@@ -74,9 +73,9 @@ struct gba_client {
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
-    gba_word_t dead;            /* 1: the connection is lost, for good */
+    gba_word_t dead;            /* 1: the connection is lost; never reset */
     pthread_mutex_t alloc_lock; /* counting groups and allocating one are one step */
-    pthread_mutex_t lock;       /* of all below; held for system calls that do not block */
+    pthread_mutex_t lock;       /* of all fields below; held for system calls that do not block */
     pthread_cond_t moved;       /* the thread that waits at the connection has dispatched input */
     bool receiving;             /* a thread waits at the connection; no other one receives */
     uint64_t address;           /* of the newest membership */
@@ -102,7 +101,8 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 
 /* --- client_link.c --- */
 
-/* Initialise what the lock guards. The memory is 0. Returns GBA_OK or GBA_ERR_NOMEM. */
+/* Initialise the locks, and the fields that they guard. The memory is 0. Returns GBA_OK or
+ * GBA_ERR_NOMEM. */
 gba_status_t gba_link_init(struct gba_client *client);
 void gba_link_fini(struct gba_client *client);
 
@@ -115,24 +115,27 @@ static inline bool gba_link_dead(const struct gba_client *client)
     return 0 != gba_word_load_relaxed(&client->dead);
 }
 
-/* The connection is lost; logs why. All batches end with GBA_ERR_DEAD. With the lock. */
+/* Mark the connection as lost, and log the reason. All batches end with GBA_ERR_DEAD. The caller
+ * holds the lock. */
 void gba_link_die(struct gba_client *client, const char *why);
 
-/* Queue one message without an answer, and send what the connection takes. Never blocks. With the
- * lock. */
+/* Queue one message without an answer, and send as much as the connection takes. Never blocks. The
+ * caller holds the lock. */
 void gba_link_post(struct gba_client *client, const struct gba_switch_message *message);
 
-/* Send what is queued, receive what has come, and dispatch it. Never blocks. With the lock. */
+/* Send the queued messages, and receive and dispatch the available input. Never blocks. The caller
+ * holds the lock. */
 void gba_link_move(struct gba_client *client);
 
-/* Wait for input, for `timeout` ns at most, and dispatch it. May return early. With the lock, which
- * other threads can take meanwhile. */
+/* Wait for input, for `timeout` ns at most, and dispatch it. May return early. The caller holds the
+ * lock; other threads can take it during the wait. */
 void gba_link_wait(struct gba_client *client, uint64_t timeout);
 
-/* A batch of that many messages, which the caller sets. Returns NULL: out of memory (logged). */
+/* Allocate a batch of `count` messages, which the caller sets. Returns NULL: out of memory
+ * (logged). */
 struct gba_client_batch *gba_batch_new(uint32_t count);
 
-/* Send a batch, in which one message at least has an answer. Tags are set here. Never blocks.
+/* Send a batch, in which one message at least has an answer. Sets the tags. Never blocks.
  * Thread-safe. */
 void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch);
 
@@ -140,12 +143,12 @@ void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch);
 gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *batch,
                             uint64_t timeout);
 
-/* Give up a batch, with or without all answers. NULL is allowed. Thread-safe. */
+/* Abandon a batch, with or without all answers. NULL is allowed. Thread-safe. */
 void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch);
 
 /* --- client_bus.c --- */
 
-/* Requests of a batch. */
+/* Make the request of a batch that reads or writes a register. */
 struct gba_switch_message gba_client_read(uint32_t address, unsigned width);
 struct gba_switch_message gba_client_write(uint32_t address, unsigned width, uint64_t value);
 

@@ -6,8 +6,8 @@
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
 
-/* A reading of the registers waits for its answers for this time, in ns. A waiting member looks
- * again later, because the runtime's messages need progress meanwhile. */
+/* Time in ns for which an inspection waits for its answers. A waiting member repeats the call
+ * later, because the runtime's messages need progress meanwhile. */
 #define INSPECT_WAIT 1000000u
 
 /* The reads of an inspection, before those of the arrived mask. */
@@ -51,7 +51,7 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
     pthread_mutex_unlock(&client->lock);
 }
 
-/* If another thread has the lock, it dispatches what has come, and the caller polls again. */
+/* If another thread has the lock, that thread dispatches the input, and the caller polls again. */
 void gba_client_poll(struct gba_membership *membership)
 {
     struct gba_client *client = client_of(membership);
@@ -137,7 +137,7 @@ gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_mes
     return status;
 }
 
-/* The reads of all that an inspection of the group needs. */
+/* Make the batch of reads for an inspection of the group. */
 static struct gba_client_batch *inspection_new(const struct gba_membership *membership)
 {
     uint32_t group = membership->group, words = (membership->members + 63) / 64;
@@ -166,7 +166,7 @@ static gba_status_t inspection_read(const struct gba_membership *membership,
     const uint64_t address = ((const struct gba_client_membership *)membership)->address;
     const struct gba_switch_message *value = batch->message;
 
-    /* A group without members is free: a group that was given a new team has another generation. */
+    /* A group without members is free. A group of a new team has another generation. */
     if (membership->generation != value[INSPECT_GENERATION].value ||
         0 == value[INSPECT_MEMBERS].value)
         return GBA_ERR_STALE;
@@ -231,7 +231,7 @@ gba_status_t gba_client_reg_read(struct gba_dev *dev, uint32_t address, unsigned
     } else {
         free(batch);
     }
-    if (GBA_OK != status) /* as of removed hardware */
+    if (GBA_OK != status) /* as a read of removed hardware */
         *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
     return GBA_OK;
 }

@@ -25,15 +25,15 @@
 /* Time between two attempts while the queue of a Unix socket is full, in ms. */
 #define AGAIN_MS 10
 
-/* Log why the switch cannot be reached, and return the status for that errno. */
+/* Log the errno for which the connection failed, and return the status for it. */
 static gba_status_t unreachable(const struct gba_client *client, int error)
 {
     gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name, strerror(error));
     return EACCES == error || EPERM == error ? GBA_ERR_PERM : GBA_ERR_IO;
 }
 
-/* Milliseconds until `due`, as poll takes them. */
-static int patience(uint64_t due)
+/* Milliseconds until `due`, for poll. */
+static int remaining_ms(uint64_t due)
 {
     uint64_t now = gba_clock_ns();
 
@@ -47,7 +47,7 @@ static int ready(int file, short events, uint64_t due)
     int count;
 
     do
-        count = poll(&wait, 1, patience(due));
+        count = poll(&wait, 1, remaining_ms(due));
     while (count < 0 && EINTR == errno);
     if (count < 0)
         return errno;
@@ -69,7 +69,7 @@ static int socket_connect(int file, const struct sockaddr *address, socklen_t si
         }
         if (EAGAIN != errno)
             return errno;
-        if (0 == patience(due))
+        if (0 == remaining_ms(due))
             return ETIMEDOUT;
         (void)poll(NULL, 0, AGAIN_MS);
     }
@@ -95,8 +95,8 @@ static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev
     return unreachable(client, error);
 }
 
-/* The options of the connection. An arrival must not wait for the answer to an earlier message, and
- * a network that takes no data for too long is lost. */
+/* Set the options of the connection. An arrival must not wait for the answer to an earlier message.
+ * A connection that takes no data for too long is lost. */
 static void tcp_options(int file)
 {
     const unsigned silence_ms = (unsigned)(GBA_CLIENT_SILENCE / 1000000u);
@@ -140,7 +140,8 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
 
 /* --- The secret --- */
 
-/* Whether only this user, or root, can have written and can read the file. Logs why not. */
+/* Whether only this user and root can read the file and can have written it. Logs the reason if
+ * not. */
 static bool key_private(int file, const char *name)
 {
     struct stat st;
@@ -221,7 +222,7 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
     gba_switch_name_set(&message, host);
     gba_switch_encode(&message, bytes + len);
     len += GBA_SWITCH_MESSAGE_BYTES;
-    /* A new connection takes that much at once. */
+    /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
     explicit_bzero(&message, sizeof message);

@@ -3,10 +3,10 @@
  * The stream between a process and the switch, for all threads of the process.
  *
  * One lock guards output, input and batches. A thread that only polls holds it for system calls
- * that do not block. A thread that waits for input releases the lock, and sets `receiving`. Until
- * it wakes no other thread receives, because the message that wakes it could be taken away, and the
- * thread would sleep on. The other threads that wait sleep on `moved`. So every release wakes its
- * member: either the member waits at the connection, or the thread that does wakes it.
+ * that do not block. A thread that waits for input releases the lock, and sets `receiving`. No
+ * other thread receives until the waiting thread wakes, because it could take the message that
+ * should wake the waiting thread. All further threads that wait sleep on `moved`. So every release
+ * wakes its member: the member waits at the connection, or the thread that waits there wakes it.
  */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
@@ -68,7 +68,7 @@ bool gba_link_is_child(const struct gba_client *client)
     return getpid() != client->owner;
 }
 
-/* The first batch has all its answers, or gets none. */
+/* End the first batch: it has all its answers, or the connection is lost. */
 static void batch_end(struct gba_client *client, gba_status_t status)
 {
     struct gba_client_batch *batch = client->first;
@@ -87,7 +87,8 @@ void gba_link_die(struct gba_client *client, const char *why)
         return;
     gba_log(GBA_LOG_INFO, "%s: %s", client->name, why);
     gba_word_store_relaxed(&client->dead, 1);
-    /* The switch sees the end of the connection, and takes back what this process held. */
+    /* At the end of the connection the switch takes back the groups and memberships of this
+     * process. */
     (void)shutdown(client->file, SHUT_RDWR);
     while (NULL != client->first)
         batch_end(client, GBA_ERR_DEAD);
@@ -143,7 +144,7 @@ static bool output_room(struct gba_client_output *output)
 static void output_add(struct gba_client *client, const struct gba_switch_message *message)
 {
     if (!output_room(&client->output)) {
-        gba_link_die(client, "no memory for a message to the switch");
+        gba_link_die(client, "out of memory for a message to the switch");
         return;
     }
     gba_switch_encode(message, client->output.bytes + client->output.end);
@@ -160,7 +161,7 @@ void gba_link_post(struct gba_client *client, const struct gba_switch_message *m
 
 /* --- Input --- */
 
-/* A release of a member that left, or of an earlier team, has another address: it is dropped. */
+/* A release of a member that left, or of an earlier team, has another address, and is dropped. */
 static void release_dispatch(struct gba_client *client, const struct gba_switch_message *message)
 {
     struct gba_client_membership *membership;
@@ -181,7 +182,7 @@ static bool is_answered(const struct gba_switch_message *message)
     return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type;
 }
 
-/* The first request of the batch from `at` on that has an answer; its count: none. */
+/* The first request of the batch from `at` on that has an answer; batch->count: none. */
 static uint32_t batch_next(const struct gba_client_batch *batch, uint32_t at)
 {
     while (at < batch->count && !is_answered(&batch->message[at]))
@@ -230,7 +231,7 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         gba_link_die(client, why);
         break;
     default:
-        gba_link_die(client, "the switch sent a message out of place");
+        gba_link_die(client, "the switch sent an unexpected message");
     }
 }
 
@@ -325,7 +326,7 @@ struct gba_client_batch *gba_batch_new(uint32_t count)
         calloc(1, sizeof *batch + count * sizeof(struct gba_switch_message));
 
     if (NULL == batch) {
-        gba_log(GBA_LOG_ERROR, "no memory for %u requests to the switch", count);
+        gba_log(GBA_LOG_ERROR, "out of memory for %u requests to the switch", count);
         return NULL;
     }
     batch->status = GBA_INPROGRESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gba-switchd from inside. Everything runs in one thread, in callbacks of one event loop. Lowest
- * first: protocol, the core (switch.h), report, session, listen, main.
+ * Internal state of gba-switchd. Everything runs in one thread, in callbacks of one event loop.
+ * Layers, lowest first: protocol, the core (switch.h), report, session, listen, main.
  */
 #ifndef GBA_SIM_SWITCH_DAEMON_H
 #define GBA_SIM_SWITCH_DAEMON_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba_diag: shows what a switch does, and measures a barrier of one member through it. */
+/* gba_diag: shows the state of a gba-switchd, and measures barriers of one member through it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -24,7 +24,7 @@
 enum { EXIT_ABSENT = 1, EXIT_USAGE = 2, EXIT_NO_SWITCH = 3 };
 
 #define PING_ROUNDS 100u
-#define PATIENCE_S  10
+#define TIMEOUT_S   10
 
 static const char help[] =
     "Usage: gba_diag [OPTION]... [PATH]\n"
@@ -39,7 +39,7 @@ static const char help[] =
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
-    "Exit status: 0 no member is absent; 1 some are; 2 invalid usage; 3 no answer or output.\n";
+    "Exit status: 0: no member is absent; 1: some are; 2: invalid usage; 3: no answer or output.\n";
 
 struct diag {
     const char *path;
@@ -118,7 +118,7 @@ static bool receive_bytes(int fd, void *buffer, size_t bytes)
     return recv(fd, buffer, bytes, MSG_WAITALL) == (ssize_t)bytes;
 }
 
-/* Receive the message of that type. Returns false (printed) if another one comes, or none. */
+/* Receive a message of that type. Returns false (printed) for another message, or none. */
 static bool receive(int fd, uint8_t type, struct gba_switch_message *message)
 {
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
@@ -160,7 +160,7 @@ static bool send_key(int fd, const char *path)
 /* Connect and send the greeting. Returns a descriptor, or -1 (printed). */
 static int greet(const struct diag *diag, const struct gba_switch_message *greeting)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const struct timeval timeout = {.tv_sec = TIMEOUT_S};
     const char *rest = diag->path + strlen("switch:");
     bool tcp = strncmp(rest, "//", 2) == 0;
     int fd;
@@ -170,7 +170,7 @@ static int greet(const struct diag *diag, const struct gba_switch_message *greet
     fd = tcp ? connect_tcp(rest + 2) : connect_unix(rest);
     if (fd < 0)
         return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
     if (send_message(fd, greeting) && (!tcp || send_key(fd, diag->key_file)))
         return fd;
     close(fd);

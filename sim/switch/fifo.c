@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue with due times, in a ring buffer that grows. */
 #include "sim/switch/fifo.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is on its way over a link of the switch, in one direction: a queue with times. Keeps the
- * order, whatever the delays. Not thread-safe. */
+/* A queue of the items that travel over a link of the switch in one direction, each with a due
+ * time. The items keep their order, whatever their delays. Not thread-safe. */
 #ifndef GBA_SIM_SWITCH_FIFO_H
 #define GBA_SIM_SWITCH_FIFO_H
 
@@ -10,7 +10,7 @@
 struct gba_switch_item {
     uint64_t due;   /* ns; raised to that of the item before */
     uint64_t value; /* of a write to a doorbell; address of a release store */
-    uint32_t kind;  /* the owner's */
+    uint32_t kind;  /* defined by the owner of the queue */
     uint32_t group;
     uint32_t number; /* register of the doorbell; member of a release store */
     uint32_t sequence;
@@ -23,11 +23,11 @@ struct gba_switch_fifo {
     uint64_t last; /* due time of the newest item */
 };
 
-/* Items of a queue at most. It bounds the memory that a client can use. */
+/* Maximum number of items of a queue. It bounds the memory that a client can use. */
 #define GBA_SWITCH_FIFO_MAX 32768u
 
-/* Append a copy of the item. Returns false, without an effect, if the queue is full or memory is
- * short. */
+/* Append a copy of the item. Returns false, without an effect, if the queue is full or out of
+ * memory. */
 bool gba_switch_fifo_put(struct gba_switch_fifo *fifo, const struct gba_switch_item *item);
 
 /* The oldest item, or NULL. Valid until the next call. */

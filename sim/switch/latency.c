@@ -16,7 +16,7 @@ struct unit {
 };
 
 static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-/* The field has parts in a million. */
+/* The unit of the field is one in a million. */
 static const struct unit shares[] = {{"%", 1e4}, {"ppm", 1}, {NULL, 0}};
 static const struct unit numbers[] = {{"", 1}, {NULL, 0}};
 
@@ -48,7 +48,7 @@ static bool parse_value(const struct field *field, const char *text, uint32_t *v
     char *end;
 
     if (text[0] < '0' || text[0] > '9' || text[1] == 'x' || text[1] == 'X')
-        return false; /* strtod takes signs, spaces, hexadecimal numbers and names */
+        return false; /* strtod also accepts signs, spaces, hexadecimal numbers and names */
     number = strtod(text, &end);
     while (unit->name != NULL && strcmp(unit->name, end) != 0)
         unit++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The links of the switch. What the device sends goes through gba_switch_emit. With a latency it
- * waits in a queue of its port, as do arrivals on their way to the device. */
+/* The links of the switch. gba_switch_emit sends releases and interrupts of the device. With a
+ * latency they wait in a queue of their port, as do arrivals on their way to the device. */
 #include <stddef.h>
 
 #include "sim/switch/state.h"
@@ -8,10 +8,10 @@
 /* Kinds of items of the queues. */
 enum { ITEM_RING, ITEM_RELEASE, ITEM_INTERRUPT };
 
-/* Numbers of equal distribution, the same for the same seed (splitmix64). */
-static uint64_t luck(struct gba_switch *device)
+/* Uniform random numbers, the same for the same seed (splitmix64). */
+static uint64_t next_random(struct gba_switch *device)
 {
-    uint64_t z = device->luck += 0x9e3779b97f4a7c15ull;
+    uint64_t z = device->random += 0x9e3779b97f4a7c15ull;
 
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
@@ -22,7 +22,7 @@ static bool is_lost(struct gba_switch *device)
 {
     uint32_t loss = device->config.latency.loss;
 
-    return loss != 0 && luck(device) % 1000000 < loss;
+    return loss != 0 && next_random(device) % 1000000 < loss;
 }
 
 /* Count an arrival. Returns whether it is one of those to be lost. */
@@ -40,7 +40,7 @@ static uint64_t jitter(struct gba_switch *device)
 {
     uint32_t most = device->config.latency.jitter;
 
-    return most == 0 ? 0 : luck(device) % (1ull + most);
+    return most == 0 ? 0 : next_random(device) % (1ull + most);
 }
 
 static uint64_t now(const struct gba_switch *device)
@@ -89,7 +89,7 @@ void gba_switch_push_down(struct gba_switch *device, uint32_t port)
         deliver_first(device, port);
 }
 
-/* Send an item to a session, now or later. after: ns from now at which it leaves the switch. */
+/* Send an item to a session, now or later. after: ns from now until it leaves the switch. */
 static void send_item(struct gba_switch *device, uint32_t number, struct gba_switch_item *item,
                       uint64_t after)
 {
@@ -104,7 +104,7 @@ static void send_item(struct gba_switch *device, uint32_t number, struct gba_swi
         wake_at(device, gba_switch_fifo_first(&port->down)->due);
         return;
     }
-    /* No room: the order counts for more than the delay. */
+    /* The queue is full. Deliver all items now, because their order must hold. */
     gba_switch_push_down(device, number);
     deliver(device, number, item);
 }
@@ -145,7 +145,7 @@ uint64_t gba_switch_make(struct gba_switch *device, const struct gba_model_acces
     uint64_t value;
 
     gba_model_access(&device->model, access, &device->effects);
-    value = device->effects.value; /* emit calls sessions, but no session makes accesses there */
+    value = device->effects.value; /* emit calls sessions, which make no accesses in the calls */
     gba_switch_emit(device, group < 0 ? 0 : (uint32_t)group);
     return value;
 }
@@ -184,7 +184,7 @@ static void ring_now(struct gba_switch *device, uint32_t port, const struct gba_
         arrive_now(device, port, item);
         return;
     }
-    /* No address has a group that the BAR has no page for. Count the access as one behind it. */
+    /* The BAR has no page for the group. Count the access as one behind the BAR. */
     if (item->group >= GBA_GROUPS)
         access.address = GBA_BAR_SIZE;
     gba_switch_make(device, &access);
@@ -226,8 +226,8 @@ void gba_switch_ring(struct gba_switch *device, uint32_t port, uint32_t group, u
     ring_now(device, port, &item);
 }
 
-/* Make the oldest item of all ports and both directions, if it is due at `time`. Returns whether it
- * was. *next: its due time; UINT64_MAX: there is no item. */
+/* Process the oldest item of all ports and both directions if it is due at `time`. Returns whether
+ * it was due. *next: its due time; UINT64_MAX: there is no item. */
 static bool run_one(struct gba_switch *device, uint64_t time, uint64_t *next)
 {
     uint32_t port = 0;
@@ -262,7 +262,7 @@ void gba_switch_run(struct gba_switch *device)
 {
     uint64_t time = now(device), next;
 
-    device->armed = 0; /* no request of a wake-up from in here */
+    device->armed = 0; /* the loop requests no wake-up */
     while (run_one(device, time, &next))
         continue;
     device->armed = UINT64_MAX;

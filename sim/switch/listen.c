@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The listening sockets of gba-switchd, and the identity of each client. */
 #define _GNU_SOURCE /* struct ucred, accept flags */
 #include "sim/switch/listen.h"
 
@@ -24,14 +25,14 @@
 
 #define BACKLOG 128
 
-/* Connections that are accepted at once, at most. */
+/* Maximum number of connections that are accepted at once. */
 #define ACCEPTS 32u
 
-/* For the lock of the directory: half a second. */
+/* Attempts to lock the directory: half a second. */
 #define LOCK_TRIES    50u
 #define LOCK_PAUSE_NS 10000000
 
-/* --- Who may connect --- */
+/* --- Identity of clients --- */
 
 static bool has_group(int fd, gid_t wanted)
 {
@@ -70,7 +71,7 @@ static void identify_tcp(const struct sockaddr *address, int length,
         identity->host[0] = '\0';
 }
 
-/* Small messages leave at once. A host that is gone is found within half a minute. */
+/* Send small messages at once. Detect a host that is gone within half a minute. */
 static void set_tcp_options(int fd, uint32_t timeout_s)
 {
     const int on = 1, idle = 10, interval = 5, probes = 4;
@@ -108,7 +109,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     }
 }
 
-/* Out of descriptors, most likely: do not spin, accept again in a second. */
+/* The usual cause is a lack of descriptors. Accept again in a second rather than spin. */
 static void on_accept_error(struct evconnlistener *listener, void *context)
 {
     const struct gba_switchd_listener *entry = context;
@@ -151,9 +152,9 @@ static bool add(struct gba_switchd_listeners *listeners, int fd, bool tcp)
 
 /* --- The Unix socket --- */
 
-/* Serialise daemons that start or stop with a socket in the same directory: a lock on the directory
+/* Serialise daemons that start or stop with a socket in the same directory. A lock on the directory
  * leaves no file behind. Every process that can read the directory can hold the lock, so the daemon
- * does not wait for it without end. Returns a descriptor, or -1. */
+ * waits for it only for a limited time. Returns a descriptor, or -1. */
 static int lock_directory(const char *path)
 {
     const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
@@ -187,7 +188,8 @@ static bool remove_stale(const struct sockaddr_un *address)
     if (lstat(path, &status) != 0)
         return true;
     if (!S_ISSOCK(status.st_mode)) {
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: the file exists and is no socket", path);
+        gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: the file exists and is not a socket",
+                        path);
         return false;
     }
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -204,8 +206,8 @@ static bool remove_stale(const struct sockaddr_un *address)
     return true;
 }
 
-/* Bind the socket and give its file the mode and the group. The file has no rights for others at
- * any time. */
+/* Bind the socket, and set the mode and the group of its file. At no time does the file have rights
+ * for other users. */
 static bool bind_unix(struct gba_switchd_listeners *listeners, int fd,
                       const struct sockaddr_un *address)
 {
@@ -310,7 +312,8 @@ static bool listen_tcp_on(struct gba_switchd_listeners *listeners, const struct 
     return add(listeners, fd, true);
 }
 
-/* Listen on the first address of the host that can be had: one name, one socket, one port. */
+/* Listen on the first address of the host on which it is possible: one socket and one port number.
+ */
 static bool listen_tcp(struct gba_switchd_listeners *listeners)
 {
     const struct gba_switchd_options *options = listeners->daemon->options;

@@ -17,24 +17,24 @@ struct gba_switchd_listeners {
     unsigned count;
     uint32_t accepted;      /* connections; wraps */
     struct event *resume;   /* accepts again after a failure, or after many connections */
-    uint32_t allowed_group; /* whose members may connect, beside the user of the daemon and root */
+    uint32_t allowed_group; /* its members may connect, beside the user of the daemon and root */
     uint64_t socket_device, socket_inode; /* of the file of the Unix socket */
-    bool bound;                           /* the file is there, and is this daemon's */
-    char where[512];                      /* what clients connect to, for the ready line */
+    bool bound;                           /* this daemon has made the file */
+    char where[512];                      /* device paths for clients, for the ready line */
 };
 
 /*
- * Listen on the sockets of the options. A socket file without a listening process is replaced, one
- * in use is not. Returns false (logged) if one of the sockets cannot be had; close is then due,
- * too.
+ * Listen on the sockets of the options. Replaces a socket file without a listening process. A
+ * socket file in use is an error. Returns false (logged) if one of the sockets cannot be opened;
+ * the caller then also calls gba_switchd_listen_close.
  */
 bool gba_switchd_listen(struct gba_switchd *daemon, struct gba_switchd_listeners *listeners);
 
 /* Close the sockets and remove the file. */
 void gba_switchd_listen_close(struct gba_switchd_listeners *listeners);
 
-/* Read the key of TCP clients from the key file. Returns false (logged) if there is none that is
- * safe: the file must be readable by its owner alone, who is this user or root. */
+/* Read the key of TCP clients from the key file. Returns false (logged) if the file has no key, or
+ * is not safe: it must belong to this user or root, and be readable by its owner only. */
 bool gba_switchd_read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
 
 #endif

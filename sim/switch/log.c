@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The log of gba-switchd. */
 #include "sim/switch/log.h"
 
 #include <stdarg.h>
@@ -33,7 +34,7 @@ bool gba_switchd_log_parse(const char *name, enum gba_switchd_level *level)
 
 void gba_switchd_log(enum gba_switchd_level level, const char *format, ...)
 {
-    /* Of syslog, by level. */
+    /* Priorities of syslog, by level. */
     static const int priority[] = {3, 4, 6, 7};
     char line[512];
     va_list args;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log of gba-switchd: one line an event, to standard error. For one thread. */
+/* The log of gba-switchd: one line for each event, to standard error. For one thread. */
 #ifndef GBA_SIM_SWITCH_LOG_H
 #define GBA_SIM_SWITCH_LOG_H
 
@@ -18,7 +18,7 @@ void gba_switchd_log_level(enum gba_switchd_level level);
 /* Parse the name of a level: error, warning, info, debug. */
 bool gba_switchd_log_parse(const char *name, enum gba_switchd_level *level);
 
-/* Print a line. A line for the journal (systemd) begins with the priority that it understands. */
+/* Print a line. A line for the journal of systemd begins with a syslog priority. */
 void gba_switchd_log(enum gba_switchd_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -28,7 +28,7 @@ struct wakeup {
     struct event *timer;
 };
 
-/* --- What the core asks for --- */
+/* --- Callbacks of the core --- */
 
 static uint64_t core_now(void *context)
 {
@@ -42,8 +42,8 @@ static uint64_t core_random(void *context)
 
     (void)context;
     if (getrandom(&number, sizeof(number), 0) != sizeof(number)) {
-        gba_switchd_log(GBA_SWITCHD_ERROR, "no random numbers: %s", strerror(errno));
-        abort(); /* a key that can be guessed protects nothing */
+        gba_switchd_log(GBA_SWITCHD_ERROR, "cannot get random numbers: %s", strerror(errno));
+        abort(); /* another user could guess the keys of groups */
     }
     return number;
 }
@@ -70,7 +70,7 @@ static void on_wake(evutil_socket_t fd, short what, void *context)
 
 /* --- Start and stop --- */
 
-/* Tell systemd, if it has started this process. The message is a datagram; a name that begins with
+/* Notify systemd if it has started this process. The message is a datagram; a name that begins with
  * '@' is an abstract socket. */
 static void notify(const char *state)
 {
@@ -102,7 +102,7 @@ static void on_stop(evutil_socket_t number, short what, void *context)
     event_base_loopbreak(daemon->base);
 }
 
-/* A descriptor for each connection. */
+/* Raise the limit of open files, because each connection has a descriptor. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -148,7 +148,7 @@ static struct gba_switch *make_device(const struct gba_switchd_options *options,
     }
     if (trace != NULL)
         config.observer = &gba_switch_trace_observer;
-    /* A switch that has started again is another unit: it knows no group of the old one. */
+    /* A restarted switch is another unit, because it has no group of the earlier one. */
     config.uuid[0] = core_random(NULL);
     config.uuid[1] = core_random(NULL);
     return gba_switch_create(&config);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Execution of the messages of a client, and the messages for the releases and events of its
+ * port. */
 #include "sim/switch/messages.h"
 
 #include <inttypes.h>
@@ -34,7 +36,8 @@ static void take_interrupt(void *context)
 static const struct gba_switch_session_ops ops = {.release = take_release,
                                                   .interrupt = take_interrupt};
 
-/* The acknowledgement comes first: what the client looks at later is at least as new. [IRQ-3] */
+/* Acknowledge first: the registers that the client reads later are then at least as new as the
+ * event. [IRQ-3] */
 void gba_session_send_events(struct gba_session *session)
 {
     struct gba_switch *device = session->daemon->device;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of gba-switchd. */
 #include "sim/switch/options.h"
 
 #include <getopt.h>
@@ -71,7 +72,7 @@ static const char help[] =
     "  --quota N              groups that a port may hold; 0: no limit; default: 0\n"
     "  --user-quota N         groups that all ports of a user may hold; 0: no limit; default: 0\n"
     "  --job-quota N          groups that all ports of a job may hold; 0: no limit; default: 0\n"
-    "  --client-timeout S     seconds after which a client is dropped that reads nothing;\n"
+    "  --client-timeout S     seconds after which a client that reads nothing is dropped;\n"
     "                         1 to 3600; default: 30\n"
     "  --latency NAME=VALUE,...\n"
     "                         times of the links and the switch, with a unit (ns, us, ms, s): up,\n"
@@ -103,7 +104,7 @@ static bool parse_number(const char *option, const char *text, uint32_t least, u
     char *end, allowed[64];
 
     value = strtoull(text, &end, 10);
-    /* strtoull takes signs and spaces. */
+    /* strtoull also accepts signs and spaces. */
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < least || value > most) {
         snprintf(allowed, sizeof(allowed), "%u to %u", least, most);
         return complain(option, text, allowed);
@@ -223,7 +224,7 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
     case OPT_LOG_LEVEL:
         return gba_switchd_log_parse(value, &options->log_level) ||
                complain("--log-level", value, "error, warning, info or debug");
-    default: /* getopt_long has printed what is wrong */
+    default: /* getopt_long has printed the error */
         return false;
     }
 }

@@ -44,15 +44,15 @@ struct gba_switchd_options {
     enum gba_switchd_level log_level;
 };
 
-/* What to do after parsing. */
+/* The caller's next step after parsing. */
 enum gba_switchd_action { GBA_SWITCHD_RUN, GBA_SWITCHD_EXIT_OK, GBA_SWITCHD_EXIT_USAGE };
 
-/* Parse the command line. Prints the help, the version, or what is wrong. */
+/* Parse the command line. Prints the help, the version, or an error. */
 enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
                                                   struct gba_switchd_options *options);
 
 /* Parse the text of --latency, "up=1us,match=200ns". *latency keeps the values that the text does
- * not name. Returns NULL, or what is wrong: a text of the caller's buffer. */
+ * not name. Returns NULL, or an error message, which can be in the caller's buffer. */
 const char *gba_switchd_latency_parse(const char *text, struct gba_switch_latency *latency,
                                       char *message, unsigned long size);
 

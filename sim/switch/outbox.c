@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The output of a session, and its end. */
 #include "sim/switch/outbox.h"
 
 #include <inttypes.h>
@@ -51,7 +52,7 @@ void gba_session_put(struct gba_session *session, const struct gba_switch_messag
 
     gba_switch_encode(message, bytes);
     if (evbuffer_add(session->out, bytes, sizeof(bytes)) != 0)
-        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW); /* memory is short */
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW); /* out of memory */
     else
         gba_session_mark(session);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session from inside, and what it has to send. outbox.c is below messages.c, which carries out
- * what a client asks for, and that is below session.c, which has the connection.
+ * Internal state of a session, and its output. Layers, lowest first: outbox.c; messages.c, which
+ * executes the messages of a client; session.c, which has the connection.
  */
 #ifndef GBA_SIM_SWITCH_OUTBOX_H
 #define GBA_SIM_SWITCH_OUTBOX_H
@@ -10,12 +10,12 @@
 
 struct evbuffer;
 
-/* Connections at most, beyond the number of ports. This number, with the ports, also limits the TCP
- * connections that have not sent the key, which are not among the others: a host without the key
- * cannot keep clients out. The oldest of them is closed for a new one. */
+/* Maximum number of connections beyond the number of ports. This number plus the ports also limits
+ * the TCP connections that have not sent the key. Those are counted separately, so that a host
+ * without the key cannot keep clients out. A new one replaces the oldest. */
 #define GBA_SESSION_WAITING_MAX 64u
 
-/* What the session expects: a greeting; the secret; messages; that its last data is sent. */
+/* The session waits for: a greeting; the secret; messages; the end of its output. */
 enum gba_session_state {
     GBA_SESSION_GREETING,
     GBA_SESSION_SECRET,
@@ -39,12 +39,12 @@ struct gba_session {
     bool tcp;
     bool admitted;     /* it may use the switch: it has a Unix socket, or has sent the key */
     bool wants_status; /* the greeting was STATUS */
-    bool wants_text;   /* and in which form */
+    bool wants_text;   /* the status is text, not JSON */
     bool interrupted;  /* its port has events */
-    bool paused;       /* it is not read from */
-    bool held;         /* neither read from nor written to */
+    bool paused;       /* the daemon does not read its input */
+    bool held;         /* the daemon neither reads nor writes (--fault) */
     enum gba_session_state state;
-    unsigned end; /* why it ends */
+    unsigned end; /* the reason of its end */
     int fd;
     uint32_t port; /* in the state GBA_SESSION_OPEN */
     struct gba_switch_identity identity;
@@ -55,11 +55,11 @@ struct gba_session {
 /* The session for the log: "user 1000, process 4711 (unix)". Valid until the next call. */
 const char *gba_session_label(const struct gba_session *session);
 
-/* Let the next flush look at the session. */
+/* Make the next flush process the session. */
 void gba_session_mark(struct gba_session *session);
 
 /* End the session at the next flush. reason: of GBA_SWITCH_ERROR, or GBA_SESSION_*. The first
- * reason counts; while its status is being sent, a session can still fail. */
+ * reason is kept, but a session whose status is being sent can still fail. */
 void gba_session_end(struct gba_session *session, unsigned reason);
 
 /* Let the session use the switch, or end it if there are too many. Returns whether it may. */

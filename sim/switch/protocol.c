@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The encoder and decoder of the messages between gba-switchd and its clients. */
 #include "sim/switch/protocol.h"
 
 #include <ctype.h>

@@ -40,8 +40,8 @@
 #define GBA_SWITCH_TCP_PORT 7114u
 
 /*
- * Types of messages, with the fields that they use. All other fields are 0: the decoder refuses a
- * message in which one is not. "tag": any number; the answer has the same one.
+ * Types of messages, with the fields that they use. All other fields are 0; the decoder refuses any
+ * other message. "tag": any number, which the answer repeats.
  */
 enum gba_switch_type {
     /* code: GBA_SWITCH_PROTOCOL; group: GBA_SWITCH_MAGIC; member: process id; generation: user id;
@@ -59,9 +59,9 @@ enum gba_switch_type {
     GBA_SWITCH_ARRIVE = 5,
     /* The same fields: a NOTIFY at the group's doorbell. An EVENT with GBA_IRQ_ROUND follows. */
     GBA_SWITCH_NOTIFY = 6,
-    /* group, member, value: sequence (32 bits); key: the address in the release table. It is for
-     * the client alone: any multiple of 8 other than 0. An address that no other membership of the
-     * connection has used distinguishes the releases of an earlier team. */
+    /* group, member, value: sequence (32 bits); key: the address in the release table. Only the
+     * client uses the address: any multiple of 8 other than 0. An address that no other membership
+     * of the connection has used distinguishes the releases of an earlier team. */
     GBA_SWITCH_RELEASE = 7,
     /* code: GBA_CMD_*; tag; group, generation, member, value (32 bits), key: the mailbox. All of
      * it is written, then the command is executed, in one step. */
@@ -75,8 +75,8 @@ enum gba_switch_type {
     /* code: width in bytes; key: address in the BAR (32 bits); value. */
     GBA_SWITCH_WRITE = 12,
     /* group; generation: of the group's newest allocation; value: GBA_IRQ_* of the group at this
-     * port. The switch has acknowledged them before it sends this message, so the client needs no
-     * access for that: what it sends next follows the acknowledgement [IRQ-3]. */
+     * port. The switch has acknowledged them before it sends this message, so the client does not
+     * acknowledge: its next message follows the acknowledgement [IRQ-3]. */
     GBA_SWITCH_EVENT = 13,
     /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*. In place of
      * HELLO: over TCP, SECRET follows, and no other message. */
@@ -87,12 +87,12 @@ enum gba_switch_type {
     GBA_SWITCH_ERROR = 16
 };
 
-/* Forms of a status: for programs, for people. */
+/* Formats of a status. */
 enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1 };
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {
-    GBA_SWITCH_REFUSED_MESSAGE = 1,  /* not a message of this protocol, or out of place */
+    GBA_SWITCH_REFUSED_MESSAGE = 1,  /* not a message of this protocol, or unexpected */
     GBA_SWITCH_REFUSED_VERSION = 2,  /* another version of the protocol */
     GBA_SWITCH_REFUSED_USER = 3,     /* the user or group of the process may not use the switch */
     GBA_SWITCH_REFUSED_SECRET = 4,   /* wrong secret */
@@ -113,7 +113,7 @@ struct gba_switch_message {
     uint64_t key;
 };
 
-/* Who sends a message. */
+/* The sender of a message. */
 enum gba_switch_sender { GBA_SWITCH_CLIENT, GBA_SWITCH_SERVER };
 
 /* Encode a message. Pure, thread-safe. */
@@ -141,8 +141,8 @@ bool gba_switch_secret_equal(const uint8_t a[GBA_SWITCH_SECRET_BYTES],
 
 /*
  * Parse a secret: 32 hexadecimal digits, then the end of the text or a newline. Returns false,
- * with *secret unspecified, for any other text. The one form of a key in files and in the
- * environment. Thread-safe.
+ * with *secret unspecified, for any other text. Files with a key have only this format.
+ * Thread-safe.
  */
 bool gba_switch_secret_parse(const char *text, uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
 
@@ -153,7 +153,7 @@ void gba_switch_name_set(struct gba_switch_message *message, const char *name);
 void gba_switch_name_get(const struct gba_switch_message *message,
                          char name[GBA_SWITCH_NAME_BYTES + 1]);
 
-/* A line about a refusal, for a log: "wrong key". Never NULL. Thread-safe. */
+/* The text of a refusal, for a log: "wrong key". Never NULL. Thread-safe. */
 const char *gba_switch_refusal_text(unsigned refusal);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the switch as JSON. */
 #define _GNU_SOURCE /* open_memstream */
 #include "sim/switch/report.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members and processes in a report. */
+/* The state of members and processes, for a report. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/switch/report.h"
 
-/* By the state in /proc/PID/stat: "PID (NAME) STATE ...". */
-static const char *ask_process(uint32_t process)
+/* From the state in /proc/PID/stat: "PID (NAME) STATE ...". */
+static const char *read_process(uint32_t process)
 {
     char path[64], line[512], *state = NULL;
     FILE *file;
@@ -40,7 +40,7 @@ const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
     if (!user->local)
         return NULL;
     if (view->process[port] == NULL)
-        view->process[port] = ask_process(user->process);
+        view->process[port] = read_process(user->process);
     return view->process[port];
 }
 
@@ -59,7 +59,7 @@ static const char *member_state(const struct gba_model_group *group, uint32_t me
 
     switch (group->record.membership[member]) {
     case GBA_MEMBERSHIP_EMPTY:
-        return "never came";
+        return "not joined";
     case GBA_MEMBERSHIP_LEFT:
         return ends[former->end];
     default:
@@ -82,7 +82,7 @@ const char *gba_switchd_life(uint32_t life)
     return lives[life];
 }
 
-/* Present members are absent from a round only while others have arrived in it. */
+/* A member with a membership is absent only while another member has arrived in the round. */
 static bool is_absent(const struct gba_model_group *group, uint32_t member)
 {
     if (group->record.membership[member] != GBA_MEMBERSHIP_JOINED)

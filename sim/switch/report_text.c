@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the switch as text for people. */
+/* The state of the switch as text. */
 #define _GNU_SOURCE /* open_memstream */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "sim/switch/clock.h"
 #include "sim/switch/report.h"
 
-/* A member that holds up its group, or has left it. */
+/* Print a member that its group waits for, or that has left it. */
 static void print_member(FILE *out, uint32_t number, const struct gba_switchd_member *member)
 {
     fprintf(out, "  member %" PRIu32 ": %s", number, member->state);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The connections of clients: input, output, time limits, and the end of a session. */
 #include "sim/switch/session.h"
 
 #include <errno.h>
@@ -15,11 +16,11 @@
 /* Bytes that are read at once. */
 #define READ_BYTES 65536
 
-/* Refused connections that are logged in that time, at most. */
+/* Maximum number of refused connections that are logged in that time. */
 #define REFUSALS    20u
 #define REFUSALS_NS 10000000000u
 
-/* Take the messages that have been read, but no more than the client takes answers. */
+/* Execute the messages that have been read, until the client has too much output to read. */
 static void take_all(struct gba_session *session)
 {
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
@@ -102,8 +103,8 @@ static void log_end(const struct gba_session *session)
         log_refusal(session, level, reason);
 }
 
-/* Read what the client has sent: TCP cuts off a connection that is closed with unread data, and the
- * last message with it. */
+/* Read and discard the input: TCP resets a connection that is closed with unread input, and the
+ * client could lose the last message. */
 static void discard(int fd)
 {
     char waste[4096];
@@ -148,7 +149,7 @@ static void destroy(struct gba_session *session)
     free(session);
 }
 
-/* Stop reading while the client leaves too much unread, and go on when it has caught up. */
+/* Stop reading the input while the client has too much output to read. */
 static void pause_or_resume(struct gba_session *session)
 {
     bool pause = evbuffer_get_length(session->out) >= GBA_SESSION_OUT_PAUSE;
@@ -160,13 +161,13 @@ static void pause_or_resume(struct gba_session *session)
     if (!pause && session->paused)
         event_add(session->readable, NULL);
     session->paused = pause;
-    take_all(session); /* of what was read before, if it takes answers again */
+    take_all(session); /* the input that was read before the pause */
 }
 
-/* Write what the client takes now. */
+/* Write as much output as the client takes now. */
 static void send_out(struct gba_session *session)
 {
-    const struct timeval patience = {.tv_sec = session->daemon->options->client_timeout};
+    const struct timeval timeout = {.tv_sec = session->daemon->options->client_timeout};
     size_t before = evbuffer_get_length(session->out), length;
 
     if (before != 0 && evbuffer_write(session->out, session->fd) < 0 && errno != EAGAIN &&
@@ -178,7 +179,7 @@ static void send_out(struct gba_session *session)
     if (length == 0)
         event_del(session->writable);
     else if (length < before || !event_pending(session->writable, EV_WRITE, NULL))
-        event_add(session->writable, &patience); /* the time runs from the last progress on */
+        event_add(session->writable, &timeout); /* counted from the last progress */
     if (length > GBA_SESSION_OUT_MAX && session->state == GBA_SESSION_OPEN)
         gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
     else
@@ -267,7 +268,7 @@ void gba_session_end_all(struct gba_switchd *daemon, enum gba_switch_refusal rea
     gba_session_flush(daemon);
 }
 
-/* Whether all that the session needs was allocated. */
+/* Allocate the buffers and events of a session. Returns false: out of memory. */
 static bool allocate(struct gba_session *session)
 {
     struct event_base *base = session->daemon->base;

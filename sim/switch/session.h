@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection of a client: its messages in, what its port sends out.
+ * A connection of a client: the messages of the client, and the output of its port.
  *
- * Nothing blocks. A client that does not read what is sent to it is not read from any more, so its
- * unread data is bounded. If it takes nothing for the client timeout, or if GBA_SESSION_OUT_MAX
- * bytes wait for it, it is dropped and its port goes down.
+ * Nothing blocks. The daemon stops reading the input of a client that does not read its output, so
+ * that the output is bounded. A client that reads nothing for the client timeout, or has
+ * GBA_SESSION_OUT_MAX bytes of output to read, is dropped, and its port goes down.
  */
 #ifndef GBA_SIM_SWITCH_SESSION_H
 #define GBA_SIM_SWITCH_SESSION_H
 
 #include "sim/switch/daemon.h"
 
-/* Bytes that wait for a client: above the first number it is not read from, above the second one it
- * is dropped. The second has room for a release and an event of all members and groups. */
+/* Bytes of output that a client has not read. Above _PAUSE the daemon does not read its input,
+ * above _MAX the client is dropped. _MAX has room for a release and an event of all members and
+ * groups. */
 #define GBA_SESSION_OUT_PAUSE 65536u
 #define GBA_SESSION_OUT_MAX   (2u * GBA_GROUPS * GBA_MEMBERS_MAX * GBA_SWITCH_MESSAGE_BYTES)
 
-/* Seconds within which a connection has to send HELLO, and SECRET if it is needed. */
+/* Seconds in which a client must send HELLO, and SECRET over TCP. */
 #define GBA_SESSION_GREETING_S 5
 
 /*
- * Take a connection. fd: non-blocking; closed when the session ends, and at once on failure.
- * identity: of the peer, copied. tcp: it has to send the secret. allowed: false if its user is to
- * be refused.
+ * Open a session on a connection. fd: non-blocking; closed when the session ends, and at once on
+ * failure. identity: of the client, copied. tcp: the client must send the secret. allowed: false:
+ * refuse the client because of its user.
  */
 void gba_session_open(struct gba_switchd *daemon, int fd,
                       const struct gba_switch_identity *identity, bool tcp, bool allowed);
 
-/* Send what waits, and end the sessions that have to end. Call it at the end of each callback that
- * may have called the core. */
+/* Send the output of all sessions, and free the sessions that have ended. Call it at the end of
+ * each callback that may have called the core. */
 void gba_session_flush(struct gba_switchd *daemon);
 
 /* Close the connection that has that port, without a message. Returns false if there is none. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The core of gba-switchd from inside: its state, and what switch.c calls. link.c carries accesses
- * to the device and its stores and interrupts to the sessions, with the latency. account.c knows
- * users: quotas, and which membership ended why. For the thread of switch.h.
+ * Internal state of the core of gba-switchd, and the functions that switch.c calls. link.c carries
+ * accesses to the device, and stores and interrupts to the sessions, with the latency. account.c
+ * checks the quotas of users and jobs, and records why memberships ended. For the thread of
+ * switch.h.
  */
 #ifndef GBA_SIM_SWITCH_STATE_H
 #define GBA_SIM_SWITCH_STATE_H
@@ -22,7 +23,7 @@ struct gba_switch {
     struct gba_switch_config config;
     bool delayed;        /* some latency is not 0 */
     uint64_t arrivals;   /* that ports have sent */
-    uint64_t luck;       /* state of the random numbers of jitter and loss */
+    uint64_t random;     /* state of the random numbers of jitter and loss */
     uint64_t armed;      /* time of the wake-up that was requested; UINT64_MAX: none */
     uint32_t ports_used; /* 1 + the highest port that was ever attached */
     struct gba_model model;
@@ -36,34 +37,36 @@ struct gba_switch {
 
 /* --- link.c --- */
 
-/* Make one access now, and send what the device sends. Returns the value of a read. */
+/* Make one access now, and send the resulting releases and interrupts. Returns the value of a read.
+ */
 uint64_t gba_switch_make(struct gba_switch *device, const struct gba_model_access *access);
 
 /* Send the releases and interrupts of device->effects, with the latency. group: of the access; any
  * if there are no releases. */
 void gba_switch_emit(struct gba_switch *device, uint32_t group);
 
-/* Let the device take all delayed writes of a port now: a later access of the port never passes
+/* Make all delayed writes of a port now, because a later access of the port never overtakes
  * them. */
 void gba_switch_push_up(struct gba_switch *device, uint32_t port);
 
-/* Send the port all that is delayed on its way down: an answer never passes it. */
+/* Deliver all delayed items to the session of a port now, because an answer never overtakes
+ * them. */
 void gba_switch_push_down(struct gba_switch *device, uint32_t port);
 
 /* --- account.c --- */
 
-/* Whether the user of the port, or its job, holds as many groups as its quota allows. The quota of
- * the port itself is the model's. */
+/* Whether the user of the port, or its job, holds as many groups as its quota allows. The model
+ * checks the quota of the port itself. */
 bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port);
 
-/* Note which memberships the command in the mailbox of that port is about to end. A command that
- * then fails ends none; the notes of memberships that have not ended are not read. */
+/* Record which memberships the command in the mailbox of that port will end. If the command fails,
+ * it ends none; the records of memberships that have not ended are not read. */
 void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command);
 
-/* Note that all memberships of the port end because its link goes down. */
+/* Record that all memberships of the port end because its link goes down. */
 void gba_switch_note_down(struct gba_switch *device, uint32_t port);
 
-/* Note that the port has allocated a group, and forget the notes of its earlier members. */
+/* Record that the port has allocated a group, and clear the records of its earlier members. */
 void gba_switch_note_alloc(struct gba_switch *device, uint32_t port, uint32_t group);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device and its ports: sessions come, make accesses, and go. */
+/* The device and its ports: sessions attach, make accesses, and detach. */
 #include "sim/switch/switch.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct gba_switch *gba_switch_create(const struct gba_switch_config *config)
     device->config = *config;
     device->delayed = latency->up != 0 || latency->match != 0 || latency->release != 0 ||
                       latency->down != 0 || latency->jitter != 0;
-    device->luck = latency->seed;
+    device->random = latency->seed;
     device->armed = UINT64_MAX;
     gba_model_init(&device->model, config->groups, config->ports, config->uuid);
     return device;
@@ -42,7 +42,7 @@ static void execute(struct gba_switch *device, struct gba_model_access *access)
     struct gba_model_port *bank = &device->model.port[access->port];
 
     if (command == GBA_CMD_ALLOC && gba_switch_at_limit(device, access->port)) {
-        /* The control unit knows ports, not users: refuse in its place. [CMD-2] */
+        /* The control unit has no record of users, so refuse the command here. [CMD-2] */
         bank->command = command;
         bank->result = GBA_RESULT_LIMIT;
         return;

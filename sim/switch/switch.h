@@ -7,9 +7,9 @@
  * No thread, no I/O, no own clock: the caller supplies the time and a timer. All functions are for
  * one thread, that of the event loop.
  *
- * Calls of the session's operations are made from inside the functions below. An operation may
- * queue data, and note that the session must end; it must not call a function of this file, and not
- * free the session. A detached session gets no call any more.
+ * The functions below call the operations of sessions. An operation may queue data, and mark the
+ * session as ended. It must not call a function of this file, and must not free the session. No
+ * operation of a detached session is called.
  */
 #ifndef GBA_SIM_SWITCH_SWITCH_H
 #define GBA_SIM_SWITCH_SWITCH_H
@@ -19,14 +19,14 @@
 
 #include "sim/model/model.h"
 
-/* What a session does with what leaves the device through its port. */
+/* The operations of a session, for the releases and interrupts of its port. */
 struct gba_switch_session_ops {
     /* Make a release store: `sequence` to the flag at that address of the release table. group: of
      * the round. Releases of one port come in the order in which the device makes them. */
     void (*release)(void *session, uint64_t address, uint32_t group, uint32_t member,
                     uint32_t sequence);
-    /* The device interrupts the port. IRQ_CAUSE and EVENTS of the port page have the reason. Comes
-     * after all releases that the device made before the interrupt. */
+    /* The device interrupts the port. IRQ_CAUSE and EVENTS of the port page have the reason. The
+     * call follows all releases that the device made before the interrupt. */
     void (*interrupt)(void *session);
 };
 
@@ -51,16 +51,16 @@ struct gba_switch_latency {
     uint32_t seed;    /* of jitter and loss */
 };
 
-/* An arrival as the device takes it. */
+/* An arrival at the device, with its effect. */
 struct gba_switch_arrival {
     uint32_t port, group, member, sequence;
     uint32_t error; /* GBA_ERROR_* */
-    bool counted;   /* it set the member's bit; else it was refused or repeated */
+    bool counted;   /* it set the member's bit; false: refused or repeated */
     bool first;     /* of its round */
     bool last;      /* it completed the round */
 };
 
-/* What an observer is told, for a trace. It must not call a function of this file. time: ns. */
+/* Callbacks for a trace. They must not call a function of this file. time: ns. */
 struct gba_switch_observer {
     void (*link)(void *context, uint64_t time, uint32_t port,
                  const struct gba_switch_identity *user, bool up);
@@ -96,18 +96,18 @@ struct gba_switch_config {
 
 struct gba_switch;
 
-/* Make the device. config is copied. Returns NULL if memory is short. */
+/* Make the device. config is copied. Returns NULL: out of memory. */
 struct gba_switch *gba_switch_create(const struct gba_switch_config *config);
 /* Free it. All sessions have detached. NULL: no effect. */
 void gba_switch_destroy(struct gba_switch *device);
 
-/* A port that no session uses. Returns it, or -1: all ports are in use. The link comes up [PORT-3].
- * ops and identity are copied. session: passed to ops. */
+/* Attach a session to a free port. Returns the port, or -1: all ports are in use. The link comes up
+ * [PORT-3]. ops and identity are copied. session: passed to ops. */
 int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
                       void *session, const struct gba_switch_identity *identity);
 
 /* The link of that port goes down: its members are withdrawn, and other ports get events [PORT-4].
- * What is delayed on its link is lost. */
+ * Delayed items of its link are lost. */
 void gba_switch_detach(struct gba_switch *device, uint32_t number);
 
 /* Take the link of the port down and up again: as gba_switch_detach, and then gba_switch_attach of
@@ -117,7 +117,7 @@ void gba_switch_reset(struct gba_switch *device, uint32_t number);
 /*
  * Make one access through that port, as a bus does: width 1, 2, 4 or 8; any address. Returns the
  * value of a read; 0 for a write. Delayed arrivals and releases of the port come first, so that a
- * read pushes them [HOST-6]. A write to a doorbell is delayed as the latency says.
+ * read pushes them [HOST-6]. A write to a doorbell is delayed by the configured latency.
  */
 uint64_t gba_switch_read(struct gba_switch *device, uint32_t port, uint32_t address,
                          unsigned width);
@@ -161,7 +161,7 @@ enum gba_switch_end {
     GBA_SWITCH_LINK_DOWN /* its port went down */
 };
 
-/* What is known about a membership that has ended, until its group is allocated again. */
+/* A membership that has ended. Kept until its group is allocated again. */
 struct gba_switch_former {
     uint32_t end;     /* gba_switch_end */
     uint32_t port;    /* of the member */

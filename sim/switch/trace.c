@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An encoder of the few messages of Perfetto's trace format that a trace of events needs. A file is
- * a sequence of TracePackets. Numbers below are field numbers of Perfetto's protos.
+ * A trace of the switch for Perfetto, with an encoder for the few messages of the format that it
+ * needs. A file is a sequence of TracePackets. Numbers below are field numbers of Perfetto's
+ * protos.
  */
 #include "sim/switch/trace.h"
 
@@ -81,7 +82,7 @@ static void write_packet(struct gba_switch_trace *trace, const struct message *p
                      fwrite(packet->bytes, 1, packet->used, trace->file) != packet->used;
 }
 
-/* Identities of tracks: not 0, and different. */
+/* Identities of tracks. They are not 0, and each track has its own. */
 static uint64_t port_track(uint32_t port)
 {
     return 1ull << 32 | port;
@@ -162,7 +163,7 @@ static uint64_t get_group_track(struct gba_switch_trace *trace, uint32_t group)
     return group_track(group);
 }
 
-/* --- What the core reports --- */
+/* --- Callbacks of the core --- */
 
 static void on_link(void *context, uint64_t time, uint32_t port,
                     const struct gba_switch_identity *user, bool up)

@@ -14,11 +14,11 @@ struct gba_switch_trace;
 /* Make the file, mode 0600, or empty it. Returns NULL with errno on failure. */
 struct gba_switch_trace *gba_switch_trace_open(const char *path);
 
-/* Write what is buffered and close the file. Returns false if the trace is incomplete, for instance
- * because the disk is full. NULL: true. */
+/* Write the buffered data and close the file. Returns false if the trace is incomplete, for
+ * instance because the disk is full. NULL: true. */
 bool gba_switch_trace_close(struct gba_switch_trace *trace);
 
-/* What the core calls; its context is the trace. */
+/* The callbacks for the core. Their context is the trace. */
 extern const struct gba_switch_observer gba_switch_trace_observer;
 
 #endif

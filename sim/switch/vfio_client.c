@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection of a virtual machine monitor. */
+/* The connection of a virtual machine monitor: requests with descriptors in, replies out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "sim/switch/vfio_client.h"
 
-/* Requests that one call of gba_vfio_client_progress executes at most. */
+/* Maximum number of requests that one call of gba_vfio_client_progress executes. */
 #define BATCH 32
 
 void gba_vfio_client_init(struct gba_vfio_client *client, int fd, struct gba_vfio_device *device)
@@ -90,7 +90,7 @@ static int receive(struct gba_vfio_client *client, size_t length)
     return 0 == count ? ECONNRESET : 0;
 }
 
-/* Send what is left of the reply. Returns 0, EAGAIN, or an error. */
+/* Send the rest of the reply. Returns 0, EAGAIN, or an error. */
 static int transmit(struct gba_vfio_client *client)
 {
     while (client->sent < client->size) {
@@ -108,8 +108,8 @@ static int transmit(struct gba_vfio_client *client)
     return 0;
 }
 
-/* Execute the request that is complete, and begin to send the reply. The first request must be
- * VERSION, and no other one can be. */
+/* Execute the complete request, and begin to send the reply. The first request must be VERSION, and
+ * no later request can be VERSION. */
 static int execute(struct gba_vfio_client *client)
 {
     struct gba_vfio_request request;

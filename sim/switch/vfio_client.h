@@ -36,10 +36,10 @@ struct gba_vfio_client {
 void gba_vfio_client_init(struct gba_vfio_client *client, int fd, struct gba_vfio_device *device);
 
 /*
- * Receive, execute and send, until the socket would block or some requests were executed, so that
- * no client keeps others waiting. Returns 0: call again when the socket can be read, or written if
- * `sending` is set. ECONNRESET: the client is gone; EPROTO: it broke the protocol; or an error of
- * the socket. The caller then ends the client.
+ * Receive, execute and send until the socket would block, or until a fixed number of requests was
+ * executed, because other clients wait. Returns 0: call again when the socket can be read, or
+ * written if `sending` is set. ECONNRESET: the client is gone; EPROTO: it broke the protocol; or an
+ * error of the socket. The caller then ends the client.
  */
 int gba_vfio_client_progress(struct gba_vfio_client *client);
 

@@ -6,7 +6,7 @@
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/vfio_config.h"
 
-/* Where the capabilities are. */
+/* Offsets of the capabilities. */
 #define EXP  0x40u
 #define MSIX 0x80u /* or MSI */
 

@@ -114,8 +114,8 @@ static int reply_info(uint8_t *body, size_t *length)
     return 0;
 }
 
-/* No region can be mapped: the device must see each arrival when it is made, and a mapped region
- * would make QEMU wait for the reply of every write. */
+/* No region can be mapped, because the device must receive each arrival when it is made, and
+ * because a mapped region would make QEMU wait for the reply of every write. */
 static int reply_region_info(const struct gba_vfio_device *device, uint32_t index, uint8_t *body,
                              size_t *length)
 {

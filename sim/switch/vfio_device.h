@@ -26,7 +26,7 @@ struct gba_vfio_port_ops {
     void (*reset)(void *port);
 };
 
-/* What the device did, for the log and the tests. */
+/* Counters of the device, for the log and the tests. */
 struct gba_vfio_counters {
     uint64_t stores;          /* release stores made */
     uint64_t dropped_master;  /* dropped: the host has bus mastering off */
@@ -43,7 +43,7 @@ struct gba_vfio_device {
     struct gba_vfio_dma dma;
     struct gba_vfio_irq irq;
     uint8_t
-        table[GBA_VFIO_MSIX_PBA]; /* of MSI-X; QEMU keeps its own, which is the one that counts */
+        table[GBA_VFIO_MSIX_PBA]; /* of MSI-X; QEMU uses a table of its own */
     struct gba_vfio_counters counters;
 };
 
@@ -52,8 +52,8 @@ struct gba_vfio_device {
 void gba_vfio_device_init(struct gba_vfio_device *device, const struct gba_vfio_port_ops *ops,
                           void *port, bool msi);
 
-/* The client is gone: give up its memory and its eventfds, and set the state after power-on. The
- * counters stay. The port is not touched. */
+/* Release the memory and the eventfds of the client, and set the state after power-on. The counters
+ * stay. The port is not touched. */
 void gba_vfio_device_clear(struct gba_vfio_device *device);
 
 /*

@@ -66,7 +66,7 @@ static int map_file(struct gba_vfio_map *map, int fd, uint64_t offset, uint64_t 
 
     if (MAP_FAILED == mapping)
         return errno;
-    (void)madvise(mapping, length, MADV_DONTDUMP); /* a core file of the daemon is not of guests */
+    (void)madvise(mapping, length, MADV_DONTDUMP); /* no guest memory in core files */
     map->mapping = mapping;
     map->length = length;
     map->memory = (char *)mapping + before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of a virtual machine, as its monitor shares it: ranges of bus addresses, each a part
- * of a file or without a file. Not thread-safe on one table.
+ * The memory that a virtual machine monitor shares: ranges of bus addresses, each a part of a file
+ * or without a file. Not thread-safe on one table.
  *
  * An address is looked up for each store. No pointer outlives the call that returns it, so nothing
  * is stored after DMA_UNMAP has returned.
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#define GBA_VFIO_DMA_MAPS  512u         /* ranges of one virtual machine at most: max_dma_maps */
+#define GBA_VFIO_DMA_MAPS  512u         /* maximum number of ranges of a client: max_dma_maps */
 #define GBA_VFIO_DMA_PAGE  4096u        /* addresses, sizes and offsets are multiples of it */
-#define GBA_VFIO_DMA_BYTES (1ull << 42) /* sum of the mapped ranges at most, in bytes */
+#define GBA_VFIO_DMA_BYTES (1ull << 42) /* maximum sum of the mapped ranges, in bytes */
 
 struct gba_vfio_map {
     uint64_t address, size; /* bytes */
@@ -36,8 +36,8 @@ void gba_vfio_dma_init(struct gba_vfio_dma *dma);
  * holds the range from `offset` on; -1: none. The caller keeps the descriptor, and can close it at
  * once. writable: the device may write to the range.
  *
- * The file must be a memfd, or a file of tmpfs or hugetlbfs: an access to another file system can
- * take as long as its server likes, and all hosts of the switch would wait.
+ * The file must be a memfd, or a file of tmpfs or hugetlbfs. An access to another file system can
+ * block for any time, and all hosts of the switch would wait.
  *
  * Returns 0; EEXIST: the range overlaps another one; EINVAL: not aligned, or the file is too short
  * or of another file system; ENOSPC: too many ranges or bytes; or an error of mmap.
@@ -52,7 +52,7 @@ int gba_vfio_dma_unmap(struct gba_vfio_dma *dma, uint64_t address, uint64_t size
 void gba_vfio_dma_clear(struct gba_vfio_dma *dma);
 
 /*
- * Make a release store of 8 bytes, as device.md demands [REL-3, HOST-4]. address: any number.
+ * Make a release store of 8 bytes, as device.md requires [REL-3, HOST-4]. address: any number.
  * Returns 0; EFAULT: the table has no writable range of a file there, or the address is not a
  * multiple of 8; EIO: the memory is gone (vfio_guard.h). In both cases nothing is stored.
  */

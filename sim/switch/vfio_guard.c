@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accesses to what another process shares. */
+/* Accesses to memory and eventfds that another process shares. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -11,14 +11,14 @@
 #include "sim/switch/vfio_guard.h"
 
 static sigjmp_buf resume;
-/* The flag of the store that is being made; NULL: none. */
+/* The flag of the current store; NULL: none. */
 static gba_pointer_t guarded;
 static bool installed;
 /* What is written to with a time limit; NULL: none. */
 static gba_pointer_t limited;
 
-/* The kernel raises the signal in the middle of the store, so only the store is left. A signal that
- * a process sent has a code of 0 or less. */
+/* The kernel raises the signal during the store, so the jump abandons only the store. The code of a
+ * signal that a process sent is 0 or less. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;

@@ -2,12 +2,12 @@
 /*
  * Accesses to memory and eventfds that another process can make impossible at any time. A virtual
  * machine shares its memory as a file. It can truncate the file after the daemon has mapped it, or
- * the file system of the file can be full. A store then raises SIGBUS, and this file turns the
- * signal into an error.
+ * the file system of the file can be full. A store then raises SIGBUS, and the functions below turn
+ * the signal into an error.
  *
- * A check of the file's size before each store would leave a time between check and store, and
- * pwrite does not promise that a reader sees 8 bytes as a whole, which device.md demands [HOST-4].
- * It does not work on hugetlbfs, either. So the store is an ordinary one.
+ * The store is an ordinary one. A check of the file's size before each store would race with a
+ * truncation. pwrite does not guarantee that a reader sees all 8 bytes at once, which device.md
+ * requires [HOST-4], and does not work on hugetlbfs.
  */
 #ifndef GBA_SIM_VFIO_GUARD_H
 #define GBA_SIM_VFIO_GUARD_H

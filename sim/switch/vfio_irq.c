@@ -39,8 +39,8 @@ void gba_vfio_irq_reset(struct gba_vfio_irq *irq)
     irq->allowed = false;
 }
 
-/* The error index has one interrupt, which this device never raises: QEMU warns of devices without
- * it. */
+/* The error index has one interrupt, because QEMU prints a warning for devices without it. The
+ * device never raises it. */
 uint32_t gba_vfio_irq_count(const struct gba_vfio_irq *irq, uint32_t index)
 {
     if (index == irq->index)
@@ -48,8 +48,8 @@ uint32_t gba_vfio_irq_count(const struct gba_vfio_irq *irq, uint32_t index)
     return VFIO_PCI_ERR_IRQ_INDEX == index ? 1 : 0;
 }
 
-/* Whether it is an eventfd. A write to anything else, such as a pipe or a file of a network, could
- * block the daemon. That to an eventfd does not, see gba_vfio_guard_signal. */
+/* Whether the descriptor is an eventfd. A write to any other file, such as a pipe or a network file,
+ * could block the daemon. A write to an eventfd does not, see gba_vfio_guard_signal. */
 static bool is_eventfd(int fd)
 {
     static const char expected[] = "anon_inode:[eventfd]";
@@ -141,7 +141,7 @@ static void act(struct gba_vfio_irq *irq, const struct gba_vfio_request *request
     deliver_all(irq);
 }
 
-/* DATA_NONE with a count of 0: take all eventfds of the index away. */
+/* DATA_NONE with a count of 0: remove all eventfds of the index. */
 static void disable(struct gba_vfio_irq *irq, uint32_t index)
 {
     if (VFIO_PCI_ERR_IRQ_INDEX == index)

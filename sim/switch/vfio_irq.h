@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interrupt vectors of a virtual machine's device: an eventfd a vector, which the monitor gives
- * and takes away, a mask and a pending bit. An interrupt that cannot be delivered is kept, and
- * delivered as soon as it can: QEMU takes all eventfds away and gives them again whenever the guest
- * enables a vector. Not thread-safe on one structure.
+ * The interrupt vectors of a virtual machine's device. Each vector has an eventfd, which the
+ * monitor sets and removes, a mask and a pending bit. An interrupt that cannot be delivered stays
+ * pending, because QEMU removes all eventfds and sets them again whenever the guest enables a
+ * vector. Not thread-safe on one structure.
  */
 #ifndef GBA_SIM_VFIO_IRQ_H
 #define GBA_SIM_VFIO_IRQ_H
@@ -19,19 +19,19 @@ struct gba_vfio_irq {
     bool allowed;             /* the configuration space allows interrupts [PCI-3] */
     int fd[GBA_PCI_VECTORS];  /* -1: none */
     int error_fd;             /* of VFIO_PCI_ERR_IRQ_INDEX; -1: none */
-    uint32_t masked, pending; /* a bit a vector */
+    uint32_t masked, pending; /* one bit for each vector */
     uint64_t raised;          /* interrupts delivered */
 };
 
-_Static_assert(GBA_PCI_VECTORS <= 32, "a bit a vector");
+_Static_assert(GBA_PCI_VECTORS <= 32, "one bit for each vector");
 
 /* Set a device without eventfds. index: of the vectors. */
 void gba_vfio_irq_init(struct gba_vfio_irq *irq, uint32_t index);
 
-/* Close all eventfds, and forget masks and pending interrupts. */
+/* Close all eventfds, and clear masks and pending interrupts. */
 void gba_vfio_irq_clear(struct gba_vfio_irq *irq);
 
-/* Forget masks and pending interrupts, as a reset of the function does. */
+/* Clear masks and pending interrupts, as a reset of the function does. */
 void gba_vfio_irq_reset(struct gba_vfio_irq *irq);
 
 /* Number of interrupts that an index has. index: below VFIO_PCI_NUM_IRQS. */
@@ -45,7 +45,7 @@ uint32_t gba_vfio_irq_count(const struct gba_vfio_irq *irq, uint32_t index);
 int gba_vfio_irq_set(struct gba_vfio_irq *irq, const struct gba_vfio_request *request, int *fds,
                      unsigned count);
 
-/* Whether the configuration space allows interrupts, after a write to it. */
+/* Set whether the configuration space allows interrupts, after a write to it. */
 void gba_vfio_irq_allow(struct gba_vfio_irq *irq, bool allowed);
 
 /* Raise a vector, now or as soon as it can be delivered. vector: below GBA_PCI_VECTORS. */

@@ -20,7 +20,7 @@
 struct endpoint {
     const struct gba_vfio_server_config *config;
     struct sockaddr_un address;
-    int fd; /* that listens; -1: none */
+    int fd; /* of the listening socket; -1: none */
     bool bound;
     struct event *acceptable; /* enabled while there is no client */
     struct event *retry;      /* enables it again after an error */
@@ -33,8 +33,8 @@ struct gba_vfio_server {
     struct endpoint endpoint[];
 };
 
-/* Remove the socket that a killed daemon has left. Returns 0, or EADDRINUSE: it is no such socket.
- */
+/* Remove the socket of a daemon that was killed. Returns 0, or EADDRINUSE: the file is not such a
+ * socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
     struct stat file;
@@ -112,8 +112,8 @@ static int accept_client(struct endpoint *endpoint)
     return error;
 }
 
-/* A second client waits in the queue of the socket until the first is gone. After an error, for
- * lack of memory, descriptors or ports, the next client is accepted a second later. */
+/* A second client waits in the queue of the socket until the first is gone. After an error, such as
+ * a lack of memory, descriptors or ports, the next client is accepted a second later. */
 static void on_acceptable(evutil_socket_t fd, short events, void *context)
 {
     static const struct timeval pause = {.tv_sec = 1};

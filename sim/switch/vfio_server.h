@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PCI devices for virtual machines: gba-switchd listens on a Unix socket for each device, and a
- * virtual machine monitor that speaks vfio-user connects to it (QEMU: the device vfio-user-pci). A
+ * PCI devices for virtual machines. gba-switchd listens on a Unix socket for each device. A virtual
+ * machine monitor connects to it with the vfio-user protocol (QEMU: the device vfio-user-pci). A
  * device has a port of the switch while a monitor is connected. For one thread, that of the event
  * loop.
  *
- * A monitor that ends, whether in order or killed, takes the link of its port down: its members are
+ * When a monitor exits or is killed, the link of its port goes down: its members are
  * withdrawn, and other ports get events [PORT-4]. The next monitor that connects to the same socket
  * gets a device as after power-on. The vfio-user protocol suggests that a device keeps its state
- * for a client that comes back. A host that has lost its power does not come back to its barrier,
- * so this device keeps only what belongs to the switch: the counters, the generations, and the
- * groups of other ports.
+ * for a client that reconnects. A host that has lost its power cannot continue its barrier, so only
+ * the state of the switch is kept: the counters, the generations, and the groups of other ports.
  */
 #ifndef GBA_SIM_VFIO_SERVER_H
 #define GBA_SIM_VFIO_SERVER_H
@@ -21,7 +20,7 @@ struct event_base;
 struct gba_switch;
 struct gba_vfio_server;
 
-#define GBA_VFIO_DEVICES_MAX 708u /* devices of a server: a port each */
+#define GBA_VFIO_DEVICES_MAX 708u /* devices of a server, each with a port */
 
 struct gba_vfio_server_config {
     struct event_base *base;
@@ -30,8 +29,8 @@ struct gba_vfio_server_config {
     unsigned devices;      /* 1 to GBA_VFIO_DEVICES_MAX */
     bool msi;              /* MSI instead of MSI-X */
     unsigned timeout;      /* s, from the connection to its first request; 0: no limit */
-    /* A client has made accesses or is gone: other sessions can have data to send. NULL: none has.
-     */
+    /* Called after a client has made accesses or is gone, because other sessions can then have data
+     * to send. NULL: no call. */
     void (*flush)(void *context);
     void *context;
 };

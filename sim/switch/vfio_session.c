@@ -24,7 +24,7 @@ struct gba_vfio_session {
     struct gba_vfio_client client;
 };
 
-/* What leaves the switch through the port. */
+/* Operations of the port: releases and interrupts for the virtual machine. */
 static void on_release(void *context, uint64_t address, uint32_t group, uint32_t member,
                        uint32_t sequence)
 {
@@ -44,7 +44,7 @@ static void on_interrupt(void *context)
 
 static const struct gba_switch_session_ops session_ops = {on_release, on_interrupt};
 
-/* What the virtual machine does to the port. */
+/* Operations of the device: accesses of the virtual machine to the port. */
 static uint64_t port_read(void *context, uint32_t address, unsigned width)
 {
     struct gba_vfio_session *session = context;
@@ -94,7 +94,8 @@ static void finish(struct gba_vfio_session *session, const char *reason)
         config.flush(config.flush_context);
 }
 
-/* The first refusal is a warning: others can follow from it, or be a hostile client's. */
+/* The first refusal is a warning. Later refusals are for debugging, because they can follow from
+ * the first one, or a hostile client can cause any number of them. */
 static void log_refusal(struct gba_vfio_session *session)
 {
     const struct gba_vfio_client *client = &session->client;
@@ -173,7 +174,7 @@ static void free_event(struct event *event)
         event_free(event);
 }
 
-/* The port is detached first: nothing is stored, and nobody is interrupted, after that. */
+/* Detach the port first: no store and no interrupt follows. */
 static void release(struct gba_vfio_session *session)
 {
     if (session->port >= 0)

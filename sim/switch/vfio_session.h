@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A virtual machine at a port of the switch: its connection, its device, and the port. For one
+/* A virtual machine at a port of the switch: its connection, its device, and its port. For one
  * thread, that of the event loop. */
 #ifndef GBA_SIM_VFIO_SESSION_H
 #define GBA_SIM_VFIO_SESSION_H

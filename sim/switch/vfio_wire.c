@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the vfio-user protocol: every length, size, index and flag is checked here. */
+/* The decoder and encoder of the vfio-user protocol. The decoder checks every length, size, index
+ * and flag. */
 #include <errno.h>
 #include <string.h>
 #include <linux/vfio.h>
 
 #include "sim/switch/vfio_wire.h"
 
-/* Bodies of fixed size. That of GET_INFO is shorter than today's structure of the kernel. */
+/* Sizes of bodies. That of GET_INFO is shorter than the structure of newer kernels. */
 #define INFO_SIZE        16u
 #define REGION_INFO_SIZE 32u
 #define IRQ_INFO_SIZE    16u
@@ -45,7 +46,7 @@ int gba_vfio_decode_header(const uint8_t bytes[GBA_VFIO_HEADER_SIZE],
 {
     memcpy(header, bytes, sizeof *header);
     if (GBA_VFIO_COMMAND != (header->flags & GBA_VFIO_TYPE))
-        return EPROTO; /* the server sends no commands, so there is nothing to reply to */
+        return EPROTO; /* the server sends no commands, so it expects no reply */
     if (header->size < GBA_VFIO_HEADER_SIZE ||
         header->size - GBA_VFIO_HEADER_SIZE > GBA_VFIO_BODY_MAX)
         return EPROTO;
@@ -132,7 +133,7 @@ static int decode_irqs(const uint8_t *body, size_t length, unsigned fds,
     } else if (length != IRQ_SET_SIZE) {
         return EINVAL;
     }
-    /* A message has one descriptor for each vector, or none, which takes the old ones away. */
+    /* A message has one descriptor for each vector, or none, which removes the old ones. */
     if (0 != (flags & VFIO_IRQ_SET_DATA_EVENTFD))
         return 0 == fds || fds == count ? 0 : EINVAL;
     return 0 == fds ? 0 : EINVAL;

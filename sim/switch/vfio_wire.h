@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define GBA_VFIO_HEADER_SIZE 16u
-#define GBA_VFIO_DATA_MAX    65536u /* bytes of one region access at most: max_data_xfer_size */
-#define GBA_VFIO_FDS_MAX     8u     /* descriptors of one message at most: max_msg_fds */
+#define GBA_VFIO_DATA_MAX    65536u /* maximum bytes of a region access: max_data_xfer_size */
+#define GBA_VFIO_FDS_MAX     8u     /* maximum descriptors of a message: max_msg_fds */
 /* The longest body of a request or a reply: a region access. */
 #define GBA_VFIO_BODY_MAX (16u + GBA_VFIO_DATA_MAX)
 
@@ -83,7 +83,7 @@ struct gba_vfio_request {
 
 /*
  * Decode and check a header. Returns 0; EPROTO: it is not that of a command, or its size is not
- * GBA_VFIO_HEADER_SIZE to GBA_VFIO_HEADER_SIZE + GBA_VFIO_BODY_MAX. The stream is then of no use,
+ * GBA_VFIO_HEADER_SIZE to GBA_VFIO_HEADER_SIZE + GBA_VFIO_BODY_MAX. The stream is then unusable,
  * and the caller drops the client.
  */
 int gba_vfio_decode_header(const uint8_t bytes[GBA_VFIO_HEADER_SIZE],
@@ -94,8 +94,8 @@ int gba_vfio_decode_header(const uint8_t bytes[GBA_VFIO_HEADER_SIZE],
  *
  * body: header->size - GBA_VFIO_HEADER_SIZE bytes; the request points into it. fds: number of
  * descriptors that came with the message. Returns 0; EINVAL: a length, size, index, flag or number
- * of descriptors is wrong; ENOTSUP: the server does not know the command. The caller replies with
- * that error, and the client goes on.
+ * of descriptors is wrong; ENOTSUP: the server does not have the command. The caller replies with
+ * that error, and the client continues.
  */
 int gba_vfio_decode(const struct gba_vfio_header *header, const uint8_t *body, unsigned fds,
                     struct gba_vfio_request *request);
