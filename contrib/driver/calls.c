@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The calls of gba_ioctl.h: sizes and flags are checked here once for all of them.
+ * The calls of gba_ioctl.h, with one check of sizes and flags for all calls.
  *
- * A call with results first stores its arguments back, so that memory that cannot be written fails
- * before anything has happened. Should the results fail to be stored nevertheless, the call is undone.
+ * A call with results first copies its arguments back to user space, so that memory that cannot be
+ * written fails before the call has an effect. If storing the results fails later, the call is
+ * undone.
  */
 #include <linux/mm.h>
 #include <linux/uaccess.h>
@@ -24,7 +25,7 @@ union gba_argument {
 	struct gba_ioc_wait wait;
 };
 
-/* Each runs under gba_device.lock, except WAIT. */
+/* Each call_ function runs under gba_device.lock, except that of WAIT. */
 static int call_query(struct gba_file *file, union gba_argument *argument)
 {
 	struct gba_device *gba = file->gba;
@@ -57,7 +58,7 @@ static int call_query(struct gba_file *file, union gba_argument *argument)
 		query->state = GBA_DEV_STATE_UP;
 		return 0;
 	}
-	/* What the dead device returned is nothing. */
+	/* The values that a dead device returned are invalid. */
 	query->groups_free = 0;
 	query->bad_access = 0;
 	memset(query->counters, 0, sizeof(query->counters));
@@ -86,7 +87,7 @@ static int free_group(struct gba_file *file, u32 number, u32 generation)
 		return gba_member_find(file, number, generation, GBA_MEMBER_NONE) ? -EBUSY : -ESTALE;
 	}
 	result = gba_command(gba, &command);
-	/* The device gives up what a dead host holds. */
+	/* On -ENODEV the device itself frees the groups of a dead host. */
 	if (result == -ENODEV)
 		result = 0;
 	if (!result)
@@ -241,7 +242,7 @@ static void unlocked(struct gba_file *file, bool lock)
 		mutex_unlock(&file->gba->lock);
 }
 
-/* Copy the arguments. user_size: set to the size as the caller knows it. */
+/* Copy the arguments. user_size: set to the caller's size of the structure. */
 static int copy_in(union gba_argument *argument, const struct gba_call *call,
 		   const void __user *user, u32 *user_size)
 {
@@ -256,13 +257,13 @@ static int copy_in(union gba_argument *argument, const struct gba_call *call,
 	result = copy_struct_from_user(argument, call->size, user, *user_size);
 	if (result)
 		return result;
-	argument->head.size = *user_size; /* the caller may have changed it in between */
+	argument->head.size = *user_size; /* the caller may have changed it since */
 	return argument->head.flags & ~call->flags ? -EINVAL : 0;
 }
 
 /*
- * QUERY of versions 1 and 2, so that an old library can report the versions. The first fields of the
- * structure were size, flags, abi_version, regs_version.
+ * QUERY of versions 1 and 2, so that an old library can report the versions. The first fields of
+ * the structure were size, flags, abi_version, regs_version.
  */
 #define GBA_IOC_QUERY_2 _IOC(_IOC_READ | _IOC_WRITE, 0xBA, 0, 136)
 static int call_query_2(struct gba_file *file, u32 __user *user)

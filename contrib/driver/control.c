@@ -37,7 +37,7 @@ int gba_command(struct gba_device *gba, struct gba_command *command)
 	return 0;
 }
 
-/* Check that the device is one that this driver knows. */
+/* Check that the driver supports the device. */
 static int identify(struct gba_device *gba)
 {
 	struct device *dev = &gba->pdev->dev;
@@ -79,7 +79,7 @@ int gba_control_start(struct gba_device *gba)
 
 		memcpy(gba->uuid + i * 8, &half, sizeof(half));
 	}
-	/* Events of an earlier driver are of nobody's interest. */
+	/* Clear the events of an earlier driver. */
 	for (u32 group = 0; group < gba->groups; group++)
 		writel(GBA_IRQ_BITS, gba_reg(gba, GBA_PORT_EVENT(group)));
 	writel(GENMASK(gba->groups - 1, 0), gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * /sys/kernel/debug/gba/gbaN/registers: the registers of the device for conformance tests and repair,
- * by pread and pwrite of 4 or 8 bytes at the offset of a register. Only for root; the kernel refuses
- * it under lockdown.
+ * /sys/kernel/debug/gba/gbaN/registers: the registers of the device for conformance tests and
+ * repair, by pread and pwrite of 4 or 8 bytes at the offset of a register. Only for root; the
+ * kernel refuses it under lockdown.
  */
 #include <linux/debugfs.h>
 #include <linux/mm.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Open files. A file belongs to the process that opened it, known by its address space: neither a
- * child of fork nor the receiver of a passed descriptor can act for it. What the file holds ends when
- * the owner closes a descriptor of it, by itself or by its end, or when its last descriptor and
- * mapping are gone.
+ * Open files. A file belongs to the process that opened it, identified by its address space. A
+ * child of fork and the receiver of a passed descriptor cannot use the file. Its memberships and
+ * allocations end when the owner closes a descriptor of the file or exits, or when the last
+ * descriptor and mapping are gone.
  */
 #include <linux/mm.h>
 #include <linux/poll.h>
@@ -70,7 +70,7 @@ static void file_free(struct gba_file *file)
 		if (gba->group[group].allocator != file)
 			continue;
 		gba->group[group].allocator = NULL;
-		/* Fails if a member of another host has joined: then the members keep the group. */
+		/* Fails if a member of another host has joined: the members then hold the group. */
 		if (!gba_command(gba, &command))
 			gba->group[group].held = false;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The Linux driver of the Global Barrier Accelerator: what its files share.
+ * The Linux driver of the Global Barrier Accelerator: types and functions that its files share.
  *
  *   main.c     the module, PCI devices
- *   life.c     the start and the death of a device
+ *   life.c     start and end of a device
  *   interrupt.c  events of the port
  *   control.c  commands of the control unit, and the registers
  *   file.c     open files: open, close, ioctl, read, poll
@@ -17,11 +17,11 @@
  * Locks, in this order:
  *   gba_device.lock    (mutex) the mailbox, the records of groups, memberships and files; held by
  *                      every function that sends a command or changes a record
- *   gba_file.map_lock  (mutex) what a page fault inserts, and the revocation of it. Taken under
- *                      mmap_lock, so nothing that may fault on user memory runs under it
- *   gba_device.event_lock (spinlock) lists of memberships as events see them, pending events, and
- *                      `up` as those see it that do not hold the mutex
- * User memory is never accessed under one of them.
+ *   gba_file.map_lock  (mutex) the pages that page faults insert, and their revocation. Taken under
+ *                      mmap_lock, so no code that may fault on user memory runs under it
+ *   gba_device.event_lock (spinlock) pending events, and the lists of memberships and `up` for code
+ *                      that does not hold the mutex
+ * No code that holds one of the locks accesses user memory.
  */
 #ifndef GBA_DRIVER_H
 #define GBA_DRIVER_H
@@ -44,15 +44,15 @@
 #include "gba_ioctl.h"
 
 #define GBA_NAME	  "gba"
-#define GBA_FILE_MEMBERS  4096u /* memberships of one file at most */
+#define GBA_FILE_MEMBERS  4096u /* maximum number of memberships of a file */
 #define GBA_PAGE_SLOTS	  (PAGE_SIZE / GBA_FLAG_SLOT_STRIDE)
-#define GBA_HEALTH_PERIOD (HZ / 10) /* between two looks at the device while it has files */
+#define GBA_HEALTH_PERIOD (HZ / 10) /* between two checks of the device while it has files */
 
 struct gba_file;
 
-/* What this host knows of a group: the allocation that it made, and its members. */
+/* This host's record of a group: its own allocation, and its members. */
 struct gba_group {
-	bool held;		   /* this port allocated it, and it was not seen free since */
+	bool held;		   /* this port allocated it, and has not found it free since */
 	u32 generation;		   /* of that allocation */
 	struct gba_file *allocator; /* may FREE it; NULL after the first JOIN or the close */
 	kuid_t user;		   /* of the allocator */
@@ -89,7 +89,7 @@ struct gba_device {
 	struct dentry *debugfs;
 };
 
-/* What an mmap offset of a file stands for. */
+/* The page at an mmap offset of a file. */
 struct gba_mapping {
 	enum { GBA_MAP_DOORBELL, GBA_MAP_FLAGS } kind;
 	u32 offset;	   /* in pages; not used again while the file is open */
@@ -98,8 +98,8 @@ struct gba_mapping {
 };
 
 /*
- * A page of release flags. It is coherent memory of the device; when the device goes away for good,
- * `shadow`, which holds a copy, takes its place in all mappings.
+ * A page of release flags in coherent memory of the device. When the device is removed, `shadow`
+ * replaces it in all mappings, with a copy of its contents.
  */
 struct gba_flag_page {
 	struct list_head link; /* gba_file.pages */
@@ -108,7 +108,7 @@ struct gba_flag_page {
 	dma_addr_t address;
 	struct page *shadow;
 	void *memory; /* kernel address of the page that is mapped; under event_lock and lock */
-	bool retired; /* the device has died since; no slot is given out */
+	bool retired; /* the device has died since; no slot is allocated */
 	DECLARE_BITMAP(used, PAGE_SIZE / GBA_FLAG_SLOT_STRIDE);
 };
 
@@ -119,7 +119,7 @@ struct gba_file {
 	struct mm_struct *mm;	/* of the owner; its structure is kept, not its memory */
 	fl_owner_t owner_files; /* table of descriptors of the owner */
 	kuid_t user;
-	struct inode *inode;	/* has the address space of this file alone */
+	struct inode *inode;	/* its address space is that of this file only */
 	struct page *dummy;	/* takes the stores to revoked doorbells */
 
 	struct mutex map_lock;
@@ -140,7 +140,7 @@ struct gba_member {
 	struct gba_file *file;
 	struct list_head file_link, group_link;
 	u32 group, generation, member;
-	bool attached; /* the device has this membership; under lock and event_lock */
+	bool attached; /* joined at the device; under lock and event_lock */
 	u32 revoked;   /* GBA_REVOKED_*: the flag is marked with it; under lock and event_lock */
 	bool left;     /* no longer in the lists; event_lock */
 	struct gba_flag_page *page;
@@ -189,10 +189,11 @@ void gba_control(struct work_struct *work);
 
 /* --- control.c --- */
 
-/* Read the identity of the device, and take its port into use. Returns 0 or an error. Under lock. */
+/* Read the identity of the device, and enable its port. Returns 0 or an error. Under lock. */
 int gba_control_start(struct gba_device *gba);
 
-/* Execute a command. Results replace the fields. Returns 0 or the error of its result. Under lock. */
+/* Execute a command. Results replace the fields. Returns 0 or the error of its result. Under
+ * lock. */
 int gba_command(struct gba_device *gba, struct gba_command *command);
 
 static inline void __iomem *gba_reg(struct gba_device *gba, u32 address)
@@ -214,7 +215,7 @@ void gba_read_group(struct gba_device *gba, struct gba_ioc_inspect *inspect);
 
 extern const struct file_operations gba_fops;
 
-/* End all that a file holds: leave its memberships, give up its allocations. Under lock. */
+/* Leave the memberships of a file, and free its allocations. Under lock. */
 void gba_file_end(struct gba_file *file);
 
 /* --- calls.c --- */
@@ -223,7 +224,8 @@ long gba_call(struct gba_file *file, unsigned int command, void __user *argument
 
 /* --- member.c --- */
 
-/* The membership of a file, or NULL. member: or GBA_MEMBER_NONE for any. Under lock or event_lock. */
+/* The membership of a file, or NULL. member: or GBA_MEMBER_NONE for any. Under lock or
+ * event_lock. */
 struct gba_member *gba_member_find(struct gba_file *file, u32 group, u32 generation, u32 member);
 int gba_member_join(struct gba_file *file, struct gba_ioc_join *join);
 
@@ -231,7 +233,7 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join);
  * lock. */
 void gba_member_leave(struct gba_member *member, bool died);
 
-/* End a membership at the device, which answers. The record stays. Under lock. */
+/* End a membership at a device that answers. The record stays. Under lock. */
 void gba_member_detach(struct gba_member *member, bool died);
 
 /* Revoke a membership that is not left: the doorbell, then mark the flag with the reason, unless it
@@ -264,11 +266,11 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc);
 /* Take the first sample of a group's rate. Under lock. */
 void gba_sample_first(struct gba_device *gba, u32 group);
 
-/* Finish what the device has begun to take back: revoke the members of this host, CONFIRM. Under
- * lock. */
+/* Complete the reclaim of a group that the device has begun: revoke the members of this host, and
+ * CONFIRM. Under lock. */
 void gba_taken(struct gba_device *gba, u32 group);
 
-/* Find out which allocations of this port are over. Under lock. */
+/* Update gba_group.held of all groups. Under lock. */
 void gba_refresh_held(struct gba_device *gba);
 
 /* --- map.c --- */
@@ -277,18 +279,18 @@ int gba_file_map_init(struct gba_file *file, struct file *filp);
 void gba_file_map_exit(struct gba_file *file);
 int gba_mmap(struct file *filp, struct vm_area_struct *vma);
 
-/* Give a mapping its offset, or take it away. */
+/* Give a mapping its offset, or remove it. */
 int gba_mapping_add(struct gba_file *file, struct gba_mapping *map);
 void gba_mapping_remove(struct gba_file *file, struct gba_mapping *map);
 
-/* Put a page of memory behind all mappings of an offset. After it no store reaches the old page. */
+/* Replace the page in all mappings of an offset. No later store reaches the old page. */
 void gba_mapping_replace(struct gba_file *file, struct gba_mapping *map, unsigned long pfn);
 
 int gba_slot_get(struct gba_file *file, struct gba_flag_page **page, unsigned int *slot);
 void gba_slot_put(struct gba_flag_page *page, unsigned int slot);
 struct gba_flag_slot *gba_slot(struct gba_flag_page *page, unsigned int slot);
 
-/* The coherent memory goes away with the device: put the shadows in its place. Under lock. */
+/* Replace the coherent memory by the shadows before the device is removed. Under lock. */
 void gba_pages_detach(struct gba_file *file);
 
 /* --- debugfs.c --- */

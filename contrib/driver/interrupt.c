@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Interrupts: acknowledge the events of the port, and hand them on to the members of this host. */
+/* Interrupts: acknowledge the events of the port, and post them to the members of this host. */
 #include <linux/delay.h>
 #include <linux/mm.h>
 
 #include "gba_driver.h"
 
-/* Interrupts in a window of time, above which the thread sleeps between two. A process can cause an
- * interrupt with each store to its doorbell page. */
+/* The number of interrupts in a window of time above which the thread sleeps after each. A process
+ * can cause an interrupt with each store to its doorbell page. */
 #define GBA_IRQ_BURST  250
 #define GBA_IRQ_WINDOW msecs_to_jiffies(10)
 
-/* What needs the mailbox: groups that are taken back. */
+/* The part of the interrupt that needs the mailbox: groups that are taken back. */
 void gba_control(struct work_struct *work)
 {
 	struct gba_device *gba = container_of(work, struct gba_device, control_work);
@@ -34,7 +34,7 @@ static u32 member_events(u32 irq)
 	       (irq & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN) ? GBA_EVENT_DIED : 0);
 }
 
-/* Acknowledge the events of a group, then hand them on. [IRQ-3] */
+/* Acknowledge the events of a group, then post them. [IRQ-3] */
 static void group_event(struct gba_device *gba, u32 group)
 {
 	u32 irq = readl(gba_reg(gba, GBA_PORT_EVENT(group))), events, last_error = 0;
@@ -65,7 +65,7 @@ static void group_event(struct gba_device *gba, u32 group)
 	}
 }
 
-/* Events that come in the sleep are one interrupt. */
+/* Limit the rate of interrupts. All events that come during the sleep are one interrupt. */
 static void limit_rate(struct gba_device *gba)
 {
 	if (time_after(jiffies, gba->irq_window + GBA_IRQ_WINDOW)) {
@@ -76,7 +76,7 @@ static void limit_rate(struct gba_device *gba)
 		usleep_range(50, 100);
 }
 
-/* In a thread, because reads of a device may take long. */
+/* Runs in a thread, because reads of a device may take long. */
 irqreturn_t gba_interrupt(int irq, void *data)
 {
 	struct gba_device *gba = data;

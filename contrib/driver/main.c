@@ -2,9 +2,9 @@
 /*
  * Linux driver of the Global Barrier Accelerator.
  *
- * User space arrives at a barrier with one store to a mapped doorbell, and is released by one store of
- * the device to a mapped page. This driver sets both up, and takes both away. The rules in brackets
- * are those of gba/spec/device.md.
+ * User space arrives at a barrier with one store to a mapped doorbell, and is released by one store
+ * of the device to a mapped page. This driver makes and revokes both mappings. The rules in
+ * brackets are those of gba/spec/device.md.
  */
 #include <linux/aer.h>
 #include <linux/cc_platform.h>
@@ -89,8 +89,7 @@ static int device_map(struct gba_device *gba)
 
 	if (result)
 		return dev_err_probe(&pdev->dev, result, "cannot enable the device\n");
-	/* A kernel before this one may have left members behind. A device that cannot be reset is
-	 * taken as it is. */
+	/* An earlier kernel may have left members. A device without reset is accepted. */
 	reset_port(pdev);
 	if (pci_resource_len(pdev, GBA_PCI_BAR) < GBA_BAR_SIZE)
 		return dev_err_probe(&pdev->dev, -ENODEV, "BAR %u is smaller than %u bytes\n",
@@ -183,7 +182,7 @@ static void gba_remove(struct pci_dev *pdev)
 	device_end(gba);
 }
 
-/* --- Resets, errors and sleep: the port forgets everything --- */
+/* --- Resets, errors and sleep: the port loses its state --- */
 
 /* answers: the device can be accessed. It then forgets the members of this host now: it may keep its
  * state, and the pages of their flags are freed before it is started again. */

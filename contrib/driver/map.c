@@ -2,11 +2,11 @@
 /*
  * Mappings of a file: doorbells and flag pages.
  *
- * Each open file has an address space of its own, and page faults insert the page that an offset
- * stands for at that moment. map_lock is held over both the look at the offset with the insertion,
- * and the change of the offset with unmap_mapping_range. So no page of before a change can be
- * inserted after it, and no list of mappings is necessary: the kernel knows every mapping of the
- * address space, also those that were moved, split or are still in the middle of mmap.
+ * Each open file has an address space of its own. A page fault looks up the page of the offset and
+ * inserts it, both under map_lock. A change replaces the page of an offset and calls
+ * unmap_mapping_range, both under map_lock. So no old page can be inserted after a change. The
+ * driver needs no list of mappings, because the kernel finds every mapping of the address space,
+ * including those that were moved or split, or whose mmap has not returned.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -20,7 +20,7 @@
 /* Offsets of at most 44 bits. */
 #define GBA_OFFSETS XA_LIMIT(1, (u32)(BIT_ULL(44 - PAGE_SHIFT) - 1))
 
-/* --- Address spaces: inodes of a file system that nobody can mount --- */
+/* --- Address spaces: inodes of a file system that user space cannot mount --- */
 
 static int gba_fs_init(struct fs_context *context)
 {

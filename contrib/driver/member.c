@@ -67,7 +67,7 @@ static int attach(struct gba_member *member, u64 key)
 		return 0;
 	if (!gba_check(gba))
 		return -ENODEV;
-	/* Only a group that was taken back in this moment refuses the address. [TAB-4] */
+	/* Only a group that has just been taken back refuses the address. [TAB-4] */
 	member_command(member, GBA_CMD_LEAVE, 0, 0);
 	return gba_check_port(gba) ? -ESTALE : -ENODEV;
 }
@@ -118,7 +118,7 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 	list_add_tail(&member->group_link, &gba->group[join->group].members);
 	spin_unlock(&gba->event_lock);
 	file->member_count++;
-	/* From the first JOIN on the members keep the group. [DRV-3] */
+	/* From the first JOIN on the members hold the group. [DRV-3] */
 	if (gba->group[join->group].generation == join->generation)
 		gba->group[join->group].allocator = NULL;
 	join->doorbell_offset = (u64)member->doorbell.offset << PAGE_SHIFT;
@@ -154,14 +154,14 @@ void gba_member_mark(struct gba_member *member, u32 reason, u32 events)
 	member->revoked = reason;
 	member->attached = false;
 	WRITE_ONCE(slot->revoked, cpu_to_le32(reason));
-	/* Release: who sees the mark sees the reason. It keeps what the device stored last. [DRV-14] */
+	/* Release: a reader of the mark also reads the reason. The sequence stays. [DRV-14] */
 	smp_mb__before_atomic();
 	atomic64_or((__force s64)cpu_to_le64(GBA_FLAG_RECLAIMED), (atomic64_t *)&slot->release);
 	gba_post(member, GBA_EVENT_REVOKED | events, 0);
 	spin_unlock(&gba->event_lock);
 }
 
-/* Tell the members of this host. The device tells the other ports. */
+/* Post DIED to the members of this host. The device sends it to the other ports. */
 static void post_died(struct gba_member *dead)
 {
 	struct gba_device *gba = dead->file->gba;
@@ -179,8 +179,8 @@ void gba_member_detach(struct gba_member *member, bool died)
 	struct gba_device *gba = member->file->gba;
 
 	lockdep_assert_held(&gba->lock);
-	/* The doorbell leads nowhere. The processors have made the stores of before; this read pushes
-	 * them to the device before the group can be free. [DRV-16] */
+	/* The doorbell is revoked, and the processors have made all earlier stores. This read
+	 * pushes them to the device before the group can be free. [DRV-16] */
 	(void)readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_ID));
 	member_command(member, GBA_CMD_LEAVE, 0, died ? GBA_LEAVE_DIED : 0);
 	/* The reply pushes earlier releases to the flag. [HOST-6] */
@@ -213,7 +213,7 @@ void gba_member_leave(struct gba_member *member, bool died)
 	wake_up_all(&member->wait);
 	spin_unlock(&gba->event_lock);
 	file->member_count--;
-	/* A flag that was marked is still polled by somebody; the file is at its end. */
+	/* A process may still poll a marked flag, so its slot is not used again. */
 	if (!died)
 		gba_slot_put(member->page, member->slot);
 	gba_member_put(member);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* ALLOC: limits of users and jobs, and groups that are taken back from teams that hardly use them. */
+/* ALLOC: limits of users and jobs, and the reclaim of groups with a low barrier rate. */
 #include <linux/mm.h>
 #include <linux/module.h>
 
 #include "gba_driver.h"
 
-#define GBA_FASTER	4	    /* a team must use its group this many times less [DRV-12] */
+#define GBA_FASTER	4	    /* ratio of barrier rates for a reclaim [DRV-12] */
 #define GBA_SAMPLE_NS	(50 * NSEC_PER_MSEC) /* between two samples of a rate [DRV-13] */
 #define GBA_FREED_WAIT	(HZ / 10)   /* for the other hosts to confirm */
 
@@ -30,8 +30,8 @@ static int group_command(struct gba_device *gba, u32 group, u32 number)
 void gba_refresh_held(struct gba_device *gba)
 {
 	lockdep_assert_held(&gba->lock);
-	/* The device reports only the end of groups that are taken back. Others may have ended with
-	 * the last member on another host: then the generation is stale. [CMD-1] */
+	/* The device reports only the end of groups that are taken back. Another group ends with
+	 * its last member, perhaps on another host, and its generation is then stale. [CMD-1] */
 	for (u32 group = 0; group < gba->groups; group++)
 		if (gba->group[group].held && list_empty(&gba->group[group].members) &&
 		    group_command(gba, group, GBA_CMD_MEMBER) == -ESTALE)
@@ -90,7 +90,7 @@ static void sample(struct gba_device *gba, u32 number)
 	group->sample_ns += elapsed;
 }
 
-/* The group that is worth taking back, or gba->groups. */
+/* The group with the lowest rate that may be taken back, or gba->groups. */
 static u32 slowest(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool of_job)
 {
 	struct gba_device *gba = file->gba;
@@ -107,7 +107,7 @@ static u32 slowest(struct gba_file *file, const struct gba_ioc_alloc *alloc, boo
 		if (!(status & GBA_STATUS_READY))
 			continue;
 		sample(gba, number);
-		/* The device checks again, in one step with the disarming, that nobody has arrived. */
+		/* When it disarms the group, the device checks again that no member has arrived. */
 		if (status & GBA_STATUS_ACTIVE || !group->rated ||
 		    group->rate > U32_MAX / GBA_FASTER ||
 		    group->rate * GBA_FASTER >= alloc->barrier_rate)
@@ -140,7 +140,7 @@ void gba_taken(struct gba_device *gba, u32 number)
 	}
 	if (!found || !gba_check(gba))
 		return;
-	/* The doorbells lead nowhere. This read pushes the arrivals of before. [DRV-16] */
+	/* The doorbells are revoked. This read pushes earlier arrivals to the device. [DRV-16] */
 	list_for_each_entry(member, &gba->group[number].members, group_link)
 		if (member->attached && member->generation == generation &&
 		    gba_member_withdrawn(member))
@@ -189,7 +189,7 @@ static int command_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc, u32
 	return 0;
 }
 
-/* The error for limits that the allocation would exceed, else 0. */
+/* Check the limits. Returns 0, or the error of the limit that the allocation would exceed. */
 static int limits(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool *at_limit)
 {
 	struct gba_device *gba = file->gba;

@@ -50,7 +50,7 @@ static bool take_oldest(struct gba_file *file, struct gba_event *event)
 	return member;
 }
 
-/* An event that user space did not get: put it back. */
+/* Post an event again that could not be copied to user space. */
 static void put_back(struct gba_file *file, const struct gba_event *event)
 {
 	struct gba_member *member;
@@ -87,7 +87,7 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 		if (done)
 			break;
 		if (!READ_ONCE(file->gba->up))
-			return 0; /* no event comes any more */
+			return 0; /* no event follows */
 		if (filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
 		if (wait_event_interruptible(file->wait, has_events(file)))
@@ -98,7 +98,7 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 
 /* --- WAIT --- */
 
-/* Whether a wait is over; if so, `events` is what it returns. */
+/* Whether a wait is complete. If so, `events` is set to its result. */
 static bool is_over(struct gba_member *member, u32 sequence, u32 *events)
 {
 	struct gba_device *gba = member->file->gba;
@@ -133,7 +133,7 @@ static bool notify(struct gba_member *member, u32 sequence)
 	spin_lock(&gba->event_lock);
 	reached = lower_32_bits(
 		le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release)));
-	/* A release that came just now is as good: the device answers NOTIFY at once. [NOTE-2] */
+	/* If the release has come meanwhile, the device answers NOTIFY at once. [NOTE-2] */
 	if (member->attached && (sequence - reached) <= 1)
 		writeq(GBA_ARRIVAL(sequence, member->member),
 		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
