@@ -3,7 +3,7 @@
 # The guests of contrib/vm, which sources it: their files, QEMU, the switch, requests, logs.
 # shellcheck disable=SC2154 # variables of contrib/vm
 
-machine_limit=600 # seconds until a guest must be ready, which only a hang reaches
+machine_limit=600 # seconds until all guests must be ready; only a hang takes as long
 
 # Written to the log of the kernel by "WARN", "BUG", an oops and their like; lower case words by checks that
 # a kernel with debugging has.
@@ -47,7 +47,7 @@ machine_start_switch() {
     mkdir "$switch_dir"
     "$switchd" --listen "$run/switch.sock" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
     switch_pid=$!
-    disown # without a message of its end
+    disown # no message when it ends
     until grep -q ready "$log/switch"; do
         tries=$((tries + 1))
         if [ "$tries" -gt 600 ] || ! kill -0 "$switch_pid" 2>/dev/null; then
@@ -64,7 +64,8 @@ machine_device() {
         "socket": {"type": "unix", "path": "%s/%d"}}' "$switch_dir" "$1"
 }
 
-# INDEX: QEMU's options for the network. The first guest's QEMU is the hub; a socket leads to each other.
+# INDEX: QEMU's options for the network. The QEMU of the first guest is the hub, with a socket for each other
+# guest.
 machine_network() {
     local i
 
@@ -118,7 +119,7 @@ rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$append" \
     echo "$name ended $status" >&5
 }
 
-# INDEX: pass on what the command writes.
+# INDEX: forward the output of the command.
 machine_output() {
     local name=${names[$1]} prefix=
 
@@ -136,7 +137,8 @@ machine_output() {
     output_pids+=($!)
 }
 
-# NAME REQUEST: what contrib/guest/host asks for. The guest waits for the file, which holds the error, if any.
+# NAME REQUEST: execute a request of contrib/guest/host. The guest waits for the file with the result: an
+# error, or nothing.
 machine_request() {
     local index error=
 
@@ -149,7 +151,7 @@ machine_request() {
         tr '\n' ' ' >"$run/$1.monitor.in" ;;
     kill-switch)
         [ -n "$switch_pid" ] && kill -KILL "$switch_pid" 2>/dev/null ||
-            error='no gba-switchd that contrib/vm has started'
+            error='contrib/vm has not started a gba-switchd'
         switch_pid=
         ;;
     start-switch) machine_start_switch ;;
@@ -163,7 +165,7 @@ machine_kernel_messages() {
     [ ! -f "$log/$1.console" ] || sed '1,/vm: ready after/d' "$log/$1.console"
 }
 
-# NAME: why the guest cannot have run the command.
+# NAME: print the reason for which the guest did not run the command.
 machine_failed() {
     if [ -s "$run/share/$1.error" ]; then
         cat "$run/share/$1.error" >&2
@@ -174,7 +176,7 @@ machine_failed() {
     tail -n 20 "$log/$1.console" >&2 || true
 }
 
-# All of it. Exits with the status of the command.
+# Run the guests. Exits with the status of the command.
 machine_run() {
     local i name verb running ready=0 status=0 output_pids=() switch_pid='' begin=$SECONDS
 
@@ -208,7 +210,7 @@ machine_run() {
         *) machine_request "$name" "$verb" ;;
         esac
     done
-    # Their writers have ended.
+    # The rest of the output; its writers have ended.
     if [ "$guests" -eq 1 ] || $each; then
         wait "${output_pids[@]}"
     else

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What contrib/vm needs of Debian: QEMU, kernels, busybox. They are unpacked below a directory of the
-# build and never installed. Source it after contrib/apt-private.sh, with $downloads set to that
+# Debian packages for contrib/vm: QEMU, kernels, busybox. They are unpacked below a directory of the
+# build and never installed. Source this file after contrib/apt-private.sh, with $downloads set to that
 # directory.
 # shellcheck disable=SC2154 # $downloads
 
@@ -10,7 +10,7 @@ guest_qemu_suites='trixie trixie-backports'
 
 # The modules with which a guest reaches the files of the host, its network, and contrib/vm.
 guest_modules='virtio_pci virtio_net virtio_console 9pnet_virtio 9p overlay'
-# Where those and the modules that they need are in the package.
+# Files of the package with these modules, and with the modules that they need.
 guest_module_files='*/virtio*.ko* */9p*.ko* */netfs.ko* */fscache.ko* */overlay.ko* *failover.ko*
     */dimlib.ko* */modules.builtin'
 

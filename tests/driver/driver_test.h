@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the Linux driver, in a virtual machine: open files, memberships, and what they hold.
- */
+/* Helpers for tests of the Linux driver in a virtual machine: files, groups, memberships and
+ * mappings. */
 #ifndef GBA_TESTS_DRIVER_TEST_H
 #define GBA_TESTS_DRIVER_TEST_H
 
@@ -191,7 +191,7 @@ static inline uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Whether the flag reaches a round. Gives up after 20 s, only so that a failure ends. */
+/* Whether the flag reaches a round. Returns 0 after 20 s, so that a failed test ends. */
 static inline int released(const struct test_member *m, uint32_t sequence)
 {
     uint64_t end = now_ns() + 20000000000u;
@@ -202,7 +202,7 @@ static inline int released(const struct test_member *m, uint32_t sequence)
     return 1;
 }
 
-/* The reason why a membership was revoked; 0 after 20 s without. */
+/* The reason for which a membership was revoked; 0 if it is not revoked within 20 s. */
 static inline uint32_t revoked(const struct test_member *m)
 {
     uint64_t end = now_ns() + 20000000000u;
@@ -212,8 +212,8 @@ static inline uint32_t revoked(const struct test_member *m)
     return m->slot->revoked;
 }
 
-/* Run a function in a child; returns what waitpid reports. Asserts of the child do not reach the
- * parent: the function returns a number instead. */
+/* Run a function in a child. Returns the status from waitpid. An assert in the child does not fail
+ * the parent, so the function returns a number instead. */
 static inline int in_child(int (*function)(void *), void *argument)
 {
     int status = 0;

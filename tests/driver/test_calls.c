@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of the driver: each field wrong with all others right, and what a failed call leaves.
- */
+/* The calls of the driver: each field invalid while all others are valid, and the effects of failed
+ * calls. */
 #define _GNU_SOURCE
 #include "tests/driver/driver_test.h"
 
-/* Every call with an argument that is valid but for what the test changes. The group and member do
- * not exist, so that a valid argument is ESTALE, except QUERY and ALLOC. */
+/* Every call with an argument that is valid except for the field that the test changes. The group
+ * and member do not exist, so a valid argument is ESTALE, except for QUERY and ALLOC. */
 static const struct {
     unsigned long number;
     uint32_t size;
@@ -76,7 +76,7 @@ static void test_numbers(void **state)
     assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 255), old), ENOTTY);
     assert_int_equal(call(file, _IOWR(GBA_IOC_MAGIC, 0, uint32_t), old), ENOTTY);
     assert_int_equal(call(file, _IOWR(0xBA, 1, char[48]), old), ENOTTY);
-    /* A library of version 2 learns which version the driver has. */
+    /* A library of version 2 receives the version of the driver. */
     assert_int_equal(call(file, _IOWR(0xBA, 0, char[136]), old), 0);
     assert_int_equal(old[2], GBA_ABI_VERSION);
     assert_int_equal(old[3] >> 16, GBA_REGS_MAJOR);
@@ -153,7 +153,7 @@ static void test_alloc_and_free(void **state)
     assert_int_equal(call(file, GBA_IOC_ALLOC, &bad), EDQUOT);
     bad.job = 8;
     assert_int_equal(call(file, GBA_IOC_ALLOC, &bad), 0);
-    close(file); /* gives up both */
+    close(file); /* frees both */
     assert_int_equal(query_device(other, 0).groups_free, groups);
     close(other);
 }

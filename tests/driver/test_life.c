@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends: of processes, of the device and of the driver, and doorbells that are used while they are
- * revoked. GBA_TEST_CYCLES: how often (default 300). GBA_TEST_MODULE: the module, to load it again.
+ * Ends of processes, of the device and of the driver, and the revocation of a doorbell in use.
+ * GBA_TEST_CYCLES: number of cycles (default 300). GBA_TEST_MODULE: the module file, for reloading.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -37,7 +37,7 @@ static void test_DRV_10_a_killed_member(void **state)
     assert_int_equal(poll(&poll_file, 1, 20000), 1);
     assert_int_equal(read(file, &event, sizeof event), sizeof event);
     assert_int_equal(event.events, GBA_EVENT_DIED);
-    assert_int_equal(wait_for(&m, 1, 0, &events), ETIMEDOUT); /* taken once */
+    assert_int_equal(wait_for(&m, 1, 0, &events), ETIMEDOUT); /* delivered once */
     assert_int_equal(configure(&m, 0), EAGAIN);
     assert_int_equal(leave(&m), 0);
     assert_int_equal(groups_free(), groups);
@@ -61,7 +61,7 @@ static void *storm(void *argument)
     return NULL;
 }
 
-/* Until the thread has made another store. */
+/* Wait until the thread has made another store. */
 static void await_store(uint64_t *stores)
 {
     uint64_t before = __atomic_load_n(stores, __ATOMIC_RELAXED);
@@ -70,8 +70,8 @@ static void await_store(uint64_t *stores)
         sched_yield();
 }
 
-/* The group of each cycle goes to another owner who expects just the arrival that the thread
- * stores: one store after LEAVE that reaches the device completes a round of that owner. */
+/* In each cycle the group gets a new owner, which expects just the arrival that the thread stores.
+ * A store after LEAVE that reached the device would complete a round of that owner. */
 static void test_DRV_16_revoked_while_it_is_used(void **state)
 {
     const char *number = getenv("GBA_TEST_CYCLES");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mappings: what mmap refuses, and what happens to a mapping in fork, exec, mremap, mprotect, and
- * in whatever order mapping, membership and file end.
+ * Mappings: arguments that mmap refuses, the effects of fork, exec, mremap and mprotect, and all
+ * orders in which mapping, membership and file end.
  */
 #define _GNU_SOURCE
 #include "tests/driver/driver_test.h"
@@ -27,7 +27,7 @@ static int store(volatile uint64_t *bell, uint64_t value)
     return number;
 }
 
-/* A group of one member in an own file. */
+/* A group of one member, in a file of its own. */
 static struct test_member one_member(uint32_t sequence)
 {
     int file = open_device();
@@ -59,7 +59,7 @@ static void test_DRV_9_mmap_refuses(void **state)
     (void)state;
     assert_int_equal(call(file, GBA_IOC_JOIN, &join), 0);
     assert_int_equal(try_map(file, PAGE, PROT_WRITE, MAP_SHARED, 0), EINVAL);
-    for (uint64_t offset = PAGE; offset < 64 * PAGE; offset += PAGE) /* no offset but these two */
+    for (uint64_t offset = PAGE; offset < 64 * PAGE; offset += PAGE) /* all other offsets */
         if (offset != join.doorbell_offset && offset != join.flag_offset)
             assert_int_equal(try_map(file, PAGE, PROT_WRITE, MAP_SHARED, offset), EINVAL);
     assert_int_equal(try_map(file, PAGE, rw, MAP_SHARED, 0x100000000), EINVAL);
@@ -193,7 +193,7 @@ static int use_in_child(void *argument)
         return 5;
     if (0 != call(m->file, GBA_IOC_QUERY, &query))
         return 6;
-    return 0 == close(m->file) ? 0 : 7; /* does not end what the parent holds */
+    return 0 == close(m->file) ? 0 : 7; /* does not end the membership of the parent */
 }
 
 static void test_fork(void **state)
@@ -210,7 +210,8 @@ static void test_fork(void **state)
     close(m.file);
 }
 
-/* A child that opened before, and gets the descriptor of the parent, has no more rights. */
+/* A child with the descriptor of the parent cannot use it. The membership ends when the parent
+ * closes its own. */
 static void test_passed_descriptor(void **state)
 {
     struct test_member m = one_member(0);
@@ -219,7 +220,7 @@ static void test_passed_descriptor(void **state)
     (void)state;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), m.file);
     assert_int_equal(in_child(use_in_child, &m), 0);
-    /* The owner closes; the receiver still has the descriptor: the membership ends nevertheless. */
+    /* The owner closes its descriptor while the child still has one. */
     {
         int pipe_end[2], status;
         pid_t child;
@@ -271,7 +272,7 @@ static void test_DRV_10_exec_ends_the_memberships(void **state)
 
         if (0 == child)
             _exit(join_and_exec(&exec_case));
-        /* It comes while the new program still runs. */
+        /* The event comes while the new program still runs. */
         assert_int_equal(wait_for(&m, 1, 20000000000u, &events), 0);
         assert_int_equal(events, GBA_EVENT_DIED);
         assert_int_equal(waitpid(child, NULL, WNOHANG), 0);

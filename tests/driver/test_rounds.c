@@ -170,7 +170,7 @@ static void test_DRV_18_notify_and_poll(void **state)
         for (uint32_t k = 0; k < MEMBERS - 1; k++)
             arrive(&m[k], round);
         if (round % 2)
-            notify(&m[1], round); /* before, and else after the round is complete */
+            notify(&m[1], round); /* before the round is complete; in even rounds after */
         arrive(&m[MEMBERS - 1], round);
         if (round % 2 == 0)
             notify(&m[1], round);
@@ -200,7 +200,7 @@ static void test_DRV_8_an_error_is_an_event(void **state)
     disband(m);
 }
 
-/* A team that hardly uses its group loses it. */
+/* A group with a low barrier rate is taken back. */
 static void test_DRV_14_a_group_is_taken_back(void **state)
 {
     int file = open_device();
