@@ -31,7 +31,7 @@ static void ibarrier(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Open MPI 4.1 has it as an extension. */
+/* Open MPI 4.1 has persistent barriers as an extension. */
 static bool persistent_init(void)
 {
 #if OMPI_MAJOR_VERSION >= 5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * gba_perf_shmem: the barriers of OpenSHMEM among all PEs. Open MPI completes the puts of a PE
- * before each of them (shmem_quiet), whatever comes after it; `quiet` is that part by itself, with
- * nothing to complete. `sync` is shmem_sync on the active set of all PEs.
+ * before each barrier (shmem_quiet). `quiet` measures that part alone, with no put to complete.
+ * `sync` is shmem_sync on the active set of all PEs.
  */
 #include <shmem.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far the clock of a rank is from that of rank 0. A round trip: this rank reads its clock,
- * sends, gets rank 0's reading, and reads its clock again. Rank 0 has read its clock at some moment
- * between the two, so the middle of both is off by half of the round trip at most. The shortest of
- * many round trips gives the least error.
+ * The offset of a rank's clock from that of rank 0. In a round trip this rank reads its clock,
+ * sends a message, receives rank 0's reading, and reads its clock again. Rank 0 has read its clock
+ * between the two readings, so the error of their mean is half of the round trip at most. The
+ * shortest of many round trips gives the smallest error.
  */
 #include "contrib/perf/measure.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The floor: what a barrier on one host takes at least, by the shortest loops there are. Two ranks
- * with a processor each exchange two flags; all others count up a central counter, and yield while
- * they wait if there are more ranks than processors. The ranks are those whose barriers are
- * measured, so the size of MPI processes, which costs at each switch, is in both figures.
+ * The floor: the minimum time of a barrier on one host, measured with the shortest possible loops.
+ * Two ranks with a processor each exchange two flags. More ranks increment a central counter, and
+ * yield while they wait if there are more ranks than processors. The loops run in the measured MPI
+ * processes, so both figures include the cost of switching between processes of that size.
  */
 #include <sched.h>
 
 #include "contrib/perf/measure.h"
 #include "gba/base/order.h"
 
-/* Lines of their own, two lines apart. */
+/* Each word has a cache line of its own, two lines apart. */
 struct floor_words {
     _Alignas(128) gba_word_t flag[2][16];
     _Alignas(128) gba_word_t arrived;

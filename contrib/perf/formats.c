@@ -56,7 +56,7 @@ static void put_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* The notes of one kind as an object of texts. */
+/* The notes of one kind, as a JSON object of strings. */
 static void put_notes(const struct perf_report *report, const char *kind, FILE *file)
 {
     const char *separator = "";
@@ -95,7 +95,7 @@ static void put_histogram(const struct perf_histogram *histogram, FILE *file)
 
     fputc('[', file);
     for (uint32_t i = 0; i < PERF_BUCKETS; i++) {
-        uint64_t bound = i == PERF_LAST_BUCKET ? histogram->most + 1 : perf_bucket_low(i + 1);
+        uint64_t bound = i == PERF_LAST_BUCKET ? histogram->max + 1 : perf_bucket_low(i + 1);
 
         if (histogram->buckets[i] == 0)
             continue;

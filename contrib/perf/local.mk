@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# gba_perf: a script, two programs that measure, and one that reports. Users run the script alone.
+# gba_perf: a script, two programs that measure, and one that reports. Users run only the script.
 GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
 	contrib/perf/main.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/measure.c \
 	contrib/perf/slices.c contrib/perf/overlap.c

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A measuring program of gba_perf: options, the job, one call after the other. */
+/* The main function of the measuring programs of gba_perf: reads options, and measures each
+ * call. */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static const char usage[] =
     "  --samples N      calls that are timed one by one, 0 to 1000000 (1000)\n"
     "  --warmup N       calls before the first batch, 1 to 1000000 (1000)\n"
     "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n"
-    "  --late RANK      which one, from 0 on; -1: a random one (-1)\n";
+    "  --late RANK      the rank that is late, from 0 on; -1: a random rank (-1)\n";
 
 _Noreturn void perf_fail(const char *format, ...)
 {
@@ -115,18 +116,18 @@ static const struct perf_call *call_find(const char *name)
 /* The shortest time between two readings of the clock. */
 static int64_t timer_cost(void)
 {
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
 
     for (int i = 0; i < 1000; i++) {
         int64_t before = perf_now(), cost = perf_now() - before;
 
-        if (cost < least)
-            least = cost;
+        if (cost < min)
+            min = cost;
     }
-    return least;
+    return min;
 }
 
-/* Hosts are told apart by who can share memory, as Open MPI does. */
+/* Ranks that can share memory are on the same host, as for Open MPI. */
 static void job_init(void)
 {
     char name[PERF_HOST_BYTES] = "";
@@ -170,7 +171,7 @@ int main(int argc, char **argv)
         const struct perf_call *call = call_find(part);
 
         if (call == NULL)
-            perf_fail("--calls %s: there is no call %s", call_list, part);
+            perf_fail("--calls %s: unknown call %s", call_list, part);
         perf_measure(call);
     }
     free(name);

@@ -2,9 +2,9 @@
 /*
  * The measurement of one call: warm-up, batches, and barriers that are timed one by one.
  *
- * A batch is a row of calls without a reading of the clock in between; its time is that of the
+ * A batch is a series of calls without a reading of the clock between them. Its time is that of the
  * slowest rank. Batches of the floor and of the call take turns, because the load of a machine
- * changes. A batch has as many calls on all ranks.
+ * changes. All ranks make the same number of calls in a batch.
  */
 #include "contrib/perf/measure.h"
 
@@ -17,7 +17,7 @@
 
 static void (*delayed_run)(void);
 
-/* The same numbers on all ranks: splitmix64. */
+/* Random numbers, the same on all ranks (splitmix64). */
 static uint64_t shared_random(void)
 {
     static uint64_t state;
@@ -53,7 +53,7 @@ double perf_batch(void (*run)(void), uint32_t count)
 {
     int64_t began;
 
-    /* Twice: the ranks leave the first one at different times. */
+    /* Two barriers, because the ranks leave the first one at different times. */
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     began = perf_now();
@@ -77,7 +77,7 @@ double perf_print_series(const char *name, const char *call, double *series, uin
     return median;
 }
 
-/* How many calls make a batch, the same on all ranks. */
+/* The number of calls in a batch, the same on all ranks. */
 static uint32_t batch_count(void (*run)(void))
 {
     double once = perf_largest(perf_batch(run, WARMUP_MIN)), count;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The options of gba_perf. Every mistake is one line: the option, the value, what is allowed.
+# The options of gba_perf. An invalid option prints one line: the option, the value, the allowed values.
 # shellcheck disable=SC2034 # used in runs.sh
 
 mpi_calls='barrier ibarrier persistent dup dup_barrier'
@@ -47,7 +47,7 @@ add_setting() {
         refuse --set "$1=$2" 'NAME=OPTIONS, where NAME is 1 to 31 letters, digits, "_", "." and "-"'
         ;;
     esac
-    [ -z "${settings[$1]+set}" ] || refuse --set "$1=$2" "one setting of each name, and there is $1"
+    [ -z "${settings[$1]+set}" ] || refuse --set "$1=$2" "each name once; there is a setting $1"
     case $2 in
     *$'\n'*) refuse --set "$1=$2" 'options on one line' ;;
     esac
@@ -127,7 +127,7 @@ options_read() {
             [ $# -ge 2 ] || refuse "$option" '' 'a value'
             shift
             ;;
-        *) status=2 die "$option: there is no such option; see gba_perf --help" ;;
+        *) status=2 die "$option: unknown option; see gba_perf --help" ;;
         esac
         case $option in
         --np) np=$value ;;
@@ -164,7 +164,7 @@ options_read() {
     check_output
 }
 
-# The rank that is late is in every job.
+# Check that the late rank is in every job.
 check_late() {
     local count
     local -a list

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much of a nonblocking barrier is left for computation, as the usual benchmarks of nonblocking
- * collectives define it: `pure` is start and wait with nothing between them, `work` a computation
- * of that length by itself, `overall` both, the computation between start and wait.
+ * The overlap of a nonblocking barrier with computation, as the usual benchmarks of nonblocking
+ * collectives define it. `pure` is the time of start and wait without computation, `work` that of a
+ * computation of the same length alone, `overall` that of start, computation and wait.
  *
  *   overlap = 100 * max(0, min(1, (pure + work - overall) / min(pure, work)))
  *
- * once with the computation in one piece, without any call of MPI (overlap), and once with MPI_Test
- * between eight pieces of it (overlap_test).
+ * It is measured with the computation in one piece, without a call of MPI (overlap), and with
+ * MPI_Test between eight pieces (overlap_test).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void run_overall(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Percent; the time of all of it in *overall, ns. */
+/* Returns the overlap in percent. *overall: in ns. */
 static double overlap(uint32_t count, double turn_ns, int parts, double *overall)
 {
     double pure = perf_largest(perf_batch(run_pure, count)), work, part;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The plot of gba_perf, an SVG file on standard output. `directory` has the files latency, distribution and
-# skew of gba_perf_report; `count` is the number of settings,
-# `call` what was called.
+# skew of gba_perf_report; `count` is the number of settings, `call` the name of the call.
 set terminal svg size 1000,1200 enhanced font "sans,13" background rgb "white"
 set multiplot layout 3,1
 set key outside right top noenhanced

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data of the plot, for plot.gp. Each setting is a block of lines with its name first, and two
- * empty lines after it, as gnuplot takes apart what it calls indices.
+ * The data of the plot, for plot.gp. Each setting is a block: a line with its name, the data, and
+ * two empty lines, which separate the indices of gnuplot.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 typedef void block_t(const struct perf_report *report, const char *setting, const char *call,
                      FILE *file);
 
-/* The largest number of ranks of the call, whose distribution is shown. */
+/* The cell with the largest number of ranks of the call. Its distribution is drawn. */
 static const struct perf_cell *largest(const struct perf_report *report, const char *setting,
                                        const char *call)
 {
@@ -44,7 +44,7 @@ static void latency(const struct perf_report *report, const char *setting, const
     }
 }
 
-/* NS PART: the part of the samples that are longer. */
+/* NS PART: the part of the samples that took longer. */
 static void distribution(const struct perf_report *report, const char *setting, const char *call,
                          FILE *file)
 {
@@ -110,7 +110,7 @@ static bool write_file(const struct perf_report *report, const char *directory, 
 bool perf_write_plot(const struct perf_report *report, const char *directory)
 {
     if (report->cell_count == 0) {
-        fprintf(stderr, "gba_perf_report: nothing was measured\n");
+        fprintf(stderr, "gba_perf_report: the records have no measurement\n");
         return false;
     }
     return write_file(report, directory, "latency", latency) &&

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records, a line each. gba_perf writes those about the whole and one before each run; the
- * measuring programs print the others.
+ * The reader of records. A record is a line. gba_perf writes the notes, and "run" before each run;
+ * the measuring programs print the other records.
  *
  *   command|machine|setting|path|busy KEY TEXT     notes
  *   base SETTING
- *   run RANKS SETTING PAIR            the following are of this run, until the next one
+ *   run RANKS SETTING PAIR            the following records are of this run
  *   perf 1                            the version of these records
  *   job RANKS HOSTS TIMER_NS
  *   batch CALL NS...                  the times of the batches of a call
- *   floor CALL NS...                  and of the floor between them
+ *   floor CALL NS...                  the times of the batches of the floor
  *   figure CALL NAME VALUE
- *   histogram CALL KIND LEAST MOST BUCKET:COUNT...
- *   last CALL entry|exit RANK HOST PART     for some ranks: the part of the slices in which it was
- * last late CALL SLICES OF clock CALL OFFSET_NS ERROR_NS missing CALL                      this
- * Open MPI does not have the call end
+ *   histogram CALL KIND MIN MAX BUCKET:COUNT...
+ *   last CALL entry|exit RANK HOST PART   the part of the slices in which the rank was last
+ *   late CALL SLICES OF               slices that began before all ranks had arrived
+ *   clock CALL OFFSET_NS ERROR_NS
+ *   missing CALL                      this Open MPI does not have the call
+ *   end
  */
 #include "contrib/perf/records.h"
 
@@ -23,10 +25,10 @@
 #include <string.h>
 
 const char *const perf_kind_names[PERF_KINDS] = {"sample", "completion", "entry_skew", "exit_skew"};
-/* As the measuring programs name them. */
+/* The names of the kinds in records. */
 static const char *const record_kinds[PERF_KINDS] = {"sample", "completion", "entry", "exit"};
 
-/* What is being read. */
+/* The state of reading records. */
 struct reader {
     struct perf_report *report;
     char *rest; /* of the line */
@@ -62,7 +64,7 @@ static bool copy(char *to, const char *from)
     return true;
 }
 
-/* Room for one object more at the end of an array; NULL if there is no memory. */
+/* Room for one more object at the end of an array; NULL: out of memory. */
 static void *grow(void *array, size_t *count, size_t bytes)
 {
     char **objects = array;
@@ -94,7 +96,7 @@ const struct perf_cell *perf_report_find(const struct perf_report *report, uint3
     return cell_find(report, ranks, call, setting);
 }
 
-/* The cell of the call that the line names, in the run; NULL if that cannot be. */
+/* The cell of the call that the line names, in the current run; NULL: invalid, or out of memory. */
 static struct perf_cell *cell_get(struct reader *r)
 {
     char call[PERF_NAME_BYTES];
@@ -217,17 +219,17 @@ static bool read_histogram(struct reader *r)
     struct perf_cell *cell = cell_get(r);
     const char *name = word(r), *text;
     unsigned long long count;
-    double least, most;
+    double min, max;
     unsigned int bucket;
     int kind = 0;
 
     while (kind < PERF_KINDS && strcmp(name, record_kinds[kind]) != 0)
         kind++;
-    if (cell == NULL || kind == PERF_KINDS || !number(r, &least) || !number(r, &most))
+    if (cell == NULL || kind == PERF_KINDS || !number(r, &min) || !number(r, &max))
         return false;
     perf_histogram_init(&one);
-    one.least = (uint64_t)least;
-    one.most = (uint64_t)most;
+    one.min = (uint64_t)min;
+    one.max = (uint64_t)max;
     while (*(text = word(r)) != 0) {
         if (sscanf(text, "%u:%llu", &bucket, &count) != 2 || bucket >= PERF_BUCKETS)
             return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gba_perf has measured, from the records that it and its measuring programs print, and what
- * follows from them: a row of figures for each number of ranks, call and setting.
+ * The results of gba_perf, from the records that gba_perf and its measuring programs print, and a
+ * row of figures for each number of ranks, call and setting.
  */
 #ifndef CONTRIB_PERF_RECORDS_H
 #define CONTRIB_PERF_RECORDS_H
@@ -21,7 +21,7 @@ extern const char *const perf_kind_names[PERF_KINDS];
 
 #define PERF_PERCENTILES 5
 extern const uint32_t
-    perf_percentiles[PERF_PERCENTILES]; /* as perf_histogram_percentile takes them */
+    perf_percentiles[PERF_PERCENTILES]; /* in the unit of perf_histogram_percentile */
 extern const char *const perf_percentile_names[PERF_PERCENTILES];
 
 /* One run of a measuring program. NAN: not measured. */
@@ -51,7 +51,7 @@ struct perf_cell {
     double clock_offset, clock_error, timer; /* ns, the largest of all runs */
 };
 
-/* A line of text about the whole: "machine KEY TEXT", "setting NAME TEXT" and so on. */
+/* A line of text about the measurement: "machine KEY TEXT", "setting NAME TEXT" and so on. */
 struct perf_note {
     char kind[16], key[PERF_NAME_BYTES];
     char *text;
@@ -62,14 +62,13 @@ struct perf_report {
     size_t cell_count;
     struct perf_note *notes;
     size_t note_count;
-    char base[PERF_NAME_BYTES]; /* the setting that the others are compared with */
+    char base[PERF_NAME_BYTES]; /* the setting with which all settings are compared */
 };
 
-/* The figures of a row, in the order of the columns of a CSV file. NAN: there is none. Times are in
- * ns; parts of PERF_PERCENTILES follow the four that name them. */
+/* The figures of a row, in the order of the columns of a CSV file. NAN: none. Times are in ns. */
 enum perf_field {
     PERF_RUNS,
-    PERF_LEAST,
+    PERF_MIN,
     PERF_MEDIAN,
     PERF_MEDIAN_LOW,
     PERF_MEDIAN_HIGH,
@@ -77,7 +76,7 @@ enum perf_field {
     PERF_RATIO,
     PERF_RATIO_LOW,
     PERF_RATIO_HIGH,
-    PERF_RATIO_LEAST,
+    PERF_RATIO_MIN,
     PERF_FLOOR,
     PERF_FLOOR_RATIO,
     PERF_SPREAD,
@@ -89,7 +88,7 @@ enum perf_field {
     PERF_TIMER,
     PERF_LAST_ENTRY_PART,
     PERF_LAST_EXIT_PART,
-    PERF_FIRST_PERCENTILE, /* of each kind: samples, least, the percentiles, most */
+    PERF_FIRST_PERCENTILE, /* of each kind: samples, min, the percentiles, max */
 };
 #define PERF_KIND_FIELDS (PERF_PERCENTILES + 3)
 #define PERF_FIELDS      (PERF_FIRST_PERCENTILE + PERF_KINDS * PERF_KIND_FIELDS)
@@ -102,7 +101,7 @@ struct perf_row {
     const struct perf_last *last[2]; /* NULL: no samples */
 };
 
-/* Read records. Returns false after a message on stderr: a line that is no record, or no memory. */
+/* Read records. Returns false (message on stderr): a line is not a record, or out of memory. */
 bool perf_report_read(struct perf_report *report, FILE *file);
 void perf_report_free(struct perf_report *report);
 
@@ -110,7 +109,7 @@ void perf_report_free(struct perf_report *report);
 const struct perf_cell *perf_report_find(const struct perf_report *report, uint32_t ranks,
                                          const char *call, const char *setting);
 
-/* What follows from a cell and the cell of the base. Ratios are those of runs of the same pair. */
+/* Compute the figures of a cell, with ratios to the runs of the same pairs of the base. */
 void perf_row_init(struct perf_row *row, const struct perf_report *report,
                    const struct perf_cell *cell);
 
@@ -120,12 +119,12 @@ void perf_field_name(uint32_t field, char *text, size_t size);
 /* The text of the note "KIND KEY", or "" if there is none. */
 const char *perf_note(const struct perf_report *report, const char *kind, const char *key);
 
-/* A cell whose equal runs differ too much for its figures to mean anything: the third quartile of
- * the medians is this many times the first. */
+/* The figures of a cell are meaningless if the third quartile of the medians of its runs is at
+ * least this many times the first quartile. */
 #define PERF_SPREAD_BAD 1.5
 
-/* The formats. The last one writes the files latency, distribution and skew into a directory and
- * returns false after a message if it cannot. */
+/* Write a report in one of the formats. perf_write_plot writes the files latency, distribution and
+ * skew into a directory, and returns false (message on stderr) if that fails. */
 void perf_write_table(const struct perf_report *report, FILE *file);
 void perf_write_csv(const struct perf_report *report, FILE *file);
 void perf_write_json(const struct perf_report *report, FILE *file);

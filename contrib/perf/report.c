@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba_perf_report: records on standard input, a report on standard output. */
+/* gba_perf_report: reads records on standard input, prints a report on standard output. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: gba_perf_report table|csv|json <RECORDS\n"
     "       gba_perf_report plot DIRECTORY <RECORDS\n"
-    "Prints what gba_perf has measured, or writes the data of its plot into files of DIRECTORY.\n"
+    "Prints the results of gba_perf, or writes the data of its plot into files of DIRECTORY.\n"
     "gba_perf(1) runs this program.\n";
 
 int main(int argc, char **argv)

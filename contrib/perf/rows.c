@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The figures that follow from the runs. The median of a run's batches is its figure. Runs are
- * what is independent, not the batches or barriers of one run: so the intervals are those of runs.
+ * The figures of a row, from its runs. The figure of a run is the median of its batches. Intervals
+ * are computed from runs, because the batches or barriers of one run are not independent.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ const char *const perf_percentile_names[PERF_PERCENTILES] = {"p50", "p90", "p99"
 
 static const char *const names[PERF_FIRST_PERCENTILE] = {
     "runs",
-    "least",
+    "min",
     "median",
     "median_low",
     "median_high",
@@ -22,7 +22,7 @@ static const char *const names[PERF_FIRST_PERCENTILE] = {
     "ratio",
     "ratio_low",
     "ratio_high",
-    "ratio_least",
+    "ratio_min",
     "floor",
     "floor_ratio",
     "spread",
@@ -46,15 +46,15 @@ void perf_field_name(uint32_t field, char *text, size_t size)
     else
         (void)snprintf(text, size, "%s_%s", perf_kind_names[kind],
                        part == 0                      ? "count"
-                       : part == 1                    ? "least"
-                       : part == PERF_KIND_FIELDS - 1 ? "most"
+                       : part == 1                    ? "min"
+                       : part == PERF_KIND_FIELDS - 1 ? "max"
                                                       : perf_percentile_names[part - 2]);
 }
 
-/* Values that are numbers, sorted: least, median, and its interval. */
+/* The minimum, the median and its interval of the values that are not NAN. */
 struct summary {
     size_t count;
-    double least, median, low, high, coverage, spread;
+    double min, median, low, high, coverage, spread;
 };
 
 static struct summary summarize(double *values, size_t count)
@@ -68,11 +68,11 @@ static struct summary summarize(double *values, size_t count)
     if (s.count == 0)
         return s;
     s.median = perf_median(values, s.count);
-    s.least = values[0];
+    s.min = values[0];
     perf_median_interval(s.count, PERF_LEVEL, &low, &high, &s.coverage);
     s.low = values[low - 1];
     s.high = values[high - 1];
-    /* Third quartile by first. */
+    /* The third quartile divided by the first. */
     low = (s.count + 3) / 4;
     s.spread = values[s.count - low] / values[low - 1];
     return s;
@@ -113,7 +113,7 @@ static void add_runs(struct perf_row *row, const struct perf_cell *cell,
         medians[i] = cell->runs[i].median;
     s = summarize(medians, cell->run_count);
     row->fields[PERF_RUNS] = (double)s.count;
-    row->fields[PERF_LEAST] = s.least;
+    row->fields[PERF_MIN] = s.min;
     row->fields[PERF_MEDIAN] = s.median;
     row->fields[PERF_MEDIAN_LOW] = s.low;
     row->fields[PERF_MEDIAN_HIGH] = s.high;
@@ -122,8 +122,8 @@ static void add_runs(struct perf_row *row, const struct perf_cell *cell,
     compare(row, cell, base);
     for (size_t i = 0; base != NULL && i < base->run_count; i++)
         others[i] = base->runs[i].median;
-    row->fields[PERF_RATIO_LEAST] =
-        s.least / summarize(others, base != NULL ? base->run_count : 0).least;
+    row->fields[PERF_RATIO_MIN] =
+        s.min / summarize(others, base != NULL ? base->run_count : 0).min;
     for (size_t i = 0; i < cell->run_count; i++)
         others[i] = cell->runs[i].floor;
     row->fields[PERF_FLOOR] = summarize(others, cell->run_count).median;
@@ -157,8 +157,8 @@ static void add_histogram(struct perf_row *row, const struct perf_cell *cell, ui
     fields[0] = (double)h->count;
     if (h->count == 0)
         return;
-    fields[1] = (double)h->least;
-    fields[PERF_KIND_FIELDS - 1] = (double)h->most;
+    fields[1] = (double)h->min;
+    fields[PERF_KIND_FIELDS - 1] = (double)h->max;
     for (int i = 0; i < PERF_PERCENTILES; i++)
         (void)perf_histogram_percentile(h, perf_percentiles[i], &fields[2 + i]);
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The runs of gba_perf. What is recorded is explained in contrib/perf/records.c of the sources.
+# The runs of gba_perf. contrib/perf/records.c of the sources explains the records.
 # shellcheck disable=SC2154 # set in options.sh and gba_perf
 
 # --- Whether the machine is too busy to measure
 
-runnable=0 # processes besides this script, summed over all looks
+runnable=0 # processes besides this script, summed over all samples
 looks=0
-# Between two runs nothing of this script runs, so every runnable process belongs to other work.
+# Between two runs this script has no other process, so every other runnable process is other work.
 look_for_others() {
     local running
     read -r _ _ _ running _ </proc/loadavg || return 0
@@ -15,13 +15,13 @@ look_for_others() {
     looks=$((looks + 1))
 }
 
-# Time of all CPUs, and the time that the hypervisor gave to others, in ticks.
+# Time of all CPUs, and the time that the hypervisor gave to other machines, in ticks.
 cpu_ticks() {
     awk '$1 == "cpu" { for (i = 2; i <= 9; i++) sum += $i; print sum, $9 + 0 }' /proc/stat
 }
 
-# BEFORE (cpu_ticks): a record for each reason to distrust the figures. gba_perf_report adds another
-# one: equal runs that differ.
+# BEFORE (cpu_ticks): a record for each reason for which the figures are meaningless. gba_perf_report adds
+# another reason: equal runs that differ.
 busy_records() {
     awk -v runnable="$runnable" -v looks="$looks" -v cores="$cores" 'BEGIN {
         mean = looks > 0 ? runnable / looks : 0
@@ -32,7 +32,7 @@ busy_records() {
             100 * ($4 - $2) / ($3 - $1) }'
 }
 
-# --- What is measured, and where
+# --- The machine and the settings
 
 # Cores, not threads of a core: a rank that shares a core with another one is slower.
 count_cores() {
@@ -40,7 +40,7 @@ count_cores() {
     [ "$cores" -ge 1 ] && [ "$cores" -le "$(nproc)" ] || cores=$(nproc)
 }
 
-# ARGUMENT...: the records about the whole.
+# ARGUMENT...: the notes about the measurement.
 describe() {
     local name
     count_cores
@@ -62,7 +62,7 @@ describe() {
     printf 'base %s\n' "$base"
 }
 
-# WORD...: the same words, the first N of them put last, so that no setting is always first.
+# N WORD...: the same words, with the first N moved to the end, so that no setting is always first.
 rotate() {
     local n=$1
     shift
@@ -80,12 +80,12 @@ stop_job() {
 
 terminal=false
 [ ! -t 2 ] || terminal=true
-# TEXT: replaces the last such line.
+# TEXT: show the progress; replaces the previous line.
 progress() {
     ! $terminal || printf '\r\033[K%s' "$*" >&2
 }
 
-# RANKS: how the launcher places so many, as the array `placed`, and the environment for it.
+# RANKS: set the launcher's options for the placement, in the array `placed`, and the environment.
 place() {
     unset OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy PRTE_MCA_mapby
     if [ -n "$launch" ]; then
@@ -99,7 +99,7 @@ place() {
     fi
 }
 
-# RANKS SETTING: start the program; its output goes to $work/out and $work/log. Fails as it does.
+# RANKS SETTING: start the program; its output goes to $work/out and $work/log. Exits with its status.
 start() {
     local launcher=$mpirun program=$programs/gba_perf_mpi late_rank=$late
     local -a options placed
@@ -108,12 +108,12 @@ start() {
     [ "$late" != random ] || late_rank=-1
     if $shmem; then
         launcher=$oshrun program=$programs/gba_perf_shmem
-        # Open MPI 4.1.4 without the plugin crashes in shmem_finalize with these hooks, which play no part
-        # in a barrier.
+        # Open MPI 4.1.4 without the plugin crashes in shmem_finalize with these hooks. Barriers do not use
+        # them.
         export OMPI_MCA_opal_common_ucx_opal_mem_hooks=${OMPI_MCA_opal_common_ucx_opal_mem_hooks-0}
     fi
     case $calls in
-    *dup*) ;; # a line for each communicator
+    *dup*) ;; # the plugin would print a line for each communicator
     *)
         export OMPI_MCA_coll_gba_barrier_verbose=${OMPI_MCA_coll_gba_barrier_verbose-1}
         export OMPI_MCA_scoll_gba_verbose=${OMPI_MCA_scoll_gba_verbose-1}
@@ -124,7 +124,7 @@ start() {
         --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank"
 }
 
-# RANKS SETTING PAIR
+# RANKS SETTING PAIR: one run, and its records.
 run() {
     local code=0
     look_for_others
@@ -138,11 +138,11 @@ run() {
     if [ "$code" -ne 0 ] || ! grep -qx end "$work/out"; then
         progress ''
         tail -n 20 "$work/log" >&2
-        [ "$code" -ne 124 ] || die "setting $2 with $1 ranks: not done after $limit s (--timeout)"
+        [ "$code" -ne 124 ] || die "setting $2 with $1 ranks: not finished after $limit s (--timeout)"
         die "setting $2 with $1 ranks failed, exit status $code: ${settings[$2]}"
     fi
     printf 'run %d %s %d\n' "$1" "$2" "$3" >>"$work/records"
-    # Other programs of the job may have printed, too.
+    # Other programs of the job can have printed other lines.
     grep -E '^(perf|job|batch|floor|figure|histogram|last|late|clock|missing) ' "$work/out" >>"$work/records"
     [ "$3" -ne 0 ] || path_record "$1" "$2" >>"$work/records"
 }
@@ -174,7 +174,7 @@ measure_all() {
     busy_records "$before" >>"$work/records"
 }
 
-# --- What is printed
+# --- The report
 
 report() { # FORMAT [DIRECTORY]
     "$programs/gba_perf_report" "$@" <"$work/records"

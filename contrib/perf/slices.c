@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers that are timed one by one. All ranks wait for the beginning of a time slice on
- * synchronised clocks, then enter; each notes when it entered and when it left. So the ranks do not
- * enter one after the other only because they left the barrier before so.
+ * synchronised clocks, then enter, and each records the times of its entry and exit. Without slices
+ * the skew of an exit would become the skew of the next entry.
  *
- *   sample       from the entry to the exit of one rank; of all ranks
- *   completion   from the last entry to the last exit: what the barrier costs when all are there
+ *   sample       from the entry to the exit of one rank; for all ranks
+ *   completion   from the last entry to the last exit: the cost of the barrier itself
  *   entry        from the first entry to the last one (skew)
  *   exit         from the first exit to the last one (skew)
  *
- * The last three compare clocks. Each printed record of the clocks has the error of that.
+ * The last three compare clocks. The record "clock" has the error of that.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -17,20 +17,20 @@
 
 #include "contrib/perf/measure.h"
 
-/* A time and the rank whose it is in one number, so that MPI_MAX finds both. */
+/* A time and its rank in one number, so that MPI_MAX finds both. */
 #define RANK_BITS 20
-/* Slices for which one beginning is agreed: a rank that lost its processor is late in the rest of
- * them. */
+/* Number of slices after one agreement on a beginning. A rank that loses its processor is late in
+ * the remaining slices. */
 #define BLOCK 25
-/* Ranks that are named in the records as the last to enter or leave. */
+/* Maximum number of ranks in the records of the last to enter or leave. */
 #define LAST_MAX 16
 
 enum kind { SAMPLE, COMPLETION, ENTRY, EXIT, KINDS };
 static const char *const kinds[KINDS] = {"sample", "completion", "entry", "exit"};
 static struct perf_histogram histograms[KINDS];
 
-/* Of each slice, so that the largest of all ranks is what is wanted. In ns since the slice began.
- */
+/* Values of a slice, in ns since the slice began. The largest of all ranks is the result, so values
+ * of first times are negated. */
 enum column { FIRST_ENTRY, LAST_ENTRY, FIRST_EXIT, LAST_EXIT, LATE, COLUMNS };
 
 static int64_t with_rank(int64_t ns)
@@ -60,11 +60,11 @@ static void slice(const struct perf_call *call, int64_t begin, int64_t *column, 
 
 static void add_difference(enum kind kind, int64_t from, int64_t to)
 {
-    /* Two clocks may contradict each other by their errors. */
+    /* The difference can be negative because of the errors of the clocks. */
     perf_histogram_add(&histograms[kind], to > from ? (uint64_t)(to - from) : 0);
 }
 
-/* The ranks that were most often last, the most frequent first; takes apart the counts. */
+/* Print the ranks that were most often last, the most frequent first. Changes the counts. */
 static void print_last(const char *call, const char *what, uint32_t *counts, int64_t samples)
 {
     for (int place = 0; place < LAST_MAX && place < perf_job.size; place++) {
@@ -85,15 +85,15 @@ static void print_histogram(const char *call, enum kind kind)
 {
     const struct perf_histogram *h = &histograms[kind];
 
-    printf("histogram %s %s %llu %llu", call, kinds[kind], (unsigned long long)h->least,
-           (unsigned long long)h->most);
+    printf("histogram %s %s %llu %llu", call, kinds[kind], (unsigned long long)h->min,
+           (unsigned long long)h->max);
     for (uint32_t i = 0; i < PERF_BUCKETS; i++)
         if (h->buckets[i] > 0)
             printf(" %u:%llu", i, (unsigned long long)h->buckets[i]);
     putchar('\n');
 }
 
-/* On rank 0: the histograms of the differences, and all records. */
+/* On rank 0: make the histograms of the differences, and print all records. */
 static void report(const char *call, const int64_t *columns, int64_t samples)
 {
     const int64_t *first_entry = columns + FIRST_ENTRY * samples;
@@ -123,20 +123,20 @@ static void report(const char *call, const int64_t *columns, int64_t samples)
     free(leaves);
 }
 
-/* The samples of all ranks in the histogram of rank 0. */
+/* Add the samples of all ranks to the histogram of rank 0. */
 static void gather_samples(void)
 {
     struct perf_histogram *h = &histograms[SAMPLE];
-    uint64_t least = h->least, most = h->most;
+    uint64_t min = h->min, max = h->max;
 
     MPI_Reduce(perf_job.rank == 0 ? MPI_IN_PLACE : h->buckets, h->buckets, PERF_BUCKETS,
                MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&least, &h->least, 1, MPI_UINT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&most, &h->most, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&min, &h->min, 1, MPI_UINT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&max, &h->max, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
 }
 
-/* The clocks before and after: their offset is taken to change evenly, and is used as it is in the
- * middle; what it has changed is part of the error. */
+/* Print the offset of the clocks from measurements before and after the slices. The offset used is
+ * their mean, because it is assumed to change evenly. The change is part of the error. */
 static void print_clocks(const char *call, const int64_t before[2], const int64_t after[2])
 {
     int64_t drift = after[0] > before[0] ? after[0] - before[0] : before[0] - after[0];
@@ -148,7 +148,7 @@ static void print_clocks(const char *call, const int64_t before[2], const int64_
         printf("clock %s %.0f %.0f\n", call, offset, largest);
 }
 
-/* When the next slices begin, by this rank's clock. Collective. */
+/* The time at which the next slices begin, by this rank's clock. Collective. */
 static int64_t agree_begin(int64_t offset, int64_t length)
 {
     int64_t begin = perf_now() + 100000 + 4 * length;
@@ -165,7 +165,7 @@ void perf_measure_slices(const struct perf_call *call, double latency_ns)
     for (int kind = 0; kind < KINDS; kind++)
         perf_histogram_init(&histograms[kind]);
     perf_clock_offset(&clock[0], &clock[1]);
-    /* Four barriers long; what a rank needs to run again where it shares its processor. */
+    /* The length of four barriers; more where a rank must wait for its processor. */
     length = (int64_t)latency_ns - perf_options.imbalance_ns;
     length = 4 * (length > 0 ? length : 0) + 10000 + 2 * perf_options.imbalance_ns;
     MPI_Bcast(&length, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);

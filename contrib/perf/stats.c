@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The statistics of gba_perf. */
 #include "contrib/perf/stats.h"
 
 #include <stdlib.h>
@@ -32,17 +33,17 @@ uint64_t perf_bucket_low(uint32_t bucket)
 void perf_histogram_init(struct perf_histogram *histogram)
 {
     memset(histogram, 0, sizeof *histogram);
-    histogram->least = UINT64_MAX;
+    histogram->min = UINT64_MAX;
 }
 
 void perf_histogram_add(struct perf_histogram *histogram, uint64_t ns)
 {
     histogram->count++;
     histogram->buckets[perf_bucket(ns)]++;
-    if (ns < histogram->least)
-        histogram->least = ns;
-    if (ns > histogram->most)
-        histogram->most = ns;
+    if (ns < histogram->min)
+        histogram->min = ns;
+    if (ns > histogram->max)
+        histogram->max = ns;
 }
 
 void perf_histogram_merge(struct perf_histogram *histogram, const struct perf_histogram *other)
@@ -50,21 +51,21 @@ void perf_histogram_merge(struct perf_histogram *histogram, const struct perf_hi
     histogram->count += other->count;
     for (uint32_t i = 0; i < PERF_BUCKETS; i++)
         histogram->buckets[i] += other->buckets[i];
-    if (other->least < histogram->least)
-        histogram->least = other->least;
-    if (other->most > histogram->most)
-        histogram->most = other->most;
+    if (other->min < histogram->min)
+        histogram->min = other->min;
+    if (other->max > histogram->max)
+        histogram->max = other->max;
 }
 
-/* The middle of a bucket. The values of a bucket are integers, so one that is 1 ns wide has one. */
+/* The middle of a bucket. A bucket that is 1 ns wide has just one value. */
 static double bucket_middle(const struct perf_histogram *histogram, uint32_t bucket)
 {
-    double least = (double)histogram->least, most = (double)histogram->most, middle;
+    double min = (double)histogram->min, max = (double)histogram->max, middle;
 
     if (bucket == PERF_LAST_BUCKET)
-        return most;
+        return max;
     middle = ((double)perf_bucket_low(bucket) + (double)perf_bucket_low(bucket + 1) - 1) / 2;
-    return middle < least ? least : middle > most ? most : middle;
+    return middle < min ? min : middle > max ? max : middle;
 }
 
 bool perf_histogram_percentile(const struct perf_histogram *histogram, uint32_t percentile,
@@ -108,7 +109,7 @@ void perf_median_interval(size_t count, double level, size_t *low, size_t *high,
     below = term;
     *low = 1;
     *coverage = count > 1 ? 1 - 2 * below : 0;
-    /* One step towards the middle for as long as the interval still covers enough. */
+    /* Narrow the interval by one step on each side while its coverage is sufficient. */
     while (2 * (*low + 1) <= count) {
         term = term * (double)(count - *low + 1) / (double)*low;
         below += term;

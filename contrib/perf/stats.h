@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The statistics of gba_perf: a histogram that loses no sample, percentiles, and the confidence
- * interval of a median. Pure functions of their arguments; threads need a lock only for a histogram
- * that they share.
+ * The statistics of gba_perf: a histogram that drops no sample, percentiles, and the confidence
+ * interval of a median. Pure. Not thread-safe on one histogram.
  */
 #ifndef CONTRIB_PERF_STATS_H
 #define CONTRIB_PERF_STATS_H
@@ -29,15 +28,15 @@
 
 struct perf_histogram {
     uint64_t count;
-    uint64_t least, most; /* ns, exact; of no meaning while count is 0 */
+    uint64_t min, max; /* ns, exact; unspecified while count is 0 */
     uint64_t buckets[PERF_BUCKETS];
 };
 
 /* The bucket of a value in ns: 0 to PERF_LAST_BUCKET. */
 uint32_t perf_bucket(uint64_t ns);
 
-/* The least value in ns that a bucket has. bucket: 0 to PERF_BUCKETS; the bound of bucket b is
- * perf_bucket_low(b + 1), which itself is not in b. */
+/* The smallest value of a bucket, in ns. bucket: 0 to PERF_BUCKETS. The values of bucket b are
+ * below perf_bucket_low(b + 1). */
 uint64_t perf_bucket_low(uint32_t bucket);
 
 /* Make an empty histogram. */
@@ -50,11 +49,11 @@ void perf_histogram_add(struct perf_histogram *histogram, uint64_t ns);
 void perf_histogram_merge(struct perf_histogram *histogram, const struct perf_histogram *other);
 
 /*
- * A percentile by nearest rank: the least value that at least that part of the samples does not
- * exceed, as the middle of its bucket, and never outside of the exact least and most.
+ * A percentile by nearest rank: the smallest value that is not exceeded by at least that part of
+ * the samples. The result is the middle of its bucket, limited to the exact minimum and maximum.
  * percentile: 1 to 9999, in hundredths of a percent. Returns false, and stores nothing, if the
- * histogram has too few samples: none, or, above the median, so few that not one is expected
- * above the percentile.
+ * histogram has too few samples: none, or, above the median, so few that not one is expected above
+ * the percentile.
  */
 bool perf_histogram_percentile(const struct perf_histogram *histogram, uint32_t percentile,
                                double *ns);
@@ -64,11 +63,11 @@ bool perf_histogram_percentile(const struct perf_histogram *histogram, uint32_t 
 double perf_median(double *values, size_t count);
 
 /*
- * A confidence interval of the median of a distribution of any shape, from order statistics: the
- * median lies between the low-th and the high-th least of count independent samples (from 1 on)
- * with the probability *coverage. It is the narrowest symmetrical one whose coverage reaches
- * level, or the widest one if count is too small for that. count: 1 to PERF_INTERVAL_MAX; level: a
- * probability, below 1.
+ * A confidence interval of the median of a distribution of any shape, from order statistics. The
+ * median lies between the low-th and the high-th smallest of count independent samples, counted
+ * from 1, with the probability *coverage. The interval is the narrowest symmetrical one whose
+ * coverage reaches level, or the widest one if count is too small. count: 1 to PERF_INTERVAL_MAX.
+ * level: a probability below 1.
  */
 void perf_median_interval(size_t count, double level, size_t *low, size_t *high, double *coverage);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table: latencies, then what single barriers show, then what to know about the measurement. */
+/* The report as tables: latencies, overlap, single barriers, and the precision of the figures. */
 #include <math.h>
 #include <string.h>
 
 #include "contrib/perf/records.h"
 
-/* A figure in so many columns, or "-". */
+/* Print a figure, or "-". columns: width. */
 static void put(FILE *file, double value, int columns, int decimals)
 {
     if (isnan(value))
@@ -24,22 +24,22 @@ static void latencies(const struct perf_report *report, FILE *file)
     struct perf_row row;
 
     fprintf(file, "\nBatches: ns for one call; runs of all settings by turns. \"x base\" is the "
-                  "median of the ratios of\nneighbouring runs, with its interval; \"least\" beside "
-                  "it is the ratio of the least runs.\n");
+                  "median of the ratios of\nruns of the same pair, with its interval; the \"min\" "
+                  "beside it is the ratio of the minima.\n");
     fprintf(file, "%6s  %-16s %-20s %9s %9s %19s %7s %15s %7s %9s %8s\n", "ranks", "call",
-            "setting", "least", "median", "interval", "x base", "interval", "least", "floor",
+            "setting", "min", "median", "interval", "x base", "interval", "min", "floor",
             "x floor");
     for (size_t i = 0; i < report->cell_count; i++) {
         perf_row_init(&row, report, &report->cells[i]);
         put_name(file, &report->cells[i]);
-        put(file, row.fields[PERF_LEAST], 9, 0);
+        put(file, row.fields[PERF_MIN], 9, 0);
         put(file, row.fields[PERF_MEDIAN], 9, 0);
         put(file, row.fields[PERF_MEDIAN_LOW], 9, 0);
         put(file, row.fields[PERF_MEDIAN_HIGH], 9, 0);
         put(file, row.fields[PERF_RATIO], 7, 3);
         put(file, row.fields[PERF_RATIO_LOW], 7, 3);
         put(file, row.fields[PERF_RATIO_HIGH], 7, 3);
-        put(file, row.fields[PERF_RATIO_LEAST], 7, 3);
+        put(file, row.fields[PERF_RATIO_MIN], 7, 3);
         put(file, row.fields[PERF_FLOOR], 9, 0);
         put(file, row.fields[PERF_FLOOR_RATIO], 8, 2);
         fputc('\n', file);
@@ -95,8 +95,8 @@ static void single_barriers(const struct perf_report *report, FILE *file)
                 continue;
             if (!titled)
                 fprintf(file, "\n%s.\n%6s  %-16s %-20s %9s %9s %9s %9s %9s %9s %9s\n", titles[kind],
-                        "ranks", "call", "setting", "least", "p50", "p90", "p99", "p99.9", "p99.99",
-                        "most");
+                        "ranks", "call", "setting", "min", "p50", "p90", "p99", "p99.9", "p99.99",
+                        "max");
             titled = true;
             put_name(file, &report->cells[i]);
             for (int j = 1; j < PERF_KIND_FIELDS; j++)
@@ -110,20 +110,20 @@ static void single_barriers(const struct perf_report *report, FILE *file)
     }
 }
 
-/* The worst of all cells. */
+/* The maximum of a field of all cells. */
 static double worst(const struct perf_report *report, uint32_t field)
 {
-    double most = NAN;
+    double max = NAN;
     struct perf_row row;
 
     for (size_t i = 0; i < report->cell_count; i++) {
         perf_row_init(&row, report, &report->cells[i]);
-        most = fmax(most, row.fields[field]);
+        max = fmax(max, row.fields[field]);
     }
-    return most;
+    return max;
 }
 
-/* Of what was measured at all. */
+/* The smallest number of runs of a cell that has runs. */
 static double fewest_runs(const struct perf_report *report)
 {
     double fewest = INFINITY;
@@ -142,18 +142,18 @@ static void precision(const struct perf_report *report, FILE *file)
     if (error > 0)
         fprintf(file,
                 "Clocks: at most %.0f ns apart, known to %.0f ns; a skew below that error "
-                "means nothing.\n",
+                "is meaningless.\n",
                 offset, error);
     else if (!isnan(error))
         fprintf(file, "Clocks: all ranks read the same clock.\n");
     if (!isnan(worst(report, PERF_TIMER)))
-        fprintf(file, "Timer: two readings are %.0f ns apart, which every single call includes.\n",
+        fprintf(file, "Timer: a reading takes %.0f ns, which every single call includes.\n",
                 worst(report, PERF_TIMER));
     if (fewest_runs(report) < 5)
-        fprintf(file, "Runs: only %.0f of some setting; fewer than 5 say little.\n",
+        fprintf(file, "Runs: some settings have %.0f; a median of fewer than 5 is unreliable.\n",
                 fewest_runs(report));
     if (worst(report, PERF_LATE) > 0.1)
-        fprintf(file, "Time slices: up to %.0f%% began before all ranks were there.\n",
+        fprintf(file, "Time slices: up to %.0f%% began before all ranks were ready.\n",
                 100 * worst(report, PERF_LATE));
 }
 
@@ -168,7 +168,7 @@ static void busy(const struct perf_report *report, FILE *file)
         if (last ? !(spread >= PERF_SPREAD_BAD) : strcmp(report->notes[i].kind, "busy") != 0)
             continue;
         if (!titled)
-            fprintf(file, "\nTHIS MACHINE IS TOO BUSY FOR THESE FIGURES TO MEAN ANYTHING:\n");
+            fprintf(file, "\nTHIS MACHINE IS TOO BUSY: THESE FIGURES ARE MEANINGLESS\n");
         titled = true;
         if (last)
             fprintf(file, "- equal runs differ by a factor of %.1f (third quartile by first)\n",

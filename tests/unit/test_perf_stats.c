@@ -72,8 +72,8 @@ static void test_percentiles_of_large_values_are_near(void **state)
     assert_true(near(percentile(9990), 999000, 1.0 / 32));
     assert_true(near(percentile(9999), 999900, 1.0 / 32));
     assert_true(percentile(9999) <= 1000000);
-    assert_int_equal(histogram.least, 10);
-    assert_int_equal(histogram.most, 1000000);
+    assert_int_equal(histogram.min, 10);
+    assert_int_equal(histogram.max, 1000000);
     assert_int_equal(histogram.count, 100000);
 }
 
@@ -85,7 +85,7 @@ static void test_one_outlier_is_kept(void **state)
         perf_histogram_add(&histogram, 40);
     perf_histogram_add(&histogram, UINT64_C(1) << 41);
     assert_true(percentile(9999) == 40);
-    assert_true(histogram.most == UINT64_C(1) << 41);
+    assert_true(histogram.max == UINT64_C(1) << 41);
     assert_int_equal(histogram.buckets[PERF_LAST_BUCKET], 1);
     /* A second one: two in 10001 are more than p99.99 leaves above it. */
     perf_histogram_add(&histogram, UINT64_C(1) << 41);
@@ -122,8 +122,8 @@ static void test_merged_is_as_counted_together(void **state)
         perf_histogram_add(ns % 3 == 0 ? &histogram : &other, ns);
     perf_histogram_merge(&histogram, &other);
     assert_int_equal(histogram.count, 30);
-    assert_int_equal(histogram.least, 1);
-    assert_int_equal(histogram.most, 30);
+    assert_int_equal(histogram.min, 1);
+    assert_int_equal(histogram.max, 30);
     assert_true(percentile(5000) == 15);
 }
 
