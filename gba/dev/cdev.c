@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The backend for /dev/gbaN. Each operation is one call of the driver; `join` also maps the
- * doorbell, and `map_flag` only maps. Of the functions of this file, only those for long waits run
- * during a barrier: the engine itself stores to the doorbell and polls the flag.
+ * doorbell, and `map_flag` only maps. The engine itself stores to the doorbell and polls the flag,
+ * so in a barrier only the functions for long waits run.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,8 +58,7 @@ static void cdev_close(struct gba_dev *d)
     struct gba_cdev *dev = (struct gba_cdev *)d;
     struct gba_cdev_page *page = dev->pages, *next;
 
-    /* Only a child of fork has pages here, and not their mappings: a parent has freed its groups.
-     */
+    /* Only a child of fork has pages here, without their mappings. A parent has left its groups. */
     for (; NULL != page; page = next) {
         next = page->next;
         free(page);
@@ -107,7 +106,7 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
         return status;
     error = gba_cdev_try(dev->file, GBA_IOC_ALLOC, &alloc);
     if (EDQUOT == error && 0 != request->groups_max)
-        return GBA_ERR_LIMIT; /* the job's own limit; EUSERS is the administrator's */
+        return GBA_ERR_LIMIT; /* the limit of the job; EUSERS is that of the administrator */
     status = gba_cdev_outcome(error, "ALLOC");
     if (GBA_OK != status)
         return status;
@@ -187,7 +186,7 @@ free_membership:
     return status;
 }
 
-/* The device knows the flag since JOIN. [DRV-4] */
+/* The device has the address of the flag since JOIN. [DRV-4] */
 static gba_status_t cdev_map_flag(struct gba_membership *membership)
 {
     gba_status_t status = gba_cdev_refuse_child(cdev_of(membership));

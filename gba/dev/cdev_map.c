@@ -58,7 +58,7 @@ static bool offset_valid(uint64_t offset, uint64_t size)
     return 0 != offset && 0 == offset % size && offset <= INT64_MAX - size;
 }
 
-/* Whether the mappings and the place of the flag are such as gba_ioctl.h allows. */
+/* Whether gba_ioctl.h allows the mappings and the position of the flag. */
 static bool join_valid(const struct gba_ioc_join *join)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

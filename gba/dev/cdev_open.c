@@ -8,7 +8,7 @@
 #include "gba/dev/cdev.h"
 #include "gba/spec/gba_ioctl.h"
 
-/* The begin of QUERY in versions 1 and 2 of the interface, and its number there. */
+/* The first fields of QUERY in versions 1 and 2 of the interface, and its number there. */
 struct query_old {
     uint32_t size, flags, abi_version, regs_version;
     uint8_t rest[120];
@@ -81,7 +81,7 @@ static gba_status_t query_check(const char *path, const struct gba_ioc_query *qu
     return GBA_OK;
 }
 
-/* A driver that does not know the first call: a GBA of an older version, or no GBA. */
+/* The driver refuses the first call: a GBA of an older version, or another device. */
 static gba_status_t file_identify_old(const char *path, int file)
 {
     struct query_old query = {.size = sizeof query};

@@ -47,7 +47,7 @@ static gba_status_t registers_open(struct gba_cdev *dev)
     return status;
 }
 
-/* The bus takes aligned accesses only. */
+/* The bus has aligned accesses only. */
 static gba_status_t access_prepare(struct gba_cdev *dev, uint32_t address, unsigned width)
 {
     gba_status_t status = gba_cdev_refuse_child(dev);

@@ -63,8 +63,8 @@ static gba_status_t files_list(struct listing *listing)
     return status;
 }
 
-/* The switch that the system has started. The connections of processes do not show the paths of
- * other switches. */
+/* Add the gba-switchd at the default socket of the system. The open files of processes do not show
+ * the paths of other daemons. */
 static gba_status_t switch_list(struct listing *listing)
 {
     struct stat st;

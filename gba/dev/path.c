@@ -219,7 +219,7 @@ static bool is_sim(const char *text)
     return 0 == strncmp(text, "sim", 3) && ('\0' == text[3] || ':' == text[3] || '?' == text[3]);
 }
 
-/* Parse what follows "switch://": HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT. */
+/* Parse the part after "switch://": HOST, HOST:PORT, [ADDRESS] or [ADDRESS]:PORT. */
 static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
                               struct gba_dev_path *path)
 {
@@ -246,7 +246,7 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
     return GBA_OK;
 }
 
-/* Parse what follows "switch:": an absolute path, or "//" with a host. */
+/* Parse the part after "switch:": an absolute path, or "//" with a host. */
 static gba_status_t switch_parse(const struct parse *parse, const char *rest,
                                  struct gba_dev_path *path)
 {

@@ -4,12 +4,12 @@
  *
  * An open file belongs to the process that opened it. Calls from another process fail with EPERM,
  * except QUERY: a child of fork and the receiver of a passed descriptor cannot act for the owner.
- * What a file holds ends when the owner closes a descriptor of the file, or ends itself.
+ * Its memberships and allocations end when the owner closes a descriptor of the file, or ends.
  *
  * Structures. Each is the same for 32-bit and 64-bit processes: fixed-width fields, 64-bit fields
- * on 8-byte boundaries, no pointer, no padding. Each begins with `size`, its size in bytes as the
- * caller knows it, and `flags`. A later version only appends fields, and 0 in an appended field
- * means what the call did before. The numbers of the calls therefore do not contain a size.
+ * on 8-byte boundaries, no pointer, no padding. Each begins with `size`, the caller's size of the
+ * structure in bytes, and `flags`. A later version only appends fields, and 0 in an appended field
+ * means the earlier behaviour of the call. So the numbers of the calls do not contain a size.
  *   - A size below that of version 3 is EINVAL; above 4096 bytes, or with a byte that is not 0
  *     behind the structure that the driver knows, E2BIG.
  *   - An unknown flag, and a reserved field that is not 0, is EINVAL.
@@ -53,7 +53,7 @@ struct gba_ioc_query {
     __u32 ports;           /* out: ports of the device */
     __u8 uuid[16];         /* out: equal for two hosts if and only if one switch unit serves both */
     __u32 user_groups;     /* out: groups that the caller's user holds on this host */
-    __u32 user_groups_max; /* out: most groups that this user may hold; 0: no limit */
+    __u32 user_groups_max; /* out: groups that this user may hold at most; 0: no limit */
     __u64 bad_access;      /* out: GBA_DEV_BAD_ACCESS */
     __u64 counters[GBA_COUNTERS]; /* out: sums over all groups since power-on, or 0 */
 };
@@ -68,8 +68,8 @@ struct gba_ioc_query {
 /*
  * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
  * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
- * job, groups_max and barrier_rate are the caller's own statements: they limit what the job takes
- * from other jobs of the same user. The administrator limits users.
+ * The driver does not verify job, groups_max and barrier_rate. They limit only the groups that a
+ * job takes from other jobs of the same user. The administrator limits users.
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
  * groups, and none of them can be taken back; EUSERS the user or the host has as many groups as its
  * administrator allows; EINVAL members is not 1 to 708; ENOMEM; ENODEV the device is dead.
@@ -127,7 +127,7 @@ struct gba_ioc_join {
     __u32 reserved;        /* 0 */
     __u64 doorbell_offset; /* out: for mmap, a multiple of the page size, not 0 */
     __u64 flag_offset;     /* out: for mmap, a multiple of the page size, not 0 */
-    __u32 flag_position;   /* out: bytes from the begin of the flag's page, a multiple of 128 */
+    __u32 flag_position;   /* out: bytes from the start of the flag's page, a multiple of 128 */
     __u32 map_size;        /* out: bytes of either mapping: the page size */
 };
 
@@ -204,7 +204,7 @@ struct gba_ioc_inspect {
 
 /*
  * Events of a membership. They are bits, so an event that comes again before it is taken is one
- * event, and a file never has more than one record for each membership. [DRV-8, DRV-18]
+ * event, and a file has at most one record for each membership. [DRV-8, DRV-18]
  */
 #define GBA_EVENT_ROUND   0x01u /* the round of a NOTIFY or WAIT is complete */
 #define GBA_EVENT_ERROR   0x02u /* an arrival of this host was an error of the group */
@@ -214,8 +214,8 @@ struct gba_ioc_inspect {
 
 /*
  * WAIT: sleep until `sequence` is in the flag of a membership, or an event of the membership is
- * pending, or time is over. The driver writes NOTIFY to the device and then looks at the flag, so
- * no wake-up is lost. The events that the call returns are taken. Threads may WAIT for different
+ * pending, or the timeout is over. The driver writes NOTIFY to the device and then reads the flag,
+ * so no wake-up is lost. The call takes the events that it returns. Threads may WAIT for different
  * memberships at the same time. A sequence that the flag has reached is complete. [DRV-18]
  * Errors: ETIMEDOUT, at once with a timeout of 0; EINTR no event was taken; ESTALE this file has no
  * such membership; EINVAL sequence is later than the next round, and timeout is not 0.
@@ -239,9 +239,9 @@ struct gba_ioc_wait {
  * event of any membership of the file is pending, and POLLHUP once the device is dead.
  *
  * A thread that cannot block in WAIT stores GBA_ARRIVAL(sequence, member) to GBA_BELL_NOTIFY of its
- * doorbell page, looks at its flag, and polls the file: the event ROUND comes also if the round was
+ * doorbell page, reads its flag, and polls the file. The event ROUND also comes if the round was
  * complete before. read(2) takes the events of all memberships, so only one thread of a process can
- * use it; WAIT with a timeout of 0 takes those of one membership.
+ * use it. WAIT with a timeout of 0 takes the events of one membership.
  * read returns 0 when the device is dead and no event is pending.
  * Errors of read: EINVAL fewer than 32 bytes; EAGAIN; EINTR no event was taken; EPERM; EFAULT.
  */
@@ -256,8 +256,8 @@ struct gba_event {
 
 /*
  * Versions 1 and 2 had the magic 0xBA, which mainline has given to another driver. The driver
- * answers their QUERY (136 bytes) with the version that it has, so that an old library can report
- * it, and no other call of them.
+ * answers their QUERY (136 bytes) with its own version, so that an old library can report it. It
+ * refuses their other calls.
  *
  * The numbers have no size, because structures grow. No driver of mainline has this magic
  * (Documentation/userspace-api/ioctl/ioctl-number.rst).

@@ -29,7 +29,7 @@
  */
 #define GBA_RETRY_MEMBER 10000u
 
-/* Time between two looks for the answer of a device that has not answered yet. */
+/* Time between two checks for the answer of a device. */
 #define GBA_RETRY_AGAIN 1000000u
 
 /* What the registers show of this member's round. */
@@ -55,9 +55,8 @@ void gba_retry_begin(struct gba_retry *retry, uint64_t now, uint32_t members, ui
 /* Set the time of the next reading; the registers could not be read, or not for a loss. */
 void gba_retry_later(struct gba_retry *retry, uint64_t now);
 
-/* The device has not answered yet: look again soon. The pause and what the last reading showed
- * stay.
- */
+/* The device has not answered yet: check again soon. The pause and the result of the last reading
+ * stay. */
 void gba_retry_again(struct gba_retry *retry, uint64_t now);
 
 /*

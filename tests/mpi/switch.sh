@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Cases on gba-switchd: on one host over a Unix socket and TCP, and on several hosts over TCP. The daemon
-# loses messages, is killed, started again and stopped, and the link of a host is cut. run sources this
-# file.
+# loses messages, is killed, restarted and stopped, and the link of a host is cut. tests/mpi/run sources
+# this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
 # unix | tcp: options for that device path. (Between hosts, $selection shows the paths.)
@@ -12,7 +12,7 @@ switch_options() {
     path+=(-x GBA_SWITCH_KEY_FILE)
 }
 
-# TRANSPORT RANKS PROGRAM [ARGUMENT...]
+# TRANSPORT RANKS PROGRAM [ARGUMENT...]: the program runs on the switch without an error.
 switch_right() {
     local transport=$1 ranks=$2
     shift 2
@@ -27,7 +27,7 @@ switch_right() {
 }
 
 # LATENCY: a switch that is slow, or that loses arrivals and releases.
-switch_mended() {
+switch_recovers() {
     limit 120
     switch_start 127.0.0.1 --latency "$1"
     switch_options unix
@@ -37,7 +37,7 @@ switch_mended() {
     total_is failovers -eq 0
 }
 
-# A job that runs until the switch is dead, or beyond.
+# Start a job in the background, and wait until it uses the switch.
 switch_job() {
     : >"$out"
     job "${path[@]}" "$@" >/dev/null &
@@ -66,7 +66,8 @@ switch_survived() {
     total_is software -eq 0
 }
 
-# RANKS RESTART: the switch is killed under the job, and perhaps started again: it knows no group then.
+# RANKS RESTART: the switch is killed during the job. RESTART is true: it is started again, without its
+# groups.
 switch_killed() {
     limit 120
     switch_start 127.0.0.1
@@ -79,7 +80,7 @@ switch_killed() {
     ! $2 || groups_return
 }
 
-# SECONDS: the switch is stopped for so long, which is shorter than the client's patience.
+# TRANSPORT SECONDS: the switch is stopped for that time, which is shorter than the client's timeout.
 switch_paused() {
     limit 120
     switch_start 127.0.0.1
@@ -91,7 +92,7 @@ switch_paused() {
     switch_survived early_exit
 }
 
-# The switch is stopped for good: the members give it up.
+# The switch is stopped and does not continue: the members fail over.
 switch_silent() {
     limit 120
     switch_start 127.0.0.1
@@ -102,7 +103,7 @@ switch_silent() {
     kill -KILL "$daemon"
 }
 
-# A rank is killed: the switch takes back what it held, and the job ends.
+# A rank is killed: the switch takes back its memberships, and the job ends.
 switch_rank_killed() {
     local apart job_pid holders=none
     limit 120
@@ -139,7 +140,7 @@ all_switch() {
     for program in kinds threads ibarrier outstanding churn; do
         test_case "switch-$program" switch_right unix 3 "$program"
     done
-    test_case switch-loss switch_mended loss=1%
+    test_case switch-loss switch_recovers loss=1%
     test_case switch-killed switch_killed 3 false
     test_case switch-restarted switch_killed 3 true
     test_case switch-stopped switch_paused unix 5
@@ -149,8 +150,8 @@ all_switch() {
     $long || return 0
     test_case switch-many switch_right tcp 4 many 20000
     test_case switch-progress switch_right unix 4 progress
-    test_case switch-latency switch_mended up=20us,match=5us,release=1us,down=20us,jitter=50us
-    test_case switch-loss-latency switch_mended up=20us,down=20us,jitter=50us,loss=2%
+    test_case switch-latency switch_recovers up=20us,match=5us,release=1us,down=20us,jitter=50us
+    test_case switch-loss-latency switch_recovers up=20us,down=20us,jitter=50us,loss=2%
     test_case switch-stopped-tcp switch_paused tcp 5
     test_case switch-silent switch_silent
     for program in 1 2 3 4 5 6 7 8; do
@@ -161,7 +162,7 @@ all_switch() {
 
 # --- Several hosts ---
 
-# HOST COMMAND...: run it there.
+# HOST COMMAND...: run the command on that host.
 on_host() {
     "$OMPI_MCA_plm_rsh_agent" "$@"
 }
@@ -194,7 +195,7 @@ switch_spans() {
     groups_return
 }
 
-# SECONDS: the last host loses its link to the switch, for that time or (0) for good.
+# SECONDS: the last host loses its link to the switch for that time; 0: for the rest of the job.
 switch_cut() {
     local last=${host_names[${#host_names[@]} - 1]}
     ranks_on 2 1
