@@ -13,7 +13,7 @@ switch_start() {
     # In /run, which the hosts of tests/cluster share; elsewhere only root can write there.
     key=$work/key
     [ -z "${HOSTS-}" ] || key=/run/key.$BASHPID
-    rm -f "$key" # of a daemon before
+    rm -f "$key" # of an earlier daemon
     (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
     export GBA_SWITCH_KEY_FILE=$key
     : >"$work/ready"

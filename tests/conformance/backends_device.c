@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device that is there, as a backend of the suite: make conformance DEVICE=/dev/gba0. Nobody else
- * may use it meanwhile, because the tests compare its counters and need all its groups. The suite
- * is run in virtual machines by tests/driver/run.
+ * An existing device as a backend of the suite: make conformance DEVICE=/dev/gba0. No other process
+ * may use the device during the tests, because they compare its counters and need all its groups.
+ * tests/driver/run runs the suite in virtual machines.
  */
 #include "tests/conformance/conformance.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core of gba-switchd with sessions that only note what they get, and a clock that stands until
- * the test moves it. */
+/* The core of gba-switchd with sessions that record releases and interrupts, and a clock that only
+ * the test advances. */
 #ifndef GBA_TESTS_CORE_BENCH_H
 #define GBA_TESTS_CORE_BENCH_H
 
@@ -87,7 +87,7 @@ static inline void bench_start(const struct gba_switch_config *config)
     assert_non_null(bench.device);
 }
 
-/* Session i attaches, as that user with that job. */
+/* Attach session i, with that user and job. */
 static inline void bench_attach(uint32_t i, uint32_t user, uint64_t job)
 {
     struct gba_switch_identity identity = {
@@ -111,7 +111,7 @@ static inline uint64_t flag_address(uint32_t member)
     return 0x1000 + 8ull * member;
 }
 
-/* A group of `members`; member m is session m's. Armed, so that the next round is 1. */
+/* Make a group whose member m is session m, and arm it. The next round is 1. */
 static inline struct gba_switch_mailbox bench_group(uint32_t members)
 {
     struct gba_switch_mailbox group = {.group = GBA_GROUP_ANY, .value = members};
@@ -138,7 +138,7 @@ static inline void bench_arrive(uint32_t i, uint32_t group, uint32_t member, uin
                     GBA_ARRIVAL(sequence, member));
 }
 
-/* Move the clock to each time that the core asked for, up to `end`. */
+/* Advance the clock to each time that the core requested, up to `end`. */
 static inline void bench_run_until(uint64_t end)
 {
     while (bench.wake <= end) {

@@ -2,12 +2,12 @@
 /*
  * libFuzzer target: the sessions of gba-switchd with any bytes from several clients, on socket
  * pairs. It checks that each message to a client is one of the protocol, that a release store goes
- * only to the session that gave its address, that the device has made one, and that nothing is left
- * when all clients have gone. Sanitizers check the memory.
+ * only to the session that gave its address, that the device has made that store, and that all
+ * resources are free when all clients have ended. Sanitizers check the memory.
  *
  * Input: one byte for each step, (session, action), and the bytes that the action takes. A message
- * in short form has small numbers and the newest handle, because arbitrary bytes alone would hardly
- * ever arm a group.
+ * in short form has small numbers and the newest handle, because arbitrary bytes rarely arm a
+ * group.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void core_wake(void *context, uint64_t due)
     (void)due;
 }
 
-/* The key of an allocation is its number, so that an input can have it. */
+/* The key of an allocation is its number, so that an input can contain it. */
 static uint64_t core_random(void *context)
 {
     (void)context;
@@ -158,7 +158,7 @@ static void send_short(unsigned i)
         message.code = how % 2 == 0 ? 8 : 4;
         message.key = how % 4 < 2 ? GBA_TABLE_ENTRY(message.group, message.member)
                                   : GBA_PORT_REG(how & 0xFCu);
-        /* Addresses of a client are its own, so that a release shows whose it is. */
+        /* Each client has its own addresses, so that a release shows its client. */
         message.value = message.type == GBA_SWITCH_READ ? 0
                         : message.value == 0            ? 0
                                                         : 0x100u * (i + 1) + 8 * message.value;
@@ -234,7 +234,7 @@ static void send_raw(unsigned i, size_t count)
     send_bytes(i, bytes, count);
 }
 
-/* --- What a client gets --- */
+/* --- Output to clients --- */
 
 static void check_message(unsigned i, const uint8_t *bytes)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzer of the vfio-user server: any messages with any descriptors to a device with a port, as a
- * hostile virtual machine monitor sends them. It checks that no descriptor is lost, that nothing is
- * stored or signalled without permission, and that the memory of the process stays intact
- * (sanitizers).
+ * libFuzzer target: the vfio-user server with any messages and any descriptors, as a hostile
+ * virtual machine monitor sends them. It checks that no descriptor is lost, and that no store and
+ * no signal is made without permission. Sanitizers check the memory.
  *
  * Input: messages, each of a byte with the number and kind of its descriptors, a byte with its
  * command, two bytes with the length of its body (modulo 512), and the body.
@@ -23,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The port: its newest access, and how it can be wrong. */
+/* The port, which checks each access. */
 static uint64_t port_read(void *port, uint32_t address, unsigned width)
 {
     (void)port;
@@ -37,7 +36,7 @@ static void port_write(void *port, uint32_t address, unsigned width, uint64_t va
     struct gba_vfio_device *device = port;
 
     (void)port_read(port, address, width);
-    /* What the port does in an access: it releases a member, and interrupts. */
+    /* In each access the port releases a member and interrupts. */
     gba_vfio_device_release(device, value, (uint32_t)address);
     gba_vfio_device_interrupt(device);
 }
@@ -49,7 +48,7 @@ static void port_reset(void *port)
 
 static const struct gba_vfio_port_ops port_ops = {port_read, port_write, port_reset};
 
-/* Descriptors of that kind: memory, an eventfd, or something that is neither. */
+/* Open descriptors of that kind: memory, an eventfd, or neither. */
 static int make_fd(unsigned kind)
 {
     int fd;

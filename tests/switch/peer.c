@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A gba-switchd as a child process, and its clients. */
 #define _GNU_SOURCE /* pipe2 */
 #include "tests/switch/peer.h"
 
@@ -54,7 +55,7 @@ void peer_write_key(struct daemon_process *process, const char *text, unsigned m
     close(fd);
 }
 
-/* In the child. The daemon ends with the test, however the test ends. */
+/* In the child: start the daemon. It ends with the test, also if the test is killed. */
 static void run_daemon(const struct daemon_process *process, const char *const *options, int out,
                        bool quiet)
 {
@@ -76,7 +77,7 @@ static void run_daemon(const struct daemon_process *process, const char *const *
     _exit(127);
 }
 
-/* quiet: it is meant to fail, so its messages are not shown. */
+/* quiet: hide the messages of a daemon that is expected to fail. */
 static void spawn(struct daemon_process *process, const char *const *options, bool quiet)
 {
     int ends[2];
@@ -94,8 +95,8 @@ static void wait_readable(int fd)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
 
-    if (poll(&wanted, 1, PEER_PATIENCE_MS) != 1)
-        fail_msg("nothing to read within %d ms", PEER_PATIENCE_MS);
+    if (poll(&wanted, 1, PEER_TIMEOUT_MS) != 1)
+        fail_msg("nothing to read within %d ms", PEER_TIMEOUT_MS);
 }
 
 static int wait_for_end(struct daemon_process *process)

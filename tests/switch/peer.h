@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A real gba-switchd as a child process, and clients that send it messages one by one. Every wait
- * ends after PEER_PATIENCE_MS, as a failure. */
+ * ends after PEER_TIMEOUT_MS, as a failure. */
 #ifndef GBA_TESTS_PEER_H
 #define GBA_TESTS_PEER_H
 
@@ -16,7 +16,7 @@
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/protocol.h"
 
-#define PEER_PATIENCE_MS 60000
+#define PEER_TIMEOUT_MS 60000
 
 struct daemon_process {
     pid_t pid;
@@ -39,18 +39,18 @@ void peer_write_key(struct daemon_process *process, const char *text, unsigned m
  * ready.
  */
 void peer_start(struct daemon_process *process, const char *const *options);
-/* The same for a daemon that ends before it is ready. Returns its exit code. */
+/* Start a daemon that ends before it is ready. Returns its exit code. */
 int peer_start_fails(struct daemon_process *process, const char *const *options);
 /* Send it the signal and wait for it. Returns the exit code, or -1 if a signal ended it. */
 int peer_stop(struct daemon_process *process, int signal);
 
-/* Connect. They fail the test if they cannot. */
+/* Connect, or fail the test. */
 int peer_unix(const struct daemon_process *process);
 int peer_tcp(const struct daemon_process *process);
 
 /* Connect to the Unix socket as a client, with the greeting. *port: its number. */
 int peer_client(const struct daemon_process *process, uint32_t *port);
-/* The same by TCP, with that key. */
+/* Connect by TCP as a client, with that key. */
 int peer_tcp_client(const struct daemon_process *process, const char *key, uint32_t *port);
 
 void peer_send(int fd, const struct gba_switch_message *message);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core of gba-switchd: ports, quotas of users and jobs, why memberships end, and latency. */
+/* The core of gba-switchd: ports, quotas of users and jobs, reasons of ended memberships,
+ * queues. */
 #include "tests/switch/core_bench.h"
 
 #include "sim/switch/fifo.h"
@@ -127,7 +128,7 @@ static void test_ends(void **state)
     leave = group;
     leave.member = 1;
     leave.value = GBA_LEAVE_DIED;
-    assert_int_equal(bench_command(0, GBA_CMD_LEAVE, &leave), GBA_RESULT_PARAM); /* not its */
+    assert_int_equal(bench_command(0, GBA_CMD_LEAVE, &leave), GBA_RESULT_PARAM); /* another port's */
     assert_int_equal(gba_switch_former(bench.device, 0, 1)->end, GBA_SWITCH_NOT_ENDED);
     leave = group;
     leave.member = 1;
@@ -137,7 +138,7 @@ static void test_ends(void **state)
     assert_int_equal(gba_switch_former(bench.device, 0, 1)->end, GBA_SWITCH_DIED);
     gba_switch_detach(bench.device, 2);
     assert_int_equal(gba_switch_former(bench.device, 0, 2)->end, GBA_SWITCH_LINK_DOWN);
-    /* The group is free now. Its next allocation knows nothing of that. */
+    /* The group is free now. Its next allocation has no record of that. */
     group = (struct gba_switch_mailbox){.group = 0, .value = 2};
     assert_int_equal(bench_command(0, GBA_CMD_ALLOC, &group), GBA_RESULT_OK);
     for (uint32_t member = 0; member < 3; member++)

@@ -85,8 +85,8 @@ static void test_welcome(void **state)
     close_all(client, 2);
 }
 
-/* One round after the other, of members on Unix sockets and on TCP. Nobody gets a release before
- * the last one has arrived. */
+/* Rounds of members on Unix sockets and on TCP. No member is released before the last member has
+ * arrived. */
 static void test_rounds(void **state)
 {
     enum { MEMBERS = 4 };
@@ -107,7 +107,7 @@ static void test_rounds(void **state)
             if (member != last)
                 peer_arrive(client[member], group.group, member, round);
         }
-        /* An answer would come behind a release. */
+        /* The answer would follow a release. */
         for (uint32_t member = 0; member < MEMBERS; member++)
             assert_int_equal(
                 peer_read(client[member], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4),
@@ -124,7 +124,7 @@ static void test_rounds(void **state)
     close_all(client, MEMBERS);
 }
 
-/* Several members behind one connection, and many messages in one write, also in pieces. */
+/* Several members of one connection, and many messages in one write, also in pieces. */
 static void test_shared_connection(void **state)
 {
     enum { MEMBERS = 40 };
@@ -228,7 +228,7 @@ static void test_cut(void **state)
     close(client[0]);
 }
 
-/* What an administrator sees of it. */
+/* The status, as an administrator sees it. */
 static void test_status(void **state)
 {
     struct gba_switch_message group;
@@ -296,7 +296,7 @@ static void test_stale_socket(void **state)
     peer_stop(&process, SIGKILL); /* its socket file stays */
     assert_return_code(access(process.socket, F_OK), errno);
     start(NULL, NULL);
-    /* A living daemon keeps its socket. */
+    /* A running daemon keeps its socket. */
     second = process;
     assert_int_equal(peer_start_fails(&second, options), 1);
     close(peer_client(&process, &port));

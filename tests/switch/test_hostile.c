@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A real gba-switchd and clients that it has to refuse, to drop, or to survive. */
+/* A real gba-switchd, with clients that it must refuse or drop, and hostile clients. */
 #define _GNU_SOURCE /* setgroups */
 #include "tests/switch/peer.h"
 
@@ -154,7 +154,7 @@ static void test_all_ports(void **state)
         close(client[i]);
 }
 
-/* Another user, whom the mode of the socket file would let in here. */
+/* A client of another user is refused, although the mode of the socket file allows it. */
 static void test_user(void **state)
 {
     int status;
@@ -192,8 +192,8 @@ static void test_no_greeting(void **state)
     close(fd);
 }
 
-/* A client that asks and does not read: it is not read from any more, and dropped after the client
- * timeout. The other member of its group gets an event. */
+/* A client that sends requests and does not read. The daemon stops reading its requests, and drops
+ * it after the client timeout. The other member of its group gets an event. */
 static void test_slow_client(void **state)
 {
     struct gba_switch_message event;
@@ -222,7 +222,7 @@ static void test_slow_client(void **state)
             sent += (uint64_t)count;
         if (count < 0 && errno == EAGAIN)
             usleep(10000);
-        assert_true(sent < 64u << 20); /* else it reads without end */
+        assert_true(sent < 64u << 20); /* the daemon stops reading */
     } while (count > 0 || errno == EAGAIN);
     event = peer_expect(client[0], GBA_SWITCH_EVENT);
     assert_int_equal(event.value, GBA_IRQ_PORT_DOWN);
@@ -250,7 +250,8 @@ static bool send_read(int fd, uint16_t tag)
     return false;
 }
 
-/* A client that reads late, but reads: the daemon stops reading its requests, and answers all. */
+/* A client that reads late: the daemon stops reading its requests, and later answers all of
+ * them. */
 static void test_late_reader(void **state)
 {
     uint32_t port, requests = 0;
@@ -259,7 +260,7 @@ static void test_late_reader(void **state)
     (void)state;
     while (send_read(fd, (uint16_t)requests)) {
         requests++;
-        assert_true(requests < 10000000); /* else it reads without end */
+        assert_true(requests < 10000000); /* the daemon stops reading */
     }
     for (uint32_t i = 0; i < requests; i++) {
         struct gba_switch_message answer = peer_expect(fd, GBA_SWITCH_VALUE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The latency of gba-switchd, on a clock that stands until the test moves it. */
+/* The latency of gba-switchd, with a clock that only the test advances. */
 #include "tests/switch/core_bench.h"
 
 #include "sim/switch/options.h"
@@ -131,7 +131,7 @@ static void test_jitter_keeps_order(void **state)
         for (uint32_t i = 0; i < 2; i++)
             bench.session[i].releases = round;
     }
-    assert_true(longest - shortest > 5000); /* it varies */
+    assert_true(longest - shortest > 5000); /* the jitter varies */
     bench_end();
 }
 

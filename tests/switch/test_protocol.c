@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The messages of gba-switchd: the bytes, what the decoder refuses, keys and names. */
+/* The messages of gba-switchd: their bytes, messages that the decoder refuses, keys and names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -171,7 +171,7 @@ static void test_name(void **state)
     gba_switch_name_set(&message, "0123456789012345678901234567and more");
     gba_switch_name_get(&message, name);
     assert_string_equal(name, longest);
-    /* The name goes to logs and terminals. */
+    /* The name is printed in logs and terminals. */
     gba_switch_name_set(&message, "a\x1b[2Jb\n\xff c");
     gba_switch_name_get(&message, name);
     assert_string_equal(name, "a?[2Jb???c");

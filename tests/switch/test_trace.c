@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace of gba-switchd, read back with a decoder of its own. */
+/* The trace of gba-switchd, read with an independent decoder. */
 #include "tests/switch/core_bench.h"
 
 #include <errno.h>

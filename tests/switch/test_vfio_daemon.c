@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gba-switchd with a client on its Unix socket and a virtual machine, which share a group. */
+/* gba-switchd with a client on its Unix socket and a virtual machine, in one group. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static uint32_t make_group(void)
     return group;
 }
 
-/* What a guest does reaches a client that sends nothing, and the other way round. */
+/* An arrival of the guest releases a client that sends nothing, and the reverse. */
 static void test_guest_and_client(void **state)
 {
     const char *const options[] = {"--vfio-user", process.directory, "--vfio-user-devices", "2",

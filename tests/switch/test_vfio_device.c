@@ -84,7 +84,7 @@ static void test_PCI_1_identity_and_bar(void **state)
     assert_int_not_equal(vfio_test_capability(client, PCI_CAP_ID_EXP), 0);
     assert_int_not_equal(vfio_test_capability(client, PCI_CAP_ID_MSIX), 0);
     assert_int_equal(vfio_test_capability(client, PCI_CAP_ID_MSI), 0);
-    /* What is read back of all ones gives the size of the BAR. */
+    /* After a write of all ones a read returns the size of the BAR. */
     vfio_test_write(client, CONFIG, PCI_BASE_ADDRESS_0, 8, UINT64_MAX);
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_BASE_ADDRESS_0, 8),
                      ~(uint64_t)(GBA_BAR_SIZE - 1) | PCI_BASE_ADDRESS_MEM_TYPE_64);
@@ -124,7 +124,7 @@ static void check_reset(unsigned resets)
     assert_false(vfio_bench_released(64, 7)); /* bus mastering is off */
     gba_vfio_device_interrupt(&bench.device);
     assert_false(vfio_test_signalled(bench.vector));
-    /* The memory and the eventfds are the monitor's, and stay. */
+    /* The memory and the eventfds of the monitor stay. */
     vfio_test_master(client, true);
     vfio_test_msix(client, true);
     assert_true(vfio_test_signalled(bench.vector));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the PCI device of a port does to a virtual machine: release stores to its memory, and
+/* Effects of the PCI device of a port on a virtual machine: release stores to its memory, and
  * interrupts. */
 #include <errno.h>
 #include <fcntl.h>
@@ -228,7 +228,7 @@ static void test_pending_bits(void **state)
     assert_true(vfio_test_signalled(bench.vector));
 }
 
-/* QEMU takes the eventfds away and gives them again. */
+/* QEMU removes the eventfds and sets them again. */
 static void test_pending_without_eventfd(void **state)
 {
     struct vfio_test *client = &bench.client;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The vfio-user server in a process of its own, with the core of the switch: guests that meet in a
- * barrier, that are killed, that come again, and many at once.
+ * The vfio-user server in a process of its own, with the core of the switch: guests in a barrier,
+ * guests that are killed or restarted, and many guests at once.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -173,7 +173,7 @@ static void test_barrier(void **state)
         put(&guests[2], GBA_DOORBELL_BASE + group * GBA_DOORBELL_STRIDE + GBA_BELL_NOTIFY, 8,
             GBA_ARRIVAL(round, 2));
         for (uint32_t i = 0; i < 3; i++) {
-            for (uint32_t j = 0; j < 3; j++) /* nobody is released before all have arrived */
+            for (uint32_t j = 0; j < 3; j++) /* no guest is released before all have arrived */
                 assert_int_equal(vfio_test_word(guests[j].memory, 0), round - 1);
             arrive(&guests[i], group, round, i);
         }
@@ -187,7 +187,8 @@ static void test_barrier(void **state)
         end(&guests[i]);
 }
 
-/* The end of a guest takes its link down, and the next guest at its socket finds nothing of it. */
+/* At the end of a guest its link goes down. The next guest at its socket gets a device in the state
+ * after power-on. */
 static void test_guest_goes_in_a_round(void **state)
 {
     uint32_t group, port;
@@ -233,7 +234,7 @@ static void test_reset_in_a_round(void **state)
         end(&guests[i]);
 }
 
-/* A guest process dies with a request half sent, and with descriptors in it. */
+/* A guest process dies after it has sent a part of a request, with descriptors. */
 static void die_in_a_request(unsigned device)
 {
     struct gba_vfio_header half = {
@@ -299,7 +300,7 @@ static void test_many_guests_at_once(void **state)
         end(&guests[i]);
 }
 
-/* One client a socket: the next one waits. */
+/* A socket has one client at a time; the next client waits. */
 static void test_second_client_waits(void **state)
 {
     struct pollfd answer;
@@ -317,7 +318,7 @@ static void test_second_client_waits(void **state)
     vfio_test_close(&guests[1].client);
 }
 
-/* A client that does not read its replies stops alone. */
+/* A client that does not read its replies does not delay other clients. */
 static void test_client_that_does_not_read(void **state)
 {
     uint8_t request[GBA_VFIO_HEADER_SIZE + 16] = {0};
@@ -342,8 +343,7 @@ static void test_client_that_does_not_read(void **state)
     end(&guests[1]);
 }
 
-/* A killed server leaves its sockets; the next one replaces them. A second server does not take
- * them from one that lives. */
+/* A server replaces the sockets of a killed server, and not those of a running one. */
 static void test_server_is_killed(void **state)
 {
     (void)state;

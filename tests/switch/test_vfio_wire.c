@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decoder of the vfio-user protocol: for each message a valid one, and one wrong field at a
- * time. */
+/* The decoder of the vfio-user protocol: each message valid, and with one invalid field at a time.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,7 +169,7 @@ static void test_interrupts(void **state)
 
     (void)state;
     assert_int_equal(with(command, valid, 5, 0, 20, 2), 0);
-    assert_int_equal(with(command, valid, 5, 0, 20, 0), 0); /* takes the eventfds away */
+    assert_int_equal(with(command, valid, 5, 0, 20, 0), 0); /* removes the eventfds */
     assert_int_equal(with(command, valid, 5, 0, 20, 1), EINVAL);
     assert_int_equal(with(command, valid, 5, 0, 20, 3), EINVAL);
     assert_int_equal(with(command, valid, 5, 0, 21, 2), EINVAL);

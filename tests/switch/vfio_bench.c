@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client, a device and a port in one process. */
+/* A vfio-user client, a device and a fake port in one process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

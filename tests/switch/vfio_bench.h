@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A client, a device and a port in one process. The port is a fake one, with one register.
+ * A vfio-user client, a device and a port in one process. The port is a fake one, with one
+ * register.
  */
 #ifndef GBA_TESTS_VFIO_BENCH_H
 #define GBA_TESTS_VFIO_BENCH_H
@@ -13,7 +14,7 @@ struct vfio_bench {
     struct gba_vfio_client server;
     struct vfio_test client;
     int memory, vector; /* of the guest; -1: none */
-    /* The fake port: the newest access, and how often it was reset. */
+    /* The fake port: the newest access, and the number of resets. */
     uint32_t address;
     unsigned width, resets;
     uint64_t value;

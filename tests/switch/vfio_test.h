@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small client of vfio-user for tests: what a virtual machine monitor sends. It can send
- * anything, also what no monitor would.
+ * A small client of vfio-user for tests. It sends the requests of a virtual machine monitor, and
+ * invalid messages.
  */
 #ifndef GBA_TESTS_VFIO_TEST_H
 #define GBA_TESTS_VFIO_TEST_H
@@ -65,8 +65,8 @@ uint32_t vfio_test_capability(struct vfio_test *client, uint32_t id);
 void vfio_test_master(struct vfio_test *client, bool on);
 void vfio_test_msix(struct vfio_test *client, bool on);
 
-/* What a monitor does when it starts a guest: VERSION, the memory, an eventfd for vector 0, and
- * MSI-X. *memory: the memfd of the guest; *vector: the eventfd. */
+/* Make the requests of a monitor that starts a guest: VERSION, the memory, an eventfd for vector 0,
+ * and MSI-X. *memory: the memfd of the guest; *vector: the eventfd. */
 void vfio_test_boot(struct vfio_test *client, int *memory, int *vector);
 
 /* A memfd of that size. */

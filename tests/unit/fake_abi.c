@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry of the driver in the fake kernel: the rules for all calls. */
+/* The entry of the fake driver: the rules that all calls share. */
 #include "tests/unit/fake_driver.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@ static const struct call {
     int (*run)(int file, void *argument);
     size_t size;
     size_t reserved;   /* offset of the field that must be 0; 0: none */
-    uint32_t flags;    /* that are known */
+    uint32_t flags;    /* the valid flags */
     bool answers;      /* has outputs */
     bool on_dead;      /* works on a dead device */
-    bool from_anybody; /* works in another process than the file's owner */
+    bool from_anybody; /* works in a process that is not the file's owner */
 } calls[] = {
     {GBA_IOC_QUERY, fake_query, sizeof(struct gba_ioc_query), 0, GBA_QUERY_COUNTERS, true, true,
      true},
@@ -51,7 +51,7 @@ static int check(const struct call *call, const unsigned char *argument, uint32_
     return 0 != (flags & ~call->flags) || 0 != reserved ? EINVAL : 0;
 }
 
-/* QUERY of version 2, which is all that a driver of version 3 knows of that version. */
+/* QUERY of version 2, the only call of that version that a driver of version 3 answers. */
 #define QUERY_OLD _IOC(_IOC_READ | _IOC_WRITE, 0xBA, 0, 136)
 
 static int do_query_old(uint32_t *answer)

@@ -81,7 +81,7 @@ static inline void script_release(int file, uint32_t member, uint32_t sequence)
                                                  .key = script_table[member]});
 }
 
-/* The value of a register of a device with one armed group, in which nobody has arrived. */
+/* The value of a register of a device with one armed group, in which no member has arrived. */
 static inline uint64_t script_value(uint32_t address)
 {
     const uint32_t table = GBA_TABLE_ENTRY(SCRIPT_GROUP, 0);

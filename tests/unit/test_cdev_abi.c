@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules of gba_ioctl.h for the arguments of each call: one field is wrong, and all others are
- * valid. The calls go to the fake driver, so these tests show that it refuses what the kernel's
- * driver refuses; the other tests then show that the library makes no such call.
+ * The rules of gba_ioctl.h for the arguments of each call: one field is invalid, and all others are
+ * valid. The calls go to the fake driver, so these tests show that it refuses the same arguments as
+ * the Linux driver. The other tests then show that the library makes no such call.
  */
 #include "tests/unit/cdev_test.h"
 
@@ -287,7 +287,7 @@ static void test_DRV_19_another_process(void **state)
     }
 }
 
-/* What works without a device. */
+/* The calls that work on a dead device. */
 static void test_DRV_17_calls_on_a_dead_device(void **state)
 {
     static union arguments a;
@@ -307,7 +307,7 @@ static void test_DRV_17_calls_on_a_dead_device(void **state)
     }
 }
 
-/* A file that did not allocate the group cannot give it up, and no file can after the first JOIN.
+/* Only the file that allocated the group can free it, and no file can after the first JOIN.
  */
 static void who_may_free(void **state)
 {

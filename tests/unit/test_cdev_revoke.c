@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Members of /dev/gbaN whose driver revokes their group, while they spin and while they sleep; and
- * what the driver's interrupts do for them: WAIT, and the news that a member has died.
+ * Members of /dev/gbaN whose driver revokes their group while they spin or sleep, and the use of
+ * the driver's interrupts: WAIT, and the event of a member's death.
  */
 #include "tests/unit/cdev_test.h"
 
@@ -52,7 +52,7 @@ static void scene_end(void)
     gba_device_fini(scene.device);
 }
 
-/* --- what happens while member 0 waits --- */
+/* --- events while member 0 waits --- */
 
 static void other_arrives(void)
 {
@@ -97,7 +97,7 @@ static gba_status_t wait_until(void (*happen)(void), uint32_t late)
 
 static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
 
-/* A member finds in memory that its group is revoked, and why: it makes no system call for it. */
+/* A member reads in memory that its group is revoked, and the reason, without a system call. */
 static void revoked(void (*happen)(void), gba_status_t reason)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -164,7 +164,7 @@ static void test_DRV_18_released_while_asleep(void **state)
     assert_silent();
 }
 
-/* WAIT fails, for a while or always: the barrier ends all the same. */
+/* WAIT fails, for some time or always; the barrier still ends. */
 static void sleep_that_fails(void **state)
 {
     static const int errors[] = {EINTR, ENODEV, ENOTTY, ESTALE, EPERM};
@@ -194,7 +194,7 @@ static void no_interrupts(void **state)
     scene_end();
 }
 
-/* What the backend itself reports of a sleep. */
+/* The results of a sleep in the backend. */
 static void sleep_results(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -264,7 +264,7 @@ static void test_DRV_18_a_member_dies(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* The file is closed behind the library: its memberships have ended, and leave all the same. */
+/* The program closes the file of the library: its memberships have ended, and can still leave. */
 static void closed_by_somebody(void **state)
 {
     struct gba_dev *dev = cdev_open();
@@ -285,7 +285,7 @@ static void closed_by_somebody(void **state)
     gba_dev_cdev.close(dev);
 }
 
-/* A reason that this library does not know: the group has failed all the same. */
+/* With an unknown reason the group has failed, too. */
 static void a_reason_of_a_later_version(void **state)
 {
     struct gba_dev *dev = cdev_open();

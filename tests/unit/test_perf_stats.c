@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The statistics of gba_perf, with values from tables and by hand. */
+/* The statistics of gba_perf, compared with published tables and values computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void test_one_outlier_is_kept(void **state)
     assert_true(percentile(9999) == 40);
     assert_true(histogram.max == UINT64_C(1) << 41);
     assert_int_equal(histogram.buckets[PERF_LAST_BUCKET], 1);
-    /* A second one: two in 10001 are more than p99.99 leaves above it. */
+    /* A second sample above: two of 10001 are more than p99.99 allows. */
     perf_histogram_add(&histogram, UINT64_C(1) << 41);
     assert_true(percentile(9999) == (double)(UINT64_C(1) << 41));
 }
@@ -170,7 +170,7 @@ static void test_interval_of_the_median(void **state)
     }
 }
 
-/* The longest series: nothing becomes 0 on the way, and the normal approximation is near. */
+/* The longest series: no term underflows, and the normal approximation is near. */
 static void test_interval_of_the_longest_series(void **state)
 {
     size_t low, high;

@@ -41,7 +41,7 @@ static gba_device_t *device;
 static gba_group_t *group[3];
 static struct gba_local_state *state_of[3];
 
-/* Open the device, and make a group with so many members, all of this process. */
+/* Open the device, and make a group with that number of members, all of this process. */
 static void members_make(uint32_t members)
 {
     gba_group_handle_t handle;
@@ -208,7 +208,7 @@ static void key_files(void **state)
 
 /* --- Barriers --- */
 
-/* Answer everything, and release each member that arrives, after stores that reach nobody. */
+/* Answer all requests, and release each member that arrives, after stores that reach no member. */
 static void serve_alone(int file)
 {
     struct gba_switch_message message;
@@ -263,7 +263,7 @@ static void serve_greeting_late(int file)
     while (script_get(file, &message) && GBA_SWITCH_ARRIVE != message.type)
         script_answer(file, message);
     script_put(file, greeting);
-    /* Whatever it was: the client leaves this connection. */
+    /* For each hostile message the client closes this connection. */
     while (script_get(file, &message))
         ;
 }
@@ -510,7 +510,7 @@ static void *sleeper(void *arg)
     return (void *)missed;
 }
 
-/* Threads that sleep on one connection: no release is taken away from a sleeping member. */
+/* Threads that sleep on one connection: each sleeping member gets its release. */
 static void sleeping_threads(void **state)
 {
     pthread_t thread[SLEEPERS];
@@ -523,7 +523,7 @@ static void sleeping_threads(void **state)
         assert_int_equal(pthread_create(&thread[i], NULL, sleeper, (void *)(uintptr_t)i), 0);
     for (uint32_t i = 0; i < SLEEPERS; i++) {
         assert_int_equal(pthread_join(thread[i], &missed), 0);
-        /* A machine that stands still for half a second is no error, but not in every tenth round.
+        /* A machine may stall for half a second, but not in every tenth round.
          */
         assert_true((uintptr_t)missed < SLEEP_ROUNDS / 10);
     }

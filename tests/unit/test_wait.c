@@ -11,7 +11,7 @@
 #include "gba/team/engine.h"
 #include "tests/unit/thread_oob.h"
 
-/* The longest sleep that the device may be requested, ns: the runtime needs progress. */
+/* The longest sleep for which the device may be called, ns, because the runtime needs progress. */
 #define SLEEP_MAX 2000000u
 
 /* A team of two on one device, whose rounds this thread makes for both members. */
@@ -142,8 +142,8 @@ static void test_a_member_that_does_not_sleep(void **state)
     assert_int_equal(scene.sleeps, 0);
 }
 
-/* A member gives up its round when the memory of the device shows that the group has failed,
- * however it waits. */
+/* For each way of waiting, a member abandons its round when the memory of the device shows that the
+ * group has failed. */
 static void test_a_failed_group(void **state)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};

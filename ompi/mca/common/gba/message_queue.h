@@ -89,7 +89,7 @@ static inline bool message_complete(struct message *message)
     return true;
 }
 
-/* Whether a message of that team is still here that its receiver may be waiting for. */
+/* Whether the queue has a message of that team that its receiver may need. */
 static inline bool queue_holds(const struct queue *queue, uint64_t team)
 {
     for (const struct message *m = queue->first; NULL != m; m = m->next)
