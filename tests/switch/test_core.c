@@ -128,7 +128,7 @@ static void test_ends(void **state)
     leave = group;
     leave.member = 1;
     leave.value = GBA_LEAVE_DIED;
-    assert_int_equal(bench_command(0, GBA_CMD_LEAVE, &leave), GBA_RESULT_PARAM); /* another port's */
+    assert_int_equal(bench_command(0, GBA_CMD_LEAVE, &leave), GBA_RESULT_PARAM); /* wrong port */
     assert_int_equal(gba_switch_former(bench.device, 0, 1)->end, GBA_SWITCH_NOT_ENDED);
     leave = group;
     leave.member = 1;
