@@ -79,7 +79,7 @@ guest_make_kernel() {
         */linux-image*) files="./boot/vmlinuz-* $guest_module_files" ;;
         esac
         set -f
-        # Not every kernel has every file; what is missing is found below.
+        # Not every kernel has every file. The loop below fails if a needed file is missing.
         # shellcheck disable=SC2086 # words
         dpkg-deb --fsys-tarfile "$file" | tar -x -C "$into" --wildcards $files || true
         set +f

@@ -11,9 +11,9 @@
  * structure in bytes, and `flags`. A later version only appends fields, and 0 in an appended field
  * means the earlier behaviour of the call. So the numbers of the calls do not contain a size.
  *   - A size below that of version 3 is EINVAL; above 4096 bytes, or with a byte that is not 0
- *     behind the structure that the driver knows, E2BIG.
+ *     behind the driver's own structure, E2BIG.
  *   - An unknown flag, and a reserved field that is not 0, is EINVAL.
- *   - The driver writes back only bytes that both sides know.
+ *   - The driver writes back only bytes that both sides have.
  * Optional abilities are bits of gba_ioc_query.features. abi_version changes only when old callers
  * would fail.
  *
@@ -88,7 +88,7 @@ struct gba_ioc_alloc {
 };
 
 /*
- * FREE: give up an allocation without any JOIN. [DRV-6]
+ * FREE: free an allocation without any JOIN. [DRV-6]
  * Errors: ESTALE this file did not allocate the group with that generation, or gave it up; EBUSY a
  * member has joined. Works on a dead device.
  */

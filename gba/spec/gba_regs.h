@@ -124,7 +124,7 @@
 #define GBA_CMD_JOIN      2u /* bind MEMBER to this port; needs GENERATION and KEY */
 #define GBA_CMD_ARM       3u /* take arrivals from now on; VALUE: SEQUENCE */
 #define GBA_CMD_LEAVE     4u /* withdraw MEMBER for good; VALUE: 0 or GBA_LEAVE_DIED */
-#define GBA_CMD_FREE      5u /* give up an allocation without any JOIN */
+#define GBA_CMD_FREE      5u /* free an allocation without any JOIN */
 #define GBA_CMD_TAKE_BACK 6u /* disarm a group of which no member waits */
 #define GBA_CMD_CONFIRM   7u /* this port is done with a group that is taken back */
 #define GBA_CMD_MEMBER    8u /* report the membership MEMBER */

@@ -313,7 +313,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
         return status;
     status = tcp ? connect_tcp(client, path, due) : connect_unix(client, path, due);
     if (GBA_OK != status)
-        goto forget;
+        goto clear_secret;
     status = hello_send(client, tcp ? secret : NULL);
     if (GBA_OK == status)
         status = message_receive(client, due, &message);
@@ -321,7 +321,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
         status = welcome_check(client, &message);
     if (GBA_OK != status)
         close(client->file);
-forget:
+clear_secret:
     explicit_bzero(secret, sizeof secret);
     return status;
 }

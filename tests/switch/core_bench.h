@@ -26,7 +26,7 @@ struct session {
 
 struct bench {
     struct gba_switch *device;
-    uint64_t now, wake; /* wake: UINT64_MAX, or the time that the core asked for */
+    uint64_t now, wake; /* wake: UINT64_MAX, or the time that the core requested */
     uint64_t random;
     struct session session[4];
     int port[4];
