@@ -12,11 +12,11 @@ if [ "$(id -u)" -eq 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 
-# RANKS: what the launcher needs for so many, as the array `crowd`. With a core for each they are
-# pinned, which is Open MPI's default for two only.
-crowd_for() {
-    crowd=(--bind-to core)
-    [ "$1" -le "$(nproc)" ] || crowd=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+# RANKS: set the launcher's options for that number of ranks, in the array `placement`. Ranks that
+# have a core each are bound, which is Open MPI's default for only two ranks.
+place_ranks() {
+    placement=(--bind-to core)
+    [ "$1" -le "$(nproc)" ] || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 }
 
 # NS: what `demo latency` prints, in units of so many ns; false if it is not there.
