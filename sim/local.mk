@@ -12,7 +12,7 @@ sim_libgbamodel_la_SOURCES = \
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
 sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c
 
-# gba-switchd, the switch as a daemon. The core needs the model and the messages alone.
+# gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \
 	sim/switch/switch.h sim/switch/switch.c \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
@@ -20,7 +20,7 @@ GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
-# The PCI devices for virtual machines: those parts that need no event loop, and the others.
+# The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
 GBA_VFIO_DEVICE = \
 	sim/switch/vfio_wire.h sim/switch/vfio_wire.c sim/switch/vfio_config.h \
 	sim/switch/vfio_config.c sim/switch/vfio_guard.h sim/switch/vfio_guard.c \
@@ -40,14 +40,13 @@ sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
-# The unit is installed where no distribution looks for it: an administrator who wants the daemon copies
-# it.
+# The unit is not installed in a directory of systemd. An administrator who wants the daemon copies it.
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
 	$(AM_V_GEN)$(MKDIR_P) sim/switch && \
 	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && mv $@.tmp $@
 EXTRA_DIST += sim/switch/gba-switchd.service.in gba/man/gba-switchd.8
 CLEANFILES += sim/switch/gba-switchd.service
-# It needs no libevent, but a gba-switchd to talk to.
+# gba_diag needs no libevent, but it is of use only with a gba-switchd.
 if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif

@@ -42,8 +42,8 @@ $(GBA_UNIT_TESTS): private LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 $(GBA_UNIT_TESTS): gba/libgbacore.la
 $(GBA_MODEL_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_MODEL_TESTS): sim/libgbamodel.la
-# The Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need only the
-# header of its interface.
+# Tests of the Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need
+# only the header of its interface.
 GBA_DRIVER_TESTS = \
 	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life
 if HAVE_CMOCKA
@@ -52,7 +52,7 @@ endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h
-# The daemon itself. They need no more of it than its messages.
+# Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
 	tests/switch/test_faults tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What the benchmarks share. Source it with $build set to the build directory.
+# The common part of the benchmarks. Source it with $build set to the build directory.
 # shellcheck disable=SC2034,SC2154 # set and used on the other side
 
 # MPIRUN or OSHRUN, as configure found it.
@@ -19,7 +19,7 @@ place_ranks() {
     [ "$1" -le "$(nproc)" ] || placement=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
 }
 
-# NS: what `demo latency` prints, in units of so many ns; false if it is not there.
+# NS: print the figure of `demo latency` in units of that many ns. Fails if there is none.
 latency_line() {
     awk -v unit="$1" '$1 == "latency" { print $2 / unit; found = 1 } END { exit !found }'
 }

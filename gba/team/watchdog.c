@@ -16,8 +16,8 @@
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
 
-/* The time that a round is given after a member of the group has died, before it is reported: the
- * member may have arrived before. */
+/* Time from the death of a member of the group to the report of a stall. The member may have
+ * arrived before its death, so the round may still complete. */
 #define DIED_NS 1000000000u
 
 /* Time between two notifications of a failed team to further members. A round of a failed device
@@ -156,7 +156,7 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
             team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
 }
 
-/* After a death: report a stall soon, unless it has been reported or never is. */
+/* After a death: report a stall soon, unless it has been reported or reports are off. */
 static void watch_hasten(struct gba_team *team)
 {
     uint64_t due = team->watchdog.began + DIED_NS;
