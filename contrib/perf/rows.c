@@ -122,8 +122,7 @@ static void add_runs(struct perf_row *row, const struct perf_cell *cell,
     compare(row, cell, base);
     for (size_t i = 0; base != NULL && i < base->run_count; i++)
         others[i] = base->runs[i].median;
-    row->fields[PERF_RATIO_MIN] =
-        s.min / summarize(others, base != NULL ? base->run_count : 0).min;
+    row->fields[PERF_RATIO_MIN] = s.min / summarize(others, base != NULL ? base->run_count : 0).min;
     for (size_t i = 0; i < cell->run_count; i++)
         others[i] = cell->runs[i].floor;
     row->fields[PERF_FLOOR] = summarize(others, cell->run_count).median;

@@ -42,8 +42,7 @@ struct gba_vfio_device {
     struct gba_vfio_config config;
     struct gba_vfio_dma dma;
     struct gba_vfio_irq irq;
-    uint8_t
-        table[GBA_VFIO_MSIX_PBA]; /* of MSI-X; QEMU uses a table of its own */
+    uint8_t table[GBA_VFIO_MSIX_PBA]; /* of MSI-X; QEMU uses a table of its own */
     struct gba_vfio_counters counters;
 };
 
