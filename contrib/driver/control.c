@@ -58,7 +58,7 @@ static int identify(struct gba_device *gba)
 				     groups, members_max);
 	if (ports < 1 || ports > GBA_PORTS_MAX)
 		return dev_err_probe(dev, -ENODEV, "the device has no ports; needs a control unit\n");
-	/* Only valid sizes: they limit indices also while the device is dead. */
+	/* Keep only valid sizes, because they limit indices also while the device is dead. */
 	gba->regs_version = version;
 	gba->groups = groups;
 	gba->members_max = members_max;

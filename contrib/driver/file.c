@@ -40,7 +40,7 @@ static int gba_open(struct inode *inode, struct file *filp)
 		result = -ENODEV;
 	else
 		list_add_tail(&file->link, &gba->files);
-	/* Under the lock: the removal cancels this work when it has set `removed`. */
+	/* Under the lock, because the removal cancels this work after it has set `removed`. */
 	if (!result)
 		queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
 	mutex_unlock(&gba->lock);
@@ -57,7 +57,7 @@ free_file:
 	return result;
 }
 
-/* Give up the allocations of a file that nobody has joined. Under lock. */
+/* Free the allocations of a file that no process has joined. Under lock. */
 static void file_free(struct gba_file *file)
 {
 	struct gba_device *gba = file->gba;

@@ -84,7 +84,7 @@ struct gba_device {
 	struct delayed_work health_work;
 	wait_queue_head_t freed; /* a group that was taken back is free */
 	u32 freed_count;
-	unsigned long irq_window; /* jiffies at its begin; of the interrupt thread alone */
+	unsigned long irq_window; /* jiffies at its start; for the interrupt thread only */
 	unsigned int irq_count;	  /* interrupts in it */
 	struct dentry *debugfs;
 };
@@ -160,10 +160,10 @@ struct gba_command {
 
 /* --- life.c --- */
 
-/* Take the port into use, for the first time or after a reset. Under lock. */
+/* Enable the port, for the first time or after a reset. Under lock. */
 int gba_start(struct gba_device *gba);
 
-/* Give back what the device knows of this host, if it answers. Under lock. */
+/* End the memberships and allocations of this host at the device, if it answers. Under lock. */
 void gba_give_back(struct gba_device *gba);
 
 /* The device is dead: revoke all. Under lock. */
@@ -172,12 +172,12 @@ void gba_fail(struct gba_device *gba, const char *reason);
 /* Whether the device still answers; a device that does not is dead from now on. Under lock. */
 bool gba_check(struct gba_device *gba);
 
-/* The same, and whether the port is up since it was started. A port that was down has forgotten all
- * members: they are revoked, and the port is started again. Under lock. */
+/* As gba_check, and whether the port has stayed up since its start. A port that was down has lost
+ * all members: this function revokes them, and starts the port again. Under lock. */
 bool gba_check_port(struct gba_device *gba);
 
-/* The work of gba_device.health_work: look at the device, and for processes that ended without a close.
- */
+/* The work of gba_device.health_work: check the device, and find processes that ended without a
+ * close. */
 void gba_health(struct work_struct *work);
 
 /* --- interrupt.c --- */
@@ -201,7 +201,7 @@ static inline void __iomem *gba_reg(struct gba_device *gba, u32 address)
 	return gba->bar + address;
 }
 
-/* False for a port that was down and is up again: it has forgotten its mask. [PORT-3] */
+/* False for a port that was down and is up again, because it has lost its mask. [PORT-3] */
 static inline bool gba_port_is_known(struct gba_device *gba)
 {
 	return readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) != 0;

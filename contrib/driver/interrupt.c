@@ -43,8 +43,8 @@ static void group_event(struct gba_device *gba, u32 group)
 	if (irq & ~GBA_IRQ_BITS)
 		return; /* the device is gone */
 	writel(irq, gba_reg(gba, GBA_PORT_EVENT(group)));
-	/* The write is posted. An event that comes before it arrives is acknowledged with it, and does
-	 * not interrupt again; this read makes such an event one of before the members look. */
+	/* The write is posted. It also acknowledges an event that comes before the write arrives, and
+	 * which then does not interrupt again. After this read the members see such an event. */
 	(void)readl(gba_reg(gba, GBA_PORT_EVENT(group)));
 	if (irq & GBA_IRQ_ERROR)
 		last_error = readl(gba_reg(gba, GBA_GROUP_REG(group, GBA_REG_LAST_ERROR)));
@@ -83,7 +83,7 @@ irqreturn_t gba_interrupt(int irq, void *data)
 	unsigned long cause;
 	unsigned int group;
 
-	/* A device that is down may be in a reset, and is not accessed. */
+	/* A device that is down may be in a reset, so do not access it. */
 	if (!READ_ONCE(gba->up))
 		return IRQ_NONE;
 	cause = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE)));

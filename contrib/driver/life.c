@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* The start and the death of the device, and the periodic look at it. */
+/* The start and the end of the device, and its periodic check. */
 #include <linux/mm.h>
 
 #include "gba_driver.h"
@@ -25,7 +25,7 @@ void gba_fail(struct gba_device *gba, const char *reason)
 	else
 		dev_err(&gba->dev, "%s; its barriers cannot complete\n", reason);
 	set_up(gba, false);
-	/* No store of the device after this: neither to flags, nor to pages that are freed. */
+	/* The device makes no store after this, neither to flags nor to freed pages. */
 	pci_clear_master(gba->pdev);
 	list_for_each_entry(file, &gba->files, link) {
 		list_for_each_entry(member, &file->members, file_link) {
@@ -36,7 +36,7 @@ void gba_fail(struct gba_device *gba, const char *reason)
 			page->retired = true;
 		wake_up_all(&file->wait);
 	}
-	/* The allocators stay: FREE works on a dead device. */
+	/* The allocators stay, because FREE works on a dead device. */
 	for (u32 group = 0; group < GBA_GROUPS; group++)
 		gba->group[group].held = false;
 	gba->freed_count++;
@@ -81,7 +81,7 @@ void gba_give_back(struct gba_device *gba)
 				gba_member_detach(member, true);
 		}
 	}
-	/* Fails if a member of another host has joined: then the members keep the group. */
+	/* Fails if a member of another host has joined: the members then hold the group. */
 	for (u32 group = 0; group < gba->groups; group++)
 		if (gba->group[group].allocator)
 			gba_command(gba, &(struct gba_command){
@@ -97,7 +97,7 @@ bool gba_check_port(struct gba_device *gba)
 		return false;
 	if (gba_port_is_known(gba))
 		return true;
-	/* What this host did since the port is up again is given back, too. */
+	/* End the allocations and memberships since the port is up again, too. */
 	gba_give_back(gba);
 	gba_fail(gba, "the port was down");
 	gba_start(gba);
@@ -112,7 +112,7 @@ void gba_health(struct work_struct *work)
 
 	mutex_lock(&gba->lock);
 	gba_check_port(gba);
-	/* exec without a close: the address space of the owner is gone, the descriptor is not. */
+	/* After exec without a close the owner's address space is gone, but not the descriptor. */
 	list_for_each_entry(file, &gba->files, link)
 		if (!atomic_read(&file->mm->mm_users))
 			gba_file_end(file);

@@ -72,8 +72,8 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	return gba;
 }
 
-/* Take the port down and up, so that the device forgets the members of this host. [PCI-4] Under the
- * lock of the PCI device. */
+/* Take the port down and up, so that the device withdraws the members of this host. [PCI-4] Under
+ * the lock of the PCI device. */
 static void reset_port(struct pci_dev *pdev)
 {
 	pci_save_state(pdev);
@@ -102,7 +102,7 @@ static int device_map(struct gba_device *gba)
 	/* A release must snoop the caches of the processors. [HOST-4] */
 	if (!dev_is_dma_coherent(&pdev->dev))
 		return dev_err_probe(&pdev->dev, -ENODEV, "DMA of this device is not coherent\n");
-	/* There the pages of the device are not encrypted, and user space would map them as if they were. */
+	/* The pages of the device are not encrypted, but user space would map them as encrypted. */
 	if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
 		return dev_err_probe(&pdev->dev, -EOPNOTSUPP,
 				     "not supported in a guest with encrypted memory\n");
@@ -120,7 +120,8 @@ static int device_interrupts(struct gba_device *gba)
 					 gba_interrupt, IRQF_ONESHOT, GBA_NAME, gba);
 }
 
-/* The binding ends. Nothing uses the device after this; the memory stays while files are open. */
+/* End the binding. The driver does not use the device after this. The memory stays while files are
+ * open. */
 static void device_end(struct gba_device *gba)
 {
 	struct pci_dev *pdev = gba->pdev;
@@ -184,8 +185,8 @@ static void gba_remove(struct pci_dev *pdev)
 
 /* --- Resets, errors and sleep: the port loses its state --- */
 
-/* answers: the device can be accessed. It then forgets the members of this host now: it may keep its
- * state, and the pages of their flags are freed before it is started again. */
+/* answers: the device can be accessed. Its members are then ended now, because the device may keep
+ * its state, and the pages of their flags are freed before it is started again. */
 static void stop_for(struct pci_dev *pdev, const char *reason, bool answers)
 {
 	struct gba_device *gba = pci_get_drvdata(pdev);
@@ -195,7 +196,7 @@ static void stop_for(struct pci_dev *pdev, const char *reason, bool answers)
 		gba_give_back(gba);
 	gba_fail(gba, reason);
 	mutex_unlock(&gba->lock);
-	/* Nothing else accesses a device that is down. */
+	/* No other code accesses a device that is down. */
 	synchronize_irq(pci_irq_vector(pdev, GBA_PCI_VECTOR));
 }
 
@@ -250,7 +251,7 @@ static int gba_suspend(struct device *dev)
 
 static int gba_resume(struct device *dev)
 {
-	reset_port(to_pci_dev(dev)); /* it may have kept its state, also that of before a death */
+	reset_port(to_pci_dev(dev)); /* the device may have kept its state */
 	return start_again(to_pci_dev(dev));
 }
 

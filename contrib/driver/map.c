@@ -140,7 +140,7 @@ static vm_fault_t gba_fault(struct vm_fault *vmf)
 	map = xa_load(&file->mappings, vmf->pgoff);
 	/* A mapping that outlives its offset has the dummy page. */
 	pfn = map ? map->pfn : page_to_pfn(file->dummy);
-	/* No bit for encrypted memory in the address of a device. */
+	/* The address of a device has no bit for encrypted memory. */
 	if (map && map->io)
 		protection = pgprot_decrypted(pgprot_noncached(protection));
 	result = vmf_insert_pfn_prot(vma, vmf->address, pfn, protection);

@@ -61,8 +61,8 @@ static int attach(struct gba_member *member, u64 key)
 	if (result)
 		return result;
 	writeq(address, table_entry(member));
-	/* If the port was down since the last look, doorbells of before are still mapped, and could
-	 * arrive for this member. The group is armed only after this look. [PORT-4] */
+	/* If the port was down since the last check, earlier doorbells are still mapped, and could
+	 * arrive for this member. The group is armed only after this check. [PORT-4] */
 	if (readq(table_entry(member)) == address && gba_port_is_known(gba))
 		return 0;
 	if (!gba_check(gba))

@@ -222,7 +222,7 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 		left = wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen,
 						   left);
 		mutex_lock(&gba->lock);
-		/* Others of the job may have allocated meanwhile. [DRV-11] */
+		/* Another process of the job may have allocated a group meanwhile. [DRV-11] */
 		result = limits(file, alloc, &at_limit);
 		if (result)
 			return result;

@@ -322,7 +322,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     team->stats.failovers += GBA_ERR_DEAD == t.no.reason;
     team->stats.reclaims += GBA_ERR_RECLAIMED == t.no.reason;
     team->failure = GBA_OK;
-    team->watchdog.died = false; /* it concerns the group, which the team leaves */
+    team->watchdog.died = false; /* a death in the group that the team leaves */
     /* All members are here, between two rounds, so no member waits for a notification any more. */
     gba_failover_close(team);
     path_replace(team, NULL);

@@ -170,8 +170,8 @@ static gba_status_t inspection_read(const struct gba_membership *membership,
     if (membership->generation != value[INSPECT_GENERATION].value ||
         0 == value[INSPECT_MEMBERS].value)
         return GBA_ERR_STALE;
-    /* The device has withdrawn a member that has not left: the host that holds the group has taken
-     * it back. Its rounds no longer end, and a lost release is not repeated. [CMD-7] */
+    /* The device has withdrawn a member that has not left, because the host that holds the group
+     * has taken it back. Its rounds no longer end, and a lost release is not repeated. [CMD-7] */
     if (0 != address && 0 == value[INSPECT_ENTRY].value)
         return GBA_ERR_RECLAIMED;
     *state = (gba_group_state_t){

@@ -224,7 +224,7 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:
-        break; /* a waiting member learns the same from the registers */
+        break; /* a waiting member reads the same in the registers */
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",
                  gba_switch_refusal_text(message->code));
@@ -353,9 +353,9 @@ void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch)
     pthread_mutex_unlock(&client->lock);
 }
 
-/* The batch has waited too long for its answers. If this process was stopped they may have come,
- * and the thread that waits at the connection has not run yet. Take its input away in this case
- * alone: it sleeps until its timeout then. */
+/* The batch has waited too long for its answers. If this process was stopped, the answers may have
+ * come, while the thread that waits at the connection has not run yet. Only in this case receive
+ * in its place; it then sleeps until its timeout. */
 static void overdue(struct gba_client *client, const struct gba_client_batch *batch)
 {
     if (!gba_link_dead(client))

@@ -22,12 +22,12 @@ struct gba_switchd {
     struct event_base *base;
     struct gba_switch *device;
     uint64_t started; /* of gba_switchd_clock */
-    /* A connection has got that port. NULL: nobody has to know. */
+    /* Called when a connection has attached to that port. NULL: no call. */
     void (*port_up)(struct gba_switchd *daemon, uint32_t port);
     struct gba_faults *faults; /* NULL: none */
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     uint32_t connections; /* sessions that may use the switch, with and without a port */
-    uint32_t unadmitted;  /* the others: TCP connections that have not sent the key yet */
+    uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */
     uint64_t refusals_since;             /* of gba_switchd_clock; see session.c */
     uint32_t refusals;                   /* connections refused since then */

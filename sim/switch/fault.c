@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The faults of connections and of the daemon. */
+/* Injected faults of connections and of the daemon. */
 #include "sim/switch/fault.h"
 
 #include <inttypes.h>
@@ -34,7 +34,8 @@ static const struct gba_switchd_fault *fault_of(const struct entry *entry)
     return &entry->daemon->options->fault[entry - faults->entry];
 }
 
-/* Begin to hold a port, or end it. The port can be down, or another connection's, when it ends. */
+/* Begin to hold a port, or end the hold. At the end the port can be down, or have another
+ * connection. */
 static void hold(struct entry *entry, const struct gba_switchd_fault *fault)
 {
     uint32_t port = (uint32_t)fault->number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults that --fault requests, at a time or at an arrival. */
+/* Faults of --fault, which are injected at a time or at an arrival. */
 #ifndef GBA_SIM_SWITCH_FAULT_H
 #define GBA_SIM_SWITCH_FAULT_H
 
@@ -8,13 +8,13 @@
 struct gba_faults;
 
 /*
- * Wait for the times of daemon->options->fault. Those of a port begin when the port comes up for
- * the first time, and the end of the daemon is counted from now on. Faults of arrivals are the
- * core's. Sets daemon->port_up. Returns NULL if memory is short.
+ * Schedule the faults of daemon->options->fault. The time of a port's fault begins when the port
+ * comes up for the first time, that of the daemon's end begins now. The core makes faults of
+ * arrivals. Sets daemon->port_up. Returns NULL: out of memory.
  */
 struct gba_faults *gba_faults_start(struct gba_switchd *daemon);
 
-/* Forget them. NULL: no effect. */
+/* Cancel the faults. NULL: no effect. */
 void gba_faults_stop(struct gba_faults *faults);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define DAY_NS 86400e9
 
-/* A time with a unit, from the beginning of the text. *rest: behind it. */
+/* Parse a time with a unit at the beginning of the text. *rest: the text after it. */
 static bool parse_time(const char *text, const char **rest, uint64_t *ns)
 {
     static const struct {
@@ -19,7 +19,7 @@ static bool parse_time(const char *text, const char **rest, uint64_t *ns)
     char *end;
 
     if (text[0] < '0' || text[0] > '9' || text[1] == 'x' || text[1] == 'X')
-        return false; /* strtod takes signs, spaces, hexadecimal numbers and names */
+        return false; /* strtod also accepts signs, spaces, hexadecimal numbers and names */
     number = strtod(text, &end);
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         size_t length = strlen(units[i].name);
@@ -34,7 +34,7 @@ static bool parse_time(const char *text, const char **rest, uint64_t *ns)
     return false;
 }
 
-/* A number without sign, from the beginning of the text. *rest: behind it. */
+/* Parse a number without sign at the beginning of the text. *rest: the text after it. */
 static bool parse_number(const char *text, const char **rest, uint64_t most, uint64_t *number)
 {
     char *end;
@@ -46,7 +46,7 @@ static bool parse_number(const char *text, const char **rest, uint64_t most, uin
     return *number <= most;
 }
 
-/* Parse the text behind "KIND=". Returns whether all of it is valid. */
+/* Parse the text after "KIND=". Returns whether the whole text is valid. */
 static bool parse_value(const char *text, struct gba_switchd_fault *fault)
 {
     switch (fault->kind) {

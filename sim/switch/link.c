@@ -25,7 +25,7 @@ static bool is_lost(struct gba_switch *device)
     return loss != 0 && next_random(device) % 1000000 < loss;
 }
 
-/* Count an arrival. Returns whether it is one of those to be lost. */
+/* Count an arrival. Returns whether --fault drops it. */
 static bool is_dropped(struct gba_switch *device)
 {
     device->arrivals++;

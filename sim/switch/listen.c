@@ -101,8 +101,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         allowed = identify_unix(fd, entry->all->allowed_group, &identity);
     }
     gba_session_open(daemon, fd, &identity, entry->tcp, allowed);
-    /* libevent accepts until there is no connection, so a flood of connections would keep out the
-     * clients that are connected. */
+    /* libevent accepts until no connection is left, so a flood of connections would stop the
+     * service of connected clients. */
     if (++entry->all->accepted % ACCEPTS == 0) {
         evconnlistener_disable(listener);
         event_add(entry->all->resume, &now);

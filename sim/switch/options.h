@@ -9,7 +9,7 @@
 /* Size of the path of a Unix socket, with the terminator. */
 #define GBA_SWITCHD_PATH_MAX 108
 
-/* What --fault requests. */
+/* The faults of --fault. */
 enum gba_switchd_fault_kind {
     GBA_SWITCHD_DROP, /* lose arrival `number`, from 1 */
     GBA_SWITCHD_HOLD, /* port `number`: pass nothing for `duration` */
@@ -23,7 +23,7 @@ struct gba_switchd_fault {
     uint64_t time, duration; /* ns */
 };
 
-#define GBA_SWITCHD_FAULTS GBA_SWITCH_DROPS /* faults of all kinds at most */
+#define GBA_SWITCHD_FAULTS GBA_SWITCH_DROPS /* maximum number of faults of all kinds */
 
 struct gba_switchd_options {
     char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */

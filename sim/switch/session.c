@@ -69,7 +69,7 @@ static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
     gba_session_flush(session->daemon);
 }
 
-/* A host without the key can make any number of connections: do not let it fill the log. */
+/* A host without the key can make any number of connections, so limit their lines in the log. */
 static void log_refusal(const struct gba_session *session, enum gba_switchd_level level,
                         const char *reason)
 {
@@ -251,7 +251,7 @@ bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold)
     }
     if (!session->paused)
         event_add(session->readable, NULL);
-    gba_session_mark(session); /* what waits for the client */
+    gba_session_mark(session); /* to send the pending output */
     return true;
 }
 

@@ -35,8 +35,8 @@ void gba_session_flush(struct gba_switchd *daemon);
 /* Close the connection that has that port, without a message. Returns false if there is none. */
 bool gba_session_cut(struct gba_switchd *daemon, uint32_t port);
 
-/* Let nothing pass the connection that has that port, or let it pass again. Returns false if there
- * is none. */
+/* Stop all data of the connection that has that port, or resume it. Returns false if there is
+ * none. */
 bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold);
 
 /* End all sessions, with that reason. */

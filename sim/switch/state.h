@@ -30,7 +30,7 @@ struct gba_switch {
     struct gba_model_effects effects; /* of the last access */
     struct gba_switch_port port[GBA_PORTS_MAX];
     struct gba_switch_former former[GBA_GROUPS][GBA_MEMBERS_MAX];
-    /* Who allocated each group that is not free. The device forgets the port when its link goes
+    /* The allocator of each group that is not free. The device clears the port when its link goes
      * down, but the group counts for its user and job until it is free. */
     struct gba_switch_identity owner[GBA_GROUPS];
 };

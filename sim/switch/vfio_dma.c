@@ -43,8 +43,8 @@ static bool is_usable(int fd, uint64_t offset, uint64_t size, uint64_t *page)
     struct statfs system;
     struct stat file;
 
-    /* Only files in memory have seals. The kernel finds that out by itself, while fstatfs and fstat
-     * ask the file system, which can be a server that does not answer. */
+    /* Only files in memory have seals. The kernel itself checks for seals. fstatfs and fstat would
+     * call the file system, which can be a server that does not answer. */
     if (fcntl(fd, F_GET_SEALS) < 0)
         return false;
     if (0 != fstatfs(fd, &system) || 0 != fstat(fd, &file) || !S_ISREG(file.st_mode))

@@ -14,7 +14,7 @@ static sigjmp_buf resume;
 /* The flag of the current store; NULL: none. */
 static gba_pointer_t guarded;
 static bool installed;
-/* What is written to with a time limit; NULL: none. */
+/* The eventfd of a write with a time limit; NULL: none. */
 static gba_pointer_t limited;
 
 /* The kernel raises the signal during the store, so the jump abandons only the store. The code of a
@@ -28,7 +28,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     raise(number);
 }
 
-/* The signal of the time limit has done its work when it is here: it has interrupted the write. */
+/* The signal of the time limit has interrupted the write, so the handler does nothing else. */
 static void on_alarm(int number)
 {
     if (NULL != gba_pointer_load_acquire(&limited))
@@ -67,7 +67,7 @@ bool gba_vfio_guard_store(gba_flag_t *flag, uint64_t value)
 
 int gba_vfio_guard_signal(int fd)
 {
-    /* Again and again: the first signal can come before the write begins to wait. */
+    /* The timer repeats, because the first signal can come before the write begins to wait. */
     static const struct itimerval limit = {.it_interval = {.tv_usec = GBA_VFIO_GUARD_US},
                                            .it_value = {.tv_usec = GBA_VFIO_GUARD_US}};
     const uint64_t one = 1;

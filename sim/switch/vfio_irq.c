@@ -48,8 +48,8 @@ uint32_t gba_vfio_irq_count(const struct gba_vfio_irq *irq, uint32_t index)
     return VFIO_PCI_ERR_IRQ_INDEX == index ? 1 : 0;
 }
 
-/* Whether the descriptor is an eventfd. A write to any other file, such as a pipe or a network file,
- * could block the daemon. A write to an eventfd does not, see gba_vfio_guard_signal. */
+/* Whether the descriptor is an eventfd. A write to any other file, such as a pipe or a network
+ * file, could block the daemon. A write to an eventfd does not, see gba_vfio_guard_signal. */
 static bool is_eventfd(int fd)
 {
     static const char expected[] = "anon_inode:[eventfd]";
@@ -77,7 +77,7 @@ static void deliver(struct gba_vfio_irq *irq, uint32_t vector)
     case 0:
         irq->raised++;
         break;
-    case EAGAIN: /* its count is full: it has been signalled, and the guest has not seen it */
+    case EAGAIN: /* the count is full: the guest has not handled earlier signals */
         break;
     default: /* the client tries to block the daemon */
         replace(&irq->fd[vector], -1);

@@ -221,8 +221,8 @@ static void check_device(void)
     unmap(&m);
 }
 
-/* A port that was down and is up again has no mask, and its host may not have noticed it. Whoever
- * joins then must not share a group with doorbells of before. */
+/* A port that was down and is up again has no mask, and its host may not have detected it. A member
+ * that joins then must not share a group with earlier doorbells. */
 static void test_PORT_4_the_port_was_down(void **state)
 {
     int file = open_device(), other = open_device(), registers;

@@ -199,7 +199,7 @@ static void test_quotas(void **state)
     bench_end();
 }
 
-/* A group counts for the user that allocated it, also when the port of the allocator has gone. */
+/* A group counts for the user that allocated it, also after the port of the allocator is down. */
 static void test_quota_after_port_down(void **state)
 {
     struct gba_switch_config config = bench_config;
@@ -221,7 +221,7 @@ static void test_quota_after_port_down(void **state)
         assert_int_equal(bench_command(1, GBA_CMD_JOIN, &leave), GBA_RESULT_OK);
         gba_switch_detach(bench.device, 0);
         assert_int_equal(alloc(1), GBA_RESULT_LIMIT);
-        /* Another user gets the port. The group is not its. */
+        /* Another user gets the port, but not the group. */
         bench_attach(0, 1001, 2);
         assert_int_equal(bench.port[0], 0);
         assert_int_equal(alloc(2), GBA_RESULT_OK);

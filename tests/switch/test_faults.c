@@ -40,7 +40,7 @@ static uint64_t arrived(int fd, uint32_t group)
     return peer_read(fd, GBA_GROUP_REG(group, GBA_REG_ARRIVED_COUNT), 4);
 }
 
-/* Arrivals 2 and 3 are lost, whoever sends them. */
+/* Arrivals 2 and 3 are lost, from any sender. */
 static void test_drop(void **state)
 {
     struct gba_switch_message group;
@@ -65,7 +65,7 @@ static void test_drop(void **state)
     }
 }
 
-/* The second client is cut off some time after it has come, and once. */
+/* The connection of the second client is closed at its time, and only once. */
 static void test_cut(void **state)
 {
     struct gba_switch_message message;
@@ -87,7 +87,7 @@ static void test_cut(void **state)
     }
 }
 
-/* A port that is held answers later, the other one at once. Nothing is lost. */
+/* A port that is held answers later, the other port at once. No message is lost. */
 static void test_hold(void **state)
 {
     enum { HOLD_NS = 700000000 };
@@ -130,7 +130,7 @@ static void test_hold_and_cut(void **state)
         close(client[i]);
 }
 
-/* It dies, and comes back on the same socket. */
+/* The daemon dies, and is started again on the same socket. */
 static void test_die(void **state)
 {
     uint32_t port;

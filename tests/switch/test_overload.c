@@ -108,7 +108,7 @@ static void test_connections_without_key(void **state)
     for (unsigned i = 0; i < PORTS; i++)
         client[i] =
             i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, KEY, &port);
-    /* The first of them have made room. */
+    /* The oldest connections were closed. */
     assert_true(peer_descriptors(&process) <= before + LIMIT + PORTS);
     message = peer_expect(stranger[0], GBA_SWITCH_ERROR);
     assert_int_equal(message.code, GBA_SWITCH_REFUSED_IDLE);
@@ -118,7 +118,7 @@ static void test_connections_without_key(void **state)
         close(stranger[i]);
 }
 
-/* Connections of clients are limited, too: with the key, and on the Unix socket. */
+/* Connections with the key, and on the Unix socket, are limited, too. */
 static void test_connections_with_key(void **state)
 {
     enum { CLIENTS = PORTS + 64 };

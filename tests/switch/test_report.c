@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reports of gba-switchd: what they cost the daemon, which does nothing else meanwhile. */
+/* The cost of reports of gba-switchd. The daemon does no other work during a report. */
 #include "tests/switch/core_bench.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
     return __real_fopen(path, mode);
 }
 
-/* The kernel is asked once for each process, whatever the number of its members. */
+/* A report reads the state of each process once, whatever the number of its members. */
 static void test_files(void **state)
 {
     enum { GROUPS = 4, SESSIONS = 3 };

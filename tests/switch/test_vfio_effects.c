@@ -299,7 +299,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
     return result;
 }
 
-/* A client that wins this race does not block the daemon, and gets no second chance. */
+/* A client that wins this race blocks the daemon only for a limited time, and loses its eventfd. */
 static void test_eventfd_that_blocks(void **state)
 {
     const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
