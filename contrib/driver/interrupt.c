@@ -43,7 +43,7 @@ static void group_event(struct gba_device *gba, u32 group)
 	if (irq & ~GBA_IRQ_BITS)
 		return; /* the device is gone */
 	writel(irq, gba_reg(gba, GBA_PORT_EVENT(group)));
-	/* The write is posted. It also acknowledges an event that comes before the write arrives, and
+	/* The write is posted. It also acknowledges an event that comes before the write arrives,
 	 * which then does not interrupt again. After this read the members see such an event. */
 	(void)readl(gba_reg(gba, GBA_PORT_EVENT(group)));
 	if (irq & GBA_IRQ_ERROR)
