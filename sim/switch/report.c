@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of the switch as JSON. */
-#define _GNU_SOURCE /* open_memstream */
 #include "sim/switch/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gba/types.h"
@@ -149,20 +147,5 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
 
 char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length)
 {
-    struct gba_switchd_view view = {.daemon = daemon};
-    char *text = NULL;
-    FILE *out = open_memstream(&text, length);
-    bool bad;
-
-    *length = 0;
-    if (out == NULL)
-        return NULL;
-    print_all(out, &view);
-    bad = ferror(out) != 0;
-    if (fclose(out) != 0 || bad) {
-        free(text);
-        *length = 0;
-        return NULL;
-    }
-    return text;
+    return gba_switchd_print(daemon, print_all, length);
 }

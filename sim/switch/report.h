@@ -4,6 +4,7 @@
 #define GBA_SIM_SWITCH_REPORT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "sim/switch/daemon.h"
 
@@ -34,6 +35,10 @@ struct gba_switchd_view {
     const struct gba_switchd *daemon;
     const char *process[GBA_PORTS_MAX]; /* state of the port's process; NULL: not read yet */
 };
+
+/* Make a report with `print`. Returns as gba_switchd_report. */
+char *gba_switchd_print(const struct gba_switchd *daemon,
+                        void (*print)(FILE *out, struct gba_switchd_view *view), size_t *length);
 
 /* The state of a member, for a report. */
 struct gba_switchd_member {

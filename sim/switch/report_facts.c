@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of members and processes, for a report. */
+/* The common part of the reports: the text in memory, and the state of members and processes. */
+#define _GNU_SOURCE /* open_memstream */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/switch/report.h"
+
+char *gba_switchd_print(const struct gba_switchd *daemon,
+                        void (*print)(FILE *out, struct gba_switchd_view *view), size_t *length)
+{
+    struct gba_switchd_view view = {.daemon = daemon};
+    char *text = NULL;
+    FILE *out = open_memstream(&text, length);
+    bool bad;
+
+    *length = 0;
+    if (out == NULL)
+        return NULL;
+    print(out, &view);
+    bad = ferror(out) != 0;
+    if (fclose(out) != 0 || bad) {
+        free(text);
+        *length = 0;
+        return NULL;
+    }
+    return text;
+}
 
 /* From the state in /proc/PID/stat: "PID (NAME) STATE ...". */
 static const char *read_process(uint32_t process)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of the switch as text. */
-#define _GNU_SOURCE /* open_memstream */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/switch/clock.h"
@@ -63,20 +61,5 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
 
 char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length)
 {
-    struct gba_switchd_view view = {.daemon = daemon};
-    char *text = NULL;
-    FILE *out = open_memstream(&text, length);
-    bool bad;
-
-    *length = 0;
-    if (out == NULL)
-        return NULL;
-    print_all(out, &view);
-    bad = ferror(out) != 0;
-    if (fclose(out) != 0 || bad) {
-        free(text);
-        *length = 0;
-        return NULL;
-    }
-    return text;
+    return gba_switchd_print(daemon, print_all, length);
 }
