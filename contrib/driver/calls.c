@@ -2,9 +2,8 @@
 /*
  * The calls of gba_ioctl.h, with one check of sizes and flags for all calls.
  *
- * A call with results first copies its arguments back to user space, so that memory that cannot be
- * written fails before the call has an effect. If storing the results fails later, the call is
- * undone.
+ * A call with results first copies its arguments back to user space. If the memory is read-only, the
+ * call fails there, before it has an effect. If storing the results fails later, the call is undone.
  */
 #include <linux/mm.h>
 #include <linux/uaccess.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interrupt vectors of a virtual machine's device. Each vector has an eventfd, which the
- * monitor sets and removes, a mask and a pending bit. An interrupt that cannot be delivered stays
- * pending, because QEMU removes all eventfds and sets them again whenever the guest enables a
- * vector. Not thread-safe on one structure.
+ * monitor sets and removes, a mask and a pending bit. While a vector is masked or has no eventfd,
+ * its interrupt stays pending: QEMU removes all eventfds and sets them again whenever the guest
+ * enables a vector. Not thread-safe on one structure.
  */
 #ifndef GBA_SIM_VFIO_IRQ_H
 #define GBA_SIM_VFIO_IRQ_H

@@ -228,7 +228,7 @@ static void test_rounds(void **state)
     }
 }
 
-/* A trace that cannot be written is reported. */
+/* The daemon reports that the disk of the trace is full. */
 static void test_full_disk(void **state)
 {
     struct gba_switch_trace *trace = gba_switch_trace_open("/dev/full");

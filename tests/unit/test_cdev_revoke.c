@@ -342,7 +342,7 @@ static void member_recover(struct thread_oob_member *self, const gba_oob_t *oob)
     (void)gba_team_recover(scene.team[self->rank], &attr, oob);
 }
 
-/* A team that has left its group is not told of a death in that group. */
+/* A death in a group does not reach a team that has left the group. */
 static void a_death_of_an_earlier_group(void **state)
 {
     const uint64_t hour = 3600ull * 1000000000u;

@@ -3,9 +3,9 @@
 #include "tests/unit/driver_bench.h"
 
 /*
- * A process is killed in a call. Restoring head and core, then repair and reap must leave a group
- * that is free once bob, who is alive, has left, whatever part of the call's stores was made. "A
- * part" is each combination of memberships, table and the rest as before or as after the call.
+ * A process is killed in a call, after any part of the call's stores. The test restores head and
+ * core, and runs repair and reap. Bob is alive; when bob has left, the group must be free. A part
+ * is each combination of memberships, table and the rest as before or as after the call.
  */
 static void killed_in(void (*call)(void), void (*prepare)(void))
 {
