@@ -17,7 +17,7 @@ GBA_SWITCH_CORE = \
 	sim/switch/switch.h sim/switch/switch.c \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
-	sim/switch/daemon.h sim/switch/clock.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
+	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
 # The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
@@ -50,7 +50,7 @@ CLEANFILES += sim/switch/gba-switchd.service
 if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif
-sim_switch_gba_diag_SOURCES = sim/switch/diag.c sim/switch/clock.h
+sim_switch_gba_diag_SOURCES = sim/switch/diag.c
 sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT

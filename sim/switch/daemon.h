@@ -21,7 +21,7 @@ struct gba_switchd {
     const struct gba_switchd_options *options;
     struct event_base *base;
     struct gba_switch *device;
-    uint64_t started; /* of gba_switchd_clock */
+    uint64_t started; /* of gba_clock_ns */
     /* Called when a connection has attached to that port. NULL: no call. */
     void (*port_up)(struct gba_switchd *daemon, uint32_t port);
     struct gba_faults *faults; /* NULL: none */
@@ -29,7 +29,7 @@ struct gba_switchd {
     uint32_t connections; /* sessions that may use the switch, with and without a port */
     uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */
-    uint64_t refusals_since;             /* of gba_switchd_clock; see session.c */
+    uint64_t refusals_since;             /* of gba_clock_ns; see session.c */
     uint32_t refusals;                   /* connections refused since then */
     LIST_HEAD(gba_session_list, gba_session) sessions;
     /* Sessions that have data to send, or that end. */

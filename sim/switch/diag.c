@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "gba/spec/gba_regs.h"
 #include "gba/types.h"
-#include "sim/switch/clock.h"
 #include "sim/switch/protocol.h"
 
 /* Exit codes, for scripts and monitoring. */
@@ -233,11 +233,11 @@ static bool round_trip(int fd, uint32_t group, uint32_t sequence, uint64_t *ns)
     const struct gba_switch_message arrival = {
         .type = GBA_SWITCH_ARRIVE, .group = group, .value = sequence};
     struct gba_switch_message release;
-    uint64_t begin = gba_switchd_clock();
+    uint64_t begin = gba_clock_ns();
 
     if (!send_message(fd, &arrival) || !receive(fd, GBA_SWITCH_RELEASE, &release))
         return false;
-    *ns = gba_switchd_clock() - begin;
+    *ns = gba_clock_ns() - begin;
     return true;
 }
 
@@ -252,7 +252,7 @@ static int compare(const void *a, const void *b)
 static bool measure(int fd)
 {
     struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 1}, flag;
-    uint64_t ns[PING_ROUNDS], begin = gba_switchd_clock(), agreed, median;
+    uint64_t ns[PING_ROUNDS], begin = gba_clock_ns(), agreed, median;
 
     if (!command(fd, GBA_CMD_ALLOC, &group))
         return false;
@@ -265,7 +265,7 @@ static bool measure(int fd)
     group.value = 0;
     if (!send_message(fd, &flag) || !command(fd, GBA_CMD_ARM, &group))
         return false;
-    agreed = gba_switchd_clock() - begin;
+    agreed = gba_clock_ns() - begin;
     for (uint32_t i = 0; i < PING_ROUNDS; i++) {
         if (!round_trip(fd, group.group, i + 1, &ns[i]))
             return false;

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "sim/switch/clock.h"
+#include "gba/base/clock.h"
 #include "sim/switch/fault.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
@@ -33,7 +33,7 @@ struct wakeup {
 static uint64_t core_now(void *context)
 {
     (void)context;
-    return gba_switchd_clock();
+    return gba_clock_ns();
 }
 
 static uint64_t core_random(void *context)
@@ -51,7 +51,7 @@ static uint64_t core_random(void *context)
 static void core_wake(void *context, uint64_t due)
 {
     const struct wakeup *wakeup = context;
-    uint64_t now = gba_switchd_clock(), delay = due > now ? due - now : 0;
+    uint64_t now = gba_clock_ns(), delay = due > now ? due - now : 0;
     const struct timeval time = {.tv_sec = (time_t)(delay / 1000000000u),
                                  .tv_usec = (suseconds_t)(delay % 1000000000u / 1000u)};
 
@@ -239,7 +239,7 @@ static bool close_trace(struct gba_switch_trace *trace)
 
 static int run(const struct gba_switchd_options *options)
 {
-    struct gba_switchd daemon = {.options = options, .started = gba_switchd_clock()};
+    struct gba_switchd daemon = {.options = options, .started = gba_clock_ns()};
     struct wakeup wakeup = {.daemon = &daemon};
     struct gba_switch_trace *trace = NULL;
     int code = EXIT_FAILED;

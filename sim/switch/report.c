@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/clock.h"
 #include "gba/types.h"
-#include "sim/switch/clock.h"
 
 /* Print a text as a JSON string. It has printable ASCII characters only. */
 static void print_text(FILE *out, const char *text)
@@ -112,7 +112,7 @@ static void print_device(FILE *out, const struct gba_switchd *daemon)
             "\",\"uptime_s\":%" PRIu64 ",\"groups_total\":%" PRIu32 ",\"ports_total\":%" PRIu32
             ",\"bad_accesses\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"refused\":%" PRIu64
             ",\"dropped\":%" PRIu64,
-            (gba_switchd_clock() - daemon->started) / 1000000000u, model->groups, model->ports,
+            (gba_clock_ns() - daemon->started) / 1000000000u, model->groups, model->ports,
             model->bad_access, daemon->accepted, daemon->refused, daemon->dropped);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/switch/clock.h"
+#include "gba/base/clock.h"
 #include "sim/switch/report.h"
 
 /* Print a member that its group waits for, or that has left it. */
@@ -52,7 +52,7 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
             "switch: %" PRIu32 " of %" PRIu32 " groups in use, %" PRIu32 " of %" PRIu32
             " ports up, running for %" PRIu64 " s\n",
             used, model->groups, up, model->ports,
-            (gba_switchd_clock() - daemon->started) / 1000000000u);
+            (gba_clock_ns() - daemon->started) / 1000000000u);
     for (uint32_t group = 0; group < model->groups; group++) {
         if (model->group[group].record.life != GBA_LIFE_FREE)
             print_group(out, view, group);

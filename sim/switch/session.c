@@ -10,7 +10,7 @@
 
 #include <event2/buffer.h>
 
-#include "sim/switch/clock.h"
+#include "gba/base/clock.h"
 #include "sim/switch/messages.h"
 
 /* Bytes that are read at once. */
@@ -74,7 +74,7 @@ static void log_refusal(const struct gba_session *session, enum gba_switchd_leve
                         const char *reason)
 {
     struct gba_switchd *daemon = session->daemon;
-    uint64_t now = gba_switchd_clock();
+    uint64_t now = gba_clock_ns();
 
     if (daemon->refusals == 0 || now - daemon->refusals_since >= REFUSALS_NS) {
         if (daemon->refusals > REFUSALS)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "sim/switch/clock.h"
+#include "gba/base/clock.h"
 #include "sim/switch/options.h"
 
 static struct daemon_process process;
@@ -91,7 +91,7 @@ static void test_cut(void **state)
 static void test_hold(void **state)
 {
     enum { HOLD_NS = 700000000 };
-    uint64_t begin = gba_switchd_clock();
+    uint64_t begin = gba_clock_ns();
     struct gba_switch_message group;
     int client[2];
     uint32_t port;
@@ -103,7 +103,7 @@ static void test_hold(void **state)
     for (uint32_t i = 0; i < 10; i++)
         assert_int_equal(peer_read(client[1], GBA_PORT_REG(GBA_PORT_NUMBER), 4), 1);
     group = peer_group(client, 2); /* waits until the first client has its answers */
-    assert_true(gba_switchd_clock() - begin >= HOLD_NS);
+    assert_true(gba_clock_ns() - begin >= HOLD_NS);
     for (uint32_t i = 0; i < 2; i++)
         peer_arrive(client[i], group.group, i, 1);
     for (unsigned i = 0; i < 2; i++) {
