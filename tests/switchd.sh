@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Start gba-switchd for a case of tests/mpi/run or tests/shmem/run, which source this file. It ends with
-# the case.
+# the case. until_true is here for the other cases, too: the cases of hosts source nothing else.
 # shellcheck disable=SC2154,SC2034 # variables of the runners and of the cases
 
 # ADDRESS [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address. Sets
@@ -20,12 +20,12 @@ switch_start() {
     "$program" --listen "$work/switch" --tcp "$address:0" --key-file "$key" --log-level error "$@" \
         >"$work/ready" 2>>"$work/switch.log" &
     daemon=$!
-    switch_until grep -q '^gba-switchd ready: ' "$work/ready"
+    until_true grep -q '^gba-switchd ready: ' "$work/ready"
     read -r _ _ unix tcp _ <"$work/ready"
 }
 
 # Wait until COMMAND is true; 20 seconds at most.
-switch_until() {
+until_true() {
     local tries=0
     until "$@"; do
         tries=$((tries + 1))
@@ -40,5 +40,5 @@ groups_free() {
 
 # All groups of the switch are free when the processes have ended.
 groups_return() {
-    switch_until groups_free
+    until_true groups_free
 }

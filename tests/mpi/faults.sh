@@ -337,16 +337,6 @@ shm_files() {
     find /dev/shm -mindepth 1 -maxdepth 1 -name '*gba*' 2>/dev/null | sort
 }
 
-# Wait until COMMAND is true; 20 seconds at most.
-until_true() {
-    local tries=0
-    until "$@"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "did not come true: $*"
-        sleep 0.1
-    done
-}
-
 none_run() {
     [ -z "$(processes)" ]
 }

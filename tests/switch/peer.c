@@ -124,6 +124,17 @@ void peer_start(struct daemon_process *process, const char *const *options)
     process->tcp_port = tcp == NULL ? 0 : (uint16_t)atoi(strrchr(tcp, ':') + 1);
 }
 
+void peer_start_tcp(struct daemon_process *process, const char *first, const char *second,
+                    const char *third)
+{
+    char key[128];
+    const char *const options[] = {"--tcp=:0", key, first, second, third, NULL};
+
+    peer_write_key(process, PEER_KEY "\n", 0600);
+    snprintf(key, sizeof(key), "--key-file=%s", process->key);
+    peer_start(process, options);
+}
+
 int peer_start_fails(struct daemon_process *process, const char *const *options)
 {
     char text[4096] = "";

@@ -18,6 +18,9 @@
 
 #define PEER_TIMEOUT_MS 60000
 
+#define PEER_KEY       "000102030405060708090a0b0c0d0e0f" /* of peer_start_tcp */
+#define PEER_OTHER_KEY "000102030405060708090a0b0c0d0e0e"
+
 struct daemon_process {
     pid_t pid;
     int out;          /* its standard output, after the ready line */
@@ -39,6 +42,10 @@ void peer_write_key(struct daemon_process *process, const char *text, unsigned m
  * ready.
  */
 void peer_start(struct daemon_process *process, const char *const *options);
+/* The same with PEER_KEY, and with TCP on any free port of the loopback interface. The options
+ * end with the first NULL. */
+void peer_start_tcp(struct daemon_process *process, const char *first, const char *second,
+                    const char *third);
 /* Start a daemon that ends before it is ready. Returns its exit code. */
 int peer_start_fails(struct daemon_process *process, const char *const *options);
 /* Send it the signal and wait for it. Returns the exit code, or -1 if a signal ended it. */

@@ -14,9 +14,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define KEY       "000102030405060708090a0b0c0d0e0f"
-#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
-
 static struct daemon_process process;
 
 static int setup(void **state)
@@ -39,17 +36,6 @@ static void start(const char *option, const char *value)
 {
     const char *const options[] = {"--log-level=error", option, value, NULL};
 
-    peer_start(&process, options);
-}
-
-/* With TCP on any free port of the loopback interface. */
-static void start_tcp(const char *option)
-{
-    char key[128];
-    const char *const options[] = {"--log-level=error", "--tcp=:0", key, option, NULL};
-
-    peer_write_key(&process, KEY "\n", 0600);
-    snprintf(key, sizeof(key), "--key-file=%s", process.key);
     peer_start(&process, options);
 }
 
@@ -95,10 +81,10 @@ static void test_rounds(void **state)
     uint32_t port;
 
     (void)state;
-    start_tcp(NULL);
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     for (unsigned i = 0; i < MEMBERS; i++)
         client[i] =
-            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, KEY, &port);
+            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, PEER_KEY, &port);
     group = peer_group(client, MEMBERS);
     for (uint32_t round = 1; round <= 200; round++) {
         uint32_t last = round % MEMBERS;
@@ -201,9 +187,10 @@ static void test_cut(void **state)
     uint32_t port;
 
     (void)state;
-    start_tcp(NULL);
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     for (unsigned i = 0; i < 3; i++)
-        client[i] = i == 1 ? peer_tcp_client(&process, KEY, &port) : peer_client(&process, &port);
+        client[i] =
+            i == 1 ? peer_tcp_client(&process, PEER_KEY, &port) : peer_client(&process, &port);
     group = peer_group(client, 3);
     peer_arrive(client[0], group.group, 0, 1);
     close(client[1]);
@@ -350,14 +337,14 @@ static void test_key_file(void **state)
     static const char *const no_file[] = {"--tcp=:0", "--key-file=/nonexistent", NULL};
 
     (void)state;
-    expect_key_refused(KEY, 0640);
-    expect_key_refused(KEY, 0604);
-    expect_key_refused(KEY "0", 0600);
+    expect_key_refused(PEER_KEY, 0640);
+    expect_key_refused(PEER_KEY, 0604);
+    expect_key_refused(PEER_KEY "0", 0600);
     expect_key_refused("", 0600);
     assert_int_equal(peer_start_fails(&process, no_key), 2);
     assert_int_equal(peer_start_fails(&process, no_file), 1);
     assert_int_equal(access(process.socket, F_OK), -1);
-    start_tcp(NULL);
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
 }
 
 int main(void)

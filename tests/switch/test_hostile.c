@@ -14,9 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEY       "000102030405060708090a0b0c0d0e0f"
-#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
-
 /* Connections with hostile messages; a million messages take about a minute. */
 #define ATTACKS 200
 
@@ -25,14 +22,8 @@ static struct daemon_process process;
 /* timeout: an option. */
 static int start(const char *timeout)
 {
-    char key[128];
-    const char *const options[] = {"--log-level=error", "--tcp=:0", key,
-                                   "--ports=8",         timeout,    NULL};
-
     peer_directory(&process);
-    peer_write_key(&process, KEY "\n", 0600);
-    snprintf(key, sizeof(key), "--key-file=%s", process.key);
-    peer_start(&process, options);
+    peer_start_tcp(&process, "--log-level=error", "--ports=8", timeout);
     return 0;
 }
 
@@ -113,7 +104,7 @@ static void test_key(void **state)
     int fd;
 
     (void)state;
-    assert_true(gba_switch_secret_parse(OTHER_KEY, secret));
+    assert_true(gba_switch_secret_parse(PEER_OTHER_KEY, secret));
     gba_switch_secret_set(&message, secret);
     fd = peer_tcp(&process);
     peer_hello(fd);
@@ -135,7 +126,7 @@ static void test_key(void **state)
     peer_send(fd, &message);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
     close(fd);
-    close(peer_tcp_client(&process, KEY, &port));
+    close(peer_tcp_client(&process, PEER_KEY, &port));
 }
 
 static void test_all_ports(void **state)

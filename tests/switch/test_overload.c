@@ -13,21 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEY       "000102030405060708090a0b0c0d0e0f"
-#define OTHER_KEY "000102030405060708090a0b0c0d0e0e"
-#define PORTS     8
+#define PORTS 8
 
 static struct daemon_process process;
 
 static int start(const char *log_level)
 {
-    char key[128];
-    const char *const options[] = {log_level, "--tcp=:0", key, "--ports=8", NULL};
-
     peer_directory(&process);
-    peer_write_key(&process, KEY "\n", 0600);
-    snprintf(key, sizeof(key), "--key-file=%s", process.key);
-    peer_start(&process, options);
+    peer_start_tcp(&process, log_level, "--ports=8", NULL);
     return 0;
 }
 
@@ -107,7 +100,7 @@ static void test_connections_without_key(void **state)
         stranger[i] = peer_tcp(&process);
     for (unsigned i = 0; i < PORTS; i++)
         client[i] =
-            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, KEY, &port);
+            i % 2 == 0 ? peer_client(&process, &port) : peer_tcp_client(&process, PEER_KEY, &port);
     /* The oldest connections were closed. */
     assert_true(peer_descriptors(&process) <= before + LIMIT + PORTS);
     message = peer_expect(stranger[0], GBA_SWITCH_ERROR);
@@ -134,7 +127,7 @@ static void test_connections_with_key(void **state)
     close(fd);
     fd = peer_tcp(&process);
     peer_hello(fd);
-    assert_true(gba_switch_secret_parse(KEY, secret));
+    assert_true(gba_switch_secret_parse(PEER_KEY, secret));
     gba_switch_secret_set(&message, secret);
     peer_send(fd, &message);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
@@ -206,7 +199,7 @@ static void test_log_of_refusals(void **state)
     ssize_t count;
 
     (void)state;
-    assert_true(gba_switch_secret_parse(OTHER_KEY, secret));
+    assert_true(gba_switch_secret_parse(PEER_OTHER_KEY, secret));
     gba_switch_secret_set(&message, secret);
     for (unsigned i = 0; i < REFUSALS; i++) {
         fd = peer_tcp(&process);
