@@ -71,6 +71,11 @@ void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t 
                    bank->value == GBA_LEAVE_DIED ? GBA_SWITCH_DIED : GBA_SWITCH_LEFT);
 }
 
+void gba_switch_note_confirm(struct gba_switch *device, uint32_t port, uint32_t group)
+{
+    end_members(device, group, port, GBA_SWITCH_LEFT);
+}
+
 void gba_switch_note_down(struct gba_switch *device, uint32_t port)
 {
     for (uint32_t group = 0; group < device->model.groups; group++)

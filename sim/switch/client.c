@@ -343,6 +343,7 @@ const struct gba_dev_ops gba_dev_switch = {
     .poll = gba_client_poll,
     .failure = gba_client_failure,
     .sleep = gba_client_sleep,
+    .died = gba_client_died,
     .reg_read = gba_client_reg_read,
     .reg_write = gba_client_reg_write,
 };

@@ -18,6 +18,10 @@
  * made before it. A lost connection is not restored: from then on the device is dead for this
  * process, even if the switch is restarted.
  *
+ * An arrival has the generation of its group's allocation. When a group is taken back, the switch
+ * confirms for this port and drops the arrivals of that allocation from then on. So the group is
+ * free for the next team, also of this process, while this process computes.
+ *
  * NOTIFY is not used, because a release is a message of the connection and wakes a sleeping member.
  */
 #ifndef GBA_SIM_SWITCH_CLIENT_H
@@ -56,6 +60,8 @@ struct gba_client_membership {
     struct gba_membership membership;
     struct gba_client *client;
     uint64_t address;                    /* in the release table; no other membership has it */
+    gba_word_t taken;                    /* 1: the group was taken back */
+    gba_word_t died;                     /* 1: a member of another port, or its host, died */
     struct gba_client_batch *inspection; /* reads of the registers, without all answers so far */
 };
 
@@ -159,6 +165,7 @@ gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_mes
 void gba_client_arrive(struct gba_membership *membership, uint64_t value);
 void gba_client_poll(struct gba_membership *membership);
 gba_status_t gba_client_failure(const struct gba_membership *membership);
+bool gba_client_died(struct gba_membership *membership);
 gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequence,
                               uint64_t max_ns);
 gba_status_t gba_client_inspect(struct gba_membership *membership, gba_group_state_t *state);

@@ -34,6 +34,7 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
     struct gba_client *client = inspected->client;
     const struct gba_switch_message arrival = {.type = GBA_SWITCH_ARRIVE,
                                                .group = membership->group,
+                                               .generation = membership->generation,
                                                .member = GBA_ARRIVAL_MEMBER(value),
                                                .value = GBA_ARRIVAL_SEQ(value)};
 
@@ -65,7 +66,17 @@ void gba_client_poll(struct gba_membership *membership)
 
 gba_status_t gba_client_failure(const struct gba_membership *membership)
 {
-    return gba_link_dead(client_of(membership)) ? GBA_ERR_DEAD : GBA_OK;
+    const struct gba_client_membership *m = (const struct gba_client_membership *)membership;
+
+    if (gba_link_dead(m->client))
+        return GBA_ERR_DEAD;
+    /* Acquire: pairs with event_dispatch. No later release reaches the flag. */
+    return 0 != gba_word_load_acquire(&m->taken) ? GBA_ERR_RECLAIMED : GBA_OK;
+}
+
+bool gba_client_died(struct gba_membership *membership)
+{
+    return 0 != gba_word_load_relaxed(&((struct gba_client_membership *)membership)->died);
 }
 
 gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequence, uint64_t max_ns)
@@ -77,7 +88,8 @@ gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequen
     pthread_mutex_lock(&client->lock);
     /* With the lock, and before the wait: a thread that dispatches this release later wakes this
      * one. */
-    if (!GBA_SEQ_REACHED((uint32_t)gba_flag_load_relaxed(membership->flag), sequence))
+    if (!GBA_SEQ_REACHED((uint32_t)gba_flag_load_relaxed(membership->flag), sequence) &&
+        GBA_OK == gba_client_failure(membership))
         gba_link_wait(client, max_ns);
     pthread_mutex_unlock(&client->lock);
     return GBA_OK;
@@ -163,16 +175,19 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
 static gba_status_t inspection_read(const struct gba_membership *membership,
                                     const struct gba_client_batch *batch, gba_group_state_t *state)
 {
-    const uint64_t address = ((const struct gba_client_membership *)membership)->address;
+    const struct gba_client_membership *m = (const struct gba_client_membership *)membership;
     const struct gba_switch_message *value = batch->message;
 
+    /* The group may be free already, or have a new team. */
+    if (0 != gba_word_load_acquire(&m->taken))
+        return GBA_ERR_RECLAIMED;
     /* A group without members is free. A group of a new team has another generation. */
     if (membership->generation != value[INSPECT_GENERATION].value ||
         0 == value[INSPECT_MEMBERS].value)
         return GBA_ERR_STALE;
     /* The device has withdrawn a member that has not left, because the host that holds the group
      * has taken it back. Its rounds no longer end, and a lost release is not repeated. [CMD-7] */
-    if (0 != address && 0 == value[INSPECT_ENTRY].value)
+    if (0 != m->address && 0 == value[INSPECT_ENTRY].value)
         return GBA_ERR_RECLAIMED;
     *state = (gba_group_state_t){
         .sequence = (uint32_t)(value[INSPECT_ARRIVAL].value >> 32),

@@ -177,6 +177,24 @@ static void release_dispatch(struct gba_client *client, const struct gba_switch_
     gba_flag_store_release(membership->membership.flag, (uint32_t)message->value);
 }
 
+/* Pass an event on to the memberships of that allocation. All of its releases came before. */
+static void event_dispatch(struct gba_client *client, const struct gba_switch_message *message)
+{
+    if (message->group >= GBA_GROUPS || NULL == client->member[message->group])
+        return;
+    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
+        struct gba_client_membership *membership = client->member[message->group][i];
+
+        if (NULL == membership || message->generation != membership->membership.generation)
+            continue;
+        if (0 != (message->value & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN)))
+            gba_word_store_relaxed(&membership->died, 1);
+        /* Release: pairs with gba_client_failure. The flag has the last completed round. */
+        if (0 != (message->value & GBA_IRQ_TAKEN))
+            gba_word_store_release(&membership->taken, 1);
+    }
+}
+
 static bool is_answered(const struct gba_switch_message *message)
 {
     return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type;
@@ -224,7 +242,8 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:
-        break; /* a waiting member reads the same in the registers */
+        event_dispatch(client, message);
+        break;
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",
                  gba_switch_refusal_text(message->code));

@@ -228,10 +228,13 @@ static bool command(int fd, uint8_t number, struct gba_switch_message *mailbox)
     return false;
 }
 
-static bool round_trip(int fd, uint32_t group, uint32_t sequence, uint64_t *ns)
+static bool round_trip(int fd, const struct gba_switch_message *group, uint32_t sequence,
+                       uint64_t *ns)
 {
-    const struct gba_switch_message arrival = {
-        .type = GBA_SWITCH_ARRIVE, .group = group, .value = sequence};
+    const struct gba_switch_message arrival = {.type = GBA_SWITCH_ARRIVE,
+                                               .group = group->group,
+                                               .generation = group->generation,
+                                               .value = sequence};
     struct gba_switch_message release;
     uint64_t begin = gba_clock_ns();
 
@@ -267,7 +270,7 @@ static bool measure(int fd)
         return false;
     agreed = gba_clock_ns() - begin;
     for (uint32_t i = 0; i < PING_ROUNDS; i++) {
-        if (!round_trip(fd, group.group, i + 1, &ns[i]))
+        if (!round_trip(fd, &group, i + 1, &ns[i]))
             return false;
     }
     qsort(ns, PING_ROUNDS, sizeof(ns[0]), compare);

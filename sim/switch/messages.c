@@ -36,8 +36,14 @@ static void take_interrupt(void *context)
 static const struct gba_switch_session_ops ops = {.release = take_release,
                                                   .interrupt = take_interrupt};
 
-/* Acknowledge first: the registers that the client reads later are then at least as new as the
- * event. [IRQ-3] */
+/*
+ * Acknowledge first: the registers that the client reads later are then at least as new as the
+ * event. [IRQ-3]
+ *
+ * Confirm a group that is taken back here and not in the client, which may compute for hours or be
+ * stopped. The daemon is the far end of the link: it drops each later arrival of that allocation
+ * (take_ring), so nothing of the old members can reach the group any more. [CMD-8]
+ */
 void gba_session_send_events(struct gba_session *session)
 {
     struct gba_switch *device = session->daemon->device;
@@ -55,6 +61,8 @@ void gba_session_send_events(struct gba_session *session)
         message.generation = (uint32_t)gba_switch_read(device, session->port,
                                                        GBA_GROUP_REG(group, GBA_REG_GENERATION), 4);
         gba_session_put(session, &message);
+        if ((message.value & GBA_IRQ_TAKEN) != 0)
+            gba_switch_confirm(device, session->port, group);
     }
 }
 
@@ -177,17 +185,19 @@ static void take_command(struct gba_session *session, const struct gba_switch_me
                                          .member = message->member,
                                          .value = (uint32_t)message->value,
                                          .key = message->key};
-    uint32_t result =
-        gba_switch_command(session->daemon->device, session->port, message->code, &mailbox);
-    struct gba_switch_message answer = {.type = GBA_SWITCH_RESULT,
-                                        .code = (uint8_t)result,
-                                        .tag = message->tag,
-                                        .group = mailbox.group,
-                                        .generation = mailbox.generation,
-                                        .member = mailbox.member,
-                                        .value = mailbox.value,
-                                        .key = mailbox.key};
+    struct gba_switch_message answer = {.type = GBA_SWITCH_RESULT, .tag = message->tag};
 
+    /* An event of an earlier allocation of the group must not come after the RESULT, because its
+     * generation would be that of this allocation. */
+    if (message->code == GBA_CMD_JOIN)
+        gba_session_send_events(session);
+    answer.code = (uint8_t)gba_switch_command(session->daemon->device, session->port, message->code,
+                                              &mailbox);
+    answer.group = mailbox.group;
+    answer.generation = mailbox.generation;
+    answer.member = mailbox.member;
+    answer.value = mailbox.value;
+    answer.key = mailbox.key;
     gba_session_put(session, &answer);
 }
 
@@ -201,9 +211,16 @@ static void take_read(struct gba_session *session, const struct gba_switch_messa
     gba_session_put(session, &answer);
 }
 
+/* Drop an arrival of an earlier allocation: its member may have the same number as a member of the
+ * next one, on the same port. A group that does not exist is left to the device. */
 static void take_ring(struct gba_session *session, const struct gba_switch_message *message,
                       uint32_t bell)
 {
+    const struct gba_model *model = gba_switch_model(session->daemon->device);
+
+    if (message->group < model->groups &&
+        model->group[message->group].record.generation != message->generation)
+        return;
     gba_switch_ring(session->daemon->device, session->port, message->group, bell,
                     GBA_ARRIVAL(message->value, message->member));
 }

@@ -32,7 +32,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      1u
+#define GBA_SWITCH_PROTOCOL      2u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -55,7 +55,10 @@ enum gba_switch_type {
     /* code: GBA_SWITCH_PROTOCOL; tag: number of the port; group: GBA_DEV_GROUPS; generation:
      * GBA_DEV_VERSION; member: GBA_DEV_PORTS; value, key: GBA_DEV_UUID. */
     GBA_SWITCH_WELCOME = 4,
-    /* group, member, value: sequence (32 bits). An arrival at the group's doorbell. */
+    /* group, generation: of the allocation; member, value: sequence (32 bits). An arrival at the
+     * group's doorbell. The switch drops it if the group's newest allocation has another
+     * generation: it belongs to an earlier team, and this port may have a member of that number in
+     * the next one. (A WRITE to a doorbell has no generation, so it is not protected.) */
     GBA_SWITCH_ARRIVE = 5,
     /* The same fields: a NOTIFY at the group's doorbell. An EVENT with GBA_IRQ_ROUND follows. */
     GBA_SWITCH_NOTIFY = 6,
@@ -76,7 +79,9 @@ enum gba_switch_type {
     GBA_SWITCH_WRITE = 12,
     /* group; generation: of the group's newest allocation; value: GBA_IRQ_* of the group at this
      * port. The switch has acknowledged them before it sends this message, so the client does not
-     * acknowledge: its next message follows the acknowledgement [IRQ-3]. */
+     * acknowledge: its next message follows the acknowledgement [IRQ-3]. After GBA_IRQ_TAKEN the
+     * switch also confirms for the port [CMD-8], so the client commands no CONFIRM. Events of an
+     * earlier allocation come before the RESULT of a JOIN. */
     GBA_SWITCH_EVENT = 13,
     /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*. In place of
      * HELLO: over TCP, SECRET follows, and no other message. */

@@ -3,6 +3,9 @@
 #include "tests/conformance/conformance.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct conf_group one, other;
 
@@ -272,6 +275,7 @@ static void mailbox_write(struct conf *conf, uint32_t reg, uint32_t value)
  * this itself, and gives nobody its mailbox. */
 static void a_group_that_was_taken_back(struct conf *conf)
 {
+    gba_device_info_t before;
     gba_group_state_t state;
     gba_status_t status;
 
@@ -289,9 +293,94 @@ static void a_group_that_was_taken_back(struct conf *conf)
             status = conf->ops->inspect(one.membership[i], &state);
         while (GBA_INPROGRESS == status);
         assert_int_equal(status, GBA_ERR_RECLAIMED);
+        assert_int_equal(conf->ops->failure(one.membership[i]), GBA_ERR_RECLAIMED);
         assert_int_equal(conf_flag(one.membership[i]), 1);
     }
+    /* The group is free, though no member has left. The next team has the same members. */
+    assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS);
+    conf_group_make(conf, &other, 2, 1);
+    assert_int_equal(other.handle.group, one.handle.group);
+    before = conf_info(conf);
+    for (uint32_t i = 0; i < 2; i++)
+        conf_arrive(conf, one.membership[i], 2);
+    assert_int_equal(conf_inspect(conf, other.membership[0]).arrived_count, 0);
+    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
+        conf_counted(conf, &before, i, 0);
+    conf_round(conf, &other, 2, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(conf_flag(one.membership[i]), 1);
+        assert_int_equal(conf->ops->inspect(one.membership[i], &state), GBA_ERR_RECLAIMED);
+        assert_int_equal(conf->ops->failure(other.membership[i]), GBA_OK);
+    }
     conf_group_leave(conf, &one);
+    conf_round(conf, &other, 3, 1);
+    conf_group_leave(conf, &other);
+}
+
+/* The process of another member: join as member 1, and end when the pipe is closed. */
+static void mortal(struct conf *conf, const gba_group_handle_t *handle, int ready, int end)
+{
+    struct gba_membership *membership;
+    struct gba_dev_path path;
+    struct gba_dev *dev;
+    char text[400], byte = 0;
+
+    if (GBA_OK != gba_dev_path_parse(conf->backend->path, &path, text, sizeof text) ||
+        GBA_OK != conf->ops->open(&path, NULL, &dev) ||
+        GBA_OK != conf->ops->join(dev, handle, 1, &membership) ||
+        GBA_OK != conf->ops->map_flag(membership) || 1 != write(ready, &byte, 1))
+        _exit(1);
+    (void)!read(end, &byte, 1);
+    _exit(0);
+}
+
+/* [DRV-18] Only for a client of gba-switchd: the fake driver serves one process. */
+static void a_member_that_died(struct conf *conf)
+{
+    const time_t limit = time(NULL) + 60;
+    gba_group_handle_t handle;
+    struct gba_membership *member, *alone;
+    int ready[2], end[2], status;
+    pid_t child;
+    char byte;
+
+    if (&gba_dev_switch != conf->ops)
+        return;
+    handle = conf_alloc(conf, 2);
+    member = conf_membership(conf, &handle, 0, 0);
+    conf_group_make(conf, &other, 1, 0);
+    alone = other.membership[0];
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(end), 0);
+    child = fork();
+    if (0 == child) {
+        close(end[1]);
+        mortal(conf, &handle, ready[1], end[0]);
+    }
+    assert_true(child > 0);
+    close(ready[1]);
+    close(end[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(conf->ops->configure(member, 0), GBA_OK);
+    assert_false(conf->ops->died(member));
+    close(end[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    while (!conf->ops->died(member)) {
+        assert_true(time(NULL) < limit);
+        conf->ops->poll(member);
+    }
+    assert_int_equal(conf->ops->failure(member), GBA_OK); /* the device is not dead */
+    assert_false(conf->ops->died(alone));
+    conf->ops->leave(member);
+    /* The next team of that group has no dead member. */
+    handle = alloc_group(conf, handle.group, 1);
+    member = conf_membership(conf, &handle, 0, 0);
+    (void)conf_inspect(conf, member);
+    assert_false(conf->ops->died(member));
+    conf->ops->leave(member);
+    conf_group_leave(conf, &other);
+    close(ready[0]);
 }
 
 const struct conf_test conf_life_tests[] = {
@@ -309,5 +398,6 @@ const struct conf_test conf_life_tests[] = {
     {"groups are isolated", groups_are_isolated},
     {"flags stand apart", flags_stand_apart},
     {"a group that was taken back", a_group_that_was_taken_back},
+    {"a member that died", a_member_that_died},
     {NULL, NULL},
 };

@@ -219,6 +219,7 @@ static void arrive(unsigned i)
     const struct gba_switch_message message = {.type = byte % 16 == 0 ? GBA_SWITCH_NOTIFY
                                                                       : GBA_SWITCH_ARRIVE,
                                                .group = group,
+                                               .generation = model->group[group].record.generation,
                                                .member = byte / 4 % 2,
                                                .value = 1u + model->group[group].core.sequence};
 

@@ -301,10 +301,13 @@ void peer_write(int fd, uint32_t address, uint8_t width, uint64_t value)
     peer_send(fd, &message);
 }
 
-void peer_arrive(int fd, uint32_t group, uint32_t member, uint32_t sequence)
+void peer_arrive(int fd, const struct gba_switch_message *group, uint32_t member, uint32_t sequence)
 {
-    const struct gba_switch_message message = {
-        .type = GBA_SWITCH_ARRIVE, .group = group, .member = member, .value = sequence};
+    const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
+                                               .group = group->group,
+                                               .generation = group->generation,
+                                               .member = member,
+                                               .value = sequence};
 
     peer_send(fd, &message);
 }

@@ -73,7 +73,9 @@ void peer_hello(int fd);
 uint32_t peer_command(int fd, uint32_t command, struct gba_switch_message *mailbox);
 uint64_t peer_read(int fd, uint32_t address, uint8_t width);
 void peer_write(int fd, uint32_t address, uint8_t width, uint64_t value);
-void peer_arrive(int fd, uint32_t group, uint32_t member, uint32_t sequence);
+/* group: with the number and the generation of an allocation. */
+void peer_arrive(int fd, const struct gba_switch_message *group, uint32_t member,
+                 uint32_t sequence);
 
 /* Allocate a group whose member m is client m, and arm it. Round 1 is next. */
 struct gba_switch_message peer_group(const int *client, uint32_t members);

@@ -91,14 +91,14 @@ static void test_rounds(void **state)
 
         for (uint32_t member = 0; member < MEMBERS; member++) {
             if (member != last)
-                peer_arrive(client[member], group.group, member, round);
+                peer_arrive(client[member], &group, member, round);
         }
         /* The answer would follow a release. */
         for (uint32_t member = 0; member < MEMBERS; member++)
             assert_int_equal(
                 peer_read(client[member], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4),
                 round - 1);
-        peer_arrive(client[last], group.group, last, round);
+        peer_arrive(client[last], &group, last, round);
         for (uint32_t member = 0; member < MEMBERS; member++) {
             release = peer_expect(client[member], GBA_SWITCH_RELEASE);
             assert_int_equal(release.group, group.group);
@@ -127,8 +127,11 @@ static void test_shared_connection(void **state)
         client[i] = client[0];
     group = peer_group(client, MEMBERS);
     for (uint32_t member = 0; member < MEMBERS; member++) {
-        const struct gba_switch_message message = {
-            .type = GBA_SWITCH_ARRIVE, .group = group.group, .member = member, .value = 1};
+        const struct gba_switch_message message = {.type = GBA_SWITCH_ARRIVE,
+                                                   .group = group.group,
+                                                   .generation = group.generation,
+                                                   .member = member,
+                                                   .value = 1};
 
         gba_switch_encode(&message, bytes + member * GBA_SWITCH_MESSAGE_BYTES);
     }
@@ -159,13 +162,16 @@ static void test_notify(void **state)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 2);
     for (uint32_t round = 1; round <= 10; round++) {
-        const struct gba_switch_message notify = {
-            .type = GBA_SWITCH_NOTIFY, .group = group.group, .member = 0, .value = round};
+        const struct gba_switch_message notify = {.type = GBA_SWITCH_NOTIFY,
+                                                  .group = group.group,
+                                                  .generation = group.generation,
+                                                  .member = 0,
+                                                  .value = round};
 
-        peer_arrive(client[0], group.group, 0, round);
+        peer_arrive(client[0], &group, 0, round);
         if (round % 2 == 0)
             peer_send(client[0], &notify); /* before the round is complete */
-        peer_arrive(client[1], group.group, 1, round);
+        peer_arrive(client[1], &group, 1, round);
         peer_expect(client[1], GBA_SWITCH_RELEASE);
         if (round % 2 != 0)
             peer_send(client[0], &notify); /* or after it */
@@ -192,7 +198,7 @@ static void test_cut(void **state)
         client[i] =
             i == 1 ? peer_tcp_client(&process, PEER_KEY, &port) : peer_client(&process, &port);
     group = peer_group(client, 3);
-    peer_arrive(client[0], group.group, 0, 1);
+    peer_arrive(client[0], &group, 0, 1);
     close(client[1]);
     for (unsigned i = 0; i < 3; i += 2) {
         event = peer_expect(client[i], GBA_SWITCH_EVENT);
@@ -203,7 +209,7 @@ static void test_cut(void **state)
     member.member = 1;
     assert_int_equal(peer_command(client[0], GBA_CMD_MEMBER, &member), GBA_RESULT_OK);
     assert_int_equal(GBA_MEMBER_STATE(member.value), GBA_MEMBERSHIP_LEFT);
-    peer_arrive(client[2], group.group, 2, 1);
+    peer_arrive(client[2], &group, 2, 1);
     assert_int_equal(peer_read(client[2], GBA_GROUP_REG(group.group, GBA_REG_SEQUENCE), 4), 0);
     assert_int_equal(peer_read(client[2], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), 31);
     close(client[0]);
@@ -213,6 +219,43 @@ static void test_cut(void **state)
     while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 32)
         usleep(1000); /* until the daemon has seen the end of the last connection */
     close(client[0]);
+}
+
+/* A group that is taken back is free at once, though its other clients neither read nor confirm. No
+ * arrival of the old team counts in the next one, in which the same ports have the same members. */
+static void test_taken_back(void **state)
+{
+    struct gba_switch_message old, group, event;
+    int client[2];
+    uint32_t port;
+
+    (void)state;
+    start(NULL, NULL);
+    for (unsigned i = 0; i < 2; i++)
+        client[i] = peer_client(&process, &port);
+    old = peer_group(client, 2);
+    group = old;
+    assert_int_equal(peer_command(client[0], GBA_CMD_TAKE_BACK, &group), GBA_RESULT_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        event = peer_expect(client[i], GBA_SWITCH_EVENT);
+        assert_int_equal(event.group, old.group);
+        assert_int_equal(event.generation, old.generation);
+        assert_int_equal(event.value, GBA_IRQ_TAKEN);
+    }
+    assert_int_equal(peer_expect(client[0], GBA_SWITCH_EVENT).value, GBA_IRQ_FREED);
+    assert_int_equal(peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), GBA_GROUPS);
+
+    group = peer_group(client, 2);
+    assert_int_equal(group.group, old.group);
+    assert_int_not_equal(group.generation, old.generation);
+    peer_arrive(client[0], &old, 0, 1);
+    assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4), 0);
+    peer_arrive(client[1], &group, 1, 1);
+    assert_int_equal(peer_read(client[1], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4), 1);
+    peer_arrive(client[0], &group, 0, 1);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
+    close_all(client, 2);
 }
 
 /* The status, as an administrator sees it. */
@@ -228,7 +271,7 @@ static void test_status(void **state)
     for (unsigned i = 0; i < 3; i++)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 3);
-    peer_arrive(client[0], group.group, 0, 1);
+    peer_arrive(client[0], &group, 0, 1);
     close(client[2]);
     peer_expect(client[0], GBA_SWITCH_EVENT);
     text = peer_status(peer_unix(&process), GBA_SWITCH_STATUS_JSON, &absent);
@@ -355,6 +398,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shared_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(test_notify, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_taken_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_status, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),

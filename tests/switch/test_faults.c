@@ -52,13 +52,13 @@ static void test_drop(void **state)
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 2);
-    peer_arrive(client[0], group.group, 0, 1);
+    peer_arrive(client[0], &group, 0, 1);
     assert_int_equal(arrived(client[0], group.group), 1);
     for (unsigned i = 0; i < 2; i++) {
-        peer_arrive(client[1], group.group, 1, 1);
+        peer_arrive(client[1], &group, 1, 1);
         assert_int_equal(arrived(client[1], group.group), 1);
     }
-    peer_arrive(client[1], group.group, 1, 1);
+    peer_arrive(client[1], &group, 1, 1);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
         close(client[i]);
@@ -105,7 +105,7 @@ static void test_hold(void **state)
     group = peer_group(client, 2); /* waits until the first client has its answers */
     assert_true(gba_clock_ns() - begin >= HOLD_NS);
     for (uint32_t i = 0; i < 2; i++)
-        peer_arrive(client[i], group.group, i, 1);
+        peer_arrive(client[i], &group, i, 1);
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(peer_expect(client[i], GBA_SWITCH_RELEASE).value, 1);
         close(client[i]);

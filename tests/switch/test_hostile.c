@@ -284,9 +284,11 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
     message.group = wild ? next_random() : next_random() % 4;
     message.member = wild ? next_random() : next_random() % 4;
     message.value = wild ? next_random() : next_random() % 4;
+    if (message.type == GBA_SWITCH_COMMAND || message.type == GBA_SWITCH_ARRIVE ||
+        message.type == GBA_SWITCH_NOTIFY)
+        message.generation = next_random() % 4;
     if (message.type == GBA_SWITCH_COMMAND) {
         message.code = (uint8_t)(next_random() % 10);
-        message.generation = next_random() % 4;
         message.key = next_random();
     }
     if (message.type == GBA_SWITCH_READ || message.type == GBA_SWITCH_WRITE) {
@@ -336,10 +338,10 @@ static void test_attacks(void **state)
     for (uint32_t round = 1; round <= ATTACKS; round++) {
         attack(round % 8 != 0);
         /* The group of others continues, and no member leaves early. */
-        peer_arrive(client[0], group.group, 0, round);
+        peer_arrive(client[0], &group, 0, round);
         assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4),
                          1);
-        peer_arrive(client[1], group.group, 1, round);
+        peer_arrive(client[1], &group, 1, round);
         for (unsigned i = 0; i < 2; i++) {
             message = peer_expect(client[i], GBA_SWITCH_RELEASE);
             assert_int_equal(message.value, round);

@@ -47,7 +47,7 @@ static void test_requests_before_a_pause(void **state)
     enum { ROUNDS = 3, READS = 125 };
     /* In one write, and no more than libevent reads at once. */
     static uint8_t bytes[(ROUNDS + READS) * GBA_SWITCH_MESSAGE_BYTES];
-    struct gba_switch_message message;
+    struct gba_switch_message message, made[ROUNDS];
     int client[GBA_MEMBERS_MAX];
     uint32_t port;
     int fd = peer_client(&process, &port);
@@ -56,20 +56,22 @@ static void test_requests_before_a_pause(void **state)
     for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++)
         client[i] = fd;
     for (uint32_t group = 0; group < ROUNDS; group++) {
-        assert_int_equal(peer_group(client, GBA_MEMBERS_MAX).group, group);
+        made[group] = peer_group(client, GBA_MEMBERS_MAX);
+        assert_int_equal(made[group].group, group);
         for (uint32_t member = 1; member < GBA_MEMBERS_MAX; member++)
-            peer_arrive(fd, group, member, 1);
+            peer_arrive(fd, &made[group], member, 1);
         assert_int_equal(peer_read(fd, GBA_GROUP_REG(group, GBA_REG_ARRIVED_COUNT), 4),
                          GBA_MEMBERS_MAX - 1);
     }
     for (uint32_t i = 0; i < ROUNDS + READS; i++) {
-        message =
-            i < ROUNDS
-                ? (struct gba_switch_message){.type = GBA_SWITCH_ARRIVE, .group = i, .value = 1}
-                : (struct gba_switch_message){.type = GBA_SWITCH_READ,
-                                              .code = 4,
-                                              .tag = (uint16_t)i,
-                                              .key = GBA_DEVICE_BASE + GBA_DEV_ID};
+        message = i < ROUNDS ? (struct gba_switch_message){.type = GBA_SWITCH_ARRIVE,
+                                                           .group = i,
+                                                           .generation = made[i].generation,
+                                                           .value = 1}
+                             : (struct gba_switch_message){.type = GBA_SWITCH_READ,
+                                                           .code = 4,
+                                                           .tag = (uint16_t)i,
+                                                           .key = GBA_DEVICE_BASE + GBA_DEV_ID};
         gba_switch_encode(&message, bytes + (size_t)i * GBA_SWITCH_MESSAGE_BYTES);
     }
     assert_int_equal(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));

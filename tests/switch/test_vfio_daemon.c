@@ -50,14 +50,11 @@ static uint32_t guest_command(uint32_t command, const struct gba_switch_message 
     return (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_RESULT), 4);
 }
 
-/* Member 0 is the client, member 1 the guest. Returns the group. */
-static uint32_t make_group(void)
+/* Join member 0, the client, and member 1, the guest, and arm the group. */
+static void arm(struct gba_switch_message mailbox)
 {
-    struct gba_switch_message mailbox = {.group = GBA_GROUP_ANY, .value = 2};
-    uint32_t group;
+    const uint32_t group = mailbox.group;
 
-    assert_int_equal(peer_command(client, GBA_CMD_ALLOC, &mailbox), GBA_RESULT_OK);
-    group = mailbox.group;
     mailbox.member = 0;
     mailbox.value = 0;
     assert_int_equal(peer_command(client, GBA_CMD_JOIN, &mailbox), GBA_RESULT_OK);
@@ -67,26 +64,34 @@ static uint32_t make_group(void)
     vfio_test_write(&guest, BAR, GBA_TABLE_ENTRY(group, 1), 8, GUEST_BASE);
     assert_int_equal(peer_command(client, GBA_CMD_ARM, &mailbox), GBA_RESULT_OK);
     peer_write(client, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
-    return group;
+}
+
+static void start(void)
+{
+    const char *const options[] = {"--vfio-user", process.directory, "--vfio-user-devices", "2",
+                                   NULL};
+    uint32_t port;
+
+    peer_start(&process, options);
+    client = peer_client(&process, &port);
+    vfio_test_connect(&guest, socket_of(1));
+    vfio_test_boot(&guest, &memory, &vector);
 }
 
 /* An arrival of the guest releases a client that sends nothing, and the reverse. */
 static void test_guest_and_client(void **state)
 {
-    const char *const options[] = {"--vfio-user", process.directory, "--vfio-user-devices", "2",
-                                   NULL};
-    struct gba_switch_message message;
-    uint32_t port, group;
+    struct gba_switch_message message, made = {.group = GBA_GROUP_ANY, .value = 2};
+    uint32_t group;
 
     (void)state;
-    peer_start(&process, options);
-    client = peer_client(&process, &port);
-    vfio_test_connect(&guest, socket_of(1));
-    vfio_test_boot(&guest, &memory, &vector);
-    group = make_group();
+    start();
+    assert_int_equal(peer_command(client, GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
+    arm(made);
+    group = made.group;
     for (uint32_t round = 1; round <= 50; round++) {
         if (round % 2 == 0) {
-            peer_arrive(client, group, 0, round);
+            peer_arrive(client, &made, 0, round);
             assert_int_equal(peer_read(client, GBA_GROUP_REG(group, GBA_REG_SEQUENCE), 4),
                              round - 1);
         }
@@ -94,7 +99,7 @@ static void test_guest_and_client(void **state)
         vfio_test_write(&guest, BAR, GBA_DOORBELL(group), 8, GBA_ARRIVAL(round, 1));
         if (round % 2 == 1) {
             assert_int_equal(vfio_test_word(memory, 0), round - 1);
-            peer_arrive(client, group, 0, round);
+            peer_arrive(client, &made, 0, round);
         }
         message = peer_expect(client, GBA_SWITCH_RELEASE);
         assert_int_equal(message.value, round);
@@ -113,6 +118,33 @@ static void test_guest_and_client(void **state)
     assert_int_equal(access(socket_of(1), F_OK), -1);
 }
 
+/* The driver of the guest takes a group back, and confirms for its port. The client does not react.
+ * The group is free at once. [CMD-8] */
+static void test_guest_takes_back(void **state)
+{
+    struct gba_switch_message made = {.group = GBA_GROUP_ANY, .value = 2}, message;
+
+    (void)state;
+    start();
+    assert_int_equal(guest_command(GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
+    made.group = (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_GROUP), 4);
+    made.generation = (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_GENERATION), 4);
+    made.key = vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_KEY), 8);
+    arm(made);
+    assert_int_equal(guest_command(GBA_CMD_TAKE_BACK, &made), GBA_RESULT_OK);
+    assert_int_equal(guest_command(GBA_CMD_CONFIRM, &made), GBA_RESULT_OK);
+    assert_int_equal(vfio_test_read(&guest, BAR, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4),
+                     GBA_GROUPS);
+    message = peer_expect(client, GBA_SWITCH_EVENT);
+    assert_int_equal(message.group, made.group);
+    assert_int_equal(message.generation, made.generation);
+    assert_int_equal(message.value, GBA_IRQ_TAKEN);
+    vfio_test_close(&guest);
+    close(client);
+    close(memory);
+    close(vector);
+}
+
 static void test_options(void **state)
 {
     const char *const missing[] = {"--vfio-user", "no-such-directory", NULL};
@@ -129,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_guest_and_client, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_guest_takes_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
     };
 
