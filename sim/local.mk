@@ -18,7 +18,8 @@ GBA_SWITCH_CORE = \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h sim/switch/outbox.c sim/switch/messages.h \
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h \
+	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
 # The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
 GBA_VFIO_DEVICE = \
@@ -50,7 +51,7 @@ CLEANFILES += sim/switch/gba-switchd.service
 if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif
-sim_switch_gba_diag_SOURCES = sim/switch/diag.c
+sim_switch_gba_diag_SOURCES = sim/switch/diag.h sim/switch/diag.c sim/switch/diag_connect.c
 sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT

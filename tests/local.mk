@@ -54,7 +54,7 @@ $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
-	tests/switch/test_faults tests/switch/test_vfio_daemon
+	tests/switch/test_faults tests/switch/test_absence tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
@@ -68,13 +68,16 @@ tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
 	sim/switch/options.h sim/switch/fault_option.c
+tests_switch_test_absence_SOURCES = tests/switch/test_absence.c $(GBA_DAEMON_PEER)
+tests/switch/test_absence.$(OBJEXT): private AM_CPPFLAGS += \
+	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
 $(GBA_DAEMON_TESTS): private LDADD = sim/libgbaprotocol.la $(CMOCKA_LIBS)
-$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT) sim/libgbaprotocol.la
+$(GBA_DAEMON_TESTS): sim/switch/gba-switchd$(EXEEXT) sim/switch/gba_diag$(EXEEXT) sim/libgbaprotocol.la
 $(GBA_SWITCH_TESTS): private LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(CMOCKA_LIBS)
 $(GBA_SWITCH_TESTS): sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \

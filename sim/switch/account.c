@@ -85,7 +85,13 @@ void gba_switch_note_down(struct gba_switch *device, uint32_t port)
 void gba_switch_note_alloc(struct gba_switch *device, uint32_t port, uint32_t group)
 {
     device->owner[group] = device->port[port].identity;
+    device->waiting_since[group] = device->config.now(device->config.context);
     memset(device->former[group], 0, sizeof(device->former[group]));
+}
+
+uint64_t gba_switch_waiting(const struct gba_switch *device, uint32_t group)
+{
+    return device->config.now(device->config.context) - device->waiting_since[group];
 }
 
 const struct gba_switch_former *gba_switch_former(const struct gba_switch *device, uint32_t group,

@@ -1,204 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba_diag: shows the state of a gba-switchd, and measures barriers of one member through it. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
 #include "gba/spec/gba_regs.h"
 #include "gba/types.h"
-#include "sim/switch/protocol.h"
+#include "sim/switch/diag.h"
 
 /* Exit codes, for scripts and monitoring. */
 enum { EXIT_ABSENT = 1, EXIT_USAGE = 2, EXIT_NO_SWITCH = 3 };
 
 #define PING_ROUNDS 100u
-#define TIMEOUT_S   10
+#define TIMEOUT_S   10u
+#define DAY_S       86400u
 
 static const char help[] =
     "Usage: gba_diag [OPTION]... [PATH]\n"
-    "Show the groups of a running gba-switchd, and which members they wait for.\n"
+    "Show the groups of a running gba-switchd, and which members they wait for, and why.\n"
     "PATH: switch:SOCKET or switch://HOST[:PORT], as the daemon prints when it is ready. Default:\n"
     "the daemon's default socket.\n"
     "\n"
     "  --json            print all that the switch reports, as JSON\n"
     "  --watch[=SECONDS] repeat, by default every second\n"
+    "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
+    "  --free-dead       free the ports and groups of dead processes of the switch's host\n"
     "  --key-file FILE   file with the key of the switch, for TCP\n"
+    "  --timeout SECONDS give up when there is no answer; 1 to 3600; default: 10\n"
     "  --help            print this help\n"
     "  --version         print the version\n"
     "\n"
-    "Exit status: 0: no member is absent; 1: some are; 2: invalid usage; 3: no answer or output.\n";
-
-struct diag {
-    const char *path;
-    const char *key_file;
-    bool json, ping;
-    unsigned watch; /* seconds; 0: once */
-};
-
-static int complain(const char *what, const char *why)
-{
-    fprintf(stderr, "gba_diag: %s: %s\n", what, why);
-    return -1;
-}
-
-/* --- The connection --- */
-
-static int connect_unix(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd;
-
-    if (strlen(path) >= sizeof(address.sun_path))
-        return complain(path, "the path is too long");
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-        return fd;
-    complain(path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* text: HOST or HOST:PORT; an IPv6 address in brackets. */
-static int connect_tcp(const char *text)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    const int on = 1;
-    char host[256], port[16] = "";
-    struct addrinfo *list = NULL;
-    int fd = -1, error;
-
-    if (sscanf(text, "[%255[^]]]:%15s", host, port) < 1 &&
-        sscanf(text, "%255[^:]:%15s", host, port) < 1)
-        return complain(text, "not HOST or HOST:PORT");
-    if (port[0] == '\0')
-        snprintf(port, sizeof(port), "%u", GBA_SWITCH_TCP_PORT);
-    error = getaddrinfo(host, port, &hints, &list);
-    if (error != 0)
-        return complain(text, gai_strerror(error));
-    for (const struct addrinfo *info = list; info != NULL && fd < 0; info = info->ai_next) {
-        fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && connect(fd, info->ai_addr, info->ai_addrlen) != 0) {
-            error = errno;
-            close(fd);
-            fd = -1;
-        }
-    }
-    freeaddrinfo(list);
-    if (fd < 0)
-        return complain(text, strerror(error));
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    return fd;
-}
-
-static bool send_message(int fd, const struct gba_switch_message *message)
-{
-    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
-
-    gba_switch_encode(message, bytes);
-    return send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) == sizeof(bytes);
-}
-
-static bool receive_bytes(int fd, void *buffer, size_t bytes)
-{
-    return recv(fd, buffer, bytes, MSG_WAITALL) == (ssize_t)bytes;
-}
-
-/* Receive a message of that type. Returns false (printed) for another message, or none. */
-static bool receive(int fd, uint8_t type, struct gba_switch_message *message)
-{
-    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
-
-    if (!receive_bytes(fd, bytes, sizeof(bytes))) {
-        complain("the switch does not answer", "connection closed, or no answer in time");
-        return false;
-    }
-    if (gba_switch_decode(bytes, GBA_SWITCH_SERVER, message) && message->type == type)
-        return true;
-    complain("refused by the switch", message->type == GBA_SWITCH_ERROR
-                                          ? gba_switch_refusal_text(message->code)
-                                          : "unexpected message");
-    return false;
-}
-
-static bool send_key(int fd, const char *path)
-{
-    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    struct gba_switch_message message;
-    char text[2 * GBA_SWITCH_SECRET_BYTES + 3] = "";
-    FILE *file = fopen(path, "re");
-    bool good;
-
-    if (file == NULL) {
-        complain(path, strerror(errno));
-        return false;
-    }
-    good = fgets(text, sizeof(text), file) != NULL && gba_switch_secret_parse(text, secret);
-    fclose(file);
-    if (!good) {
-        complain(path, "not 32 hexadecimal digits");
-        return false;
-    }
-    gba_switch_secret_set(&message, secret);
-    return send_message(fd, &message);
-}
-
-/* Connect and send the greeting. Returns a descriptor, or -1 (printed). */
-static int greet(const struct diag *diag, const struct gba_switch_message *greeting)
-{
-    const struct timeval timeout = {.tv_sec = TIMEOUT_S};
-    const char *rest = diag->path + strlen("switch:");
-    bool tcp = strncmp(rest, "//", 2) == 0;
-    int fd;
-
-    if (tcp && diag->key_file == NULL)
-        return complain(diag->path, "TCP needs --key-file");
-    fd = tcp ? connect_tcp(rest + 2) : connect_unix(rest);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-    if (send_message(fd, greeting) && (!tcp || send_key(fd, diag->key_file)))
-        return fd;
-    close(fd);
-    return -1;
-}
+    "Exit status: 0: no member is absent, or the option has done its work; 1: members are absent,\n"
+    "or ports of dead processes remain; 2: invalid usage; 3: no answer or output.\n";
 
 /* --- Status --- */
+
+static uint16_t wanted(const struct diag *diag)
+{
+    if (diag->free_dead)
+        return GBA_SWITCH_STATUS_FREE_DEAD;
+    return diag->json ? GBA_SWITCH_STATUS_JSON : GBA_SWITCH_STATUS_TEXT;
+}
 
 static int show_status(const struct diag *diag)
 {
     const struct gba_switch_message greeting = {.type = GBA_SWITCH_STATUS,
                                                 .code = GBA_SWITCH_PROTOCOL,
-                                                .tag = diag->json ? GBA_SWITCH_STATUS_JSON
-                                                                  : GBA_SWITCH_STATUS_TEXT,
-                                                .group = GBA_SWITCH_MAGIC};
+                                                .tag = wanted(diag),
+                                                .group = GBA_SWITCH_MAGIC,
+                                                .value = diag->late * UINT64_C(1000)};
     struct gba_switch_message answer = {.type = 0};
-    int code = EXIT_NO_SWITCH, fd = greet(diag, &greeting);
+    int code = EXIT_NO_SWITCH, fd = gba_diag_connect(diag, &greeting);
     char text[4096];
 
     if (fd < 0)
         return EXIT_NO_SWITCH;
-    if (!receive(fd, GBA_SWITCH_TEXT, &answer))
+    if (!gba_diag_receive(fd, GBA_SWITCH_TEXT, &answer))
         goto close_fd;
     while (answer.value > 0) {
         size_t part = answer.value < sizeof(text) ? answer.value : sizeof(text);
 
-        if (!receive_bytes(fd, text, part)) {
-            complain("the switch does not answer", "connection closed");
+        if (!gba_diag_receive_bytes(fd, text, part)) {
+            gba_diag_complain("the switch does not answer", "connection closed");
             goto close_fd;
         }
         fwrite(text, 1, part, stdout);
@@ -219,12 +88,13 @@ static bool command(int fd, uint8_t number, struct gba_switch_message *mailbox)
 
     mailbox->type = GBA_SWITCH_COMMAND;
     mailbox->code = number;
-    if (!send_message(fd, mailbox) || !receive(fd, GBA_SWITCH_RESULT, mailbox))
+    if (!gba_diag_send(fd, mailbox) || !gba_diag_receive(fd, GBA_SWITCH_RESULT, mailbox))
         return false;
     if (mailbox->code == GBA_RESULT_OK)
         return true;
-    complain("ping", mailbox->code < sizeof(reasons) / sizeof(reasons[0]) ? reasons[mailbox->code]
-                                                                          : "unknown result");
+    gba_diag_complain("ping", mailbox->code < sizeof(reasons) / sizeof(reasons[0])
+                                  ? reasons[mailbox->code]
+                                  : "unknown result");
     return false;
 }
 
@@ -238,7 +108,7 @@ static bool round_trip(int fd, const struct gba_switch_message *group, uint32_t 
     struct gba_switch_message release;
     uint64_t begin = gba_clock_ns();
 
-    if (!send_message(fd, &arrival) || !receive(fd, GBA_SWITCH_RELEASE, &release))
+    if (!gba_diag_send(fd, &arrival) || !gba_diag_receive(fd, GBA_SWITCH_RELEASE, &release))
         return false;
     *ns = gba_clock_ns() - begin;
     return true;
@@ -266,7 +136,7 @@ static bool measure(int fd)
     flag = (struct gba_switch_message){
         .type = GBA_SWITCH_WRITE, .code = 8, .value = 8, .key = GBA_TABLE_ENTRY(group.group, 0)};
     group.value = 0;
-    if (!send_message(fd, &flag) || !command(fd, GBA_CMD_ARM, &group))
+    if (!gba_diag_send(fd, &flag) || !command(fd, GBA_CMD_ARM, &group))
         return false;
     agreed = gba_clock_ns() - begin;
     for (uint32_t i = 0; i < PING_ROUNDS; i++) {
@@ -290,59 +160,91 @@ static int ping(const struct diag *diag)
                                              .generation = getuid(),
                                              .member = (uint32_t)getpid()};
     struct gba_switch_message welcome;
-    int fd = greet(diag, &hello);
+    int fd = gba_diag_connect(diag, &hello);
     bool good;
 
     if (fd < 0)
         return EXIT_NO_SWITCH;
-    good = receive(fd, GBA_SWITCH_WELCOME, &welcome) && measure(fd);
+    good = gba_diag_receive(fd, GBA_SWITCH_WELCOME, &welcome) && measure(fd);
     close(fd);
     return good ? EXIT_SUCCESS : EXIT_NO_SWITCH;
 }
 
 /* --- The command line --- */
 
+/* Parse a number of seconds from 1 to `most`. Returns false (printed). */
+static bool parse_seconds(const char *option, const char *text, unsigned most, unsigned *seconds)
+{
+    char *end, allowed[64];
+    unsigned long number = strtoul(text, &end, 10);
+
+    *seconds = (unsigned)number;
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= most)
+        return true;
+    snprintf(allowed, sizeof(allowed), "allowed: 1 to %u seconds", most);
+    gba_diag_complain(option, allowed);
+    return false;
+}
+
+static bool parse_option(int option, struct diag *diag)
+{
+    switch (option) {
+    case 'j':
+        diag->json = true;
+        return true;
+    case 'p':
+        diag->ping = true;
+        return true;
+    case 'f':
+        diag->free_dead = true;
+        return true;
+    case 'k':
+        diag->key_file = optarg;
+        return true;
+    case 'w':
+        diag->watch = 1;
+        return optarg == NULL || parse_seconds("--watch", optarg, DAY_S, &diag->watch);
+    case 'l':
+        return parse_seconds("--late", optarg, 30 * DAY_S, &diag->late);
+    case 't':
+        return parse_seconds("--timeout", optarg, 3600, &diag->timeout);
+    default:
+        return false;
+    }
+}
+
 static bool parse(int argc, char **argv, struct diag *diag)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"watch", optional_argument, NULL, 'w'},
-                                            {"ping", no_argument, NULL, 'p'},
-                                            {"key-file", required_argument, NULL, 'k'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},          {"watch", optional_argument, NULL, 'w'},
+        {"late", required_argument, NULL, 'l'},    {"ping", no_argument, NULL, 'p'},
+        {"free-dead", no_argument, NULL, 'f'},     {"key-file", required_argument, NULL, 'k'},
+        {"timeout", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'j':
-            diag->json = true;
-            break;
-        case 'w':
-            diag->watch = optarg == NULL ? 1 : (unsigned)strtoul(optarg, NULL, 10);
-            if (diag->watch == 0 || diag->watch > 86400)
-                return complain("--watch", "allowed: 1 to 86400 seconds") == 0;
-            break;
-        case 'p':
-            diag->ping = true;
-            break;
-        case 'k':
-            diag->key_file = optarg;
-            break;
-        default:
+        if (!parse_option(option, diag))
             return false;
-        }
     }
     if (optind < argc)
         diag->path = argv[optind++];
     if (optind < argc || strncmp(diag->path, "switch:", strlen("switch:")) != 0)
-        return complain(argv[optind < argc ? optind : optind - 1],
-                        "one argument is allowed: switch:SOCKET or switch://HOST[:PORT]") == 0;
+        return gba_diag_complain(
+                   argv[optind < argc ? optind : optind - 1],
+                   "one argument is allowed: switch:SOCKET or switch://HOST[:PORT]") == 0;
+    if (diag->free_dead && strncmp(diag->path, "switch://", strlen("switch://")) == 0)
+        return gba_diag_complain("--free-dead",
+                                 "needs the Unix socket of the switch, because the "
+                                 "switch sees the processes of its own host only") == 0;
+    if (diag->free_dead && (diag->json || diag->ping || diag->watch != 0))
+        return gba_diag_complain("--free-dead", "not with --json, --ping or --watch") == 0;
     return true;
 }
 
 int main(int argc, char **argv)
 {
     char path[4200];
-    struct diag diag = {.path = path};
+    struct diag diag = {.path = path, .timeout = TIMEOUT_S};
     const char *runtime = getenv("XDG_RUNTIME_DIR");
     int code;
 
@@ -360,7 +262,7 @@ int main(int argc, char **argv)
     do {
         code = diag.ping ? ping(&diag) : show_status(&diag);
         if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-            complain("cannot print", strerror(errno));
+            gba_diag_complain("cannot print", strerror(errno));
             return EXIT_NO_SWITCH;
         }
     } while (diag.watch != 0 && sleep(diag.watch) == 0);

@@ -161,6 +161,8 @@ static void arrive_now(struct gba_switch *device, uint32_t port, const struct gb
                                          .first = core->arrived_count == 0};
     uint64_t before = core->counters[GBA_COUNTER_ARRIVALS];
 
+    if (arrival.first)
+        device->waiting_since[item->group] = now(device);
     gba_model_arrive(&device->model, item->group, port, item->value, &device->effects);
     if (device->config.observer != NULL) {
         arrival.error = device->effects.error;

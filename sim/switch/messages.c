@@ -9,7 +9,7 @@
 
 #include <event2/buffer.h>
 
-#include "sim/switch/report.h"
+#include "sim/switch/dead.h"
 
 /* --- From the port --- */
 
@@ -101,15 +101,22 @@ static void welcome(struct gba_session *session)
 static void send_status(struct gba_session *session)
 {
     struct gba_switch_message message = {.type = GBA_SWITCH_TEXT};
+    struct gba_switchd_view view = {.daemon = session->daemon, .late_ms = session->late_ms};
     size_t length;
-    char *text = session->wants_text ? gba_switchd_report_text(session->daemon, &length)
-                                     : gba_switchd_report(session->daemon, &length);
+    char *text;
+
+    if (session->wants == GBA_SWITCH_STATUS_FREE_DEAD)
+        text = gba_session_free_dead(session, &view, &length);
+    else if (session->wants == GBA_SWITCH_STATUS_TEXT)
+        text = gba_switchd_report_text(&view, &length);
+    else
+        text = gba_switchd_report(&view, &length);
 
     event_del(session->greeting);
     event_del(session->readable);
     session->state = GBA_SESSION_LAST;
     message.value = length;
-    message.member = gba_switchd_absent(session->daemon);
+    message.member = view.faults;
     gba_session_put(session, &message);
     if (text == NULL || evbuffer_add(session->out, text, length) != 0)
         gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
@@ -128,7 +135,7 @@ static void proceed(struct gba_session *session)
 static void take_greeting(struct gba_session *session, const struct gba_switch_message *message)
 {
     session->wants_status = message->type == GBA_SWITCH_STATUS;
-    session->wants_text = message->tag == GBA_SWITCH_STATUS_TEXT;
+    session->wants = message->tag;
     if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
         message->group != GBA_SWITCH_MAGIC) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
@@ -139,6 +146,7 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
         return;
     }
     session->identity.job = message->value;
+    session->late_ms = (uint32_t)message->value;
     if (session->tcp) { /* on a Unix socket the kernel has supplied both */
         session->identity.user = message->generation;
         session->identity.process = message->member;

@@ -28,7 +28,8 @@ enum {
     GBA_SESSION_GOES_ON = 0,
     GBA_SESSION_CLOSED = 256, /* by the client */
     GBA_SESSION_DONE,         /* has its status */
-    GBA_SESSION_CUT           /* a fault */
+    GBA_SESSION_CUT,          /* a fault */
+    GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */
 };
 
 struct gba_session {
@@ -39,12 +40,13 @@ struct gba_session {
     bool tcp;
     bool admitted;     /* it may use the switch: it has a Unix socket, or has sent the key */
     bool wants_status; /* the greeting was STATUS */
-    bool wants_text;   /* the status is text, not JSON */
     bool interrupted;  /* its port has events */
     bool paused;       /* the daemon does not read its input */
     bool held;         /* the daemon neither reads nor writes (--fault) */
     enum gba_session_state state;
-    unsigned end; /* the reason of its end */
+    uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
+    uint32_t late_ms; /* of STATUS */
+    unsigned end;     /* the reason of its end */
     int fd;
     uint32_t port; /* in the state GBA_SESSION_OPEN */
     struct gba_switch_identity identity;

@@ -83,17 +83,23 @@ enum gba_switch_type {
      * switch also confirms for the port [CMD-8], so the client commands no CONFIRM. Events of an
      * earlier allocation come before the RESULT of a JOIN. */
     GBA_SWITCH_EVENT = 13,
-    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*. In place of
-     * HELLO: over TCP, SECRET follows, and no other message. */
+    /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*; value: ms after
+     * which a member that is late counts as absent; 0: never. In place of HELLO: over TCP, SECRET
+     * follows, and no other message. */
     GBA_SWITCH_STATUS = 14,
-    /* value: bytes that follow; member: members that are absent. */
+    /* value: bytes that follow; member: members that are absent; for GBA_SWITCH_STATUS_FREE_DEAD:
+     * ports of dead processes that remain. */
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 16
 };
 
-/* Formats of a status. */
-enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1 };
+/*
+ * Kinds of a status: a report as JSON or as text. FREE_DEAD: the switch closes the connections of
+ * its host's processes that are dead, and answers with a text about them. Over TCP it closes
+ * none.
+ */
+enum { GBA_SWITCH_STATUS_JSON = 0, GBA_SWITCH_STATUS_TEXT = 1, GBA_SWITCH_STATUS_FREE_DEAD = 2 };
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {

@@ -53,6 +53,9 @@ static void print_member(FILE *out, struct gba_switchd_view *view, uint32_t grou
     }
     if (member.process != NULL)
         fprintf(out, ",\"process\":\"%s\"", member.process);
+    if (member.absence != NULL)
+        fprintf(out, ",\"absence\":\"%s\",\"fault\":%s", member.absence,
+                member.fault ? "true" : "false");
     fputc('}', out);
 }
 
@@ -80,9 +83,10 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
     fprintf(out,
             "{\"group\":%" PRIu32 ",\"state\":\"%s\",\"generation\":%" PRIu32
             ",\"sequence\":%" PRIu32 ",\"members\":%" PRIu32 ",\"joined\":%" PRIu32
-            ",\"arrived\":%" PRIu32,
+            ",\"arrived\":%" PRIu32 ",\"waiting_ms\":%" PRIu64,
             group, gba_switchd_life(g->record.life), g->record.generation, g->core.sequence,
-            g->record.members, g->record.present, g->core.arrived_count);
+            g->record.members, g->record.present, g->core.arrived_count,
+            gba_switch_waiting(view->daemon->device, group) / 1000000u);
     if (g->record.holder != 0)
         fprintf(out, ",\"holder\":%" PRIu32, g->record.holder - 1);
     fputs(",\"counters\":{", out);
@@ -145,7 +149,7 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
     fputs("]}\n", out);
 }
 
-char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length)
+char *gba_switchd_report(struct gba_switchd_view *view, size_t *length)
 {
-    return gba_switchd_print(daemon, print_all, length);
+    return gba_switchd_print(view, print_all, length);
 }

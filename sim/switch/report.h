@@ -8,12 +8,21 @@
 
 #include "sim/switch/daemon.h"
 
+/* The state of making a report. */
+struct gba_switchd_view {
+    const struct gba_switchd *daemon;
+    uint32_t late_ms;                   /* time after which a late member is a fault; 0: never */
+    uint32_t faults;                    /* found so far */
+    const void *context;                /* of another report that gba_switchd_print makes */
+    const char *process[GBA_PORTS_MAX]; /* state of the port's process; NULL: not read yet */
+};
+
 /*
- * The state as JSON. Returns the text, to be freed by the caller, and its length; NULL: out of
- * memory.
+ * The state as JSON. view: with daemon and late_ms, else 0. Sets view->faults. Returns the text, to
+ * be freed by the caller, and its length; NULL: out of memory.
  *
  * "ports": each port that is up, with its user. "groups": each group that is allocated, with its
- * members. The state of a member is one of:
+ * members, and the time for which it waits in "waiting_ms". The state of a member is one of:
  *   "not joined"   no process has joined as this member
  *   "joined"       the flag is not mapped yet
  *   "ready"        mapped; the group is not armed, or no member has arrived in the current round
@@ -21,42 +30,45 @@
  *   "missing"      has not arrived in the current round, in which another member has
  *   "left", "died", "link down"    how its membership ended
  * "process" of a port of this host is "running", "stopped" or "gone".
+ *
+ * A member that is not there has an "absence":
+ *   "not joined", "left", "died", "link down"    as its state
+ *   "late"               missing, and its process is not known to be stopped or gone
+ *   "process stopped"    missing, and its process is stopped
+ *   "process gone"       its process is dead, but another process keeps its connection open
+ * "fault" tells whether that absence is a fault. A member that is late or has not joined may still
+ * come, however slow its program is, so it is a fault only when the group has waited for late_ms. A
+ * member that left is a fault only while another member waits, because the members of a group leave
+ * one after the other. All others are faults.
  */
-char *gba_switchd_report(const struct gba_switchd *daemon, size_t *length);
+char *gba_switchd_report(struct gba_switchd_view *view, size_t *length);
 
-/* The state as text: a line for each group, and for each member that is absent. */
-char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length);
-
-/* Number of members of all groups that are absent: without a membership, or missing. */
-uint32_t gba_switchd_absent(const struct gba_switchd *daemon);
-
-/* The state of making a report. */
-struct gba_switchd_view {
-    const struct gba_switchd *daemon;
-    const char *process[GBA_PORTS_MAX]; /* state of the port's process; NULL: not read yet */
-};
+/* The same as text: a line for each group, and for each member with an absence. */
+char *gba_switchd_report_text(struct gba_switchd_view *view, size_t *length);
 
 /* Make a report with `print`. Returns as gba_switchd_report. */
-char *gba_switchd_print(const struct gba_switchd *daemon,
+char *gba_switchd_print(struct gba_switchd_view *view,
                         void (*print)(FILE *out, struct gba_switchd_view *view), size_t *length);
 
 /* The state of a member, for a report. */
 struct gba_switchd_member {
     const char *state;   /* as above */
+    const char *absence; /* as above; NULL: none */
     const char *process; /* "running", "stopped", "gone"; NULL: not of this host */
     const char *host;
     uint32_t port, pid;
-    bool known;  /* port, pid and host are */
-    bool absent; /* without a membership, or missing */
+    bool known; /* port, pid and host are */
+    bool fault; /* the absence is one */
 };
 
-/* group: allocated. number: below its members. */
+/* Get the state of a member, and count it in view->faults if it is a fault. group: allocated.
+ * number: below its members. */
 void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
                         struct gba_switchd_member *member);
 
-/* The state of the process of a port: "running", "stopped" or "gone"; NULL: on another host. Reads
- * each process once in a report: with a read for each member a report would take some hundred
- * milliseconds, for which all sessions wait. port: in use. */
+/* The state of the process of a port: "running", "stopped" or "gone"; NULL: on another host, or not
+ * visible. Reads each process once in a report: with a read for each member a report would take
+ * some hundred milliseconds, for which all sessions wait. port: in use. */
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
 
 /* The name of GBA_LIFE_*. */

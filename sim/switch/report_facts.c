@@ -8,10 +8,9 @@
 
 #include "sim/switch/report.h"
 
-char *gba_switchd_print(const struct gba_switchd *daemon,
+char *gba_switchd_print(struct gba_switchd_view *view,
                         void (*print)(FILE *out, struct gba_switchd_view *view), size_t *length)
 {
-    struct gba_switchd_view view = {.daemon = daemon};
     char *text = NULL;
     FILE *out = open_memstream(&text, length);
     bool bad;
@@ -19,7 +18,7 @@ char *gba_switchd_print(const struct gba_switchd *daemon,
     *length = 0;
     if (out == NULL)
         return NULL;
-    print(out, &view);
+    print(out, view);
     bad = ferror(out) != 0;
     if (fclose(out) != 0 || bad) {
         free(text);
@@ -29,28 +28,41 @@ char *gba_switchd_print(const struct gba_switchd *daemon,
     return text;
 }
 
-/* From the state in /proc/PID/stat: "PID (NAME) STATE ...". */
+/* The state in /proc/PID/stat: "PID (NAME) STATE ..., NUM_THREADS ...". Returns false if there is
+ * none. A process whose first thread has ended is a zombie with other threads. */
+static bool parse_stat(const char *line, char *state, int *threads)
+{
+    const char *after = strrchr(line, ')'); /* a name can have spaces and brackets */
+
+    return after != NULL &&
+           sscanf(after + 1,
+                  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                  "%*s %d",
+                  state, threads) == 2;
+}
+
 static const char *read_process(uint32_t process)
 {
-    char path[64], line[512], *state = NULL;
+    char path[64], line[1024], state;
+    bool good;
+    int threads;
     FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
     file = fopen(path, "re");
     if (file == NULL)
         return "gone";
-    if (fgets(line, sizeof(line), file) != NULL)
-        state = strrchr(line, ')');
+    good = fgets(line, sizeof(line), file) != NULL && parse_stat(line, &state, &threads);
     fclose(file);
-    if (state == NULL || strlen(state) < 3)
-        return "gone";
-    switch (state[2]) {
+    if (!good)
+        return "gone"; /* it ended in the meantime */
+    switch (state) {
     case 'T':
     case 't':
         return "stopped";
     case 'Z':
     case 'X':
-        return "gone";
+        return threads > 1 ? "running" : "gone";
     default:
         return "running";
     }
@@ -60,7 +72,9 @@ const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
 {
     const struct gba_switch_identity *user = gba_switch_user(view->daemon->device, port);
 
-    if (!user->local)
+    /* The kernel reports process 0 for one of a PID namespace that is not below that of the daemon.
+     */
+    if (!user->local || user->process == 0)
         return NULL;
     if (view->process[port] == NULL)
         view->process[port] = read_process(user->process);
@@ -105,12 +119,34 @@ const char *gba_switchd_life(uint32_t life)
     return lives[life];
 }
 
-/* A member with a membership is absent only while another member has arrived in the round. */
-static bool is_absent(const struct gba_model_group *group, uint32_t member)
+static bool is_process(const struct gba_switchd_member *member, const char *state)
 {
-    if (group->record.membership[member] != GBA_MEMBERSHIP_JOINED)
-        return true;
-    return group->core.arrived_count != 0 && !has_bit(group->core.arrived_mask, member);
+    return member->process != NULL && strcmp(member->process, state) == 0;
+}
+
+/* Set absence and fault of a member whose other fields are set. */
+static void judge(const struct gba_switchd_view *view, uint32_t group, uint32_t membership,
+                  struct gba_switchd_member *member)
+{
+    const struct gba_switch *device = view->daemon->device;
+    bool waiting = gba_switch_model(device)->group[group].core.arrived_count != 0;
+    bool missing = strcmp(member->state, "missing") == 0;
+    bool overdue = view->late_ms != 0 &&
+                   gba_switch_waiting(device, group) >= view->late_ms * UINT64_C(1000000);
+
+    if (membership == GBA_MEMBERSHIP_LEFT) {
+        member->absence = member->state;
+        member->fault = waiting || strcmp(member->state, "left") != 0;
+    } else if (is_process(member, "gone")) {
+        member->absence = "process gone";
+        member->fault = true;
+    } else if (missing && is_process(member, "stopped")) {
+        member->absence = "process stopped";
+        member->fault = true;
+    } else if (missing || membership == GBA_MEMBERSHIP_EMPTY) {
+        member->absence = missing ? "late" : member->state;
+        member->fault = overdue;
+    }
 }
 
 void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
@@ -126,27 +162,14 @@ void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t 
                                           .host = former->host,
                                           .port = former->port,
                                           .pid = former->process,
-                                          .known = former->end != GBA_SWITCH_NOT_ENDED,
-                                          .absent = is_absent(g, number)};
-    if (user == NULL)
-        return;
-    member->known = true;
-    member->host = user->host;
-    member->port = g->bound[number] - 1u;
-    member->pid = user->process;
-    member->process = gba_switchd_process(view, member->port);
-}
-
-uint32_t gba_switchd_absent(const struct gba_switchd *daemon)
-{
-    const struct gba_model *model = gba_switch_model(daemon->device);
-    uint32_t absent = 0;
-
-    for (uint32_t group = 0; group < model->groups; group++) {
-        const struct gba_model_group *g = &model->group[group];
-
-        for (uint32_t member = 0; member < g->record.members; member++)
-            absent += is_absent(g, member);
+                                          .known = former->end != GBA_SWITCH_NOT_ENDED};
+    if (user != NULL) {
+        member->known = true;
+        member->host = user->host;
+        member->port = g->bound[number] - 1u;
+        member->pid = user->process;
+        member->process = gba_switchd_process(view, member->port);
     }
-    return absent;
+    judge(view, group, g->record.membership[number], member);
+    view->faults += member->fault;
 }

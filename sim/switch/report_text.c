@@ -7,10 +7,10 @@
 #include "gba/base/clock.h"
 #include "sim/switch/report.h"
 
-/* Print a member that its group waits for, or that has left it. */
+/* Print a member that is absent. */
 static void print_member(FILE *out, uint32_t number, const struct gba_switchd_member *member)
 {
-    fprintf(out, "  member %" PRIu32 ": %s", number, member->state);
+    fprintf(out, "  member %" PRIu32 ": %s", number, member->absence);
     if (member->known)
         fprintf(out, "; port %" PRIu32 ", process %" PRIu32 "%s%s", member->port, member->pid,
                 member->host[0] == '\0' ? "" : " on ", member->host);
@@ -28,12 +28,15 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
     if (g->record.life == GBA_LIFE_ARMED)
         fprintf(out, ", round %" PRIu32 ": %" PRIu32 " arrived", 1 + g->core.sequence,
                 g->core.arrived_count);
+    if (g->core.arrived_count != 0)
+        fprintf(out, ", waiting for %.1f s",
+                (double)gba_switch_waiting(view->daemon->device, group) / 1e9);
     fputc('\n', out);
     for (uint32_t number = 0; number < g->record.members; number++) {
         struct gba_switchd_member member;
 
         gba_switchd_member(view, group, number, &member);
-        if (member.absent)
+        if (member.absence != NULL)
             print_member(out, number, &member);
     }
 }
@@ -59,7 +62,7 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
     }
 }
 
-char *gba_switchd_report_text(const struct gba_switchd *daemon, size_t *length)
+char *gba_switchd_report_text(struct gba_switchd_view *view, size_t *length)
 {
-    return gba_switchd_print(daemon, print_all, length);
+    return gba_switchd_print(view, print_all, length);
 }

@@ -93,9 +93,12 @@ static void log_end(const struct gba_session *session)
     enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
     const char *reason = gba_switch_refusal_text(session->end);
 
-    if (session->end >= GBA_SESSION_CLOSED)
-        reason =
-            session->end == GBA_SESSION_CUT ? "cut by --fault" : "the client closed the connection";
+    if (session->end == GBA_SESSION_CUT)
+        reason = "cut by --fault";
+    else if (session->end == GBA_SESSION_DEAD)
+        reason = "the process is gone";
+    else if (session->end >= GBA_SESSION_CLOSED)
+        reason = "the client closed the connection";
     if (session->state == GBA_SESSION_OPEN)
         gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
                         gba_session_label(session));

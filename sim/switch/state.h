@@ -33,6 +33,8 @@ struct gba_switch {
     /* The allocator of each group that is not free. The device clears the port when its link goes
      * down, but the group counts for its user and job until it is free. */
     struct gba_switch_identity owner[GBA_GROUPS];
+    /* Time of the first arrival in the current round, or of the allocation if there was none. */
+    uint64_t waiting_since[GBA_GROUPS];
 };
 
 /* --- link.c --- */
