@@ -19,6 +19,17 @@
  *
  * PROMPT: answers are made at once, and only then may take their time: for large searches.
  *
+ * DEGRADED: degraded mode (gba/team/degraded.c). From the round on at whose start a member knows that
+ * the agreement is due, its rounds run by dissemination over messages, past the device and without
+ * notifications, until a round that blocks ends. This needs three rounds: one of the failure, one that
+ * is bypassed, and one that is degraded. A set bit of `signals` is a message; that it arrives late is
+ * that its receiver reads it late. The device dies before it completes the second round: a later death
+ * leaves no round to degrade, and is searched without this option. AT_ONCE: it dies before the first.
+ *
+ * SOON (a fault): a member is degraded as soon as it knows of the failure.
+ * OWN (a fault): only a member that has bypassed the device itself is degraded.
+ * BACK (a fault): a degraded member that begins a round that blocks arrives at the device.
+ * UNREAD (a fault): a member leaves a degraded round before the last message to it.
  * SILENT (a fault): a member that has completed a round does not answer.
  * GONE (a fault): a member that has left does not answer.
  * HASTY (a fault): one other member's arrival is taken for those of all.
@@ -79,6 +90,15 @@ byte done[N];       /* the last round that a member answered is complete */
 byte notified[N];   /* the last round of which it has notified its neighbours, */
 byte covers[N];     /* and its parent for its subtree */
 byte known[N * N];  /* KNOWN(me, other): the last round at which the other is known to have arrived */
+#ifdef DEGRADED
+bool degraded[N];
+byte step[N];        /* of the current degraded round: the messages received */
+byte count[N];       /* degraded rounds begun, which is the sequence of their messages */
+byte signals[2 * N]; /* (receiver, step): a bit for each sequence */
+#define IS_DEGRADED   degraded[me]
+#else
+#define IS_DEGRADED   false
+#endif
 byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none has */
 
 /* Notifications between neighbours, a bit for each round: "arrived" in flight, taken and not
@@ -133,10 +153,39 @@ byte covering[4 * N + 4];
 #define DUE             (first[me] <= completed[me])
 #endif
 
+/* Whether a round that begins is degraded; step r is from the member 2^r behind, to that 2^r ahead. */
+#ifdef SOON
+#define DEGRADES      failed[me]
+#elif defined(OWN)
+#define DEGRADES      (bypassed[me] && first[me] <= completed[me])
+#elif defined(BACK)
+#define DEGRADES      (failed[me] && first[me] <= completed[me] && !BLOCKS(entered[me]))
+#else
+#define DEGRADES      (degraded[me] || (failed[me] && first[me] <= completed[me]))
+#endif
+#if N == 2
+#define STEPS         1
+#else
+#define STEPS         2
+#endif
+#ifdef UNREAD
+#define READS         (STEPS - 1)
+#else
+#define READS         STEPS
+#endif
+#define SIGNALS(m, r) signals[(m) * 2 + (r)]
+
 /* The neighbours. Number N stands for one that does not exist; it sends nothing. */
 #define UP   ((me + N) % (N + 1))
 #define DOWN (me + 1)
 
+#ifdef AT_ONCE
+#define MAY_DIE ended == 0
+#elif defined(DEGRADED)
+#define MAY_DIE ended <= 1
+#else
+#define MAY_DIE true
+#endif
 #ifdef DROP
 #define LANDS !dead
 #else
@@ -160,10 +209,10 @@ end:	do
 	:: land(3)
 #endif
 #ifndef ONLY
-	:: atomic { !dead -> dead = true }
+	:: atomic { !dead && MAY_DIE -> dead = true }
 #endif
 #ifdef LONE
-	:: atomic { !dead && !dead_0 -> dead_0 = true }
+	:: atomic { !dead && !dead_0 && MAY_DIE -> dead_0 = true }
 #endif
 	od
 }
@@ -183,6 +232,27 @@ inline arrive(seq)
 	fi
 }
 
+#ifdef DEGRADED
+inline signal(r)
+{
+	SIGNALS((me + 1 + r) % N, r) = SIGNALS((me + 1 + r) % N, r) | BIT(count[me])
+}
+
+/* Receive the message of a step, and send that of the next one. */
+inline receive_signal()
+{
+	atomic {
+		degraded[me] && entered[me] > completed[me] && step[me] < STEPS &&
+		SIGNALS(me, step[me]) & BIT(count[me]) ->
+		step[me]++;
+		if
+		:: step[me] < STEPS -> signal(step[me])
+		:: else
+		fi
+	}
+}
+#endif
+
 inline begin()
 {
 	atomic {
@@ -190,7 +260,17 @@ inline begin()
 		completed[me] < ROUNDS ->
 		entered[me]++;
 		if
+#ifdef DEGRADED
+		:: DEGRADES ->
+			here[me] = false;
+			degraded[me] = true;
+			count[me]++;
+			step[me] = 0;
+			signal(0)
+		:: !(DEGRADES) && failed[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_BYPASSING) ->
+#else
 		:: failed[me] && (!BLOCKS(entered[me]) || seen[me] || STAYS_BYPASSING) ->
+#endif
 			here[me] = false;
 			bypassed[me] = true;
 			first[me] = LEAST(first[me], entered[me]);
@@ -199,6 +279,9 @@ inline begin()
 #endif
 		:: else ->
 			here[me] = true;
+#ifdef BACK
+			degraded[me] = false;
+#endif
 			sequence[me]++;
 			arrive(sequence[me])
 		fi
@@ -267,13 +350,19 @@ inline complete()
 {
 	atomic {
 		!software[me] && entered[me] > completed[me] &&
+#ifdef DEGRADED
+		(degraded[me] -> step[me] >= READS :
+		 ((here[me] && flag[me] >= sequence[me]) || done[me] >= entered[me] ||
+		  (failed[me] && ALL_ARRIVED))) ->
+#else
 		((here[me] && flag[me] >= sequence[me]) || done[me] >= entered[me] ||
 		 (failed[me] && ALL_ARRIVED)) ->
+#endif
 		assert(ALL(ENTERED, entered[me]));
 		completed[me]++;
 #ifndef NO_PUSH
 		if
-		:: failed[me] ->
+		:: failed[me] && !IS_DEGRADED ->
 			pushes = true;
 			push(UP);
 			push(DOWN);
@@ -334,7 +423,7 @@ inline notify(to)
 inline watch()
 {
 	atomic {
-		entered[me] > completed[me] && !software[me] && (DEAD || failed[me]) &&
+		entered[me] > completed[me] && !software[me] && !IS_DEGRADED && (DEAD || failed[me]) &&
 		notified[me] < entered[me] ->
 		failed[me] = true;
 		seen[me] = true;
@@ -357,7 +446,7 @@ inline cover()
 {
 	atomic {
 		me > 0 && notified[me] == entered[me] && entered[me] > completed[me] && !software[me] &&
-		covers[me] < entered[me] && ALL_BELOW ->
+		!IS_DEGRADED && covers[me] < entered[me] && ALL_BELOW ->
 		covers[me] = entered[me];
 #ifdef BARE_COVER
 		COVERED(me, covers[me]) = NONE;
@@ -464,6 +553,9 @@ proctype member(byte me)
 	:: in_software()
 	:: watch()
 	:: cover()
+#ifdef DEGRADED
+	:: receive_signal()
+#endif
 	SERVE
 	od;
 #ifdef OUTSIDE
