@@ -298,7 +298,8 @@ GBA_MPI_TESTS = \
 	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
 	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed \
-	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted
+	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
+	tests/mpi/soak
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI
@@ -314,6 +315,9 @@ tests/program.$(OBJEXT) tests/mpi/%.$(OBJEXT) tests/mpi/%.lo: private AM_CPPFLAG
 # --undefined: for --help, also in a program that uses nothing else of the library.
 $(GBA_MPI_TESTS): private LDADD = -Wl,--undefined=test_fail tests/mpi/libtest.a $(MPI_LIBS) -lpthread
 $(GBA_MPI_TESTS): tests/mpi/libtest.a
+# It replaces functions of libgba for the plugin.
+tests_mpi_soak_LDFLAGS = -export-dynamic
+tests_mpi_soak_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # These use the PML directly: for a message that is no signal, and for a message that is not sent yet.
 tests_mpi_stray_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_stray_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
@@ -326,7 +330,8 @@ tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh tests/mpi/domains.sh \
 	tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh \
-	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh
+	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh \
+	tests/mpi/deaths tests/mpi/deaths.sh
 
 # Preloaded into them: faulty barriers that the programs must detect; ranks of one host that pretend to be
 # on several; and an example, for a test of its output. -rpath: else libtool makes an archive.

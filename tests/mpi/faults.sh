@@ -538,9 +538,15 @@ all_faults() {
             [ "$mode" -lt "$ranks" ] || continue
             test_case "death-swept-$mode-$ranks" death_swept "die_after=5&die_release=$mode" "$ranks"
         done
-        test_case "death-random-$ranks" deaths "$ranks" "$(soak 15 200)" "${GBA_TEST_SEED:-1}"
+        test_case "death-random-$ranks" deaths "$ranks" "$(soak 13 200)" "${GBA_TEST_SEED:-1}"
         test_case "death-node-$ranks" deaths "$ranks" "$(soak 6 100)" "${GBA_TEST_SEED:-1}" 5
     done
+
+    # Many deaths in one job; tests/mpi/deaths has more.
+    test_case death-soak-flat-5 soaked flat 5 1 "${GBA_TEST_SEED:-1}" 20
+    test_case death-soak-leaders-7 soaked leaders 7 1 "${GBA_TEST_SEED:-1}" 20
+    test_case death-soak-domains-4 soaked domains 4 1 "${GBA_TEST_SEED:-1}" 20
+    test_case death-soak-nonblocking-3 soaked nonblocking 3 1 "${GBA_TEST_SEED:-1}" 20
 
     for rounds in 2 7 11 12 60; do
         for ranks in 2 3 7; do
