@@ -59,6 +59,7 @@ void peer_write_key(struct daemon_process *process, const char *text, unsigned m
 static void run_daemon(const struct daemon_process *process, const char *const *options, int out,
                        bool quiet)
 {
+    const char *program = getenv("GBA_TEST_SWITCHD");
     char name[] = "gba-switchd", path[4096], socket_path[4352];
     char *argv[OPTIONS + 4] = {name};
     int count = 1;
@@ -73,7 +74,7 @@ static void run_daemon(const struct daemon_process *process, const char *const *
     dup2(out, STDOUT_FILENO);
     if (quiet)
         dup2(out, STDERR_FILENO);
-    execv(GBA_TEST_SWITCHD, argv);
+    execv(program == NULL ? GBA_TEST_SWITCHD : program, argv);
     _exit(127);
 }
 
@@ -349,6 +350,20 @@ char *peer_status(int fd, uint16_t form, uint32_t *absent)
     assert_true(receive_bytes(fd, text, answer.value));
     assert_false(receive_bytes(fd, &byte, 1));
     return text;
+}
+
+unsigned peer_memory(const struct daemon_process *process)
+{
+    char path[64];
+    unsigned pages = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)process->pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %u", &pages), 1);
+    fclose(file);
+    return pages * (unsigned)(sysconf(_SC_PAGESIZE) / 1024);
 }
 
 unsigned peer_descriptors(const struct daemon_process *process)

@@ -38,7 +38,7 @@ void peer_clean(struct daemon_process *process);
 /* Write a key file with that text and mode into the directory. */
 void peer_write_key(struct daemon_process *process, const char *text, unsigned mode);
 
-/* Start gba-switchd with --listen and these options (the last one NULL), and wait until it is
+/* Start gba-switchd, or the program that GBA_TEST_SWITCHD in the environment names, with --listen and these options (the last one NULL), and wait until it is
  * ready.
  */
 void peer_start(struct daemon_process *process, const char *const *options);
@@ -83,6 +83,9 @@ struct gba_switch_message peer_group(const int *client, uint32_t members);
 /* All text of a STATUS of that form (GBA_SWITCH_STATUS_*), to be freed. *absent: the number in it.
  */
 char *peer_status(int fd, uint16_t form, uint32_t *absent);
+
+/* Resident memory of the daemon, in KiB. */
+unsigned peer_memory(const struct daemon_process *process);
 
 /* Open descriptors of the daemon. */
 unsigned peer_descriptors(const struct daemon_process *process);

@@ -14,8 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Connections with hostile messages; a million messages take about a minute. */
-#define ATTACKS 200
+/* Hostile messages. GBA_TEST_MESSAGES in the environment sets another number, up to 2^32 - 1; a
+ * million takes about a minute. */
+#define MESSAGES 10000
+
+/* The daemon's memory may grow by this much after the first tenth of the messages, in KiB. */
+#define GROWTH_KIB 1024
 
 static struct daemon_process process;
 
@@ -265,6 +269,7 @@ static void test_late_reader(void **state)
 /* --- Hostile messages --- */
 
 static uint64_t number;
+static uint32_t sent; /* hostile messages */
 
 static uint32_t next_random(void)
 {
@@ -305,18 +310,26 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
 /* One connection with hostile messages. It ends by itself, or in the middle of a message. */
 static void attack(bool greet)
 {
-    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
-    int fd = next_random() % 4 == 0 ? peer_tcp(&process) : peer_unix(&process);
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES], secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message key;
+    bool tcp = next_random() % 4 == 0;
+    int fd = tcp ? peer_tcp(&process) : peer_unix(&process);
     unsigned messages = next_random() % 200;
 
     if (greet)
         peer_hello(fd);
+    if (greet && tcp) {
+        assert_true(gba_switch_secret_parse(PEER_KEY, secret));
+        gba_switch_secret_set(&key, secret);
+        peer_send(fd, &key);
+    }
     for (unsigned i = 0; i < messages; i++) {
         char answer[4096];
 
         make_message(bytes);
         if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(bytes))
             break;
+        sent++;
         while (recv(fd, answer, sizeof(answer), MSG_DONTWAIT) == sizeof(answer))
             continue;
     }
@@ -326,7 +339,9 @@ static void attack(bool greet)
 
 static void test_attacks(void **state)
 {
-    unsigned before = peer_descriptors(&process);
+    const char *wanted = getenv("GBA_TEST_MESSAGES");
+    const uint32_t messages = wanted == NULL ? MESSAGES : (uint32_t)strtoul(wanted, NULL, 10);
+    unsigned before = peer_descriptors(&process), rounds = 0, memory = 0;
     struct gba_switch_message group, message;
     int client[2];
     uint32_t port;
@@ -335,8 +350,10 @@ static void test_attacks(void **state)
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 2);
-    for (uint32_t round = 1; round <= ATTACKS; round++) {
+    for (uint32_t round = 1; sent < messages; round++) {
         attack(round % 8 != 0);
+        if (memory == 0 && sent >= messages / 10)
+            memory = peer_memory(&process);
         /* The group of others continues, and no member leaves early. */
         peer_arrive(client[0], &group, 0, round);
         assert_int_equal(peer_read(client[0], GBA_GROUP_REG(group.group, GBA_REG_ARRIVED_COUNT), 4),
@@ -347,6 +364,7 @@ static void test_attacks(void **state)
             assert_int_equal(message.value, round);
             assert_int_equal(message.member, i);
         }
+        rounds = round;
     }
     /* All connections and groups of the attackers are gone. */
     while (peer_read(client[0], GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4) != 31)
@@ -355,6 +373,10 @@ static void test_attacks(void **state)
         close(client[i]);
     while (peer_descriptors(&process) != before)
         usleep(1000);
+    print_message("%u hostile messages on %u connections; memory of the daemon %u KiB after a tenth "
+                  "of them, %u KiB at the end; %u descriptors\n",
+                  sent, rounds, memory, peer_memory(&process), before);
+    assert_true(peer_memory(&process) <= memory + GROWTH_KIB);
 }
 
 int main(void)
