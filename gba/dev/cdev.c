@@ -115,12 +115,7 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
                 alloc.group, dev->groups);
         return GBA_ERR_IO;
     }
-    memset(handle, 0, sizeof *handle);
-    handle->group = alloc.group;
-    handle->generation = alloc.generation;
-    handle->key = alloc.key;
-    handle->members = request->members;
-    memcpy(handle->uuid, dev->uuid, sizeof handle->uuid);
+    *handle = gba_dev_handle(alloc.group, alloc.generation, alloc.key, request->members, dev->uuid);
     return GBA_OK;
 }
 

@@ -13,6 +13,8 @@
 #ifndef GBA_DEV_DEV_OPS_H
 #define GBA_DEV_DEV_OPS_H
 
+#include <string.h>
+
 #include "gba/base/order.h"
 #include "gba/dev/path.h"
 #include "gba/gba.h"
@@ -37,6 +39,21 @@ struct gba_membership {
 
 /* The distance of two flags, in bytes: two cache lines, because CPUs fetch lines in pairs. */
 #define GBA_FLAG_STRIDE 128u
+
+/* A handle of a group that a device has allocated. uuid: of the device. */
+static inline gba_group_handle_t gba_dev_handle(uint32_t group, uint32_t generation, uint64_t key,
+                                                uint32_t members, const uint8_t uuid[GBA_UUID_SIZE])
+{
+    gba_group_handle_t handle;
+
+    memset(&handle, 0, sizeof handle); /* members send all of its bytes */
+    handle.group = group;
+    handle.generation = generation;
+    handle.key = key;
+    handle.members = members;
+    memcpy(handle.uuid, uuid, sizeof handle.uuid);
+    return handle;
+}
 
 struct gba_dev_ops {
     const char *name; /* "cdev", "sim", "switch" */

@@ -146,12 +146,8 @@ static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t 
                 client->groups);
         return GBA_ERR_IO;
     }
-    memset(handle, 0, sizeof *handle);
-    handle->group = mailbox.group;
-    handle->generation = mailbox.generation;
-    handle->key = mailbox.key;
-    handle->members = request->members;
-    memcpy(handle->uuid, client->uuid, sizeof handle->uuid);
+    *handle = gba_dev_handle(mailbox.group, mailbox.generation, mailbox.key, request->members,
+                             client->uuid);
     return GBA_OK;
 }
 
