@@ -8,9 +8,11 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/port.h sim/model/port.c \
 	sim/model/driver.h sim/model/driver.c sim/model/reclaim.c
 
-# The messages of gba-switchd: pure code, shared by the daemon, the client in libgba and the tests.
+# The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
+# the tests.
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
-sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c
+sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c \
+	sim/switch/key_file.h sim/switch/key_file.c
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \
@@ -30,7 +32,7 @@ GBA_VFIO_DEVICE = \
 	sim/switch/vfio_client.c
 GBA_VFIO_SERVER = $(GBA_VFIO_DEVICE) \
 	sim/switch/vfio_session.h sim/switch/vfio_session.c sim/switch/vfio_server.h \
-	sim/switch/vfio_server.c
+	sim/switch/vfio_server.c sim/switch/socket_file.h sim/switch/socket_file.c
 if HAVE_LIBEVENT
 sbin_PROGRAMS += sim/switch/gba-switchd
 endif
@@ -38,7 +40,7 @@ sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/options.h sim/switch/options.c sim/switch/latency.c sim/switch/fault_option.c \
 	sim/switch/fault.h sim/switch/fault.c \
 	sim/switch/trace.h sim/switch/trace.c \
-	sim/switch/listen.h sim/switch/listen.c sim/switch/key.c sim/switch/main.c
+	sim/switch/listen.h sim/switch/listen.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
 # The unit is not installed in a directory of systemd. An administrator who wants the daemon copies it.

@@ -2,7 +2,6 @@
 /* Connect to gba-switchd: the socket, the secret, and the greeting. */
 #define _GNU_SOURCE /* secure_getenv */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -12,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
+#include "sim/switch/key_file.h"
 
 #define KEY_FILE "GBA_SWITCH_KEY_FILE"
 
@@ -140,33 +139,10 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
 
 /* --- The secret --- */
 
-/* Whether only this user and root can read the file and can have written it. Logs the reason if
- * not. */
-static bool key_private(int file, const char *name)
-{
-    struct stat st;
-
-    if (0 != fstat(file, &st)) {
-        gba_log(GBA_LOG_ERROR, "cannot read the key file %s: %s", name, strerror(errno));
-        return false;
-    }
-    if (!S_ISREG(st.st_mode) || 0 != (st.st_mode & (S_IRWXG | S_IRWXO)) ||
-        (st.st_uid != geteuid() && 0 != st.st_uid)) {
-        gba_log(GBA_LOG_ERROR,
-                "the key file %s is not private: it must be a regular file of this user, with mode "
-                "0600",
-                name);
-        return false;
-    }
-    return true;
-}
-
+/* Read the key file that was configured, or else that of the environment. */
 static gba_status_t key_read(const char *name, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
 {
-    gba_status_t status = GBA_ERR_PERM;
-    char text[2 * GBA_SWITCH_SECRET_BYTES + 2];
-    ssize_t len;
-    int file;
+    char reason[128];
 
     if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
         name = secure_getenv(KEY_FILE);
@@ -175,24 +151,10 @@ static gba_status_t key_read(const char *name, uint8_t secret[GBA_SWITCH_SECRET_
                                " in the environment, to the file with the key");
         return GBA_ERR_PERM;
     }
-    file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0) {
-        gba_log(GBA_LOG_ERROR, "cannot open the key file %s: %s", name, strerror(errno));
-        return GBA_ERR_PERM;
-    }
-    if (!key_private(file, name))
-        goto close_file;
-    len = read(file, text, sizeof text - 1);
-    text[len > 0 ? len : 0] = '\0';
-    if (gba_switch_secret_parse(text, secret))
-        status = GBA_OK;
-    else
-        gba_log(GBA_LOG_ERROR, "the key file %s has no key: it must have 32 hexadecimal digits",
-                name);
-    explicit_bzero(text, sizeof text);
-close_file:
-    close(file);
-    return status;
+    if (gba_switch_key_read(name, secret, reason, sizeof reason))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "cannot use the key file %s: %s", name, reason);
+    return GBA_ERR_PERM;
 }
 
 /* --- The greeting --- */

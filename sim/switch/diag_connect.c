@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "sim/switch/key_file.h"
 
 int gba_diag_complain(const char *what, const char *why)
 {
@@ -128,18 +129,10 @@ static bool send_key(int fd, const char *path)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;
-    char text[2 * GBA_SWITCH_SECRET_BYTES + 3] = "";
-    FILE *file = fopen(path, "re");
-    bool good;
+    char reason[128];
 
-    if (file == NULL) {
-        gba_diag_complain(path, strerror(errno));
-        return false;
-    }
-    good = fgets(text, sizeof(text), file) != NULL && gba_switch_secret_parse(text, secret);
-    fclose(file);
-    if (!good) {
-        gba_diag_complain(path, "not 32 hexadecimal digits");
+    if (!gba_switch_key_read(path, secret, reason, sizeof(reason))) {
+        gba_diag_complain(path, reason);
         return false;
     }
     gba_switch_secret_set(&message, secret);

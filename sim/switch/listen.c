@@ -22,6 +22,7 @@
 #include <event2/listener.h>
 
 #include "sim/switch/session.h"
+#include "sim/switch/socket_file.h"
 
 #define BACKLOG 128
 
@@ -177,33 +178,18 @@ static int lock_directory(const char *path)
     return fd;
 }
 
-/* Remove the socket file of a daemon that is gone. Under the lock of the directory. Returns false
- * (logged) if the path is in use. */
+/* Under the lock of the directory. Returns false (logged) if the path is in use. */
 static bool remove_stale(const struct sockaddr_un *address)
 {
-    const char *path = address->sun_path;
-    struct stat status;
-    int fd, error;
+    int error = gba_socket_file_clear(address);
 
-    if (lstat(path, &status) != 0)
+    if (error == 0)
         return true;
-    if (!S_ISSOCK(status.st_mode)) {
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: the file exists and is not a socket",
-                        path);
-        return false;
-    }
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return true; /* bind fails next, and its error is logged */
-    error = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ? 0 : errno;
-    close(fd);
-    if (error != ECONNREFUSED) {
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: another process listens there", path);
-        return false;
-    }
-    gba_switchd_log(GBA_SWITCHD_INFO, "replacing the socket %s of a process that is gone", path);
-    unlink(path);
-    return true;
+    gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: %s", address->sun_path,
+                    error == ENOTSOCK     ? "the file exists and is not a socket"
+                    : error == EADDRINUSE ? "another process listens there"
+                                          : strerror(error));
+    return false;
 }
 
 /* Bind the socket, and set the mode and the group of its file. At no time does the file have rights

@@ -33,8 +33,4 @@ bool gba_switchd_listen(struct gba_switchd *daemon, struct gba_switchd_listeners
 /* Close the sockets and remove the file. */
 void gba_switchd_listen_close(struct gba_switchd_listeners *listeners);
 
-/* Read the key of TCP clients from the key file. Returns false (logged) if the file has no key, or
- * is not safe: it must belong to this user or root, and be readable by its owner only. */
-bool gba_switchd_read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
-
 #endif

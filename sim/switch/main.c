@@ -15,6 +15,7 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/fault.h"
+#include "sim/switch/key_file.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
 #include "sim/switch/trace.h"
@@ -237,6 +238,16 @@ static bool close_trace(struct gba_switch_trace *trace)
     return good;
 }
 
+static bool read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    char reason[128];
+    bool good = gba_switch_key_read(path, secret, reason, sizeof(reason));
+
+    if (!good)
+        gba_switchd_log(GBA_SWITCHD_ERROR, "--key-file %s: %s", path, reason);
+    return good;
+}
+
 static int run(const struct gba_switchd_options *options)
 {
     struct gba_switchd daemon = {.options = options, .started = gba_clock_ns()};
@@ -246,7 +257,7 @@ static int run(const struct gba_switchd_options *options)
 
     LIST_INIT(&daemon.sessions);
     TAILQ_INIT(&daemon.dirty);
-    if (options->key_file != NULL && !gba_switchd_read_key(options->key_file, daemon.secret))
+    if (options->key_file != NULL && !read_key(options->key_file, daemon.secret))
         return EXIT_FAILED;
     if (!open_trace(options, &trace))
         return EXIT_FAILED;

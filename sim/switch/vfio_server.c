@@ -12,6 +12,7 @@
 #include <event2/event.h>
 
 #include "sim/switch/log.h"
+#include "sim/switch/socket_file.h"
 #include "sim/switch/vfio_guard.h"
 #include "sim/switch/vfio_server.h"
 #include "sim/switch/vfio_session.h"
@@ -33,32 +34,10 @@ struct gba_vfio_server {
     struct endpoint endpoint[];
 };
 
-/* Remove the socket of a daemon that was killed. Returns 0, or EADDRINUSE: the file is not such a
- * socket. */
-static int remove_stale(const struct sockaddr_un *address)
-{
-    struct stat file;
-    int fd, in_use;
-
-    if (0 != lstat(address->sun_path, &file))
-        return ENOENT == errno ? 0 : errno;
-    if (!S_ISSOCK(file.st_mode))
-        return EADDRINUSE;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return errno;
-    in_use = 0 == connect(fd, (const struct sockaddr *)address, sizeof *address) ||
-             ECONNREFUSED != errno;
-    (void)close(fd);
-    if (in_use)
-        return EADDRINUSE;
-    return 0 == unlink(address->sun_path) ? 0 : errno;
-}
-
 /* The user and the group of the daemon can connect. The directory can be stricter. */
 static int listen_at(struct endpoint *endpoint)
 {
-    int error = remove_stale(&endpoint->address);
+    int error = gba_socket_file_clear(&endpoint->address);
 
     if (0 != error)
         return error;

@@ -199,7 +199,7 @@ static void key_files(void **state)
     assert_logged("cannot reach gba-switchd at switch://127.0.0.1:1: Connection refused");
     assert_int_equal(key_status(key, 0400), GBA_ERR_IO);
     assert_int_equal(key_status(key, 0640), GBA_ERR_PERM);
-    assert_logged("is not private");
+    assert_logged("readable or writable by other users");
     assert_int_equal(key_status(key, 0604), GBA_ERR_PERM);
     assert_int_equal(key_status(key + 2, 0600), GBA_ERR_PERM);
     assert_logged("32 hexadecimal digits");
