@@ -30,6 +30,26 @@ bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
            (config->job_quota != 0 && job >= config->job_quota);
 }
 
+bool gba_switch_at_port_limit(const struct gba_switch *device,
+                              const struct gba_switch_identity *identity)
+{
+    const struct gba_switch_config *config = &device->config;
+    uint32_t user = 0, job = 0;
+
+    if (config->user_ports == 0 && config->job_ports == 0)
+        return false;
+    for (uint32_t port = 0; port < device->ports_used; port++) {
+        const struct gba_switch_identity *other = &device->port[port].identity;
+
+        if (!device->port[port].attached)
+            continue;
+        user += same_user(identity, other);
+        job += same_user(identity, other) && identity->job == other->job;
+    }
+    return (config->user_ports != 0 && user >= config->user_ports) ||
+           (config->job_ports != 0 && job >= config->job_ports);
+}
+
 /* --- Ended memberships --- */
 
 static void end_member(struct gba_switch *device, uint32_t group, uint32_t member, uint32_t port,

@@ -226,6 +226,7 @@ static gba_status_t refusal_status(unsigned refusal)
     case GBA_SWITCH_REFUSED_SECRET:
         return GBA_ERR_PERM;
     case GBA_SWITCH_REFUSED_PORTS:
+    case GBA_SWITCH_REFUSED_QUOTA:
         return GBA_ERR_BUSY;
     default:
         return GBA_ERR_IO;

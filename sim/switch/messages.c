@@ -82,7 +82,8 @@ static void welcome(struct gba_session *session)
                                          .key = model->uuid[1]};
 
     if (port < 0) {
-        gba_session_end(session, GBA_SWITCH_REFUSED_PORTS);
+        gba_session_end(session, port == GBA_SWITCH_PORT_QUOTA ? GBA_SWITCH_REFUSED_QUOTA
+                                                               : GBA_SWITCH_REFUSED_PORTS);
         return;
     }
     event_del(session->greeting);

@@ -21,6 +21,8 @@ enum {
     OPT_QUOTA,
     OPT_USER_QUOTA,
     OPT_JOB_QUOTA,
+    OPT_USER_PORTS,
+    OPT_JOB_PORTS,
     OPT_CLIENT_TIMEOUT,
     OPT_LATENCY,
     OPT_FAULT,
@@ -41,6 +43,8 @@ static const struct option long_options[] = {
     {"quota", required_argument, NULL, OPT_QUOTA},
     {"user-quota", required_argument, NULL, OPT_USER_QUOTA},
     {"job-quota", required_argument, NULL, OPT_JOB_QUOTA},
+    {"user-ports", required_argument, NULL, OPT_USER_PORTS},
+    {"job-ports", required_argument, NULL, OPT_JOB_PORTS},
     {"client-timeout", required_argument, NULL, OPT_CLIENT_TIMEOUT},
     {"latency", required_argument, NULL, OPT_LATENCY},
     {"fault", required_argument, NULL, OPT_FAULT},
@@ -72,6 +76,8 @@ static const char help[] =
     "  --quota N              groups that a port may hold; 0: no limit; default: 0\n"
     "  --user-quota N         groups that all ports of a user may hold; 0: no limit; default: 0\n"
     "  --job-quota N          groups that all ports of a job may hold; 0: no limit; default: 0\n"
+    "  --user-ports N         ports that a user may use at a time; 0: no limit; default: 0\n"
+    "  --job-ports N          ports that a job may use at a time; 0: no limit; default: 0\n"
     "  --client-timeout S     seconds after which a client that reads nothing is dropped;\n"
     "                         1 to 3600; default: 30\n"
     "  --latency NAME=VALUE,...\n"
@@ -203,6 +209,10 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
         return parse_number("--user-quota", value, 0, GBA_GROUPS, &options->user_quota);
     case OPT_JOB_QUOTA:
         return parse_number("--job-quota", value, 0, GBA_GROUPS, &options->job_quota);
+    case OPT_USER_PORTS:
+        return parse_number("--user-ports", value, 0, GBA_PORTS_MAX, &options->user_ports);
+    case OPT_JOB_PORTS:
+        return parse_number("--job-ports", value, 0, GBA_PORTS_MAX, &options->job_ports);
     case OPT_CLIENT_TIMEOUT:
         return parse_number("--client-timeout", value, 1, 3600, &options->client_timeout);
     case OPT_TRACE:

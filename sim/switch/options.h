@@ -34,6 +34,7 @@ struct gba_switchd_options {
     const char *trace;    /* NULL: none */
     uint32_t groups, ports;
     uint32_t quota, user_quota, job_quota; /* groups; 0: no limit */
+    uint32_t user_ports, job_ports;        /* 0: no limit */
     uint32_t client_timeout;               /* s; see session.h */
     const char *vfio_directory;            /* NULL: no devices for virtual machines */
     uint32_t vfio_devices;

@@ -196,6 +196,7 @@ const char *gba_switch_refusal_text(unsigned refusal)
         [GBA_SWITCH_REFUSED_SLOW] = "the client does not read what the switch sends",
         [GBA_SWITCH_REFUSED_SHUTDOWN] = "the switch stops",
         [GBA_SWITCH_REFUSED_IDLE] = "no greeting in time",
+        [GBA_SWITCH_REFUSED_QUOTA] = "the user or the job uses as many ports as it may",
     };
 
     if (refusal == 0 || refusal >= sizeof(texts) / sizeof(texts[0]))

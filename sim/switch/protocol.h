@@ -110,7 +110,8 @@ enum gba_switch_refusal {
     GBA_SWITCH_REFUSED_PORTS = 5,    /* all ports are in use */
     GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
     GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
-    GBA_SWITCH_REFUSED_IDLE = 8      /* no HELLO or SECRET in time */
+    GBA_SWITCH_REFUSED_IDLE = 8,     /* no HELLO or SECRET in time */
+    GBA_SWITCH_REFUSED_QUOTA = 9     /* the user or the job uses as many ports as it may */
 };
 
 struct gba_switch_message {

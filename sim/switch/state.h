@@ -61,6 +61,10 @@ void gba_switch_push_down(struct gba_switch *device, uint32_t port);
  * checks the quota of the port itself. */
 bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port);
 
+/* Whether this user, or its job, uses as many ports as it may. */
+bool gba_switch_at_port_limit(const struct gba_switch *device,
+                              const struct gba_switch_identity *identity);
+
 /* Record which memberships the command in the mailbox of that port will end. If the command fails,
  * it ends none; the records of memberships that have not ended are not read. */
 void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command);

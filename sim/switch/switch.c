@@ -86,7 +86,9 @@ int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session
     while (number < device->model.ports && device->port[number].attached)
         number++;
     if (number == device->model.ports)
-        return -1;
+        return GBA_SWITCH_NO_PORT;
+    if (gba_switch_at_port_limit(device, identity))
+        return GBA_SWITCH_PORT_QUOTA;
     bring_up(device, number, ops, session, identity);
     return (int)number;
 }

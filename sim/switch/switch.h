@@ -78,6 +78,8 @@ struct gba_switch_config {
     uint32_t quota;      /* groups that a port may hold; 0: no limit */
     uint32_t user_quota; /* groups that the ports of one user may hold together; 0: no limit */
     uint32_t job_quota;  /* the same for the ports of one job of a user */
+    uint32_t user_ports; /* ports that one user may use at a time; 0: no limit */
+    uint32_t job_ports;  /* the same for one job of a user */
     uint64_t uuid[2];    /* GBA_DEV_UUID */
     struct gba_switch_latency latency;
     uint64_t drop[GBA_SWITCH_DROPS]; /* arrivals that are lost, by number from 1; 0: none */
@@ -101,8 +103,12 @@ struct gba_switch *gba_switch_create(const struct gba_switch_config *config);
 /* Free it. All sessions have detached. NULL: no effect. */
 void gba_switch_destroy(struct gba_switch *device);
 
-/* Attach a session to a free port. Returns the port, or -1: all ports are in use. The link comes up
- * [PORT-3]. ops and identity are copied. session: passed to ops. */
+/* Results of gba_switch_attach that are no port. */
+enum { GBA_SWITCH_NO_PORT = -1, GBA_SWITCH_PORT_QUOTA = -2 };
+
+/* Attach a session to a free port. Returns the port, GBA_SWITCH_NO_PORT: all ports are in use, or
+ * GBA_SWITCH_PORT_QUOTA: its user, or its job, uses as many as it may. The link comes up [PORT-3].
+ * ops and identity are copied. session: passed to ops. */
 int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session_ops *ops,
                       void *session, const struct gba_switch_identity *identity);
 

@@ -202,7 +202,9 @@ int gba_vfio_session_begin(const struct gba_vfio_session_config *config, int fd,
     gba_vfio_device_init(&made->device, &port_ops, made, config->msi);
     gba_vfio_client_init(&made->client, fd, &made->device);
     made->port = gba_switch_attach(config->device, &session_ops, made, &made->identity);
-    error = made->port < 0 ? EBUSY : add_events(made);
+    error = made->port == GBA_SWITCH_PORT_QUOTA ? EDQUOT
+            : made->port < 0                    ? EBUSY
+                                                : add_events(made);
     if (0 != error) {
         release(made);
         goto log;
@@ -213,7 +215,9 @@ int gba_vfio_session_begin(const struct gba_vfio_session_config *config, int fd,
     return 0;
 log:
     gba_switchd_log(GBA_SWITCHD_ERROR, "%s: client refused: %s", config->name,
-                    EBUSY == error ? "all ports of the switch are in use" : strerror(error));
+                    EBUSY == error    ? "all ports of the switch are in use"
+                    : EDQUOT == error ? "the user uses as many ports as it may"
+                                      : strerror(error));
     return error;
 }
 

@@ -153,6 +153,40 @@ static uint32_t alloc(uint32_t i)
     return bench_command(i, GBA_CMD_ALLOC, &group);
 }
 
+static void test_port_quotas(void **state)
+{
+    struct gba_switch_config config = bench_config;
+
+    (void)state;
+    config.user_ports = 2;
+    bench_start(&config);
+    bench_attach(0, 1000, 1);
+    bench_attach(1, 1000, 2);
+    bench_attach(2, 1000, 3);
+    assert_int_equal(bench.port[2], GBA_SWITCH_PORT_QUOTA);
+    bench_attach(2, 1001, 1); /* another user */
+    assert_int_equal(bench.port[2], 2);
+    gba_switch_detach(bench.device, 0);
+    bench_attach(3, 1000, 3);
+    assert_int_equal(bench.port[3], 0);
+    gba_switch_reset(bench.device, 0); /* a port that is reset stays in use */
+    bench_attach(0, 1000, 3);
+    assert_int_equal(bench.port[0], GBA_SWITCH_PORT_QUOTA);
+    bench_end();
+
+    config.user_ports = 0;
+    config.job_ports = 1;
+    bench_start(&config);
+    bench_attach(0, 1000, 1);
+    bench_attach(1, 1000, 1);
+    assert_int_equal(bench.port[1], GBA_SWITCH_PORT_QUOTA);
+    bench_attach(1, 1000, 2);
+    bench_attach(2, 1001, 1);
+    assert_int_equal(bench.port[1], 1);
+    assert_int_equal(bench.port[2], 2);
+    bench_end();
+}
+
 static void test_quotas(void **state)
 {
     struct gba_switch_config config = bench_config;
@@ -265,13 +299,10 @@ static void test_fifo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),
-        cmocka_unit_test(test_round),
-        cmocka_unit_test(test_ring_nowhere),
-        cmocka_unit_test(test_port_down),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_quota_after_port_down),
+        cmocka_unit_test(test_ports),        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_ring_nowhere), cmocka_unit_test(test_port_down),
+        cmocka_unit_test(test_ends),         cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_port_quotas),  cmocka_unit_test(test_quota_after_port_down),
         cmocka_unit_test(test_fifo),
     };
 

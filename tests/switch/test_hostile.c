@@ -149,6 +149,34 @@ static void test_all_ports(void **state)
         close(client[i]);
 }
 
+/* A user who may use 3 ports gets no more, and leaves the rest to others. */
+static void test_user_ports(void **state)
+{
+    const char *const options[] = {"--user-ports=3", "--log-level=error", NULL};
+    struct gba_switch_message message;
+    int client[3], fd;
+    uint32_t port;
+
+    (void)state;
+    peer_stop(&process, SIGTERM);
+    peer_start(&process, options);
+    for (unsigned i = 0; i < 3; i++)
+        client[i] = peer_client(&process, &port);
+    fd = peer_unix(&process);
+    peer_hello(fd);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_QUOTA);
+    close(fd);
+    close(client[0]);
+    do { /* until the daemon has seen the end of that connection */
+        fd = peer_unix(&process);
+        peer_hello(fd);
+        assert_true(peer_receive(fd, &message));
+        close(fd);
+    } while (message.type != GBA_SWITCH_WELCOME);
+    close(client[1]);
+    close(client[2]);
+}
+
 /* A client of another user is refused, although the mode of the socket file allows it. */
 static void test_user(void **state)
 {
@@ -373,9 +401,10 @@ static void test_attacks(void **state)
         close(client[i]);
     while (peer_descriptors(&process) != before)
         usleep(1000);
-    print_message("%u hostile messages on %u connections; memory of the daemon %u KiB after a tenth "
-                  "of them, %u KiB at the end; %u descriptors\n",
-                  sent, rounds, memory, peer_memory(&process), before);
+    print_message(
+        "%u hostile messages on %u connections; memory of the daemon %u KiB after a tenth "
+        "of them, %u KiB at the end; %u descriptors\n",
+        sent, rounds, memory, peer_memory(&process), before);
     assert_true(peer_memory(&process) <= memory + GROWTH_KIB);
 }
 
@@ -386,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_second_hello, setup, teardown),
         cmocka_unit_test_setup_teardown(test_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_ports, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_user_ports, setup, teardown),
         cmocka_unit_test_setup_teardown(test_user, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_greeting, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_client, setup_impatient, teardown),
