@@ -137,7 +137,7 @@ tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 # The client of gba-switchd, against a switch that the test scripts.
 tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c \
 	tests/unit/switch_script.h tests/unit/log_catch.h
-tests_unit_test_switch_client_LDFLAGS = -Wl,--wrap=clock_gettime
+tests_unit_test_switch_client_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=getaddrinfo,--wrap=freeaddrinfo
 
 # Software barriers: the algorithms against an adversary.
 tests_unit_test_algo_SOURCES = tests/unit/test_algo.c tests/unit/algo_harness.h \

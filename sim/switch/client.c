@@ -18,9 +18,11 @@ static void client_close(struct gba_dev *dev)
 {
     struct gba_client *client = (struct gba_client *)dev;
 
+    gba_file_unwatch(client);
     /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
      */
-    close(client->file);
+    if (gba_file_is_ours(client))
+        close(client->file);
     gba_link_fini(client);
     free(client);
 }
@@ -46,9 +48,14 @@ static gba_status_t client_open(const struct gba_dev_path *path, const gba_devic
     status = gba_link_init(client);
     if (GBA_OK != status)
         goto close_file;
+    status = gba_file_watch(client);
+    if (GBA_OK != status)
+        goto fini_link;
     *dev = &client->dev;
     return GBA_OK;
 
+fini_link:
+    gba_link_fini(client);
 close_file:
     close(client->file);
 free_client:
@@ -95,7 +102,7 @@ static gba_status_t client_query(struct gba_dev *dev, gba_device_info_t *info)
     info->regs_version = client->version;
     info->groups = client->groups;
     info->members_max = GBA_MEMBERS_MAX;
-    if (!gba_link_is_child(client))
+    if (!gba_file_is_child(client))
         status = registers_query(client, info);
     info->dead = GBA_ERR_DEAD == status;
     return GBA_ERR_NOMEM == status ? GBA_ERR_IO : GBA_OK;
@@ -132,7 +139,7 @@ static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t 
         .code = GBA_CMD_ALLOC, .group = GBA_GROUP_ANY, .value = request->members};
     gba_status_t status;
 
-    if (gba_link_is_child(client))
+    if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
     pthread_mutex_lock(&client->alloc_lock);
     status = limit_check(client, request->groups_max);
@@ -171,7 +178,7 @@ static void client_cancel(struct gba_dev *dev, const gba_group_handle_t *handle)
                                                .group = handle->group,
                                                .generation = handle->generation};
 
-    if (!gba_link_is_child(client))
+    if (!gba_file_is_child(client))
         command_send(client, &mailbox);
 }
 
@@ -189,7 +196,7 @@ static gba_status_t client_join(struct gba_dev *dev, const gba_group_handle_t *h
 
     if (handle->group >= client->groups || member >= GBA_MEMBERS_MAX)
         return GBA_ERR_PARAM; /* used as indexes */
-    if (gba_link_is_child(client))
+    if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
     membership = calloc(1, sizeof *membership);
     if (NULL == membership)
@@ -272,7 +279,7 @@ static gba_status_t client_map_flag(struct gba_membership *m)
     gba_flag_t *flag;
     gba_status_t status;
 
-    if (gba_link_is_child(membership->client))
+    if (gba_file_is_child(membership->client))
         return GBA_ERR_DEAD;
     flag = aligned_alloc(GBA_FLAG_STRIDE, GBA_FLAG_STRIDE);
     if (NULL == flag)
@@ -297,7 +304,7 @@ static gba_status_t client_configure(struct gba_membership *m, uint32_t sequence
         .code = GBA_CMD_ARM, .group = m->group, .generation = m->generation, .value = sequence};
     gba_status_t status = GBA_ERR_DEAD;
 
-    if (!gba_link_is_child(client))
+    if (!gba_file_is_child(client))
         status = gba_client_command(client, &mailbox);
     return GBA_ERR_PARAM == status || GBA_ERR_NOMEM == status ? GBA_ERR_IO : status;
 }
@@ -314,7 +321,7 @@ static void client_leave(struct gba_membership *m)
                                                .generation = m->generation,
                                                .member = m->member};
 
-    if (!gba_link_is_child(client)) {
+    if (!gba_file_is_child(client)) {
         member_remove(membership);
         gba_batch_abandon(client, membership->inspection);
         command_send(client, &mailbox);

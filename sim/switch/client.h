@@ -5,8 +5,10 @@
  *
  *   client.c          the ops table: device and memberships
  *   client_bus.c      arrivals, polls, sleeps, and accesses to registers
+ *   client_member.c   releases and events for the memberships
  *   client_link.c     the stream: output, input, and the answers that are awaited
  *   client_connect.c  connects, and sends the secret
+ *   client_file.c     the descriptor of the connection: closed by the program; children of fork
  *
  * Each process has its own connection because the kernel closes it when the process dies. The
  * switch then takes back the groups and memberships of that process, and no other process of the
@@ -73,9 +75,11 @@ struct gba_client_output {
 
 struct gba_client {
     struct gba_dev dev;
-    char name[300]; /* the device path, for messages */
-    pid_t owner;    /* a child of fork must not touch the connection */
-    int file;
+    char name[300];          /* the device path, for messages */
+    struct gba_client *next; /* in the list of client_file.c */
+    pid_t owner;             /* a child of fork must not touch the connection */
+    int file;                /* -1: the program has closed it, or this is a child of fork */
+    uint64_t file_device, file_inode; /* of the connection */
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
@@ -111,9 +115,6 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
  * GBA_ERR_NOMEM. */
 gba_status_t gba_link_init(struct gba_client *client);
 void gba_link_fini(struct gba_client *client);
-
-/* Whether this process is a child of fork, which must not touch the link. Thread-safe. */
-bool gba_link_is_child(const struct gba_client *client);
 
 /* Whether the connection is lost. Thread-safe. Orders nothing. */
 static inline bool gba_link_dead(const struct gba_client *client)
@@ -151,6 +152,27 @@ gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *
 
 /* Abandon a batch, with or without all answers. NULL is allowed. Thread-safe. */
 void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch);
+
+/* --- client_file.c --- */
+
+/* Watch the connection `file`: close it in each child of fork, until gba_file_unwatch. Returns
+ * GBA_OK, or (logged) GBA_ERR_IO. Thread-safe. */
+gba_status_t gba_file_watch(struct gba_client *client);
+void gba_file_unwatch(struct gba_client *client);
+
+/* Whether `file` is still the connection. A program that closes all descriptors closes it, too, and
+ * may then open another file with the same number. Makes a system call. Safe in a signal handler.
+ * The caller holds the lock, or is the only thread that uses the client. */
+bool gba_file_is_ours(const struct gba_client *client);
+
+/* Whether this process is a child of fork, which must not touch the link. Thread-safe. */
+bool gba_file_is_child(const struct gba_client *client);
+
+/* --- client_member.c --- */
+
+/* Take a RELEASE or an EVENT for the memberships of this process. The caller holds the lock. */
+void gba_client_release(struct gba_client *client, const struct gba_switch_message *message);
+void gba_client_event(struct gba_client *client, const struct gba_switch_message *message);
 
 /* --- client_bus.c --- */
 

@@ -38,7 +38,7 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
                                                .member = GBA_ARRIVAL_MEMBER(value),
                                                .value = GBA_ARRIVAL_SEQ(value)};
 
-    if (gba_link_is_child(client))
+    if (gba_file_is_child(client))
         return;
     if (NULL != inspected->inspection) { /* of the last round */
         gba_batch_abandon(client, inspected->inspection);
@@ -57,7 +57,7 @@ void gba_client_poll(struct gba_membership *membership)
 {
     struct gba_client *client = client_of(membership);
 
-    if (gba_link_dead(client) || gba_link_is_child(client) ||
+    if (gba_link_dead(client) || gba_file_is_child(client) ||
         0 != pthread_mutex_trylock(&client->lock))
         return;
     gba_link_move(client);
@@ -70,7 +70,7 @@ gba_status_t gba_client_failure(const struct gba_membership *membership)
 
     if (gba_link_dead(m->client))
         return GBA_ERR_DEAD;
-    /* Acquire: pairs with event_dispatch. No later release reaches the flag. */
+    /* Acquire: pairs with gba_client_event. No later release reaches the flag. */
     return 0 != gba_word_load_acquire(&m->taken) ? GBA_ERR_RECLAIMED : GBA_OK;
 }
 
@@ -83,7 +83,7 @@ gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequen
 {
     struct gba_client *client = client_of(membership);
 
-    if (gba_link_dead(client) || gba_link_is_child(client))
+    if (gba_link_dead(client) || gba_file_is_child(client))
         return GBA_ERR_UNSUPPORTED;
     pthread_mutex_lock(&client->lock);
     /* With the lock, and before the wait: a thread that dispatches this release later wakes this
@@ -208,8 +208,11 @@ gba_status_t gba_client_inspect(struct gba_membership *m, gba_group_state_t *sta
     uint64_t wait = 0;
     gba_status_t status;
 
-    if (gba_link_is_child(client) || gba_link_dead(client))
+    if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
+    status = gba_client_failure(m);
+    if (GBA_OK != status)
+        return status;
     if (NULL == membership->inspection) {
         membership->inspection = inspection_new(m);
         if (NULL == membership->inspection)
@@ -238,7 +241,7 @@ gba_status_t gba_client_reg_read(struct gba_dev *dev, uint32_t address, unsigned
     if (NULL == batch)
         return GBA_ERR_IO;
     batch->message[0] = gba_client_read(address, width);
-    if (!gba_link_is_child(client)) {
+    if (!gba_file_is_child(client)) {
         gba_batch_send(client, batch);
         status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
         *value = batch->message[0].value;
@@ -257,7 +260,7 @@ gba_status_t gba_client_reg_write(struct gba_dev *dev, uint32_t address, unsigne
     struct gba_client *client = (struct gba_client *)dev;
     const struct gba_switch_message write = gba_client_write(address, width, value);
 
-    if (gba_link_is_child(client))
+    if (gba_file_is_child(client))
         return GBA_OK; /* as a store to removed hardware */
     pthread_mutex_lock(&client->lock);
     gba_link_post(client, &write);

@@ -24,6 +24,10 @@
 /* Time between two attempts while the queue of a Unix socket is full, in ms. */
 #define AGAIN_MS 10
 
+/* Addresses of a host that are tried, and the time between two of them in ms. */
+#define ADDRESSES  8
+#define STAGGER_MS 250
+
 /* Log the errno for which the connection failed, and return the status for it. */
 static gba_status_t unreachable(const struct gba_client *client, int error)
 {
@@ -105,11 +109,93 @@ static void tcp_options(int file)
     (void)setsockopt(file, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
 }
 
+/* Start to connect to one address. Returns 0: connected; EINPROGRESS; or another errno, with no
+ * socket. */
+static int tcp_start(const struct addrinfo *address, int *file)
+{
+    int error;
+
+    *file = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                   address->ai_protocol);
+    if (*file < 0)
+        return errno;
+    tcp_options(*file);
+    if (0 == connect(*file, address->ai_addr, address->ai_addrlen))
+        return 0;
+    error = EINTR == errno ? EINPROGRESS : errno;
+    if (EINPROGRESS != error)
+        close(*file);
+    return error;
+}
+
+/* Wait until one of the sockets is connected, or all have failed, for at most `ms`. Closes those
+ * that have failed. Returns its index, or -1 with *error, if that is known. */
+static int tcp_await(struct pollfd *wait, int count, int ms, int *error)
+{
+    socklen_t len = sizeof *error;
+
+    if (poll(wait, (nfds_t)count, ms) < 0 && EINTR != errno)
+        *error = errno;
+    for (int i = 0; i < count; i++) {
+        if (wait[i].fd < 0 || 0 == wait[i].revents)
+            continue;
+        if (0 == getsockopt(wait[i].fd, SOL_SOCKET, SO_ERROR, error, &len) && 0 == *error)
+            return i;
+        close(wait[i].fd);
+        wait[i].fd = -1; /* poll ignores it */
+    }
+    return -1;
+}
+
+static int tcp_pending(const struct pollfd *wait, int count)
+{
+    int pending = 0;
+
+    for (int i = 0; i < count; i++)
+        pending += wait[i].fd >= 0;
+    return pending;
+}
+
+/* Connect to the first address that answers. An address that does not answer delays the others by
+ * STAGGER_MS only. Returns 0 or an errno. */
+static int tcp_connect(const struct addrinfo *list, uint64_t due, int *file)
+{
+    struct pollfd wait[ADDRESSES] = {{.fd = -1}};
+    int count = 0, chosen = -1, error = EHOSTUNREACH;
+
+    while (chosen < 0 && (NULL != list || 0 != tcp_pending(wait, count))) {
+        const int remaining = remaining_ms(due);
+        int ms = NULL != list && STAGGER_MS < remaining ? STAGGER_MS : remaining;
+
+        if (NULL != list) {
+            error = tcp_start(list, &wait[count].fd);
+            list = count + 1 < ADDRESSES ? list->ai_next : NULL;
+            if (0 != error && EINPROGRESS != error)
+                continue;
+            wait[count].events = POLLOUT;
+            count++;
+            ms = NULL == list ? remaining : ms;
+        }
+        chosen = tcp_await(wait, count, ms, &error);
+        if (chosen < 0 && 0 == remaining_ms(due)) {
+            error = ETIMEDOUT;
+            break;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (i != chosen && wait[i].fd >= 0)
+            close(wait[i].fd);
+    if (chosen < 0)
+        return error;
+    *file = wait[chosen].fd;
+    return 0;
+}
+
 static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_path *path,
                                 uint64_t due)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *list, *a;
+    struct addrinfo *list;
     char port[12];
     int error;
 
@@ -120,19 +206,7 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
                 EAI_SYSTEM == error ? strerror(errno) : gai_strerror(error));
         return GBA_ERR_IO;
     }
-    error = EHOSTUNREACH;
-    for (a = list; NULL != a; a = a->ai_next) {
-        client->file =
-            socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
-        error = client->file < 0 ? errno : 0;
-        if (0 != error)
-            continue;
-        tcp_options(client->file);
-        error = socket_connect(client->file, a->ai_addr, a->ai_addrlen, due);
-        if (0 == error)
-            break;
-        close(client->file);
-    }
+    error = tcp_connect(list, due, &client->file);
     freeaddrinfo(list);
     return 0 == error ? GBA_OK : unreachable(client, error);
 }

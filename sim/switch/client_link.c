@@ -55,17 +55,12 @@ void gba_link_fini(struct gba_client *client)
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
         free(client->member[group]);
     /* In a child of fork another thread of the parent may have held them. */
-    if (!gba_link_is_child(client)) {
+    if (!gba_file_is_child(client)) {
         pthread_cond_destroy(&client->moved);
         pthread_mutex_destroy(&client->lock);
         pthread_mutex_destroy(&client->alloc_lock);
     }
     free(client->output.bytes);
-}
-
-bool gba_link_is_child(const struct gba_client *client)
-{
-    return getpid() != client->owner;
 }
 
 /* End the first batch: it has all its answers, or the connection is lost. */
@@ -89,7 +84,8 @@ void gba_link_die(struct gba_client *client, const char *why)
     gba_word_store_relaxed(&client->dead, 1);
     /* At the end of the connection the switch takes back the groups and memberships of this
      * process. */
-    (void)shutdown(client->file, SHUT_RDWR);
+    if (gba_file_is_ours(client))
+        (void)shutdown(client->file, SHUT_RDWR);
     while (NULL != client->first)
         batch_end(client, GBA_ERR_DEAD);
     pthread_cond_broadcast(&client->moved);
@@ -102,6 +98,13 @@ static void output_send(struct gba_client *client)
     struct gba_client_output *output = &client->output;
     char why[96];
 
+    /* Each time, because an arrival must not go into another file of the program. Every round
+     * begins with an arrival, so this also protects the input of that file. */
+    if (!gba_file_is_ours(client)) {
+        client->file = -1;
+        gba_link_die(client, "the program has closed the connection to the switch");
+        return;
+    }
     while (output->begin < output->end) {
         ssize_t sent = send(client->file, output->bytes + output->begin,
                             output->end - output->begin, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -161,40 +164,6 @@ void gba_link_post(struct gba_client *client, const struct gba_switch_message *m
 
 /* --- Input --- */
 
-/* A release of a member that left, or of an earlier team, has another address, and is dropped. */
-static void release_dispatch(struct gba_client *client, const struct gba_switch_message *message)
-{
-    struct gba_client_membership *membership;
-
-    if (message->group >= GBA_GROUPS || message->member >= GBA_MEMBERS_MAX ||
-        NULL == client->member[message->group])
-        return;
-    membership = client->member[message->group][message->member];
-    if (NULL == membership || membership->address != message->key)
-        return;
-    /* Release: the kernel has ordered the writes of the members before their arrivals before this
-     * message. Pairs with gba_flag_load_acquire of the member. */
-    gba_flag_store_release(membership->membership.flag, (uint32_t)message->value);
-}
-
-/* Pass an event on to the memberships of that allocation. All of its releases came before. */
-static void event_dispatch(struct gba_client *client, const struct gba_switch_message *message)
-{
-    if (message->group >= GBA_GROUPS || NULL == client->member[message->group])
-        return;
-    for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++) {
-        struct gba_client_membership *membership = client->member[message->group][i];
-
-        if (NULL == membership || message->generation != membership->membership.generation)
-            continue;
-        if (0 != (message->value & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN)))
-            gba_word_store_relaxed(&membership->died, 1);
-        /* Release: pairs with gba_client_failure. The flag has the last completed round. */
-        if (0 != (message->value & GBA_IRQ_TAKEN))
-            gba_word_store_release(&membership->taken, 1);
-    }
-}
-
 static bool is_answered(const struct gba_switch_message *message)
 {
     return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type;
@@ -235,14 +204,14 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
 
     switch (message->type) {
     case GBA_SWITCH_RELEASE:
-        release_dispatch(client, message);
+        gba_client_release(client, message);
         break;
     case GBA_SWITCH_VALUE:
     case GBA_SWITCH_RESULT:
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:
-        event_dispatch(client, message);
+        gba_client_event(client, message);
         break;
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",

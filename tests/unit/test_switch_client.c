@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -164,18 +167,25 @@ static void no_switch(void **state)
 
 /* --- The key file --- */
 
-static gba_status_t key_status(const char *text, mode_t mode)
+/* Write a key file. file: set to its name. */
+static void key_write(const char *text, mode_t mode, char *file, size_t len)
 {
-    char file[80];
-    gba_status_t status;
     int key;
 
-    snprintf(file, sizeof file, "%s/key", script_dir);
+    snprintf(file, len, "%s/key", script_dir);
     key = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(key >= 0);
     assert_int_equal(write(key, text, strlen(text)), strlen(text));
     assert_int_equal(fchmod(key, mode), 0);
     close(key);
+}
+
+static gba_status_t key_status(const char *text, mode_t mode)
+{
+    char file[80];
+    gba_status_t status;
+
+    key_write(text, mode, file, sizeof file);
     setenv("GBA_SWITCH_KEY_FILE", file, 1);
     log_forget();
     /* Nothing listens at port 1, so a good key leads to a refused connection. */
@@ -530,24 +540,170 @@ static void sleeping_threads(void **state)
     members_end(SLEEPERS);
 }
 
+/* --- A program that closes all descriptors --- */
+
+static int client_file(void)
+{
+    return ((struct gba_client_membership *)group[0]->membership)->client->file;
+}
+
+/* Another file of the program has the number of the connection. It gets no message, and stays open.
+ */
+static void a_reused_descriptor(void **state)
+{
+    gba_group_state_t registers;
+    int pair[2], number;
+    char byte;
+
+    (void)state;
+    log_forget();
+    script_start(serve_alone);
+    members_make(1);
+    number = client_file();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(dup2(pair[0], number), number);
+    close(pair[0]);
+    assert_int_equal(write(pair[1], "x", 1), 1);
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
+    assert_int_equal(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1); /* neither data nor an end */
+    assert_int_equal(errno, EAGAIN);
+    members_end(1);
+    assert_int_equal(recv(number, &byte, 1, MSG_DONTWAIT), 1);
+    close(number);
+    close(pair[1]);
+}
+
+/* The program has closed it, and opened no other file. */
+static void a_closed_descriptor(void **state)
+{
+    (void)state;
+    script_start(serve_alone);
+    members_make(1);
+    close(client_file());
+    gba_send_arrival(state_of[0]);
+    assert_int_equal(await(0), GBA_ERR_DEAD);
+    members_end(1);
+}
+
+/* --- Addresses --- */
+
+static struct addrinfo *addresses; /* of every host, if not NULL */
+
+int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list);
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list);
+void __real_freeaddrinfo(struct addrinfo *list);
+void __wrap_freeaddrinfo(struct addrinfo *list);
+
+int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **list)
+{
+    if (NULL == addresses)
+        return __real_getaddrinfo(host, port, hints, list);
+    *list = addresses;
+    return 0;
+}
+
+void __wrap_freeaddrinfo(struct addrinfo *list)
+{
+    if (list != addresses)
+        __real_freeaddrinfo(list);
+}
+
+/* Listen on the loopback interface. */
+static int tcp_listen(struct sockaddr_in *address)
+{
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    socklen_t len = sizeof *address;
+
+    *address = (struct sockaddr_in){.sin_family = AF_INET};
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(file, (struct sockaddr *)address, sizeof *address), 0);
+    assert_int_equal(listen(file, 0), 0);
+    assert_int_equal(getsockname(file, (struct sockaddr *)address, &len), 0);
+    return file;
+}
+
+/* A switch that welcomes one client by TCP. arg: the listening socket. */
+static void *tcp_welcome(void *arg)
+{
+    int file = accept(*(int *)arg, NULL, NULL);
+    struct gba_switch_message message;
+
+    for (int i = 0; i < 3; i++) /* HELLO, SECRET, NAME */
+        if (!script_get(file, &message))
+            abort();
+    script_put(file, script_welcome());
+    close(file);
+    return NULL;
+}
+
+/* The first two addresses of a host do not answer, because the queues of their sockets are full.
+ * The third one does. */
+static void dead_addresses(void **state)
+{
+    enum { DEAD = 2, FILLERS = 4 };
+    struct sockaddr_in address[DEAD + 1];
+    struct addrinfo list[DEAD + 1];
+    int listener[DEAD + 1], filler[DEAD][FILLERS];
+    struct gba_client client = {.name = "test"};
+    struct gba_dev_path path;
+    char text[200], key[80];
+    pthread_t thread;
+
+    (void)state;
+    for (int i = 0; i <= DEAD; i++) {
+        listener[i] = tcp_listen(&address[i]);
+        list[i] = (struct addrinfo){.ai_family = AF_INET,
+                                    .ai_socktype = SOCK_STREAM,
+                                    .ai_addr = (struct sockaddr *)&address[i],
+                                    .ai_addrlen = sizeof address[i],
+                                    .ai_next = i < DEAD ? &list[i + 1] : NULL};
+        for (int k = 0; i < DEAD && k < FILLERS; k++) {
+            filler[i][k] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            (void)connect(filler[i][k], (struct sockaddr *)&address[i], sizeof address[i]);
+        }
+    }
+    key_write("0123456789abcdef0123456789abcdef\n", 0600, key, sizeof key);
+    assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
+    addresses = list;
+    assert_int_equal(pthread_create(&thread, NULL, tcp_welcome, &listener[DEAD]), 0);
+    assert_int_equal(gba_client_connect(&client, &path, key), GBA_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    addresses = NULL;
+    close(client.file);
+    for (int i = 0; i <= DEAD; i++) {
+        for (int k = 0; i < DEAD && k < FILLERS; k++)
+            close(filler[i][k]);
+        close(listener[i]);
+    }
+    unlink(key);
+}
+
 /* --- Children --- */
 
 static void child_of_fork(void **state)
 {
     gba_group_state_t registers;
     gba_group_handle_t handle;
+    int status, connection;
     pid_t child;
-    int status;
 
     (void)state;
     script_start(serve_alone);
     members_make(1);
+    connection = client_file();
     child = fork();
     if (0 == child) {
         gba_send_arrival(state_of[0]); /* must not reach the switch */
         status = GBA_INPROGRESS != gba_poll_release(state_of[0]);
         status += GBA_ERR_DEAD != gba_group_inspect(group[0], &registers);
         status += GBA_ERR_DEAD != gba_allocate_group(device, 1, &handle);
+        /* The port goes down with the parent, even if this process lives. */
+        status += -1 != fcntl(connection, F_GETFD);
         gba_local_state_fini(state_of[0]);
         gba_free_group(group[0]);
         gba_device_fini(device);
@@ -583,6 +739,9 @@ int main(void)
         cmocka_unit_test(an_answer_that_waits),
         cmocka_unit_test(a_group_that_is_taken_back),
         cmocka_unit_test(sleeping_threads),
+        cmocka_unit_test(a_reused_descriptor),
+        cmocka_unit_test(a_closed_descriptor),
+        cmocka_unit_test(dead_addresses),
         cmocka_unit_test(child_of_fork),
     };
 
