@@ -30,7 +30,7 @@ contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
 check_PROGRAMS += contrib/bench/wakeup contrib/bench/lifecycle_cost \
-	contrib/bench/loss_cost contrib/bench/releases_cost
+	contrib/bench/loss_cost contrib/bench/releases_cost contrib/bench/hosts_cost
 endif
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
@@ -46,6 +46,9 @@ contrib_bench_loss_cost_SOURCES = contrib/bench/loss_cost.c
 contrib_bench_loss_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_loss_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/loss
+contrib_bench_hosts_cost_SOURCES = contrib/bench/hosts_cost.c
+contrib_bench_hosts_cost_CPPFLAGS = $(MPI_CPPFLAGS)
+contrib_bench_hosts_cost_LDADD = $(MPI_LIBS)
 contrib_bench_releases_cost_SOURCES = contrib/bench/releases_cost.c
 contrib_bench_releases_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_releases_cost_LDADD = $(MPI_LIBS)

@@ -54,7 +54,8 @@ $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
-	tests/switch/test_faults tests/switch/test_absence tests/switch/test_vfio_daemon
+	tests/switch/test_faults tests/switch/test_absence tests/switch/test_load \
+	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
@@ -71,6 +72,7 @@ tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER)
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c $(GBA_DAEMON_PEER)
 tests/switch/test_absence.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
+tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
 	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h
