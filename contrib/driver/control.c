@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Commands of the control unit, and registers. The device completes a command before it answers the
- * next access, so nothing waits. [CMD-1] */
+/*
+ * Commands of the control unit, and registers. The device completes a command before it answers the
+ * next access, so nothing waits. [CMD-1]
+ */
 #include "gba_driver.h"
 
 static const int results[] = {

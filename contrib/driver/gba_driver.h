@@ -172,12 +172,16 @@ void gba_fail(struct gba_device *gba, const char *reason);
 /* Whether the device still answers; a device that does not is dead from now on. Under lock. */
 bool gba_check(struct gba_device *gba);
 
-/* As gba_check, and whether the port has stayed up since its start. A port that was down has lost
- * all members: this function revokes them, and starts the port again. Under lock. */
+/*
+ * As gba_check, and whether the port has stayed up since its start. A port that was down has lost
+ * all members: this function revokes them, and starts the port again. Under lock.
+ */
 bool gba_check_port(struct gba_device *gba);
 
-/* The work of gba_device.health_work: check the device, and find processes that ended without a
- * close. */
+/*
+ * The work of gba_device.health_work: check the device, and find processes that ended without a
+ * close.
+ */
 void gba_health(struct work_struct *work);
 
 /* --- interrupt.c --- */
@@ -192,8 +196,10 @@ void gba_control(struct work_struct *work);
 /* Read the identity of the device, and enable its port. Returns 0 or an error. Under lock. */
 int gba_control_start(struct gba_device *gba);
 
-/* Execute a command. Results replace the fields. Returns 0 or the error of its result. Under
- * lock. */
+/*
+ * Execute a command. Results replace the fields. Returns 0 or the error of its result. Under
+ * lock.
+ */
 int gba_command(struct gba_device *gba, struct gba_command *command);
 
 static inline void __iomem *gba_reg(struct gba_device *gba, u32 address)
@@ -224,25 +230,33 @@ long gba_call(struct gba_file *file, unsigned int command, void __user *argument
 
 /* --- member.c --- */
 
-/* The membership of a file, or NULL. member: or GBA_MEMBER_NONE for any. Under lock or
- * event_lock. */
+/*
+ * The membership of a file, or NULL. member: or GBA_MEMBER_NONE for any. Under lock or
+ * event_lock.
+ */
 struct gba_member *gba_member_find(struct gba_file *file, u32 group, u32 generation, u32 member);
 int gba_member_join(struct gba_file *file, struct gba_ioc_join *join);
 
-/* End a membership. died: the owner of the file ended. The caller's pointer is invalid after. Under
- * lock. */
+/*
+ * End a membership. died: the owner of the file ended. The caller's pointer is invalid after. Under
+ * lock.
+ */
 void gba_member_leave(struct gba_member *member, bool died);
 
 /* End a membership at a device that answers. The record stays. Under lock. */
 void gba_member_detach(struct gba_member *member, bool died);
 
-/* Revoke a membership that is not left: the doorbell, then mark the flag with the reason, unless it
- * has one, and post events. Under lock. */
+/*
+ * Revoke a membership that is not left: the doorbell, then mark the flag with the reason, unless it
+ * has one, and post events. Under lock.
+ */
 void gba_member_revoke_doorbell(struct gba_member *member);
 void gba_member_mark(struct gba_member *member, u32 reason, u32 events);
 
-/* Whether the device has withdrawn the member. Pushes all earlier stores of the device to its flag,
- * and all earlier arrivals of this host. Under lock. */
+/*
+ * Whether the device has withdrawn the member. Pushes all earlier stores of the device to its flag,
+ * and all earlier arrivals of this host. Under lock.
+ */
 bool gba_member_withdrawn(struct gba_member *member);
 void gba_member_put(struct gba_member *member);
 
@@ -266,8 +280,10 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc);
 /* Take the first sample of a group's rate. Under lock. */
 void gba_sample_first(struct gba_device *gba, u32 group);
 
-/* Complete the reclaim of a group that the device has begun: revoke the members of this host, and
- * CONFIRM. Under lock. */
+/*
+ * Complete the reclaim of a group that the device has begun: revoke the members of this host, and
+ * CONFIRM. Under lock.
+ */
 void gba_taken(struct gba_device *gba, u32 group);
 
 /* Update gba_group.held of all groups. Under lock. */

@@ -5,8 +5,10 @@
 
 #include "gba_driver.h"
 
-/* The number of interrupts in a window of time above which the thread sleeps after each. A process
- * can cause an interrupt with each store to its doorbell page. */
+/*
+ * The number of interrupts in a window of time above which the thread sleeps after each. A process
+ * can cause an interrupt with each store to its doorbell page.
+ */
 #define GBA_IRQ_BURST  250
 #define GBA_IRQ_WINDOW msecs_to_jiffies(10)
 
@@ -43,8 +45,10 @@ static void group_event(struct gba_device *gba, u32 group)
 	if (irq & ~GBA_IRQ_BITS)
 		return; /* the device is gone */
 	writel(irq, gba_reg(gba, GBA_PORT_EVENT(group)));
-	/* The write is posted. It also acknowledges an event that comes before the write arrives,
-	 * which then does not interrupt again. After this read the members see such an event. */
+	/*
+	 * The write is posted. It also acknowledges an event that comes before the write arrives,
+	 * which then does not interrupt again. After this read the members see such an event.
+	 */
 	(void)readl(gba_reg(gba, GBA_PORT_EVENT(group)));
 	if (irq & GBA_IRQ_ERROR)
 		last_error = readl(gba_reg(gba, GBA_GROUP_REG(group, GBA_REG_LAST_ERROR)));

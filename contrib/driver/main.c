@@ -72,8 +72,10 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	return gba;
 }
 
-/* Take the port down and up, so that the device withdraws the members of this host. [PCI-4] Under
- * the lock of the PCI device. */
+/*
+ * Take the port down and up, so that the device withdraws the members of this host. [PCI-4] Under
+ * the lock of the PCI device.
+ */
 static void reset_port(struct pci_dev *pdev)
 {
 	pci_save_state(pdev);
@@ -120,8 +122,10 @@ static int device_interrupts(struct gba_device *gba)
 					 gba_interrupt, IRQF_ONESHOT, GBA_NAME, gba);
 }
 
-/* End the binding. The driver does not use the device after this. The memory stays while files are
- * open. */
+/*
+ * End the binding. The driver does not use the device after this. The memory stays while files are
+ * open.
+ */
 static void device_end(struct gba_device *gba)
 {
 	struct pci_dev *pdev = gba->pdev;
@@ -185,8 +189,10 @@ static void gba_remove(struct pci_dev *pdev)
 
 /* --- Resets, errors and sleep: the port loses its state --- */
 
-/* answers: the device can be accessed. Its members are then ended now, because the device may keep
- * its state, and the pages of their flags are freed before it is started again. */
+/*
+ * answers: the device can be accessed. Its members are then ended now, because the device may keep
+ * its state, and the pages of their flags are freed before it is started again.
+ */
 static void stop_for(struct pci_dev *pdev, const char *reason, bool answers)
 {
 	struct gba_device *gba = pci_get_drvdata(pdev);

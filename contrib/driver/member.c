@@ -61,8 +61,10 @@ static int attach(struct gba_member *member, u64 key)
 	if (result)
 		return result;
 	writeq(address, table_entry(member));
-	/* If the port was down since the last check, earlier doorbells are still mapped, and could
-	 * arrive for this member. The group is armed only after this check. [PORT-4] */
+	/*
+	 * If the port was down since the last check, earlier doorbells are still mapped, and could
+	 * arrive for this member. The group is armed only after this check. [PORT-4]
+	 */
 	if (readq(table_entry(member)) == address && gba_port_is_known(gba))
 		return 0;
 	if (!gba_check(gba))
@@ -179,8 +181,10 @@ void gba_member_detach(struct gba_member *member, bool died)
 	struct gba_device *gba = member->file->gba;
 
 	lockdep_assert_held(&gba->lock);
-	/* The doorbell is revoked, and the processors have made all earlier stores. This read
-	 * pushes them to the device before the group can be free. [DRV-16] */
+	/*
+	 * The doorbell is revoked, and the processors have made all earlier stores. This read
+	 * pushes them to the device before the group can be free. [DRV-16]
+	 */
 	(void)readl(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_ID));
 	member_command(member, GBA_CMD_LEAVE, 0, died ? GBA_LEAVE_DIED : 0);
 	/* The reply pushes earlier releases to the flag. [HOST-6] */

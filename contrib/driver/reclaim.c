@@ -30,8 +30,10 @@ static int group_command(struct gba_device *gba, u32 group, u32 number)
 void gba_refresh_held(struct gba_device *gba)
 {
 	lockdep_assert_held(&gba->lock);
-	/* The device reports only the end of groups that are taken back. Another group ends with
-	 * its last member, perhaps on another host, and its generation is then stale. [CMD-1] */
+	/*
+	 * The device reports only the end of groups that are taken back. Another group ends with
+	 * its last member, perhaps on another host, and its generation is then stale. [CMD-1]
+	 */
 	for (u32 group = 0; group < gba->groups; group++)
 		if (gba->group[group].held && list_empty(&gba->group[group].members) &&
 		    group_command(gba, group, GBA_CMD_MEMBER) == -ESTALE)
@@ -129,8 +131,10 @@ void gba_taken(struct gba_device *gba, u32 number)
 	lockdep_assert_held(&gba->lock);
 	if (!gba->up)
 		return;
-	/* The device has withdrawn the members. A membership that has its address is of a later
-	 * allocation: the event was handled before. */
+	/*
+	 * The device has withdrawn the members. A membership that has its address is of a later
+	 * allocation: the event was handled before.
+	 */
 	list_for_each_entry(member, &gba->group[number].members, group_link) {
 		if (!member->attached || !gba_member_withdrawn(member))
 			continue;
