@@ -45,7 +45,8 @@ $(GBA_MODEL_TESTS): sim/libgbamodel.la
 # Tests of the Linux driver. They run in a virtual machine with the driver (tests/driver/run), and need
 # only the header of its interface.
 GBA_DRIVER_TESTS = \
-	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life
+	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life \
+	tests/driver/test_hosts
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif

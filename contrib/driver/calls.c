@@ -2,8 +2,9 @@
 /*
  * The calls of gba_ioctl.h, with one check of sizes and flags for all calls.
  *
- * A call with results first copies its arguments back to user space. If the memory is read-only, the
- * call fails there, before it has an effect. If storing the results fails later, the call is undone.
+ * A call with results first copies its arguments back to user space. If the memory is read-only,
+ * the call fails there, before it has an effect. If storing the results fails later, the call is
+ * undone.
  */
 #include <linux/mm.h>
 #include <linux/uaccess.h>
@@ -83,7 +84,9 @@ static int free_group(struct gba_file *file, u32 number, u32 generation)
 	group = &gba->group[number];
 	if (group->generation != generation || group->allocator != file) {
 		/* A JOIN on this host has ended the allocation. */
-		return gba_member_find(file, number, generation, GBA_MEMBER_NONE) ? -EBUSY : -ESTALE;
+		if (gba_member_find(file, number, generation, GBA_MEMBER_NONE))
+			return -EBUSY;
+		return -ESTALE;
 	}
 	result = gba_command(gba, &command);
 	/* On -ENODEV the device itself frees the groups of a dead host. */
@@ -136,6 +139,10 @@ static struct gba_member *find_live(struct gba_file *file, u32 group, u32 genera
 static int call_configure(struct gba_file *file, union gba_argument *argument)
 {
 	const struct gba_ioc_configure *configure = &argument->configure;
+	struct gba_command arm = { .command = GBA_CMD_ARM,
+				   .group = configure->group,
+				   .generation = configure->generation,
+				   .value = configure->sequence };
 	struct gba_device *gba = file->gba;
 	struct gba_member *member;
 	u32 status;
@@ -146,10 +153,7 @@ static int call_configure(struct gba_file *file, union gba_argument *argument)
 	member = find_live(file, configure->group, configure->generation, -ESTALE);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
-	result = gba_command(gba, &(struct gba_command){ .command = GBA_CMD_ARM,
-							 .group = configure->group,
-							 .generation = configure->generation,
-							 .value = configure->sequence });
+	result = gba_command(gba, &arm);
 	if (!result)
 		gba_sample_first(gba, configure->group);
 	if (result != -EBUSY)

@@ -59,7 +59,7 @@ static int identify(struct gba_device *gba)
 		return dev_err_probe(dev, -ENODEV, "invalid size: %u groups of %u members\n",
 				     groups, members_max);
 	if (ports < 1 || ports > GBA_PORTS_MAX)
-		return dev_err_probe(dev, -ENODEV, "the device has no ports; needs a control unit\n");
+		return dev_err_probe(dev, -ENODEV, "no ports; the driver needs a control unit\n");
 	/* Keep only valid sizes, because they limit indices also while the device is dead. */
 	gba->regs_version = version;
 	gba->groups = groups;
@@ -76,8 +76,8 @@ int gba_control_start(struct gba_device *gba)
 		return result;
 	gba->port = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_NUMBER)));
 	for (int i = 0; i < 2; i++) {
-		__le64 half = cpu_to_le64(
-			readq(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_UUID + i * 8)));
+		u64 value = readq(gba_reg(gba, GBA_DEVICE_BASE + GBA_DEV_UUID + i * 8));
+		__le64 half = cpu_to_le64(value);
 
 		memcpy(gba->uuid + i * 8, &half, sizeof(half));
 	}

@@ -17,6 +17,8 @@
  * Locks, in this order:
  *   gba_device.lock    (mutex) the mailbox, the records of groups, memberships and files; held by
  *                      every function that sends a command or changes a record
+ *   gba_device.irq_lock (mutex) from the read of a group's events until they are posted, and a
+ *                      JOIN: a member gets the events since its JOIN, and no earlier one
  *   gba_file.map_lock  (mutex) the pages that page faults insert, and their revocation. Taken under
  *                      mmap_lock, so no code that may fault on user memory runs under it
  *   gba_device.event_lock (spinlock) pending events, and the lists of memberships and `up` for code
@@ -70,7 +72,7 @@ struct gba_device {
 	phys_addr_t bar_address;
 	int minor;
 
-	struct mutex lock;
+	struct mutex lock; /* commands, records */
 	bool up;      /* the device answers; changed under lock and event_lock */
 	bool removed; /* the driver is unbound; the BAR must not be accessed */
 	u32 regs_version, groups, members_max, ports, port;
@@ -78,7 +80,8 @@ struct gba_device {
 	struct list_head files;
 	struct gba_group group[GBA_GROUPS];
 
-	spinlock_t event_lock;
+	struct mutex irq_lock;	/* reading events and JOIN */
+	spinlock_t event_lock;	/* pending events */
 	u32 taken; /* groups with an event TAKEN, for control_work */
 	struct work_struct control_work;
 	struct delayed_work health_work;
@@ -122,7 +125,7 @@ struct gba_file {
 	struct inode *inode;	/* its address space is that of this file only */
 	struct page *dummy;	/* takes the stores to revoked doorbells */
 
-	struct mutex map_lock;
+	struct mutex map_lock; /* the pages of mappings */
 	struct xarray mappings; /* by offset in pages */
 	u32 next_offset;
 

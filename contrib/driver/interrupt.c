@@ -36,7 +36,7 @@ static u32 member_events(u32 irq)
 	       (irq & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN) ? GBA_EVENT_DIED : 0);
 }
 
-/* Acknowledge the events of a group, then post them. [IRQ-3] */
+/* Acknowledge the events of a group, then post them. [IRQ-3] Under irq_lock. */
 static void group_event(struct gba_device *gba, u32 group)
 {
 	u32 irq = readl(gba_reg(gba, GBA_PORT_EVENT(group))), events, last_error = 0;
@@ -91,8 +91,12 @@ irqreturn_t gba_interrupt(int irq, void *data)
 	if (!READ_ONCE(gba->up))
 		return IRQ_NONE;
 	cause = readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE)));
-	for_each_set_bit(group, &cause, gba->groups)
+	for_each_set_bit(group, &cause, gba->groups) {
+		mutex_lock(&gba->irq_lock);
 		group_event(gba, group);
+		mutex_unlock(&gba->irq_lock);
+	}
 	limit_rate(gba);
-	return cause ? IRQ_HANDLED : IRQ_NONE;
+	/* Also without a cause: a JOIN may have acknowledged the events. */
+	return IRQ_HANDLED;
 }

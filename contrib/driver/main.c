@@ -35,6 +35,7 @@ static void device_release(struct device *dev)
 
 	ida_free(&gba_minors, gba->minor);
 	pci_dev_put(gba->pdev);
+	mutex_destroy(&gba->irq_lock);
 	mutex_destroy(&gba->lock);
 	kfree(gba);
 }
@@ -55,6 +56,7 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	}
 	gba->pdev = pci_dev_get(pdev);
 	mutex_init(&gba->lock);
+	mutex_init(&gba->irq_lock);
 	spin_lock_init(&gba->event_lock);
 	init_waitqueue_head(&gba->freed);
 	INIT_LIST_HEAD(&gba->files);

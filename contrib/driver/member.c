@@ -74,6 +74,47 @@ static int attach(struct gba_member *member, u64 key)
 	return gba_check_port(gba) ? -ESTALE : -ENODEV;
 }
 
+/*
+ * Acknowledge events of an earlier allocation of the group: they are not for the member that joins.
+ * Events of attached members, and those about groups that are taken back, stay. Under irq_lock.
+ */
+static void drop_old_events(struct gba_device *gba, u32 group)
+{
+	struct gba_member *member;
+
+	list_for_each_entry(member, &gba->group[group].members, group_link)
+		if (member->attached)
+			return;
+	writel(GBA_IRQ_ERROR | GBA_IRQ_ROUND | GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN,
+	       gba_reg(gba, GBA_PORT_EVENT(group)));
+	/* JOIN is the next write of this port, and the device takes it after this one. */
+}
+
+/* Attach a new member, and put it into the lists of memberships. */
+static int attach_and_list(struct gba_member *member, u64 key)
+{
+	struct gba_device *gba = member->file->gba;
+	int result;
+
+	/*
+	 * So no event between the JOIN of the device and the lists is lost, and no event that the
+	 * interrupt thread has read before is posted to this member.
+	 */
+	mutex_lock(&gba->irq_lock);
+	drop_old_events(gba, member->group);
+	result = attach(member, key);
+	if (result)
+		goto unlock;
+	spin_lock(&gba->event_lock);
+	member->attached = true;
+	list_add_tail(&member->file_link, &member->file->members);
+	list_add_tail(&member->group_link, &gba->group[member->group].members);
+	spin_unlock(&gba->event_lock);
+unlock:
+	mutex_unlock(&gba->irq_lock);
+	return result;
+}
+
 int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 {
 	struct gba_device *gba = file->gba;
@@ -110,15 +151,9 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 	result = gba_mapping_add(file, &member->doorbell);
 	if (result)
 		goto put_slot;
-	result = attach(member, join->key);
+	result = attach_and_list(member, join->key);
 	if (result)
 		goto remove_mapping;
-
-	spin_lock(&gba->event_lock);
-	member->attached = true;
-	list_add_tail(&member->file_link, &file->members);
-	list_add_tail(&member->group_link, &gba->group[join->group].members);
-	spin_unlock(&gba->event_lock);
 	file->member_count++;
 	/* From the first JOIN on the members hold the group. [DRV-3] */
 	if (gba->group[join->group].generation == join->generation)

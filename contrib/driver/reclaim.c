@@ -7,7 +7,7 @@
 
 #define GBA_FASTER	4	    /* ratio of barrier rates for a reclaim [DRV-12] */
 #define GBA_SAMPLE_NS	(50 * NSEC_PER_MSEC) /* between two samples of a rate [DRV-13] */
-#define GBA_FREED_WAIT	(HZ / 10)   /* for the other hosts to confirm */
+#define GBA_FREED_WAIT	(2 * HZ)    /* for the other hosts to confirm, which takes far less */
 
 static unsigned int user_groups_max;
 module_param(user_groups_max, uint, 0644);
@@ -124,8 +124,8 @@ static u32 slowest(struct gba_file *file, const struct gba_ioc_alloc *alloc, boo
 
 void gba_taken(struct gba_device *gba, u32 number)
 {
+	struct gba_command confirm = { .command = GBA_CMD_CONFIRM, .group = number };
 	struct gba_member *member;
-	u32 generation = 0;
 	bool found = false;
 
 	lockdep_assert_held(&gba->lock);
@@ -139,19 +139,17 @@ void gba_taken(struct gba_device *gba, u32 number)
 		if (!member->attached || !gba_member_withdrawn(member))
 			continue;
 		gba_member_revoke_doorbell(member);
-		generation = member->generation;
+		confirm.generation = member->generation;
 		found = true;
 	}
 	if (!found || !gba_check(gba))
 		return;
 	/* The doorbells are revoked. This read pushes earlier arrivals to the device. [DRV-16] */
 	list_for_each_entry(member, &gba->group[number].members, group_link)
-		if (member->attached && member->generation == generation &&
+		if (member->attached && member->generation == confirm.generation &&
 		    gba_member_withdrawn(member))
 			gba_member_mark(member, GBA_REVOKED_TAKEN, 0);
-	gba_command(gba, &(struct gba_command){ .command = GBA_CMD_CONFIRM,
-						.group = number,
-						.generation = generation });
+	gba_command(gba, &confirm);
 }
 
 /* Start to take a group back, and confirm for this host. Returns whether its device agrees. */

@@ -98,43 +98,68 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 
 /* --- WAIT --- */
 
-/* Whether a wait is complete. If so, `events` is set to its result. */
-static bool is_over(struct gba_member *member, u32 sequence, u32 *events)
+/* Between two looks at a group that is not armed yet, ns. */
+#define GBA_UNARMED_PERIOD (10 * NSEC_PER_MSEC)
+
+/* The last round in the flag of a membership. Under event_lock. */
+static u32 reached_by(struct gba_member *member)
+{
+	return lower_32_bits(le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release)));
+}
+
+/* Whether a wait is complete. If so, wait->events is set to its result. */
+static bool is_over(struct gba_member *member, struct gba_ioc_wait *wait)
 {
 	struct gba_device *gba = member->file->gba;
 	bool over = true;
-	u64 flag;
+	u32 events = 0;
 
-	*events = 0;
 	spin_lock(&gba->event_lock);
-	flag = le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release));
 	if (member->left)
 		goto unlock;
-	if (GBA_SEQ_REACHED(lower_32_bits(flag), sequence))
-		*events = gba_take_events(member) | GBA_EVENT_ROUND;
+	if (GBA_SEQ_REACHED(reached_by(member), wait->sequence))
+		events = gba_take_events(member) | GBA_EVENT_ROUND;
 	else if (member->events & ~GBA_EVENT_ROUND)
-		*events = gba_take_events(member) & ~GBA_EVENT_ROUND;
-	else if (!member->attached) /* revoked, and that was reported before */
-		*events = GBA_EVENT_REVOKED |
-			  (member->revoked == GBA_REVOKED_DEAD ? GBA_EVENT_DEAD : 0);
+		events = gba_take_events(member) & ~GBA_EVENT_ROUND;
+	else if (member->revoked) /* that was reported before */
+		events = GBA_EVENT_REVOKED |
+			 (member->revoked == GBA_REVOKED_DEAD ? GBA_EVENT_DEAD : 0);
 	else
 		over = false;
 unlock:
 	spin_unlock(&gba->event_lock);
+	wait->events = events;
 	return over;
 }
 
-/* Request the interrupt of a round. Returns whether the sequence can be waited for. */
-static bool notify(struct gba_member *member, u32 sequence)
+/*
+ * Whether the device takes NOTIFY, or an event that ends the membership follows: a group that was
+ * taken back, or whose port was down, is not armed either, but has no address of the flag. A device
+ * that is gone answers with all ones. Under event_lock, which keeps the member attached.
+ */
+static bool is_armed(struct gba_member *member)
+{
+	struct gba_device *gba = member->file->gba;
+	u32 status = readl(gba_reg(gba, GBA_GROUP_REG(member->group, GBA_REG_STATUS)));
+
+	return status & GBA_STATUS_READY ||
+	       !readq(gba_reg(gba, GBA_TABLE_ENTRY(member->group, member->member)));
+}
+
+/*
+ * Request the interrupt of a round. armed: set to whether that was possible. Returns whether the
+ * sequence can be waited for.
+ */
+static bool notify(struct gba_member *member, u32 sequence, bool *armed)
 {
 	struct gba_device *gba = member->file->gba;
 	u32 reached;
 
 	spin_lock(&gba->event_lock);
-	reached = lower_32_bits(
-		le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release)));
+	reached = reached_by(member);
 	/* If the release has come meanwhile, the device answers NOTIFY at once. [NOTE-2] */
-	if (member->attached && (sequence - reached) <= 1)
+	*armed = !member->attached || is_armed(member);
+	if (member->attached && *armed && sequence - reached <= 1)
 		writeq(GBA_ARRIVAL(sequence, member->member),
 		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
 	spin_unlock(&gba->event_lock);
@@ -153,6 +178,25 @@ static struct gba_member *member_get(struct gba_file *file, const struct gba_ioc
 	return member;
 }
 
+/* Sleep until the wait is complete. timeout: not 0. */
+static int sleep_until_over(struct gba_member *member, struct gba_ioc_wait *wait, ktime_t timeout)
+{
+	ktime_t slice;
+	bool armed;
+	int result;
+
+	do {
+		if (!notify(member, wait->sequence, &armed))
+			return -EINVAL;
+		/* Another host may arm the group, and the device has no event for that. */
+		slice = armed ? timeout : min_t(ktime_t, timeout, GBA_UNARMED_PERIOD);
+		result = wait_event_interruptible_hrtimeout(member->wait, is_over(member, wait),
+							    slice);
+		timeout = ktime_sub(timeout, slice);
+	} while (result == -ETIME && timeout > 0);
+	return result;
+}
+
 int gba_wait(struct gba_file *file, struct gba_ioc_wait *wait)
 {
 	struct gba_member *member = member_get(file, wait);
@@ -163,19 +207,15 @@ int gba_wait(struct gba_file *file, struct gba_ioc_wait *wait)
 		return -ESTALE;
 	if (wait->timeout < KTIME_MAX)
 		timeout = ns_to_ktime(wait->timeout);
-	if (is_over(member, wait->sequence, &wait->events))
+	if (is_over(member, wait))
 		goto out;
 	result = -ETIMEDOUT;
 	if (wait->timeout == 0)
 		goto out;
-	result = -EINVAL;
-	if (!notify(member, wait->sequence))
-		goto out;
-	result = wait_event_interruptible_hrtimeout(
-		member->wait, is_over(member, wait->sequence, &wait->events), timeout);
+	result = sleep_until_over(member, wait, timeout);
 	if (result == -ETIME)
 		result = -ETIMEDOUT;
-	else if (result)
+	else if (result && result != -EINVAL)
 		result = -EINTR; /* the timeout is relative: do not restart */
 out:
 	if (!result && member->left)

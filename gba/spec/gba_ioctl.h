@@ -68,6 +68,8 @@ struct gba_ioc_query {
 /*
  * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
  * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
+ * If the team has members on other hosts, the call waits until their drivers have confirmed, at
+ * most two seconds. Then it fails with ENOSPC, and the group becomes free later.
  * The driver does not verify job, groups_max and barrier_rate. They limit only the groups that a
  * job takes from other jobs of the same user. The administrator limits users.
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
@@ -216,7 +218,8 @@ struct gba_ioc_inspect {
  * WAIT: sleep until `sequence` is in the flag of a membership, or an event of the membership is
  * pending, or the timeout is over. The driver writes NOTIFY to the device and then reads the flag,
  * so no wake-up is lost. The call takes the events that it returns. Threads may WAIT for different
- * memberships at the same time. A sequence that the flag has reached is complete. [DRV-18]
+ * memberships at the same time. A sequence that the flag has reached is complete. A member may WAIT
+ * before the group is armed. [DRV-18]
  * Errors: ETIMEDOUT, at once with a timeout of 0; EINTR no event was taken; ESTALE this file has no
  * such membership; EINVAL sequence is later than the next round, and timeout is not 0.
  */

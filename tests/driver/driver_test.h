@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -200,6 +201,81 @@ static inline int released(const struct test_member *m, uint32_t sequence)
         if (now_ns() > end)
             return 0;
     return 1;
+}
+
+/* The registers of the device, by the debug file of the driver. */
+static inline int open_registers(void)
+{
+    int file;
+
+    (void)mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+    file = open("/sys/kernel/debug/gba/gba0/registers", O_RDWR | O_CLOEXEC);
+    assert_true(file >= 0);
+    return file;
+}
+
+static inline uint32_t register_read(int registers, uint32_t address)
+{
+    uint32_t value;
+
+    assert_int_equal(pread(registers, &value, sizeof value, address), sizeof value);
+    return value;
+}
+
+static inline void register_write(int registers, uint32_t address, uint32_t value)
+{
+    assert_int_equal(pwrite(registers, &value, sizeof value, address), sizeof value);
+}
+
+/* Delay the events of a group at this port: they interrupt when the mask is set again. [IRQ-4] */
+static inline void mask_group(int registers, uint32_t group, int masked)
+{
+    uint32_t mask = register_read(registers, GBA_PORT_REG(GBA_PORT_IRQ_MASK)), bit = 1u << group;
+
+    register_write(registers, GBA_PORT_REG(GBA_PORT_IRQ_MASK), masked ? mask & ~bit : mask | bit);
+}
+
+/* Until the device has an event of a group for this port. Returns 0 after 20 s. */
+static inline int has_event(int registers, uint32_t group, uint32_t event)
+{
+    uint64_t end = now_ns() + 20000000000u;
+
+    while (0 == (register_read(registers, GBA_PORT_EVENT(group)) & event)) {
+        if (now_ns() > end)
+            return 0;
+        usleep(1000);
+    }
+    return 1;
+}
+
+/* The events of the next record of a file; 0 if none comes within 20 s. */
+static inline uint32_t next_events(int file)
+{
+    struct pollfd poll_file = {.fd = file, .events = POLLIN};
+    struct gba_event event;
+
+    if (1 != poll(&poll_file, 1, 20000))
+        return 0;
+    assert_int_equal(read(file, &event, sizeof event), sizeof event);
+    return event.events;
+}
+
+/* The events of a member of a new allocation of the group, armed with 0, after an event of the
+ * earlier allocation was delayed until now. */
+static inline uint32_t events_of_next_owner(int file, int registers, uint32_t group)
+{
+    struct gba_ioc_alloc alloc = alloc_group(file, 1);
+    struct test_member m = join_group(file, &alloc, 0);
+    uint32_t events;
+
+    assert_int_equal(alloc.group, group);
+    mask_group(registers, group, 0);
+    assert_int_equal(configure(&m, 0), 0);
+    notify(&m, 0); /* the device answers at once, so no later interrupt is awaited */
+    events = next_events(file);
+    assert_int_equal(leave(&m), 0);
+    unmap(&m);
+    return events;
 }
 
 /* The reason for which a membership was revoked; 0 if it is not revoked within 20 s. */

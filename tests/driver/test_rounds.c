@@ -77,6 +77,7 @@ static void test_members_of_one_file(void **state)
 struct sleeper {
     const struct test_member *member;
     uint32_t sequence, events;
+    uint64_t timeout; /* 0: none */
     int error;
     uint64_t woken;
 };
@@ -86,7 +87,8 @@ static void *sleep_in_wait(void *argument)
     struct sleeper *sleeper = argument;
 
     sleeper->error =
-        wait_for(sleeper->member, sleeper->sequence, GBA_WAIT_FOREVER, &sleeper->events);
+        wait_for(sleeper->member, sleeper->sequence,
+                 0 == sleeper->timeout ? GBA_WAIT_FOREVER : sleeper->timeout, &sleeper->events);
     sleeper->woken = now_ns();
     return NULL;
 }
@@ -200,6 +202,52 @@ static void test_DRV_8_an_error_is_an_event(void **state)
     disband(m);
 }
 
+/* Events outlive the allocation that caused them [IRQ-1]. The next owner must not get them. */
+static void test_IRQ_1_an_event_of_an_earlier_owner(void **state)
+{
+    int file = open_device(), registers = open_registers();
+    struct gba_ioc_alloc alloc = alloc_group(file, 1);
+    struct test_member m = join_group(file, &alloc, 0);
+
+    (void)state;
+    assert_int_equal(configure(&m, 0), 0);
+    mask_group(registers, alloc.group, 1);
+    arrive(&m, 5); /* neither 0 nor 1 */
+    assert_true(has_event(registers, alloc.group, GBA_IRQ_ERROR));
+    assert_int_equal(leave(&m), 0);
+    unmap(&m);
+    assert_int_equal(events_of_next_owner(file, registers, alloc.group), GBA_EVENT_ROUND);
+    close(registers);
+    close(file);
+}
+
+/* A member sleeps before the group is armed. */
+static void test_wait_before_configure(void **state)
+{
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 2);
+    struct test_member m[2] = {join_group(file, &alloc, 0), join_group(file, &alloc, 1)};
+    struct sleeper sleeper = {.member = &m[0], .sequence = 1, .timeout = 20000000000u};
+    struct gba_ioc_inspect registers;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
+    usleep(50000);
+    assert_int_equal(configure(&m[1], 0), 0);
+    arrive(&m[0], 1);
+    arrive(&m[1], 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(sleeper.error, 0);
+    assert_int_equal(sleeper.events, GBA_EVENT_ROUND);
+    /* The NOTIFY of that member was no error of the group. */
+    assert_int_equal(inspect(&m[0], &registers), 0);
+    assert_int_equal(registers.last_error, GBA_ERROR_NONE);
+    unmap(&m[0]);
+    unmap(&m[1]);
+    close(file);
+}
+
 /* A group with a low barrier rate is taken back. */
 static void test_DRV_14_a_group_is_taken_back(void **state)
 {
@@ -267,6 +315,8 @@ int main(void)
         cmocka_unit_test(test_a_signal_ends_wait),
         cmocka_unit_test(test_DRV_18_notify_and_poll),
         cmocka_unit_test(test_DRV_8_an_error_is_an_event),
+        cmocka_unit_test(test_IRQ_1_an_event_of_an_earlier_owner),
+        cmocka_unit_test(test_wait_before_configure),
         cmocka_unit_test(test_DRV_14_a_group_is_taken_back),
     };
 
