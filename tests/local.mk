@@ -46,13 +46,13 @@ $(GBA_MODEL_TESTS): sim/libgbamodel.la
 # only the header of its interface.
 GBA_DRIVER_TESTS = \
 	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life \
-	tests/driver/test_hosts
+	tests/driver/test_hosts tests/driver/test_users tests/driver/fuzz tests/driver/latency
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
-EXTRA_DIST += tests/driver/driver_test.h
+EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
 	tests/switch/test_faults tests/switch/test_absence tests/switch/test_load \

@@ -207,6 +207,8 @@ static void test_configure_inspect_leave(void **state)
     wrong = one;
     wrong.join.group ^= 1;
     assert_int_equal(leave(&wrong), ESTALE);
+    assert_int_equal(configure(&wrong, 0), ESTALE);
+    assert_int_equal(inspect(&wrong, &registers), ESTALE);
     assert_int_equal(configure(&one, 41), 0);
     assert_int_equal(configure(&two, 41), EBUSY);
     assert_int_equal(inspect(&two, &registers), 0);
@@ -222,6 +224,33 @@ static void test_configure_inspect_leave(void **state)
     unmap(&two);
     close(file);
     close(other);
+}
+
+static void test_wait(void **state)
+{
+    int file = open_device(), other = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 2);
+    struct test_member one = join_group(file, &alloc, 0), two = join_group(other, &alloc, 1);
+    struct test_member wrong;
+    uint32_t events;
+
+    (void)state;
+    assert_int_equal(configure(&one, 0), 0);
+    wrong = one;
+    wrong.join.group ^= 1;
+    assert_int_equal(wait_for(&wrong, 1, 0, &events), ESTALE);
+    wrong = one;
+    wrong.join.generation++;
+    assert_int_equal(wait_for(&wrong, 1, 0, &events), ESTALE);
+    wrong = one;
+    wrong.join.member = 1; /* the membership of the other file */
+    assert_int_equal(wait_for(&wrong, 1, 0, &events), ESTALE);
+    assert_int_equal(wait_for(&one, 2, 1000000, &events), EINVAL);
+    assert_int_equal(wait_for(&one, 1, 1000000, &events), ETIMEDOUT);
+    close(file);
+    close(other);
+    unmap(&one);
+    unmap(&two);
 }
 
 static void test_a_users_limit(void **state)
@@ -254,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_alloc_and_free),
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_configure_inspect_leave),
+        cmocka_unit_test(test_wait),
         cmocka_unit_test(test_a_users_limit),
     };
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mappings: arguments that mmap refuses, the effects of fork, exec, mremap and mprotect, and all
- * orders in which mapping, membership and file end.
+ * orders in which mapping, membership and file end. GBA_TEST_CYCLES: number of cycles of the test
+ * that lets mmap and LEAVE interleave (default 300).
  */
 #define _GNU_SOURCE
+#include <sched.h>
+
 #include "tests/driver/driver_test.h"
 
 static sigjmp_buf fault;
@@ -154,6 +157,96 @@ static void test_DRV_16_leave_revokes_the_doorbell(void **state)
     unmap(&m);
 }
 
+/* --- mmap against LEAVE --- */
+
+struct mapper {
+    int file;
+    pthread_barrier_t barrier;
+    uint64_t offset;
+    unsigned delay; /* turns of a loop before mmap */
+    void *page;     /* the mapping, or MAP_FAILED */
+    long started;   /* number of the cycle in which it is about to map */
+    int ends;
+};
+
+static void turn(unsigned count)
+{
+    for (volatile unsigned i = 0; i < count; i++)
+        ;
+}
+
+/* In each cycle: map the doorbell and store to it while the other thread leaves. Fault, insertion
+ * and revocation interleave in many ways, because the delay differs in each cycle. */
+static void *map_in_cycles(void *argument)
+{
+    struct mapper *mapper = argument;
+
+    for (;;) {
+        pthread_barrier_wait(&mapper->barrier);
+        if (mapper->ends)
+            return NULL;
+        __atomic_fetch_add(&mapper->started, 1, __ATOMIC_RELEASE);
+        turn(mapper->delay);
+        mapper->page =
+            mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, mapper->file, (off_t)mapper->offset);
+        if (MAP_FAILED != mapper->page)
+            *(volatile uint64_t *)mapper->page =
+                GBA_ARRIVAL(0, 0); /* of no effect, if it is early */
+        pthread_barrier_wait(&mapper->barrier);
+    }
+}
+
+static void test_DRV_16_mmap_and_leave_interleave(void **state)
+{
+    const char *number = getenv("GBA_TEST_CYCLES");
+    long cycles = NULL == number ? 300 : atol(number), mapped = 0;
+    int file = open_device(), other = open_device();
+    struct mapper mapper = {.file = file};
+    pthread_t thread;
+
+    (void)state;
+    pthread_barrier_init(&mapper.barrier, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, map_in_cycles, &mapper), 0);
+    for (long i = 0; i < cycles; i++) {
+        struct gba_ioc_alloc alloc = alloc_group(file, 1), next;
+        struct test_member m = {.file = file, .join = join_of(&alloc, 0)}, owner;
+        struct gba_ioc_inspect registers;
+
+        assert_int_equal(call(file, GBA_IOC_JOIN, &m.join), 0);
+        mapper.offset = m.join.doorbell_offset;
+        mapper.delay = (unsigned)(i * 37 % 2000);
+        pthread_barrier_wait(&mapper.barrier);
+        while (i == __atomic_load_n(&mapper.started, __ATOMIC_ACQUIRE))
+            sched_yield();
+        turn((unsigned)(i * 53 % 2000));
+        assert_int_equal(leave(&m), 0);
+        next = alloc_group(other, 1);
+        assert_int_equal(next.group, alloc.group);
+        owner = join_group(other, &next, 0);
+        assert_int_equal(configure(&owner, 0), 0);
+        pthread_barrier_wait(&mapper.barrier);
+        if (MAP_FAILED != mapper.page) {
+            mapped++;
+            assert_int_equal(store(mapper.page, GBA_ARRIVAL(1, 0)), 0);
+            munmap(mapper.page, PAGE);
+        }
+        /* A store to the doorbell would have been an error, a late arrival or a round. */
+        assert_int_equal(inspect(&owner, &registers), 0);
+        assert_int_equal(registers.sequence, 0);
+        assert_int_equal(registers.last_error, GBA_ERROR_NONE);
+        assert_int_equal(registers.counters[GBA_COUNTER_LATE], 0);
+        assert_int_equal(owner.slot->release, 0);
+        assert_int_equal(leave(&owner), 0);
+        unmap(&owner);
+    }
+    mapper.ends = 1;
+    pthread_barrier_wait(&mapper.barrier);
+    pthread_join(thread, NULL);
+    print_message("%ld cycles, %ld of them with a mapping\n", cycles, mapped);
+    close(file);
+    close(other);
+}
+
 static void test_close_before_munmap(void **state)
 {
     uint32_t groups = groups_free();
@@ -290,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_DRV_9_mmap_refuses),
         cmocka_unit_test(test_mprotect_and_mremap),
         cmocka_unit_test(test_DRV_16_leave_revokes_the_doorbell),
+        cmocka_unit_test(test_DRV_16_mmap_and_leave_interleave),
         cmocka_unit_test(test_close_before_munmap),
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_passed_descriptor),

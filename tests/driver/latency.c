@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The time from the start of a revocation until a thread that polls its flag, and one that sleeps
+ * in WAIT, have noticed it. Prints the times. A report, not a test.
+ *
+ *   latency [CYCLES]     default: 20 of each kind. Needs root.
+ *
+ * Kinds: the group is taken back (ALLOC), the device is reset, the driver is unbound (as when the
+ * device is unplugged). The times include the system call that starts the revocation.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sched.h>
+
+#include "tests/driver/driver_test.h"
+
+enum kind { TAKEN, RESET, UNBOUND, KINDS };
+static const char *const names[KINDS] = {"taken back", "reset", "unbound"};
+
+struct waiter {
+    struct test_member member;
+    int sleeps;
+    uint64_t noticed;
+};
+
+static void *wait_for_revocation(void *argument)
+{
+    struct waiter *waiter = argument;
+    uint32_t events;
+
+    if (waiter->sleeps)
+        (void)wait_for(&waiter->member, 1, GBA_WAIT_FOREVER, &events);
+    else
+        while (0 == (waiter->member.slot->release & GBA_FLAG_RECLAIMED))
+            sched_yield();
+    waiter->noticed = now_ns();
+    return NULL;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY);
+
+    if (file < 0 || write(file, text, strlen(text)) < 0)
+        perror(path);
+    close(file);
+}
+
+/* The PCI address of the device. */
+static void find_device(char *address, size_t size)
+{
+    DIR *directory = opendir("/sys/bus/pci/drivers/gba");
+    struct dirent *entry;
+
+    while (NULL != directory && NULL != (entry = readdir(directory)))
+        if (NULL != strchr(entry->d_name, ':'))
+            snprintf(address, size, "%s", entry->d_name);
+    if (NULL != directory)
+        closedir(directory);
+}
+
+/* Revoke a group of two members. Stores the times of both in ns. */
+static void cycle(enum kind kind, const char *address, uint64_t times[2])
+{
+    struct gba_ioc_alloc another = {.size = sizeof another, .members = 1, .barrier_rate = ~0u};
+    struct waiter waiter[2] = {{.sleeps = 0}, {.sleeps = 1}};
+    int file = open_device();
+    struct gba_ioc_alloc alloc = alloc_group(file, 2);
+    pthread_t thread[2];
+    char path[512];
+    uint64_t start;
+
+    for (uint32_t i = 0; i < 2; i++)
+        waiter[i].member = join_group(file, &alloc, i);
+    assert_int_equal(configure(&waiter[0].member, 0), 0);
+    while (TAKEN == kind && query_device(file, 0).groups_free > 0)
+        (void)alloc_group(file, 1);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, wait_for_revocation, &waiter[i]), 0);
+    usleep(60000);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/reset", address);
+    start = now_ns();
+    if (TAKEN == kind)
+        assert_int_equal(call(file, GBA_IOC_ALLOC, &another), 0);
+    else if (RESET == kind)
+        write_file(path, "1");
+    else
+        write_file("/sys/bus/pci/drivers/gba/unbind", address);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(thread[i], NULL);
+        times[i] = waiter[i].noticed - start;
+        unmap(&waiter[i].member);
+    }
+    close(file);
+    if (UNBOUND == kind)
+        write_file("/sys/bus/pci/drivers/gba/bind", address);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static void print(const char *name, const char *waits, uint64_t *times, size_t count)
+{
+    size_t within = 0;
+    size_t middle = count / 2, late = (count * 999 + 999) / 1000 - 1;
+
+    qsort(times, count, sizeof *times, compare);
+    while (within < count && times[within] <= 10000000)
+        within++;
+    printf("%-10s %-7s %zu times: median %.2f ms, 99.9%% %.2f ms, max %.2f ms; %.1f%% in 10 ms\n",
+           name, waits, count, (double)times[middle] / 1e6, (double)times[late] / 1e6,
+           (double)times[count - 1] / 1e6, 100.0 * (double)within / (double)count);
+}
+
+int main(int argc, char **argv)
+{
+    size_t cycles = argc > 1 ? strtoul(argv[1], NULL, 10) : 20;
+    uint64_t *times = calloc(2 * (cycles ? cycles : 1), sizeof *times);
+    char address[256] = "";
+
+    find_device(address, sizeof address);
+    if (0 == cycles || NULL == times || '\0' == address[0]) {
+        fputs("usage: latency [CYCLES]; needs /dev/gba0\n", stderr);
+        free(times);
+        return 2;
+    }
+    for (enum kind kind = 0; kind < KINDS; kind++) {
+        for (size_t i = 0; i < cycles; i++) {
+            uint64_t both[2];
+
+            cycle(kind, address, both);
+            times[i] = both[0];
+            times[cycles + i] = both[1];
+        }
+        print(names[kind], "polling", times, cycles);
+        print(names[kind], "asleep", times + cycles, cycles);
+    }
+    free(times);
+    return 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two users. The tests run as root, and each user is a child with another user's rights. One user
+ * has a group, and the other one tries to use it: by calls, by mappings, by a descriptor that the
+ * owner passes, by the files of /proc, and by a reclaim.
+ */
+#define _GNU_SOURCE
+#include <grp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "tests/driver/driver_test.h"
+
+#define OWNER    1001
+#define STRANGER 1002
+
+/* What the owner gives to the stranger. */
+struct known {
+    struct gba_ioc_alloc alloc;
+    struct gba_ioc_join join;
+    pid_t pid;
+    int file; /* its number in the owner */
+};
+
+static void become(uid_t user)
+{
+    if (0 != setgroups(0, NULL) || 0 != setresgid(user, user, user) ||
+        0 != setresuid(user, user, user))
+        _exit(99);
+}
+
+/* Send the descriptor with the data. */
+static void send_file(int channel, int file, const struct known *known)
+{
+    union {
+        char buffer[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec data = {(void *)(uintptr_t)known, sizeof *known};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(header), &file, sizeof file);
+    if (sizeof *known != sendmsg(channel, &message, 0))
+        _exit(98);
+}
+
+static int receive_file(int channel, struct known *known)
+{
+    union {
+        char buffer[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec data = {known, sizeof *known};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    int file;
+
+    if (sizeof *known != recvmsg(channel, &message, 0) || NULL == CMSG_FIRSTHDR(&message))
+        _exit(97);
+    memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
+    return file;
+}
+
+static int open_quietly(void)
+{
+    return open("/dev/gba0", O_RDWR | O_CLOEXEC);
+}
+
+/* Join with wrong keys. */
+static int guess_keys(int file, const struct known *known)
+{
+    struct gba_ioc_join join;
+    uint64_t key = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        join = join_of(&known->alloc, 1);
+        join.key = key == known->alloc.key ? key + 1 : key;
+        if (ESTALE != call(file, GBA_IOC_JOIN, &join))
+            return 1;
+        key = i < 64 ? known->alloc.key ^ 1ull << i : key * 6364136223846793005u + 1;
+    }
+    return 0;
+}
+
+static int map_error(int file, int protection, uint64_t offset)
+{
+    void *page = mmap(NULL, PAGE, protection, MAP_SHARED, file, (off_t)offset);
+
+    return MAP_FAILED == page ? errno : 0;
+}
+
+/* Calls about the owner's group, in a file of the caller: `error` for each. */
+static int use_group(int file, const struct known *known, int error)
+{
+    const struct test_member m = {.file = file, .join = known->join};
+    struct gba_ioc_inspect registers;
+    uint32_t events;
+
+    if (error != configure(&m, 0) || error != leave(&m) || error != inspect(&m, &registers))
+        return 1;
+    if (error != wait_for(&m, 1, 0, &events) || error != free_group(file, &known->alloc))
+        return 2;
+    return 0;
+}
+
+/* The owner's file, which was passed: only QUERY works. */
+static int use_passed(int file, const struct known *known)
+{
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1};
+    struct gba_ioc_query query = {.size = sizeof query};
+    struct gba_ioc_join join = join_of(&known->alloc, 1);
+    struct pollfd poll_file = {.fd = file, .events = POLLIN};
+    struct gba_event event;
+
+    if (0 != use_group(file, known, EPERM) || EPERM != call(file, GBA_IOC_ALLOC, &alloc) ||
+        EPERM != call(file, GBA_IOC_JOIN, &join))
+        return 1;
+    if (EPERM != map_error(file, PROT_WRITE, known->join.doorbell_offset) ||
+        EPERM != map_error(file, PROT_READ | PROT_WRITE, known->join.flag_offset))
+        return 2;
+    if (-1 != read(file, &event, sizeof event) || EPERM != errno)
+        return 3;
+    if (1 != poll(&poll_file, 1, 0) || POLLERR != poll_file.revents)
+        return 4;
+    return 0 == call(file, GBA_IOC_QUERY, &query) ? 0 : 5;
+}
+
+/* The owner's memory and files, by /proc. */
+static int use_proc(const struct known *known)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)known->pid, known->file);
+    if (-1 != open(path, O_RDWR))
+        return 1;
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)known->pid);
+    return -1 == open(path, O_RDWR) ? 0 : 2;
+}
+
+/* Allocate with a high rate until no group is left. */
+static int exhaust(int file)
+{
+    struct gba_ioc_alloc alloc = {
+        .size = sizeof alloc, .members = 1, .barrier_rate = 0xFFFFFFFFu, .job = 1};
+    int error, groups = 0;
+
+    while (0 == (error = call(file, GBA_IOC_ALLOC, &alloc)))
+        if (++groups > (int)GBA_GROUPS)
+            return 1;
+    return ENOSPC == error ? 0 : 2;
+}
+
+/* Returns 0, or 10 times the number of the part plus that of its check. */
+static int stranger(int channel)
+{
+    struct known known;
+    int passed = receive_file(channel, &known), file, another, result;
+
+    become(STRANGER);
+    file = open_quietly();
+    if (file < 0)
+        return 1;
+    if (0 != (result = guess_keys(file, &known)))
+        return 10 + result;
+    if (0 != (result = use_group(file, &known, ESTALE)))
+        return 20 + result;
+    another = open_quietly(); /* without memberships, and thus without offsets */
+    if (EINVAL != map_error(another, PROT_WRITE, known.join.doorbell_offset) ||
+        EINVAL != map_error(another, PROT_READ | PROT_WRITE, known.join.flag_offset))
+        return 30;
+    if (0 != (result = use_passed(passed, &known)))
+        return 40 + result;
+    if (0 != (result = use_proc(&known)))
+        return 50 + result;
+    usleep(60000); /* so that the driver has two samples of the group's rate [DRV-13] */
+    (void)exhaust(file);
+    usleep(60000);
+    if (0 != (result = exhaust(file)))
+        return 60 + result;
+    return 0;
+}
+
+/* Has a group, passes its file, and completes a round when the stranger has ended. */
+static int owner(int channel)
+{
+    struct known known = {.pid = getpid()};
+    struct gba_ioc_inspect registers;
+    struct test_member m;
+    char end;
+
+    become(OWNER);
+    known.file = open_quietly();
+    if (known.file < 0)
+        return 1;
+    known.alloc = alloc_group(known.file, 1);
+    m = join_group(known.file, &known.alloc, 0);
+    known.join = m.join;
+    if (0 != configure(&m, 0))
+        return 2;
+    send_file(channel, known.file, &known);
+    if (0 != read(channel, &end, 1)) /* the end of the stranger */
+        return 3;
+    if (0 != m.slot->revoked || 0 != m.slot->release)
+        return 4;
+    if (0 != inspect(&m, &registers) || 0 != registers.sequence || 0 != registers.arrived_count ||
+        GBA_ERROR_NONE != registers.last_error)
+        return 5;
+    arrive(&m, 1);
+    return released(&m, 1) && 1 == m.slot->release ? 0 : 6;
+}
+
+static void test_DRV_19_a_strangers_attempts(void **state)
+{
+    uint32_t groups = groups_free();
+    int channel[2], status[2];
+    pid_t child[2];
+
+    (void)state;
+    assert_int_equal(chmod("/dev/gba0", 0666), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, channel), 0);
+    for (int i = 0; i < 2; i++) {
+        child[i] = fork();
+        if (0 == child[i]) {
+            close(channel[1 - i]);
+            _exit(0 == i ? owner(channel[0]) : stranger(channel[1]));
+        }
+    }
+    close(channel[0]);
+    close(channel[1]);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(waitpid(child[i], &status[i], 0), child[i]);
+    assert_int_equal(status[1], 0);
+    assert_int_equal(status[0], 0);
+    assert_int_equal(groups_free(), groups);
+}
+
+/* A user who keeps the mapping of a doorbell after LEAVE stores to it while another user has the
+ * group. */
+static int keep_mapping(int channel)
+{
+    struct gba_ioc_alloc alloc;
+    struct test_member m;
+    int file;
+    char step = 1;
+
+    become(STRANGER);
+    file = open_quietly();
+    alloc = alloc_group(file, 1);
+    m = join_group(file, &alloc, 0);
+    if (0 != leave(&m) || 1 != write(channel, &step, 1) || 1 != read(channel, &step, 1))
+        return 1;
+    for (uint32_t sequence = 0; sequence < 4; sequence++)
+        arrive(&m, sequence); /* 1 would complete a round */
+    return 1 == write(channel, &step, 1) ? 0 : 2;
+}
+
+static void test_DRV_16_a_stranger_keeps_the_mapping(void **state)
+{
+    int channel[2], status, file = open_device();
+    struct gba_ioc_inspect registers;
+    struct gba_ioc_alloc alloc;
+    struct test_member m;
+    pid_t child;
+    char step;
+
+    (void)state;
+    assert_int_equal(chmod("/dev/gba0", 0666), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
+    child = fork();
+    if (0 == child) {
+        close(channel[0]);
+        _exit(keep_mapping(channel[1]));
+    }
+    close(channel[1]);
+    assert_int_equal(read(channel[0], &step, 1), 1);
+    alloc = alloc_group(file, 1);
+    m = join_group(file, &alloc, 0);
+    assert_int_equal(configure(&m, 0), 0);
+    assert_int_equal(write(channel[0], &step, 1), 1);
+    assert_int_equal(read(channel[0], &step, 1), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(inspect(&m, &registers), 0);
+    assert_int_equal(registers.sequence, 0);
+    assert_int_equal(registers.last_error, GBA_ERROR_NONE);
+    close(channel[0]);
+    close(file);
+    unmap(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_DRV_19_a_strangers_attempts),
+        cmocka_unit_test(test_DRV_16_a_stranger_keeps_the_mapping),
+    };
+
+    return cmocka_run_group_tests_name("driver_users", tests, NULL, NULL);
+}
