@@ -121,6 +121,24 @@ setup_mpirun() {
     allow_oversubscription mpirun
 }
 
+# BUILD: what "make check" runs there.
+all_tests() {
+    # shellcheck disable=SC2016 # a makefile's variable
+    printf 'include Makefile\nlist:\n\t@echo $(TESTS)\n' | make -s -C "$1" -f - list
+}
+
+# BUILD: the same without the unit tests that take longest: searches, a process killed at many
+# instructions, and ThreadSanitizer. These depend on nothing but the code of libgba and the compiler.
+short_tests() {
+    for short_test in $(all_tests "$1"); do
+        case ${short_test##*/} in
+        test_sim_step | test_domains | test_algo | test_hierarchy | test_failover | test_watchdog) ;;
+        test_algo_tsan | test_failover_tsan) ;;
+        *) echo "$short_test" ;;
+        esac
+    done
+}
+
 # Whole seconds, for durations.
 now() {
     date +%s
