@@ -116,6 +116,70 @@ GBA_EXPORT gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, uns
 GBA_EXPORT gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, unsigned width,
                                       uint64_t value);
 
+/* ------------------------------------------------------------- the choice among several devices */
+
+#define GBA_CANDIDATES_MAX     16
+#define GBA_CANDIDATE_PATH_MAX 128
+
+/* How far a device is from the cores of a process, nearest first. The names are those of other
+ * tools for the topology of PCI; here one end is a core. */
+typedef enum gba_distance {
+    GBA_DISTANCE_PIX = 0,  /* at the NUMA node of the cores, behind at most one PCI bridge */
+    GBA_DISTANCE_PXB = 1,  /* at the NUMA node of the cores, behind several bridges */
+    GBA_DISTANCE_PHB = 2,  /* at the NUMA node of some of the cores */
+    GBA_DISTANCE_NODE = 3, /* at another NUMA node of a package of the cores */
+    GBA_DISTANCE_SYS = 4   /* at another package, or not known */
+} gba_distance_t;
+
+/* "PIX", "PXB", "PHB", "NODE", "SYS". Never NULL. Thread-safe. */
+GBA_EXPORT const char *gba_distance_name(gba_distance_t distance);
+
+/* The devices among which the processes of a host choose. */
+typedef struct gba_candidates {
+    uint32_t count;
+    struct {
+        char path[GBA_CANDIDATE_PATH_MAX]; /* for gba_device_init */
+        gba_distance_t distance;           /* to this process */
+    } list[GBA_CANDIDATES_MAX];
+} gba_candidates_t;
+
+/*
+ * Check a list of devices, or a map of processes to devices, without opening anything.
+ * list: "all"; or device paths with commas, where "gba0" is "/dev/gba0"; or such a list of files
+ * after "^", which excludes them from all. map: "none", or "DEVICE:COUNT" with commas, COUNT 1 to
+ * 65535. At most GBA_CANDIDATES_MAX devices. message, len: as for gba_params_check. Returns GBA_OK
+ * or GBA_ERR_PARAM. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_device_list_check(const char *list, char *message, size_t len);
+GBA_EXPORT gba_status_t gba_device_map_check(const char *map, char *message, size_t len);
+
+/*
+ * Find the candidates: with the list "all" each of /dev/gba0 to /dev/gba15 that exists; else the
+ * devices of the list, without files in /dev that do not exist. The distances of a single candidate
+ * are not measured: GBA_DISTANCE_SYS. With several it takes milliseconds. Opens no device.
+ * list: valid. candidates: set; its count may be 0. Thread-safe. Not collective.
+ */
+GBA_EXPORT void gba_candidates_find(const char *list, gba_candidates_t *candidates);
+
+/* The distances of this process in one word, for the exchange with the other processes of the host;
+ * never 0. Thread-safe. */
+GBA_EXPORT uint64_t gba_candidates_word(const gba_candidates_t *candidates);
+
+/*
+ * Choose the device of this process: by the map; without a map, or if it names no candidate, the
+ * nearest one. Processes for which several are equally near are balanced over these. All processes
+ * of the host that pass the same words and the same map compute the same choice for all of them. A
+ * choice from other words, for example of a process with other candidates, costs only balance.
+ * candidates: at least one. map: valid. words: [processes] of gba_candidates_word by process, 0 for
+ * a process whose word is not known; such a process counts as one with the distances of this one.
+ * self: this process, below `processes`, which is at least 1. index: set on GBA_OK. why: set on
+ * GBA_OK to one line (len bytes at most, terminated). Returns GBA_OK or GBA_ERR_NOMEM. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_candidates_choose(const gba_candidates_t *candidates, const char *map,
+                                              const uint64_t *words, uint32_t processes,
+                                              uint32_t self, uint32_t *index, char *why,
+                                              size_t len);
+
 /* ---------------------------------------------------------------------------------- groups --- */
 
 /* This process as one member of a barrier group. */

@@ -12,6 +12,7 @@ GBA_LIB_SOURCES = \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
 	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/advice.c gba/dev/device.c gba/dev/list.c gba/dev/group.c \
+	gba/dev/choose.h gba/dev/choose.c gba/dev/candidates.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
@@ -28,11 +29,18 @@ GBA_LIB_SOURCES = \
 	gba/team/facts.h gba/team/facts.c gba/team/failover.h gba/team/failover.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/alloc.h gba/team/alloc.c \
-	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
+	gba/team/steer.h gba/team/steer.c gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
-gba_libgbacore_la_LIBADD = sim/libgbaprotocol.la sim/libgbamodel.la -lpthread
+EXTRA_gba_libgbacore_la_SOURCES = gba/dev/distance.c gba/dev/no_hwloc.c
+if HAVE_HWLOC
+gba_libgbacore_la_SOURCES += gba/dev/distance.c
+else
+gba_libgbacore_la_SOURCES += gba/dev/no_hwloc.c
+endif
+gba_libgbacore_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+gba_libgbacore_la_LIBADD = sim/libgbaprotocol.la sim/libgbamodel.la $(HWLOC_LIBS) -lpthread
 
 lib_LTLIBRARIES += gba/libgba.la
 gba_libgba_la_SOURCES =

@@ -32,6 +32,15 @@ typedef struct gba_team_attr {
     gba_status_t device_status; /* the reason, if there is no device */
     /* For messages, instead of the text of that status; the same on all members; NULL: none. */
     const char *device_text;
+    /*
+     * The devices of a member that has several; NULL: it has `device` alone. If the members'
+     * devices are at different switches, each uses that at the switch of the team, without regard
+     * to which one `device` is. list: set to the usable devices, `device` among them, which live
+     * longer than the team. max: the length of the list. Returns their number, at most max. Called
+     * if `device` is not at the switch of the team, so it may open the other devices first.
+     */
+    uint32_t (*devices)(void *ctx, gba_device_t **list, uint32_t max);
+    void *devices_ctx;
     const gba_remote_t *remote; /* NULL: software barriers on one host only */
     /* Prints the name of a member, as in gba_oob_t, while the team lives; may be NULL. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);

@@ -16,7 +16,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
 	tests/unit/test_cdev_reclaim tests/unit/test_cdev_abi tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
-	tests/unit/test_predict \
+	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer \
 	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
@@ -120,6 +120,15 @@ tests_switch_test_vfio_server_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) 
 $(GBA_VFIO_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) $(LIBEVENT_CORE_LIBS)
 $(GBA_VFIO_TESTS): sim/libgbamodel.la
 
+if HAVE_HWLOC
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_distance
+TESTS += tests/unit/test_distance
+endif
+endif
+tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
+tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
+
 # What several of them share. The linker replaces functions of the library by those of a test.
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
 	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c
@@ -129,7 +138,7 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/notification_harness.c tests/unit/notification_harness.h \
 	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
-	tests/unit/test_predict tests/unit/test_hierarchy_failures \
+	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
@@ -231,6 +240,7 @@ tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
+tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)

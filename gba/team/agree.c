@@ -24,6 +24,10 @@
  * members are on one host, and rank 0's `hierarchy` is not `node`, calls 4 and 5 agree on a
  * software path and end the sequence.
  *
+ *   not of all, because a member has no device at rank 0's switch, and rank 0 has several devices:
+ *                 the switches of that member (bcast), for each until all have a device there: all?
+ *                 (min); then 1 to 3 again at that switch, or if there is none, of leaders
+ *
  * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
  * rank. One group serves a domain, and most teams have one domain. So rank 0 is the leader of node
  * 0 and of domain 0, and member 0 of its group.
@@ -36,6 +40,7 @@
  * (bcast). The line "none, or not of all" follows.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "gba/team/agree.h"
 #include "gba/team/agree_nodes.h"
@@ -44,11 +49,13 @@
 #include "gba/team/degraded.h"
 #include "gba/team/failover.h"
 #include "gba/team/path_device.h"
+#include "gba/team/steer.h"
 
 /* The state that the steps of one agreement about a group share. */
 struct agreement {
     struct gba_team *team;
     const gba_team_attr_t *attr;
+    gba_team_attr_t steered; /* attr, with this member's device at the switch of the proposal */
     const gba_oob_t *oob;
     struct gba_proposal proposal;
     gba_status_t mine;     /* GBA_OK, or why this member can join no group */
@@ -223,8 +230,54 @@ destroy_path:
     return status;
 }
 
-/* Rank 0 makes the proposal and sends it; the other members receive it. Returns GBA_OK or
- * GBA_ERR_OOB; on GBA_ERR_OOB no group is held. */
+/* Rank 0 sends the proposal; the other members receive it. Returns GBA_OK or GBA_ERR_OOB; on
+ * GBA_ERR_OOB no group is held. */
+static gba_status_t proposal_send(struct agreement *t)
+{
+    struct gba_proposal *proposal = &t->proposal;
+    gba_status_t status = t->oob->bcast(t->oob->ctx, proposal, sizeof *proposal, 0);
+
+    if (GBA_OK != status && 0 == t->team->rank && 0 != proposal->handle.members)
+        gba_free_handle(t->attr->device, &proposal->handle);
+    return status;
+}
+
+/* From here on use that device, unless it is NULL. */
+static void device_use(struct agreement *t, gba_device_t *device)
+{
+    t->steered = *t->attr;
+    if (NULL != device)
+        t->steered.device = device;
+    t->attr = &t->steered;
+}
+
+/*
+ * A member has no device at the switch of rank 0. If there is a switch at which all have one, agree
+ * on a group there. Returns GBA_OK with t->no set, or GBA_ERR_OOB.
+ */
+static gba_status_t agree_on_other_switch(struct agreement *t)
+{
+    struct gba_proposal *proposal = &t->proposal;
+    gba_group_request_t request = gba_proposal_request(t->team, t->attr, t->team->size);
+    gba_device_t *device;
+    gba_status_t status = gba_steer_agree(t->attr, t->oob, t->no.culprit, &device);
+
+    if (GBA_OK != status || NULL == device)
+        return status;
+    device_use(t, device);
+    if (0 == t->team->rank) {
+        memset(&proposal->handle, 0, sizeof proposal->handle);
+        proposal->simulated = device->simulated;
+        proposal->status = (int32_t)gba_request_group(device, &request, &proposal->handle);
+    }
+    status = proposal_send(t);
+    if (GBA_OK != status)
+        return status;
+    t->no = (struct gba_refusal){(gba_status_t)proposal->status, 0};
+    return GBA_OK == t->no.reason ? agree_on_all(t) : GBA_OK;
+}
+
+/* Rank 0 makes the proposal and sends it. Returns as proposal_send. */
 static gba_status_t proposal_exchange(struct agreement *t)
 {
     struct gba_proposal *proposal = &t->proposal;
@@ -232,17 +285,15 @@ static gba_status_t proposal_exchange(struct agreement *t)
 
     if (0 == t->team->rank)
         gba_proposal_make(t->team, t->attr, proposal);
-    status = t->oob->bcast(t->oob->ctx, proposal, sizeof *proposal, 0);
-    if (GBA_OK != status) {
-        if (0 == t->team->rank && 0 != proposal->handle.members)
-            gba_free_handle(t->attr->device, &proposal->handle);
+    status = proposal_send(t);
+    if (GBA_OK != status)
         return status;
-    }
     t->pause = proposal->pause;
     t->no.reason = (gba_status_t)proposal->status;
     t->text = t->attr->device_text;
     if (GBA_PROPOSAL_NONE == proposal->kind)
         return GBA_OK;
+    device_use(t, gba_steer_find(t->attr, proposal->handle.uuid));
     /* From here on this member accepts failure notifications. This precedes the first exchange that
      * no member can leave before all members have entered it. */
     gba_failover_register(t->team, proposal->id);
@@ -263,6 +314,9 @@ static gba_status_t agree_on_group(struct agreement *t, bool *settled)
     *settled = false;
     if (GBA_OK == status && GBA_PROPOSAL_ALL == kind)
         status = agree_on_all(t);
+    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind && GBA_ERR_OTHER_DEVICE == t->no.reason &&
+        0 != t->proposal.several)
+        status = agree_on_other_switch(t);
     if (GBA_OK != status)
         return status;
     *settled = GBA_PROPOSAL_LEADERS == kind || (GBA_PROPOSAL_ALL == kind && t->proposal.domains &&

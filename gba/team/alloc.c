@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "gba/base/clock.h"
+#include "gba/dev/member.h"
 #include "gba/team/plan.h"
 
 #define PAUSE_MOST UINT64_C(16384)
@@ -95,6 +96,8 @@ void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
         return;
     }
     proposal->simulated = attr->device->simulated;
+    proposal->several = NULL != attr->devices;
+    memcpy(proposal->handle.uuid, attr->device->uuid, sizeof proposal->handle.uuid);
     proposal->domains = GBA_HIERARCHY_FLAT != params->hierarchy;
     leaders =
         gba_plan_leaders(params->hierarchy, team->size, attr->device->members_max, team->apart);

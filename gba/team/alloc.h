@@ -17,11 +17,12 @@ struct gba_proposal {
     uint32_t sequence;
     uint32_t simulated; /* the device is simulated; a member that is no leader may have no device */
     uint32_t domains;   /* several groups are allowed if one cannot serve all nodes */
-    uint32_t reserved;  /* 0 */
+    uint32_t several;   /* rank 0 has several devices, so another switch may serve all */
     uint64_t id;        /* of the team, see gba_team_attr_t */
     uint64_t pause;     /* barriers until the renegotiation, if this proposal yields no group */
-    gba_group_handle_t
-        handle; /* of a group of all; of leaders only if rank 0 has a group already */
+    /* Of a group of all; of leaders only if rank 0 has a group already. The uuid is that of rank
+     * 0's device in any case. */
+    gba_group_handle_t handle;
 };
 
 /* Barriers until a team without a group renegotiates for the first time; alloc.c has the reason. */

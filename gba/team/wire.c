@@ -19,8 +19,9 @@
 #include "gba/team/agree_nodes.h"
 #include "gba/team/alloc.h"
 #include "gba/team/plan.h"
+#include "gba/team/steer.h"
 
-#define LAYOUTS_OF 9u
+#define LAYOUTS_OF 10u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -38,7 +39,7 @@ WIRE_FIELD(struct gba_proposal, status, 4, 4);
 WIRE_FIELD(struct gba_proposal, sequence, 8, 4);
 WIRE_FIELD(struct gba_proposal, simulated, 12, 4);
 WIRE_FIELD(struct gba_proposal, domains, 16, 4);
-WIRE_FIELD(struct gba_proposal, reserved, 20, 4);
+WIRE_FIELD(struct gba_proposal, several, 20, 4);
 WIRE_FIELD(struct gba_proposal, id, 24, 8);
 WIRE_FIELD(struct gba_proposal, pause, 32, 8);
 WIRE_FIELD(struct gba_proposal, handle, 40, 40);
@@ -50,6 +51,12 @@ WIRE_FIELD(gba_group_handle_t, key, 8, 8);
 WIRE_FIELD(gba_group_handle_t, members, 16, 4);
 WIRE_FIELD(gba_group_handle_t, reserved, 20, 4);
 WIRE_FIELD(gba_group_handle_t, uuid, 24, 16);
+
+/* The switches of a member: between two proposals. */
+WIRE_SIZE(struct gba_switches, 264);
+WIRE_FIELD(struct gba_switches, count, 0, 4);
+WIRE_FIELD(struct gba_switches, reserved, 4, 4);
+WIRE_FIELD(struct gba_switches, uuid, 8, 256);
 
 /* A member's information: the first exchange of a software barrier or of node leaders. */
 WIRE_SIZE(struct gba_member_info, 88);

@@ -126,6 +126,19 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
     w->cpu[oob->rank] = thread_seconds() - began;
 }
 
+/* The devices of a member that has several. */
+static uint32_t devices_of(void *ctx, gba_device_t **list, uint32_t max)
+{
+    const struct thread_oob_member *self = ctx;
+    const struct harness *w = self->arg;
+    uint32_t count = 0;
+
+    for (uint32_t d = 0; d < HARNESS_DEVICES && count < max; d++)
+        if (w->reaches[self->rank] >> d & 1)
+            list[count++] = w->switches[d];
+    return count;
+}
+
 void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct harness *w = self->arg;
@@ -146,6 +159,10 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     params.sw_enable = oob->rank != w->no_software;
     if (oob->rank != w->no_device)
         attr.device = NULL != w->devices[oob->rank] ? w->devices[oob->rank] : w->device;
+    if (0 != w->reaches[oob->rank]) {
+        attr.devices = devices_of;
+        attr.devices_ctx = self;
+    }
     w->returned[oob->rank] = gba_team_create(&attr, oob, &team);
     if (GBA_OK != w->returned[oob->rank])
         return;

@@ -46,7 +46,9 @@ struct harness {
     gba_device_t *switches[HARNESS_DEVICES];
     gba_device_t *device; /* the first of them */
     gba_device_t
-        *devices[HARNESS_MEMBERS]; /* the device of a member that uses another one, else NULL */
+        *devices[HARNESS_MEMBERS];     /* the device of a member that uses another one, else NULL */
+    unsigned reaches[HARNESS_MEMBERS]; /* the switches at which a member has devices, a bit for
+                                          each, if it has several; else 0 */
     bool oversubscribed;
     uint32_t host[HARNESS_MEMBERS]; /* the host of a member */
     uint32_t rounds, late_ms;

@@ -19,6 +19,8 @@ class GbaBarrier(AutotoolsPackage):
     variant("openmpi", default=True, description="Build the components for Open MPI; without, libgba alone")
 
     depends_on("pkgconfig", type="build")
+    # For the distances to the devices of a host.
+    depends_on("hwloc@2:")
     # For gba-switchd.
     depends_on("libevent@2.1:")
     # Its internal headers are needed: an external Open MPI that was configured with --with-devel-headers.

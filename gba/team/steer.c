@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/team/steer.h"
+
+#include <string.h>
+
+#include "gba/dev/member.h"
+
+/* The devices of this member. Returns their number. */
+static uint32_t devices_of(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX])
+{
+    if (NULL != attr->devices)
+        return attr->devices(attr->devices_ctx, list, GBA_CANDIDATES_MAX);
+    list[0] = attr->device;
+    return NULL == attr->device ? 0 : 1;
+}
+
+static bool is_at(const gba_device_t *device, const uint8_t uuid[GBA_UUID_SIZE])
+{
+    return 0 == memcmp(device->uuid, uuid, GBA_UUID_SIZE);
+}
+
+gba_device_t *gba_steer_find(const gba_team_attr_t *attr, const uint8_t uuid[GBA_UUID_SIZE])
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+    uint32_t count;
+
+    /* Most often the chosen device fits, and no other one need be opened. */
+    if (NULL != attr->device && is_at(attr->device, uuid))
+        return attr->device;
+    count = devices_of(attr, list);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_at(list[i], uuid))
+            return list[i];
+    return NULL;
+}
+
+/* Several devices may be ports of one switch. */
+static bool has(const struct gba_switches *switches, const gba_device_t *device)
+{
+    for (uint32_t i = 0; i < switches->count; i++)
+        if (is_at(device, switches->uuid[i]))
+            return true;
+    return false;
+}
+
+static void switches_fill(const gba_team_attr_t *attr, struct gba_switches *switches)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+    uint32_t count = devices_of(attr, list);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!has(switches, list[i]))
+            memcpy(switches->uuid[switches->count++], list[i]->uuid, GBA_UUID_SIZE);
+}
+
+gba_status_t gba_steer_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t root,
+                             gba_device_t **device)
+{
+    struct gba_switches switches;
+    gba_device_t *found;
+    gba_status_t status;
+    int64_t all;
+
+    memset(&switches, 0, sizeof switches);
+    if (oob->rank == root)
+        switches_fill(attr, &switches);
+    status = oob->bcast(oob->ctx, &switches, sizeof switches, root);
+    if (GBA_OK != status)
+        return status;
+    for (uint32_t i = 0; i < switches.count; i++) {
+        found = gba_steer_find(attr, switches.uuid[i]);
+        status = oob->allreduce_min(oob->ctx, NULL != found, &all);
+        if (GBA_OK != status)
+            return status;
+        if (0 != all) {
+            *device = found;
+            return GBA_OK;
+        }
+    }
+    *device = NULL;
+    return GBA_OK;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members with devices at several switches: all members of a team use one switch if one serves all;
+ * else they have switch domains or software, with the reason. */
+#include "gba/dev/member.h"
+#include "gba/spec/gba_regs.h"
+#include "tests/unit/log_catch.h"
+#include "tests/unit/team_harness.h"
+
+#define SIZE 6u
+
+/* The rounds that a device has completed. */
+static uint64_t rounds_of(gba_device_t *device)
+{
+    gba_device_info_t info;
+
+    assert_int_equal(gba_device_query(device, &info), GBA_OK);
+    return info.counters[GBA_COUNTER_ROUNDS];
+}
+
+static struct harness *switches(void)
+{
+    struct harness *w = harness_of_domains("sim", "sim", "sim");
+
+    w->rounds = 10;
+    return w;
+}
+
+/* The member has chosen that device, and has devices at these switches. */
+static void has(struct harness *w, uint32_t member, uint32_t device, unsigned reaches)
+{
+    w->devices[member] = w->switches[device];
+    w->reaches[member] = reaches;
+}
+
+/* Run, and check that exactly the rounds of the team were completed by that switch. */
+static void run_at(struct harness *w, uint32_t size, uint32_t at)
+{
+    uint64_t before[HARNESS_DEVICES];
+
+    for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+        before[d] = rounds_of(w->switches[d]);
+    harness_run(w, size, GBA_PATH_SIM);
+    for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+        assert_int_equal(rounds_of(w->switches[d]) - before[d], d == at ? w->rounds : 0);
+}
+
+static void test_to_rank_0(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    w->expected = "of 32, 6 members";
+    for (uint32_t first = 0; first < 3; first++) {
+        for (uint32_t r = 0; r < SIZE; r++)
+            has(w, r, (first + r) % 3, 7);
+        run_at(w, SIZE, first);
+    }
+    harness_end(w);
+}
+
+static void test_to_another_switch(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 7);
+    has(w, 2, 1, 6); /* not at switch 0, which rank 0 proposes; of 1 and 2 ... */
+    has(w, 4, 2, 5); /* ... this one has only 2 */
+    w->expected = "of 32, 6 members";
+    run_at(w, SIZE, 2);
+    harness_end(w);
+}
+
+/* A member with one device, which does not know that others have several. */
+static void test_single_device(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, r % 3, 7);
+    has(w, 3, 1, 0);
+    run_at(w, SIZE, 1);
+    has(w, 3, 0, 0);
+    run_at(w, SIZE, 0);
+    harness_end(w);
+}
+
+/* The chosen device cannot be opened, but another one can. */
+static void test_without_chosen(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 1, 3);
+    w->no_device = 4;
+    run_at(w, SIZE, 1);
+    harness_end(w);
+}
+
+static void test_none_serves_all(void **state)
+{
+    struct harness *w = switches();
+    char reason[128];
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 3);
+    has(w, 2, 1, 2);
+    has(w, 4, 0, 1);
+    snprintf(reason, sizeof reason, "no device: %s (member 2)",
+             gba_status_text(GBA_ERR_OTHER_DEVICE));
+    w->expected = reason;
+    harness_run(w, SIZE, GBA_PATH_SOFTWARE); /* one host */
+    /* Three hosts: leaders that can reach rank 0's switch use that, though they chose another. */
+    harness_hosts(w, SIZE, 3, 0);
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0 == r ? 0 : 1, 2 == r ? 2 : 3);
+    w->reaches[4] = 1;
+    w->devices[4] = w->switches[0];
+    w->expected = "groups among the leaders of 3 hosts, dissemination (v1) among 2 switch domains";
+    harness_run(w, SIZE, GBA_PATH_SIM);
+    harness_end(w);
+}
+
+static void test_leaders(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    harness_hosts(w, SIZE, 3, 0);
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, (r + 1) % 3, 7);
+    w->expected = "among the leaders of 3 hosts";
+    run_at(w, SIZE, 1);
+    harness_end(w);
+}
+
+static void test_other_switch_is_full(void **state)
+{
+    struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
+    char reason[128];
+
+    (void)state;
+    w->rounds = 10;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 3);
+    has(w, 5, 1, 2);
+    snprintf(reason, sizeof reason, "no device: %s (member 0)", gba_status_text(GBA_ERR_NO_GROUP));
+    w->expected = reason;
+    harness_run(w, SIZE, GBA_PATH_SOFTWARE);
+    harness_end(w);
+}
+
+/* Any devices of any members: a device if one switch serves all, else software. */
+static void test_random(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    srand(11);
+    w->rounds = 3;
+    w->expected = "";
+    for (int i = 0; i < 150; i++) {
+        uint32_t size = 2 + (uint32_t)rand() % 4, chosen = 0;
+        unsigned common = 7;
+
+        for (uint32_t r = 0; r < size; r++) {
+            unsigned reaches = 1 + (unsigned)rand() % 7;
+
+            common &= reaches;
+            do
+                chosen = (uint32_t)rand() % 3;
+            while (0 == (reaches >> chosen & 1));
+            has(w, r, chosen, reaches);
+        }
+        harness_run(w, size, 0 != common ? GBA_PATH_SIM : GBA_PATH_SOFTWARE);
+    }
+    harness_end(w);
+}
+
+/* To another switch (way 0, 1), or to none (2). */
+static struct harness *make(int way)
+{
+    struct harness *w = switches();
+
+    w->rounds = 2;
+    for (uint32_t r = 0; r < 4; r++)
+        has(w, r, 0, 7);
+    has(w, 2, 1, 2);
+    if (2 == way)
+        has(w, 3, 2, 4);
+    if (1 == way)
+        harness_hosts(w, 4, 2, 0), has(w, 2, 1, 2);
+    return w;
+}
+
+static void test_calls_fail(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++)
+        assert_true(harness_fail_calls(make, way, 4) > 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_to_rank_0),
+        cmocka_unit_test(test_to_another_switch),
+        cmocka_unit_test(test_single_device),
+        cmocka_unit_test(test_without_chosen),
+        cmocka_unit_test(test_none_serves_all),
+        cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_other_switch_is_full),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_calls_fail),
+    };
+
+    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
