@@ -17,6 +17,8 @@ typedef struct gba_params {
     int priority;
     int disable;
     char *device_path;
+    char *device_list;
+    char *device_map;
     int min_comm_size;
     int verbose;
     int retry_after;

@@ -16,7 +16,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
 	tests/unit/test_cdev_reclaim tests/unit/test_cdev_abi tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
-	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer \
+	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
 	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \

@@ -43,6 +43,15 @@ static const gba_param_t table[] = {
              "give that name; \"none\": no device. A simulated device takes options, "
              "sim?OPTION=VALUE&OPTION=VALUE, see gba_info(1). \"switch:/PATH\" and "
              "\"switch://HOST:PORT\": a simulated switch for several hosts, see gba-switchd(8)"},
+    {FIELD(device_list), .type = GBA_PARAM_STRING, .string_default = "all", .level = 3,
+     .help = "Devices among which each process chooses if device_path is not set: \"all\": each of "
+             "/dev/gba0 to /dev/gba15 that exists; a list such as gba0,gba2, also of device paths; "
+             "^gba1: all but these"},
+    {FIELD(device_map), .type = GBA_PARAM_STRING, .string_default = "none", .level = 4,
+     .help = "Processes of a host for each device, in the order of their ranks and then from the "
+             "start again, if device_path is not set: gba0:3,gba1:5; each count is 1 to 65535. "
+             "\"none\": the nearest device, and processes balanced over devices that are equally "
+             "near"},
     {FIELD(switch_key_file), .type = GBA_PARAM_STRING, .string_default = "none", .level = 3,
      .help =
          "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
@@ -155,6 +164,20 @@ static void enum_list(const gba_param_t *param, char *text, size_t len)
                                  v->name);
 }
 
+static gba_status_t string_check(const gba_params_t *params, const gba_param_t *param,
+                                 char *message, size_t len)
+{
+    const char *const *field = (const void *)((const char *)params + param->offset);
+
+    if (offsetof(gba_params_t, device_path) == param->offset)
+        return gba_device_path_check(*field, message, len);
+    if (offsetof(gba_params_t, device_list) == param->offset)
+        return gba_device_list_check(*field, message, len);
+    if (offsetof(gba_params_t, device_map) == param->offset)
+        return gba_device_map_check(*field, message, len);
+    return GBA_OK;
+}
+
 static gba_status_t param_check(const gba_params_t *params, const gba_param_t *param, char *message,
                                 size_t len)
 {
@@ -162,7 +185,7 @@ static gba_status_t param_check(const gba_params_t *params, const gba_param_t *p
     int64_t value;
 
     if (GBA_PARAM_STRING == param->type)
-        return gba_device_path_check(params->device_path, message, len);
+        return string_check(params, param, message, len);
     value = value_of(params, param);
     if (GBA_PARAM_ENUM == param->type) {
         if (enum_has(param, value))

@@ -65,7 +65,19 @@ int info_params(void);
  * GBA_ERR_PARAM (reported). The strings live as long as the process. */
 gba_status_t info_params_get(gba_params_t *params);
 
+/* Whether the user has set that parameter of the coll component. */
+bool info_params_is_set(const char *name);
+
 /* --- info_path.c --- */
+
+/*
+ * The device that a process like this one would use: that of the parameter device_path, or the
+ * choice among several devices. candidates: set to these devices, or to none if there is no choice.
+ * why: the reason of a choice, else "" (len bytes at most, terminated). Returns its path, which
+ * lives as long as the arguments.
+ */
+const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates, char *why,
+                        size_t len);
 
 /* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path. */
 int info_path(const char *shape, const char *path);

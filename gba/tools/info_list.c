@@ -56,7 +56,24 @@ static void list_processes(const gba_device_found_t *found)
                     1 == shown ? "" : "es", line);
 }
 
-static void list_device(const gba_device_found_t *found)
+/* The choice of a process like this one, if there are several devices to choose from. */
+struct choice {
+    gba_candidates_t candidates;
+    const char *path;
+    char why[160];
+};
+
+static void list_choice(const struct choice *choice, const char *path)
+{
+    for (uint32_t i = 0; i < choice->candidates.count; i++)
+        if (choice->candidates.count > 1 && 0 == strcmp(path, choice->candidates.list[i].path)) {
+            report_text("distance", "%s", gba_distance_name(choice->candidates.list[i].distance));
+            if (0 == strcmp(path, choice->path))
+                report_text("chosen here", "%s", choice->why);
+        }
+}
+
+static void list_device(const gba_device_found_t *found, const struct choice *choice)
 {
     gba_device_info_t info = {.groups = 0};
     char cause[640];
@@ -87,6 +104,7 @@ static void list_device(const gba_device_found_t *found)
                         info.groups);
         }
     }
+    list_choice(choice, found->path);
     if (0 != strncmp(found->path, "switch:", 7)) /* its connections do not show their processes */
         list_processes(found);
     report_end();
@@ -95,16 +113,22 @@ static void list_device(const gba_device_found_t *found)
 int info_list(void)
 {
     gba_device_found_t *list;
+    struct choice choice;
+    gba_params_t params;
+    gba_status_t status;
     size_t count;
-    gba_status_t status = gba_device_list(&list, &count);
 
+    if (GBA_OK != info_params_get(&params))
+        return INFO_EXIT_USAGE;
+    choice.path = info_choose(&params, &choice.candidates, choice.why, sizeof choice.why);
+    status = gba_device_list(&list, &count);
     if (GBA_OK != status)
         return report_error(INFO_EXIT_NO_DEVICE, "cannot list the devices: %s",
                             gba_status_text(status));
     report_begin(NULL, '{');
     report_begin("devices", '[');
     for (size_t i = 0; i < count; i++)
-        list_device(&list[i]);
+        list_device(&list[i], &choice);
     report_end();
     report_end();
     if (0 == count && !report_is_json())

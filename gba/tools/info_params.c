@@ -128,18 +128,15 @@ static bool number_parse(const gba_param_t *param, const char *text, int64_t *va
     return end != text && '\0' == *end;
 }
 
-/* Set a field. Returns false if the text is no value of the parameter's type. The table has one
- * parameter that is a string. */
+/* Set a field. Returns false if the text is no value of the parameter's type. */
 static bool field_set(gba_params_t *params, const gba_param_t *param, const char *text)
 {
-    static char string[STRING_MAX];
     void *field = (char *)params + param->offset;
     int64_t value;
 
     if (GBA_PARAM_STRING == param->type) {
-        snprintf(string, sizeof string, "%s", text);
-        *(char **)field = string;
-        return true;
+        *(char **)field = strdup(text); /* as long as the process lives */
+        return NULL != *(char **)field;
     }
     if (!number_parse(param, text, &value) || value < INT32_MIN || value > UINT32_MAX)
         return false;
@@ -166,6 +163,13 @@ gba_status_t info_params_get(gba_params_t *params)
         return GBA_OK;
     (void)report_error(INFO_EXIT_USAGE, "%s", message);
     return GBA_ERR_PARAM;
+}
+
+bool info_params_is_set(const char *name)
+{
+    struct setting setting;
+
+    return setting_find(coll, name, &setting);
 }
 
 /* ------------------------------------------------------------------------------------ show --- */

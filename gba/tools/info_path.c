@@ -41,8 +41,28 @@ static const char *component_refuses(const gba_params_t *params, uint64_t size)
     return size < (uint64_t)params->min_comm_size ? gba_status_text(GBA_ERR_TOO_FEW) : NULL;
 }
 
+const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates, char *why,
+                        size_t len)
+{
+    const uint64_t unknown = 0;
+    uint32_t chosen = 0;
+
+    *why = '\0';
+    candidates->count = 0;
+    if (info_params_is_set("device_path"))
+        return params->device_path;
+    gba_candidates_find(params->device_list, candidates);
+    if (0 == candidates->count)
+        return info_params_is_set("device_list") ? "none" : params->device_path;
+    if (candidates->count > 1 && GBA_OK != gba_candidates_choose(candidates, params->device_map,
+                                                                 &unknown, 1, 0, &chosen, why, len))
+        chosen = 0;
+    return candidates->list[chosen].path;
+}
+
+/* choice: why that device, or "". */
 static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
-                 const char *device)
+                 const char *device, const char *choice)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -52,6 +72,8 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
     report_number("hosts", hosts);
     report_number("ranks on a host", ranks);
     report_text("device path", "%s", device);
+    if ('\0' != choice[0])
+        report_text("device choice", "%s", choice);
     report_text("assumption",
                 "all hosts are like this one (%ld processors), and have the plugin "
                 "and these parameters",
@@ -68,7 +90,8 @@ int info_path(const char *shape, const char *path)
     gba_params_t params;
     gba_path_t kind = GBA_PATH_FALLBACK;
     gba_status_t status;
-    char why[512], cause[640];
+    gba_candidates_t candidates;
+    char why[512], cause[640], choice[160] = "";
     const char *refusal;
 
     if (!shape_parse(shape, &hosts, &ranks))
@@ -78,11 +101,12 @@ int info_path(const char *shape, const char *path)
                             shape);
     if (GBA_OK != info_params_get(&params))
         return INFO_EXIT_USAGE;
-    path = NULL == path ? params.device_path : path;
+    if (NULL == path)
+        path = info_choose(&params, &candidates, choice, sizeof choice);
     refusal = component_refuses(&params, (uint64_t)hosts * ranks);
     if (NULL != refusal) {
         snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
-        show(gba_path_name(kind), why, hosts, ranks, path);
+        show(gba_path_name(kind), why, hosts, ranks, path, choice);
         return INFO_EXIT_OK;
     }
     attr.params = &params;
@@ -94,6 +118,6 @@ int info_path(const char *shape, const char *path)
         return report_error(INFO_EXIT_USAGE, "--path %s: more than 16777216 ranks", shape);
     if (GBA_OK != status)
         return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
-    show(gba_path_name(kind), why, hosts, ranks, path);
+    show(gba_path_name(kind), why, hosts, ranks, path, choice);
     return INFO_EXIT_OK;
 }

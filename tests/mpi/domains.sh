@@ -103,6 +103,66 @@ domains_of_one() {
     lines 1 'MPI_COMM_WORLD .*software: dissemination \(v1\) among the leaders of 2 hosts.*no device: .* different devices'
 }
 
+# Several devices on one host: all members of a communicator use one switch, whatever device each rank
+# has chosen.
+devices_list() { # RUN LIST: the names of the devices of this run
+    local name list=
+    for name in $2; do
+        list="$list${list:+,}sim:devices-$1-$name"
+    done
+    echo "$list"
+}
+
+# FIRST SECOND: the devices of ranks 0 and 1, and those of ranks 2 and 3.
+devices_job() {
+    local run=$BASHPID # not that of the subshells below
+    limit 60
+    job --mca coll_gba_barrier_verbose 2 "${devices_options[@]}" -np 2 "${devices_env[@]}" \
+        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$1")" "$programs/early_exit" 60 : -np 2 "${devices_env[@]}" \
+        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$2")" -- early_exit 60
+    lines 0 '^FAIL'
+}
+devices_options=()
+devices_env=()
+
+# FIRST SECOND
+devices_steered() {
+    devices_job "$1" "$2"
+    lines 1 'MPI_COMM_WORLD .*sim: group [0-9]+ of 32, 4 members'
+    total_is software -eq 0
+}
+
+devices_apart() {
+    devices_job 'a c' 'b d'
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: .* different devices \(rank 2 on .*although device_list is "sim:devices'
+    total_is sim -eq 0
+}
+
+# Ranks 0 and 1 are near the first device, the others to both. The others choose the second one, because
+# each rank has the distances of all.
+devices_balanced() {
+    devices_env=(-x GBA_TEST_NEAR=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    devices_steered 'a b' 'a b'
+    lines 2 'process [01] chooses device sim:devices-[0-9]+-a: the nearest \(PIX\), 2 of 4 processes'
+    lines 2 'process [23] chooses device sim:devices-[0-9]+-b: one of the 2 nearest \(PIX\), 2 of 4 processes'
+}
+
+devices_mapped() {
+    local run=$BASHPID
+    devices_options=(--mca coll_gba_barrier_device_map "$(devices_list "$run" b):3,$(devices_list "$run" a):1")
+    devices_steered 'a b' 'a b'
+    lines 3 'process [012] chooses device sim:devices-[0-9]+-b: device_map'
+    lines 1 'process 3 chooses device sim:devices-[0-9]+-a: device_map'
+}
+
+# An explicit device_path wins.
+devices_path() {
+    devices_options=(--mca coll_gba_barrier_device_path none)
+    devices_job 'a b' 'a b'
+    lines 0 'chooses device'
+    total_is sim -eq 0
+}
+
 all_domains() {
     local ranks program mode
     for ranks in 4 7 16; do
@@ -128,6 +188,12 @@ all_domains() {
     test_case domains-death-seed-109 domains_death_seed 7 109
     test_case domains-death-seed-522 domains_death_seed 4 522
     test_case domains-of-one domains_of_one
+    test_case devices-one-list devices_steered 'a b' 'a b'
+    test_case devices-other-switch devices_steered 'a b' b
+    test_case devices-apart devices_apart
+    test_case devices-balanced devices_balanced
+    test_case devices-mapped devices_mapped
+    test_case devices-path devices_path
 }
 
 # For tests/mpi/hosts: emulated hosts with a simulated device each; the ranks of each pretend to be two

@@ -6,13 +6,11 @@
  * disabled. */
 static bool abi_is_ours(void)
 {
-    const struct gba_common_class classes[] = {GBA_COMMON_CLASS(ompi_communicator_t),
-                                               GBA_COMMON_CLASS(mca_coll_base_module_t),
-                                               GBA_COMMON_CLASS(ompi_group_t),
-                                               GBA_COMMON_CLASS(ompi_request_t),
-                                               GBA_COMMON_CLASS(opal_mutex_t),
-                                               GBA_COMMON_CLASS(opal_free_list_t),
-                                               {.name = NULL}};
+    const struct gba_common_class classes[] = {
+        GBA_COMMON_CLASS(ompi_communicator_t), GBA_COMMON_CLASS(mca_coll_base_module_t),
+        GBA_COMMON_CLASS(ompi_group_t),        GBA_COMMON_CLASS(ompi_proc_t),
+        GBA_COMMON_CLASS(ompi_request_t),      GBA_COMMON_CLASS(opal_mutex_t),
+        GBA_COMMON_CLASS(opal_free_list_t),    {.name = NULL}};
     char message[256];
 
     if (gba_common_abi_check(classes, message, sizeof message))
@@ -38,6 +36,7 @@ static int component_open(void)
     gba_coll_report_init();
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();
+    gba_common_choice_open(true);
     if (NULL != modex_fault)
         gba_coll_report_once("modex", modex_fault);
     /* Even if disabled, because the user needs the other collectives in any case. */

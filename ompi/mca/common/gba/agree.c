@@ -56,6 +56,8 @@ static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba
     status = gba_common_framework.prepare(m->owner, a, renegotiation);
     if (GBA_OK == status)
         agree_device(&a->attr);
+    if (GBA_OK == status && gba_common.device.candidates.count > 1)
+        a->attr.devices = gba_common_choice_devices;
     return status;
 }
 

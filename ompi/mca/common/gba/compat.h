@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ompi/proc/proc.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
@@ -95,6 +96,24 @@ static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uin
     if (OPAL_SUCCESS == rc)
         *value = got;
     return rc;
+}
+
+/*
+ * The processes of this job on this host, in any order. Open MPI has an object of each of them from
+ * MPI_Init on. visit: called for each, this one included.
+ */
+static inline void gba_compat_local_visit(void (*visit)(void *ctx, opal_process_name_t *name),
+                                          void *ctx)
+{
+    size_t count = 0;
+    ompi_proc_t **procs = ompi_proc_get_allocated(&count);
+
+    for (size_t i = 0; NULL != procs && i < count; i++)
+        if (procs[i]->super.proc_name.jobid == OPAL_PROC_MY_NAME.jobid &&
+            (procs[i] == ompi_proc_local_proc ||
+             OPAL_PROC_ON_LOCAL_NODE(procs[i]->super.proc_flags)))
+            visit(ctx, &procs[i]->super.proc_name);
+    free(procs);
 }
 
 /* Processes of this job on this host, this one included. */

@@ -33,6 +33,7 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
     opal_mutex_lock(&gba_common.lock);
     tried = device->tried;
     if (!tried) {
+        gba_common_choice_make();
         gba_compat_job_name(job, sizeof job);
         gba_common_log_keep(device->detail, sizeof device->detail);
         device->status =
@@ -49,6 +50,7 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
 
 void gba_common_device_put(void)
 {
+    gba_common_choice_close();
     gba_global_device_put(gba_common.device.device);
     gba_common.device.device = NULL;
     gba_common.device.tried = false;
@@ -85,15 +87,18 @@ void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_
 {
     const struct gba_common_device *device = &gba_common.device;
     const char *path = gba_common.params.device_path;
+    const char *name = gba_common.device_set ? "device_path" : "device_list";
+    const char *value = gba_common.device_set ? path : gba_common.params.device_list;
     bool detailed = '\0' != device->detail[0] && reason == device->status;
     char advice[160] = "";
 
     if (due && detailed)
         gba_device_advice(path, reason, advice, sizeof advice);
-    snprintf(text, len, "%s%.255s%s%s%s%s%s%s",
+    snprintf(text, len, "%s%s%s%.255s%s%s%s%s%s%s",
              !due                     ? ""
-             : GBA_ERR_DEAD == reason ? "; device_path is \""
-                                      : ", although device_path is \"",
-             due ? path : "", due ? "\"" : "", detailed ? " (" : "", detailed ? device->detail : "",
-             detailed ? ")" : "", '\0' == advice[0] ? "" : ". ", advice);
+             : GBA_ERR_DEAD == reason ? "; "
+                                      : ", although ",
+             due ? name : "", due ? " is \"" : "", due ? value : "", due ? "\"" : "",
+             detailed ? " (" : "", detailed ? device->detail : "", detailed ? ")" : "",
+             '\0' == advice[0] ? "" : ". ", advice);
 }

@@ -55,6 +55,12 @@ struct gba_common_device {
     bool used;                 /* it has served a team of this process */
     uint32_t reasons_reported; /* bit -status: this reason has been reported */
     char detail[256];          /* libgba's line about a device that failed to open, or "" */
+    /* Of a process that chooses among several devices; see choice.c: */
+    gba_candidates_t candidates;              /* count 0 or 1: no choice */
+    gba_device_t *others[GBA_CANDIDATES_MAX]; /* the open candidates, the chosen one included */
+    bool others_tried;
+    uint32_t chosen; /* index */
+    char why[160];   /* the reason of the choice, in words */
 };
 
 /* abi.c */
@@ -77,6 +83,26 @@ struct gba_common_class {
  * Returns whether all sizes are equal. Thread-safe, not collective.
  */
 bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len);
+
+/* choice.c: the choice among several devices of the host, if the user has not set device_path. */
+
+/*
+ * Find the candidates, and publish the distances of this process to them, if there are several.
+ * With one candidate that is the device. To be called in a component's open, after
+ * gba_common_open. publish: the modex is still open.
+ */
+void gba_common_choice_open(bool publish);
+
+/* Choose a device, after MPI_Init's exchange: set device_path of the parameters. With the lock
+ * held.
+ */
+void gba_common_choice_make(void);
+
+/* The usable devices of a process with several, for gba_team_attr_t: opens them. */
+uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max);
+
+/* Close them. */
+void gba_common_choice_close(void);
 
 /* companions.c */
 

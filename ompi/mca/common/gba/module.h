@@ -40,10 +40,11 @@ struct gba_common_module {
 struct gba_common {
     gba_params_t variables; /* storage of the MCA parameters, which owns the strings */
     char *companions;       /* one more parameter */
-    int device_path_index;
+    int device_path_index, device_list_index;
     gba_params_t params;     /* checked copy, from open on */
     bool enabled;            /* not disabled, and all parameters are valid */
-    bool device_asked;       /* the user set device_path, to another value than "none" */
+    bool device_set;         /* the user set device_path */
+    bool device_asked;       /* the user set it to another value than "none", or set device_list */
     char bad_parameter[512]; /* the error in a parameter, or "" */
     int output;              /* the log; -1: closed */
     /* Protects the device, the list of modules, and the teams, paths and tallies of all modules

@@ -148,6 +148,8 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
 
         if (0 == strcmp(param->name, "device_path"))
             gba_common.device_path_index = index;
+        if (0 == strcmp(param->name, "device_list"))
+            gba_common.device_list_index = index;
     }
     companions_register(component, companions_help);
     for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
@@ -192,13 +194,12 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
     }
 }
 
-/* Whether the user has set device_path. Its value may equal the default. */
-static bool device_path_set(void)
+/* Whether the user has set a parameter. Its value may equal the default. */
+static bool is_set(int index)
 {
     mca_base_var_source_t source = MCA_BASE_VAR_SOURCE_DEFAULT;
 
-    return OPAL_SUCCESS ==
-               mca_base_var_get_value(gba_common.device_path_index, NULL, &source, NULL) &&
+    return OPAL_SUCCESS == mca_base_var_get_value(index, NULL, &source, NULL) &&
            MCA_BASE_VAR_SOURCE_DEFAULT != source;
 }
 
@@ -208,11 +209,15 @@ void gba_common_params_check(void)
     gba_params_t *params = &gba_common.params;
 
     *params = gba_common.variables;
-    if (NULL == params->device_path)
-        params->device_path = empty; /* Open MPI stores an empty string as NULL */
+    /* Open MPI stores an empty string as NULL. */
+    params->device_path = NULL == params->device_path ? empty : params->device_path;
+    params->device_list = NULL == params->device_list ? empty : params->device_list;
+    params->device_map = NULL == params->device_map ? empty : params->device_map;
     gba_common.bad_parameter[0] = '\0';
     gba_common.enabled = GBA_OK == gba_params_check(params, gba_common.bad_parameter,
                                                     sizeof gba_common.bad_parameter) &&
                          !params->disable;
-    gba_common.device_asked = device_path_set() && 0 != strcmp(params->device_path, "none");
+    gba_common.device_set = is_set(gba_common.device_path_index);
+    gba_common.device_asked = gba_common.device_set ? 0 != strcmp(params->device_path, "none")
+                                                    : is_set(gba_common.device_list_index);
 }

@@ -8,10 +8,13 @@
  * disabled. */
 static void abi_check(bool reports)
 {
-    const struct gba_common_class classes[] = {
-        GBA_COMMON_CLASS(oshmem_group_t),      GBA_COMMON_CLASS(mca_scoll_base_module_t),
-        GBA_COMMON_CLASS(ompi_communicator_t), GBA_COMMON_CLASS(ompi_request_t),
-        GBA_COMMON_CLASS(opal_mutex_t),        {.name = NULL}};
+    const struct gba_common_class classes[] = {GBA_COMMON_CLASS(oshmem_group_t),
+                                               GBA_COMMON_CLASS(mca_scoll_base_module_t),
+                                               GBA_COMMON_CLASS(ompi_communicator_t),
+                                               GBA_COMMON_CLASS(ompi_request_t),
+                                               GBA_COMMON_CLASS(opal_mutex_t),
+                                               GBA_COMMON_CLASS(ompi_proc_t),
+                                               {.name = NULL}};
     char message[256];
 
     if (gba_common_abi_check(classes, message, sizeof message))
@@ -29,6 +32,7 @@ static int component_open(void)
 
     memset(&gba_scoll->slab_memory, 0, sizeof gba_scoll->slab_memory);
     gba_common_open();
+    gba_common_choice_open(false);
     abi_check(reports);
     gba_scoll_pin_ucx();
     /* One process of a host reports the parameters, because most often all have the same. */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The choice among several devices of the host. libgba chooses (gba_candidates_choose); its input
+ * is the distances of all processes of the job on this host, which they publish in the modex of
+ * MPI_Init. So each process makes the choice alone, and all make it from the same words, in the
+ * order of the ranks. The choice decides about speed only: the members of a team agree on a switch
+ * whatever device each has chosen, see gba/team/steer.h.
+ *
+ * The scoll component opens after that exchange. It reads the words that the coll component of the
+ * same processes has published. Without these, and for processes with other candidates, libgba
+ * takes the other processes to be like this one.
+ */
+#include "ompi/mca/common/gba/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char modex_key[] = "gba.device.distances"; /* not const: see capability.c of coll */
+
+void gba_common_choice_open(bool publish)
+{
+    static char none[] = "none";
+    gba_candidates_t *candidates = &gba_common.device.candidates;
+
+    if (!gba_common.enabled || gba_common.device_set)
+        return;
+    gba_candidates_find(gba_common.params.device_list, candidates);
+    if (candidates->count > 0)
+        gba_common.params.device_path = candidates->list[0].path;
+    else if (gba_common.device_asked)
+        gba_common.params.device_path = none; /* no device of the user's list exists */
+    /* Without the word, the others take this process to be like themselves. */
+    if (candidates->count > 1 && publish)
+        (void)gba_compat_modex_put(modex_key, gba_candidates_word(candidates));
+}
+
+/* The processes of this host. */
+struct process {
+    uint32_t rank;
+    uint64_t word;
+};
+
+struct processes {
+    struct process *list;
+    uint32_t count, room;
+};
+
+static void process_visit(void *ctx, opal_process_name_t *name)
+{
+    struct processes *processes = ctx;
+    struct process *process;
+
+    if (processes->count == processes->room)
+        return;
+    process = &processes->list[processes->count++];
+    process->rank = name->vpid;
+    process->word = 0;
+    if (name->vpid != OPAL_PROC_MY_NAME.vpid)
+        (void)gba_compat_modex_get(name, modex_key, &process->word);
+}
+
+static int process_compare(const void *a, const void *b)
+{
+    const struct process *x = a, *y = b;
+
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Choose from the words of all processes in the order of the ranks, the same in all of them.
+ * Returns GBA_OK or GBA_ERR_NOMEM. */
+static gba_status_t choose(struct gba_common_device *device)
+{
+    struct processes processes = {.room = gba_compat_local_processes()};
+    gba_status_t status = GBA_ERR_NOMEM;
+    uint64_t *words = calloc(processes.room, sizeof *words);
+    uint32_t self = 0;
+
+    processes.list = calloc(processes.room, sizeof *processes.list);
+    if (NULL == words || NULL == processes.list)
+        goto free_arrays;
+    gba_compat_local_visit(process_visit, &processes);
+    qsort(processes.list, processes.count, sizeof processes.list[0], process_compare);
+    for (uint32_t i = 0; i < processes.count; i++) {
+        words[i] = processes.list[i].word;
+        self = processes.list[i].rank == OPAL_PROC_MY_NAME.vpid ? i : self;
+    }
+    if (processes.count > 0)
+        status = gba_candidates_choose(&device->candidates, gba_common.params.device_map, words,
+                                       processes.count, self, &device->chosen, device->why,
+                                       sizeof device->why);
+
+free_arrays:
+    free(processes.list);
+    free(words);
+    return status;
+}
+
+void gba_common_choice_make(void)
+{
+    struct gba_common_device *device = &gba_common.device;
+
+    if (device->candidates.count < 2)
+        return;
+    if (GBA_OK != choose(device))
+        device->chosen = 0;
+    gba_common.params.device_path = device->candidates.list[device->chosen].path;
+    if (gba_common.params.verbose > 1)
+        opal_output(gba_common.output, "%s: process %u chooses device %s: %s",
+                    gba_common_framework.label, (unsigned)OPAL_PROC_MY_NAME.vpid,
+                    gba_common.params.device_path, device->why);
+}
+
+uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max)
+{
+    struct gba_common_device *device = &gba_common.device;
+    char job[256];
+    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
+    uint32_t count = 0;
+
+    (void)unused;
+    opal_mutex_lock(&gba_common.lock);
+    gba_compat_job_name(job, sizeof job);
+    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++)
+        if (GBA_OK !=
+            gba_global_device_get(device->candidates.list[i].path, &attr, &device->others[i]))
+            device->others[i] = NULL;
+    device->others_tried = true;
+    for (uint32_t i = 0; i < device->candidates.count && count < max; i++)
+        if (NULL != device->others[i])
+            list[count++] = device->others[i];
+    opal_mutex_unlock(&gba_common.lock);
+    return count;
+}
+
+void gba_common_choice_close(void)
+{
+    struct gba_common_device *device = &gba_common.device;
+
+    for (uint32_t i = 0; i < device->candidates.count; i++) {
+        gba_global_device_put(device->others[i]);
+        device->others[i] = NULL;
+    }
+    device->others_tried = false;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* device_list, device_map, and the words about distances that processes exchange. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gba/gba.h"
+
+static void lists(void **state)
+{
+    static const char *const good[] = {"all",
+                                       "gba0",
+                                       "gba0,gba2",
+                                       "^gba1",
+                                       "^gba1,/dev/gba3",
+                                       "sim:a,sim:b?groups=2",
+                                       "/dev/null,switch:/tmp/s,switch://host:7114",
+                                       "sim"};
+    static const struct {
+        const char *list, *error;
+    } bad[] = {{"", "is not a device"},
+               {"gba", "is not a device"},
+               {"gba0,", "is not a device"},
+               {"gba0,gba0", "given twice"},
+               {"gba1,/dev/gba1", "given twice"},
+               {"none", "is not a device"},
+               {"^sim:a", "is not a device"},
+               {"^", "is not a device"},
+               {"all,gba1", "is not a device"},
+               {"sim:a?bogus=1", "is not a device"},
+               {"gba0,g\nba1", "device_list=gba0,g?ba1: "},
+               {"gba0,gba1,gba2,gba3,gba4,gba5,gba6,gba7,gba8,gba9,gba10,gba11,gba12,gba13,gba14,"
+                "gba15,gba16",
+                "more than 16 devices"}};
+    char message[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_int_equal(gba_device_list_check(good[i], message, sizeof message), GBA_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(gba_device_list_check(bad[i].list, message, sizeof message),
+                         GBA_ERR_PARAM);
+        assert_ptr_equal(strstr(message, "device_list="), message);
+        assert_non_null(strstr(message, bad[i].error));
+    }
+}
+
+static void maps(void **state)
+{
+    static const char *const bad[] = {"",       "gba0",    "gba0:",   "gba0:0", "gba0:65536",
+                                      "gba0:x", "gba0:-1", "gba0:1,", ":3",     "none:1"};
+    char none[] = "none", bad_map[] = "gba0:3,gba1:5x", bad_list[] = "gba0;gba1";
+    gba_params_t params;
+    char message[512];
+
+    (void)state;
+    assert_int_equal(gba_device_map_check("none", message, sizeof message), GBA_OK);
+    assert_int_equal(
+        gba_device_map_check("gba0:3,gba1:65535,gba0:1,sim:a:2", message, sizeof message), GBA_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(gba_device_map_check(bad[i], message, sizeof message), GBA_ERR_PARAM);
+        assert_ptr_equal(strstr(message, "device_map="), message);
+    }
+    /* As parameters. */
+    gba_params_default(&params);
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_OK);
+    params.device_map = bad_map;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_non_null(strstr(message, "\"gba1:5x\" is not DEVICE:COUNT"));
+    params.device_map = none;
+    params.device_list = bad_list;
+    assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_ERR_PARAM);
+    assert_non_null(strstr(message, "device_list=gba0;gba1: "));
+}
+
+static void found(void **state)
+{
+    gba_candidates_t candidates;
+
+    (void)state;
+    gba_candidates_find("sim:b,/dev/null,gba77777,/dev/no-such-file,sim:a", &candidates);
+    assert_int_equal(candidates.count, 3); /* files that do not exist are none */
+    assert_string_equal(candidates.list[0].path, "sim:b");
+    assert_string_equal(candidates.list[1].path, "/dev/null");
+    assert_string_equal(candidates.list[2].path, "sim:a");
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(candidates.list[i].distance, GBA_DISTANCE_SYS);
+}
+
+static gba_candidates_t candidates_of(const char *list, gba_distance_t a, gba_distance_t b)
+{
+    gba_candidates_t candidates;
+
+    gba_candidates_find(list, &candidates);
+    candidates.list[0].distance = a;
+    candidates.list[1].distance = b;
+    return candidates;
+}
+
+/* The choices of all processes of a host, each made alone. */
+static void choose_all(const gba_candidates_t *candidates, const char *map, const uint64_t *words,
+                       uint32_t processes, uint32_t *index)
+{
+    char why[128];
+
+    for (uint32_t p = 0; p < processes; p++)
+        assert_int_equal(gba_candidates_choose(&candidates[p], map, words, processes, p, &index[p],
+                                               why, sizeof why),
+                         GBA_OK);
+}
+
+static void alike_on_all(void **state)
+{
+    gba_candidates_t candidates[6];
+    uint64_t words[6];
+    uint32_t index[6];
+
+    (void)state;
+    /* Four processes are as near to both devices, two to the first one alone. */
+    for (uint32_t p = 0; p < 6; p++) {
+        candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PIX,
+                                      p < 4 ? GBA_DISTANCE_PIX : GBA_DISTANCE_SYS);
+        words[p] = gba_candidates_word(&candidates[p]);
+        assert_true(0 != words[p]);
+    }
+    choose_all(candidates, "none", words, 6, index);
+    for (uint32_t p = 0, first = 0; p < 6; p++) {
+        first += 0 == index[p];
+        if (p >= 4)
+            assert_int_equal(index[p], 0);
+        if (5 == p)
+            assert_int_equal(first, 3); /* the choices fit together */
+    }
+    choose_all(candidates, "sim:b:2,sim:a:1,sim:c:7", words, 6, index);
+    for (uint32_t p = 0; p < 6; p++)
+        assert_int_equal(index[p], p % 3 < 2 ? 1 : 0);
+    choose_all(candidates, "gba9:1", words, 6, index); /* names no candidate: by distance */
+    assert_int_equal(index[5], 0);
+}
+
+/* Without the words of others a process takes them to be like itself, so equal ones still balance.
+ * The word of a process with other candidates is not read as distances to these. */
+static void unknown_words(void **state)
+{
+    gba_candidates_t candidates[4], other = candidates_of("sim:x,sim:b", 0, GBA_DISTANCE_SYS);
+    uint64_t words[4] = {0, 0, gba_candidates_word(&other), 0};
+    uint32_t index[4];
+
+    (void)state;
+    for (uint32_t p = 0; p < 4; p++)
+        candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PHB, GBA_DISTANCE_PHB);
+    choose_all(candidates, "none", words, 4, index);
+    for (uint32_t p = 0; p < 4; p++)
+        assert_int_equal(index[p], p % 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists),        cmocka_unit_test(maps),          cmocka_unit_test(found),
+        cmocka_unit_test(alike_on_all), cmocka_unit_test(unknown_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
