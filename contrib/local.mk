@@ -36,7 +36,7 @@ contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
-	contrib/bench/hosts
+	contrib/bench/hosts contrib/bench/device_wakeup
 EXTRA_DIST += contrib/bench/common.sh
 contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
 contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
