@@ -84,9 +84,15 @@ machine_network() {
 
 # INDEX: one guest. Sends "NAME ended STATUS" when its QEMU has ended.
 machine_start() {
-    local name=${names[$1]} qemu=$downloads/qemu arguments=() status=0
+    local name=${names[$1]} qemu=$downloads/qemu arguments=() kernel_iommu='' status=0
 
     ! $kvm || arguments+=(-accel kvm)
+    # Before the PCI GBA, as QEMU requires. caching-mode: the kernel reports each new mapping to the IOMMU,
+    # and so QEMU can send it to the switch.
+    ! $iommu || {
+        arguments+=(-device 'intel-iommu,caching-mode=on')
+        kernel_iommu=' intel_iommu=on iommu.strict=1'
+    }
     arguments+=(-accel 'tcg,thread=multi')
     machine_network "$1"
     arguments+=(-device 'pcie-root-port,id=rp0,slot=1')
@@ -104,7 +110,7 @@ machine_start() {
         -nodefaults -display none -no-reboot -no-user-config \
         -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
         -append "console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check nowatchdog \
-rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$append" \
+rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$kernel_iommu$append" \
         -serial "file:$log/$name.console" \
         -qmp "pipe:$run/$name.monitor" \
         -device virtio-serial-pci \
