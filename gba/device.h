@@ -15,6 +15,7 @@ extern "C" {
 typedef struct gba_device gba_device_t;
 
 #define GBA_UUID_SIZE     16
+#define GBA_KEY_SIZE      16 /* of the key of a gba-switchd */
 #define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
 
 typedef struct gba_device_info {
@@ -39,6 +40,8 @@ typedef struct gba_device_attr {
     /* The file with the key of a gba-switchd that is reached over TCP. NULL, "" or "none": the file
      * that GBA_SWITCH_KEY_FILE in the environment names. */
     const char *key_file;
+    /* That key itself, GBA_KEY_SIZE bytes, copied. NULL: read key_file. */
+    const uint8_t *key;
 } gba_device_attr_t;
 
 /*
@@ -60,6 +63,15 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
+
+/*
+ * Read the key of a gba-switchd that is reached over TCP, so that one process can hand it to
+ * others, which have no such file. They pass it to gba_device_init. key_file: as in
+ * gba_device_attr_t. key: set on GBA_OK; the caller clears it. Returns GBA_OK, or (not logged)
+ * GBA_ERR_PERM: there is no such file, it has no key, or it belongs to another user or can be read
+ * by others. Thread-safe.
+ */
+GBA_EXPORT gba_status_t gba_device_key(const char *key_file, uint8_t key[GBA_KEY_SIZE]);
 
 /*
  * Print advice for the user about a device that gba_device_init refused.

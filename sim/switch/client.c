@@ -42,7 +42,7 @@ static gba_status_t client_open(const struct gba_dev_path *path, const gba_devic
     else
         snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
                  0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
-    status = gba_client_connect(client, path, NULL == attr ? NULL : attr->key_file);
+    status = gba_client_connect(client, path, attr);
     if (GBA_OK != status)
         goto free_client;
     status = gba_link_init(client);

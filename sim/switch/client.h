@@ -102,12 +102,12 @@ struct gba_client {
 
 /*
  * Connect to the switch: set file, groups, version and uuid of a client whose name and job are set.
- * key_file: the file with the secret for TCP; NULL, "" or "none": as GBA_SWITCH_KEY_FILE in the
- * environment. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO.
- * Blocks for GBA_CLIENT_SILENCE at most, and as long as the resolver does.
+ * attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM,
+ * _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for GBA_CLIENT_SILENCE at most, and as long as
+ * the resolver does.
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
-                                const char *key_file);
+                                const gba_device_attr_t *attr);
 
 /* --- client_link.c --- */
 

@@ -213,14 +213,35 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
 
 /* --- The secret --- */
 
-/* Read the key file that was configured, or else that of the environment. */
-static gba_status_t key_read(const char *name, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
-{
-    char reason[128];
+_Static_assert(GBA_SWITCH_SECRET_BYTES == GBA_KEY_SIZE, "the key is the secret");
 
+/* The key file that was configured, or else that of the environment; NULL: none. */
+static const char *key_file_name(const char *name)
+{
     if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
         name = secure_getenv(KEY_FILE);
-    if (NULL == name || '\0' == name[0]) {
+    return NULL == name || '\0' == name[0] ? NULL : name;
+}
+
+gba_status_t gba_device_key(const char *key_file, uint8_t key[GBA_KEY_SIZE])
+{
+    const char *name = key_file_name(key_file);
+    char reason[128];
+
+    return NULL != name && gba_switch_key_read(name, key, reason, sizeof reason) ? GBA_OK
+                                                                                 : GBA_ERR_PERM;
+}
+
+static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    const char *name = key_file_name(NULL == attr ? NULL : attr->key_file);
+    char reason[128];
+
+    if (NULL != attr && NULL != attr->key) {
+        memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
+        return GBA_OK;
+    }
+    if (NULL == name) {
         gba_log(GBA_LOG_ERROR, "no key for gba-switchd over TCP: set switch_key_file, or " KEY_FILE
                                " in the environment, to the file with the key");
         return GBA_ERR_PERM;
@@ -338,13 +359,13 @@ static gba_status_t welcome_check(struct gba_client *client,
 }
 
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
-                                const char *key_file)
+                                const gba_device_attr_t *attr)
 {
     const uint64_t due = gba_clock_ns() + GBA_CLIENT_SILENCE;
     const bool tcp = '\0' != path->host[0];
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;
-    gba_status_t status = tcp ? key_read(key_file, secret) : GBA_OK;
+    gba_status_t status = tcp ? key_read(attr, secret) : GBA_OK;
 
     if (GBA_OK != status)
         return status;

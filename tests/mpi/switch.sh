@@ -5,11 +5,14 @@
 # this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# unix | tcp: options for that device path. (Between hosts, $selection shows the paths.)
+# unix | tcp: options for that device path. (Between hosts, $selection shows the paths.) With TCP only
+# rank 0 has the key file, and hands the key to the other ranks.
 switch_options() {
     path_options "${!1}"
     [ -z "${HOSTS-}" ] || path=("${path[@]:3}")
     path+=(-x GBA_SWITCH_KEY_FILE)
+    # shellcheck disable=SC2016 # expanded on each rank
+    [ "$1" != tcp ] || wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || unset GBA_SWITCH_KEY_FILE; exec "$@"' sh)
 }
 
 # TRANSPORT RANKS PROGRAM [ARGUMENT...]: the program runs on the switch without an error.

@@ -650,8 +650,10 @@ static void dead_addresses(void **state)
     struct addrinfo list[DEAD + 1];
     int listener[DEAD + 1], filler[DEAD][FILLERS];
     struct gba_client client = {.name = "test"};
+    uint8_t key[GBA_KEY_SIZE];
+    const gba_device_attr_t attr = {.key_file = "/nonexistent", .key = key};
     struct gba_dev_path path;
-    char text[200], key[80];
+    char text[200], file[80];
     pthread_t thread;
 
     (void)state;
@@ -667,11 +669,17 @@ static void dead_addresses(void **state)
             (void)connect(filler[i][k], (struct sockaddr *)&address[i], sizeof address[i]);
         }
     }
-    key_write("0123456789abcdef0123456789abcdef\n", 0600, key, sizeof key);
+    /* The key that another process has read takes the place of the file. */
+    key_write("0123456789abcdef0123456789abcdef\n", 0644, file, sizeof file);
+    assert_int_equal(gba_device_key(file, key), GBA_ERR_PERM);
+    assert_int_equal(chmod(file, 0600), 0);
+    assert_int_equal(gba_device_key(file, key), GBA_OK);
+    assert_int_equal(key[15], 0xef);
+    unlink(file);
     assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
     addresses = list;
     assert_int_equal(pthread_create(&thread, NULL, tcp_welcome, &listener[DEAD]), 0);
-    assert_int_equal(gba_client_connect(&client, &path, key), GBA_OK);
+    assert_int_equal(gba_client_connect(&client, &path, &attr), GBA_OK);
     assert_int_equal(pthread_join(thread, NULL), 0);
     addresses = NULL;
     close(client.file);
@@ -680,7 +688,6 @@ static void dead_addresses(void **state)
             close(filler[i][k]);
         close(listener[i]);
     }
-    unlink(key);
 }
 
 /* --- Children --- */

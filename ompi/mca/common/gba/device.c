@@ -2,6 +2,11 @@
 /* The device of a component, and the reports about a device that fails to open. */
 #include "ompi/mca/common/gba/module.h"
 
+#include <string.h>
+
+/* The beginning of the device paths that need a key. */
+#define TCP_SWITCH "switch://"
+
 /*
  * Report a device file that fails to open. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
@@ -26,6 +31,7 @@ static void device_report(void)
 gba_device_t *gba_common_device_get(gba_status_t *status)
 {
     struct gba_common_device *device = &gba_common.device;
+    uint8_t key[GBA_KEY_SIZE];
     char job[256];
     gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
     bool tried;
@@ -35,11 +41,15 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
     if (!tried) {
         gba_common_choice_make();
         gba_compat_job_name(job, sizeof job);
+        if (0 == strncmp(gba_common.params.device_path, TCP_SWITCH, strlen(TCP_SWITCH)) &&
+            gba_common_key_get(key))
+            attr.key = key;
         gba_common_log_keep(device->detail, sizeof device->detail);
         device->status =
             gba_global_device_get(gba_common.params.device_path, &attr, &device->device);
         gba_common_log_keep(NULL, 0);
         device->tried = true;
+        explicit_bzero(key, sizeof key);
     }
     *status = device->status;
     opal_mutex_unlock(&gba_common.lock);

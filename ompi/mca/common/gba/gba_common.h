@@ -263,6 +263,16 @@ gba_device_t *gba_common_device_get(gba_status_t *status);
 /* Release the device. */
 void gba_common_device_put(void);
 
+/* key.c */
+
+/* On rank 0: publish the key of a gba-switchd over TCP, if there is a key file. To be called before
+ * the framework's open ends, as gba_compat_modex_put. */
+void gba_common_key_publish(void);
+
+/* Get the key that rank 0 of this job has published. Returns false on rank 0 itself, and if there
+ * is none. To be called after MPI_Init's exchange. Thread-safe. */
+bool gba_common_key_get(uint8_t key[GBA_KEY_SIZE]);
+
 /*
  * Whether only the member with this reason has its cause: the error of its own device. That member
  * then reports it, instead of the member that reports for all.

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The key of a gba-switchd that is reached over TCP. Rank 0 reads the key file, and hands the key
+ * to the other ranks of its job with the modex, the exchange of MPI_Init. So only the host of rank
+ * 0 needs the file, and the key is never on a command line. PMIx keeps the values of a job in
+ * memory and in files that only its user can read.
+ */
+#include "ompi/mca/common/gba/module.h"
+
+#include <string.h>
+
+/* Not const, because Open MPI 4.1 takes them as char *. The values have 64 bits. */
+static char names[2][20] = {"gba.switch.key.low", "gba.switch.key.high"};
+
+void gba_common_key_publish(void)
+{
+    uint8_t key[GBA_KEY_SIZE];
+    uint64_t half;
+
+    if (!gba_common.enabled || 0 != OPAL_PROC_MY_NAME.vpid ||
+        GBA_OK != gba_device_key(gba_common.params.switch_key_file, key))
+        return;
+    for (int i = 0; i < 2; i++) {
+        half = 0;
+        for (int k = 7; k >= 0; k--) /* of any byte order */
+            half = half << 8 | key[8 * i + k];
+        /* If that fails, each rank needs the file. */
+        (void)gba_compat_modex_put(names[i], half);
+    }
+    explicit_bzero(key, sizeof key);
+}
+
+bool gba_common_key_get(uint8_t key[GBA_KEY_SIZE])
+{
+    opal_process_name_t first = OPAL_PROC_MY_NAME;
+    uint64_t half;
+
+    if (0 == first.vpid)
+        return false;
+    first.vpid = 0;
+    for (int i = 0; i < 2; i++) {
+        if (OPAL_SUCCESS != gba_compat_modex_get(&first, names[i], &half))
+            return false;
+        for (int k = 0; k < 8; k++)
+            key[8 * i + k] = (uint8_t)(half >> 8 * k);
+    }
+    return true;
+}
