@@ -310,7 +310,7 @@ GBA_MPI_TESTS = \
 	tests/mpi/early_exit tests/mpi/many tests/mpi/kinds tests/mpi/churn tests/mpi/colls \
 	tests/mpi/threads tests/mpi/outstanding tests/mpi/progress tests/mpi/groups tests/mpi/spawn \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
-	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed \
+	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
 	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
 	tests/mpi/soak
 check_LIBRARIES =

@@ -107,6 +107,39 @@ never_agreed() {
     lines 0 'gba_barrier'
 }
 
+# AFTER: agree_after. Barriers of both kinds, in random order: all ranks agree at the same one. Three of
+# the 9 communicators are halves, each with its own line.
+counted_right() {
+    limit 120
+    path_options none
+    job "${path[@]}" --mca coll_gba_barrier_agree_after "$1" -np 4 -- counted $(($1 + 1))
+    lines 12 'ranks\): software: '
+    total_is fallback -eq "$(sed -n 's|^barriers before the agreements: ||p' "$out")"
+}
+
+# The default: MPI_COMM_WORLD has a path from its first blocking barrier on; a copy of it with a few
+# barriers has none, and is reported when it is freed.
+counted_default() {
+    limit 60
+    path_options sim
+    unset OMPI_MCA_coll_gba_barrier_agree_after
+    job "${path[@]}" -np 3 -- unagreed
+    lines 1 'MPI_COMM_WORLD .*3 ranks\): fallback: no blocking barrier, in which'
+    lines 1 'DUP FROM 0 .*3 ranks\): fallback: no blocking barrier after 100 barriers, .*: 7$'
+    lines 1 'SPLIT FROM 0 .*3 ranks\): fallback: no blocking barrier after 100 barriers, .*: 4$'
+    job "${path[@]}" -np 3 -- early_exit 20
+    lines 1 'MPI_COMM_WORLD .*sim: group'
+}
+
+# PROGRAM RANKS [ARGUMENT...]: another program, whose communicators agree in the middle of it.
+counted_program() {
+    limit 120
+    path_options sim
+    job "${path[@]}" --mca coll_gba_barrier_agree_after 7 -np "$2" -- "$1" "${@:3}"
+    lines 0 '^FAIL'
+    total_is fallback -gt 0
+}
+
 # A missing device is reported once.
 no_device_once() {
     limit 60
@@ -165,7 +198,16 @@ all_messages() {
         2 OMPI_MCA_coll_gba_barrier_priority=50
     test_case message-min-comm-size values_named min_comm_size \
         '4 \(rank 0 on [^)]*\), 2 \(rank 1 on [^)]*\)' 0 OMPI_MCA_coll_gba_barrier_min_comm_size=4
+    test_case message-agree-after values_named agree_after \
+        '5 \(rank 0 on [^)]*\), 0 \(rank 1 on [^)]*\)' 0 OMPI_MCA_coll_gba_barrier_agree_after=5
     test_case message-never-agreed never_agreed
+    test_case counted-1 counted_right 1
+    test_case counted-10 counted_right 10
+    test_case counted-default counted_default
+    test_case counted-kinds counted_program kinds 4
+    test_case counted-threads counted_program threads 3 3
+    test_case counted-spawn counted_program spawn 2
+    test_case counted-persistent counted_program persistent 3
     test_case message-no-device no_device_once
     test_case message-death death_named
     test_case message-v3 v3_between_hosts

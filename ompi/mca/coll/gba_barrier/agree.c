@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The agreement of a communicator's members about the path of their barriers: in its first blocking
- * barrier, again when the device has failed, and at each renegotiation. Not earlier, because Open
- * MPI selects modules for new communicators inside a progress callback, where nothing may block.
+ * barrier after agree_after barriers, again when the device has failed, and at each renegotiation.
+ * Not when the communicator is made: an agreement costs more than many barriers, and Open MPI
+ * selects modules for new communicators inside a progress callback, where nothing may block.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -49,8 +50,13 @@ static const char *device_refused(const ompi_communicator_t *comm)
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a, bool renegotiation)
 {
     const gba_coll_module_t *module = owner;
+    int *offload_after = &a->params.offload_after;
 
-    (void)renegotiation;
+    /* The barriers before the agreement count. */
+    if (!renegotiation && !module->base.agreed)
+        *offload_after -= module->base.fallbacks < (unsigned)*offload_after
+                              ? (int)module->base.fallbacks
+                              : *offload_after;
     a->messages = (struct gba_common_messages){
         .comm = module->comm, .tag = {GBA_COMMON_TAG_TRANSPORT, GBA_COMMON_TAG_DEGRADED}};
     gba_common_remote_init(&a->remote, &a->messages);

@@ -40,10 +40,22 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
 /* The fallback: the barrier that was selected before ours. */
 static int barrier_fallback(gba_coll_module_t *module)
 {
-    int rc = gba_coll_fallback_barrier(module);
+    int rc;
 
+    gba_coll_report_unagreed_begin(module, module->comm);
+    rc = gba_coll_fallback_barrier(module);
     module->base.fallbacks++;
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
+}
+
+/*
+ * Whether the members agree on a path in this barrier. They have called the same barriers on this
+ * communicator before this one, blocking and nonblocking, so all of them count alike. Time must not
+ * decide here, because it differs between members.
+ */
+static bool agreement_due(const gba_coll_module_t *module)
+{
+    return !module->base.agreed && module->base.fallbacks >= module->agree_after;
 }
 
 /* There is no path yet, the path is the fallback, or the queue or "sample" needs the slow path. */
@@ -51,7 +63,7 @@ static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
 {
     gba_status_t status = GBA_OK;
 
-    if (!module->base.agreed) {
+    if (agreement_due(module)) {
         if (!gba_coll_agree_declines(module))
             status = gba_common_agree(&module->base);
         return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)

@@ -15,7 +15,7 @@ static char modex_key[] = "gba.coll.barrier";
 
 /* The version of everything that members send to each other outside libgba, this word included. To
  * be raised with each change of it. */
-#define PROTOCOL UINT64_C(7)
+#define PROTOCOL UINT64_C(8)
 
 /* Words of processes without an enabled component. All other words contain a protocol. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */
@@ -25,16 +25,17 @@ static char modex_key[] = "gba.coll.barrier";
 
 /*
  * The word of an enabled component is that of gba_common_capability, so equal words mean an
- * equal decision. REQUESTED is the sign bit of min_comm_size. It decides only which process reports
- * a missing device.
+ * equal decision. REQUESTED is this component's own bit. It decides only which process reports a
+ * missing device.
  */
-#define REQUESTED (UINT64_C(1) << 31)
+#define REQUESTED GBA_COMMON_OWN_BIT
 
 static uint64_t capability_mine(void)
 {
     if (!gba_common.enabled)
         return '\0' == gba_common.bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
-    return gba_common_capability(PROTOCOL) | (gba_common.device_asked ? REQUESTED : 0);
+    return gba_common_capability(PROTOCOL, (uint64_t)gba_coll->agree_after) |
+           (gba_common.device_asked ? REQUESTED : 0);
 }
 
 const char *gba_coll_capability_publish(void)

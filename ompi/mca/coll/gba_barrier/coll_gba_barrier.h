@@ -63,7 +63,9 @@ typedef struct gba_coll_module {
     /* Its communicator, which may have ended, except in a call on it, or while the team has a
      * barrier in progress. */
     ompi_communicator_t *comm;
-    bool world;         /* it belongs to MPI_COMM_WORLD */
+    bool world; /* it belongs to MPI_COMM_WORLD */
+    /* Barriers on the fallback before the agreement. The same on all members. */
+    unsigned agree_after;
     unsigned unsampled; /* barriers since the last measured one */
     char *label;        /* see gba_coll_report_unagreed_begin; NULL: none */
     /* Nonblocking barriers, under component.queue_lock: */
@@ -77,6 +79,7 @@ typedef struct gba_coll_component {
     mca_coll_base_component_t super;
     bool abi_differs; /* this Open MPI is not the one that the component was compiled with */
     unsigned sample;  /* parameter: measure every n-th barrier, 0: none */
+    int agree_after;  /* parameter: 0 to GBA_COMMON_AGREE_AFTER_MAX */
     opal_free_list_t requests;
     opal_mutex_t queue_lock;
     gba_coll_module_t *busy; /* modules with a barrier in progress that opal_progress advances */
@@ -181,10 +184,10 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
                           uint32_t culprit, const char *why);
 
 /*
- * At verbose 1: report that the ranks of a communicator never agreed on a path, because it used
- * nonblocking barriers only. _begin: before the first barrier of a communicator, if that is
- * nonblocking; stores the name, because the communicator may be partly destroyed at the end. _end:
- * when the module closes.
+ * At verbose 1: report that the ranks of a communicator never agreed on a path, because it did
+ * fewer barriers than agree_after, or no blocking one from then on. _begin: before a barrier on the
+ * fallback; in the first one it stores the name, because the communicator may be partly destroyed
+ * at the end. _end: when the module closes.
  */
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm);
 void gba_coll_report_unagreed_end(gba_coll_module_t *module);
@@ -265,5 +268,9 @@ void gba_coll_module_close(void *owner);
  * ompi_info. Returns OMPI_SUCCESS. */
 void gba_coll_pvars_register(void);
 int gba_coll_params_register(void);
+
+/* After gba_common_open: check the parameters that libgba does not have. A value out of range
+ * disables the component, as any other. */
+void gba_coll_params_check(void);
 
 #endif

@@ -33,6 +33,7 @@ static int component_open(void)
     gba_coll->progress_registered = false;
     gba_coll->parameter_reported = false;
     gba_common_open();
+    gba_coll_params_check();
     gba_coll_report_init();
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();

@@ -236,8 +236,7 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
      * either all have agreed or none. */
     if (module->base.agreed && GBA_PATH_FALLBACK != module->base.path)
         return ibarrier_start(module, request);
-    if (!module->base.agreed && 0 == module->base.fallbacks)
-        gba_coll_report_unagreed_begin(module, comm);
+    gba_coll_report_unagreed_begin(module, comm);
     module->base.fallbacks++;
     (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
     return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);

@@ -4,6 +4,24 @@
 
 #include "opal/mca/base/mca_base_var.h"
 
+/*
+ * The default of agree_after. An agreement costs as much as the difference between some hundred
+ * barriers of Open MPI and of this component. So a communicator with fewer barriers is not slower
+ * than without the component, and one with many barriers loses no more than one agreement costs.
+ */
+#define AGREE_AFTER 100
+
+void gba_coll_params_check(void)
+{
+    if (gba_coll->agree_after >= 0 && gba_coll->agree_after <= GBA_COMMON_AGREE_AFTER_MAX)
+        return;
+    if ('\0' == gba_common.bad_parameter[0])
+        snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter,
+                 "agree_after=%d is out of range; allowed: 0 to %d", gba_coll->agree_after,
+                 GBA_COMMON_AGREE_AFTER_MAX);
+    gba_common.enabled = false;
+}
+
 int gba_coll_params_register(void)
 {
     const mca_base_component_t *component = &gba_coll->super.collm_version;
@@ -21,6 +39,14 @@ int gba_coll_params_register(void)
         "wait_ns and imbalance_max_ns; 0: none, and no cost",
         MCA_BASE_VAR_TYPE_UNSIGNED_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_READONLY, &gba_coll->sample);
+    gba_coll->agree_after = AGREE_AFTER;
+    (void)mca_base_component_var_register(
+        component, "agree_after",
+        "Barriers, blocking and nonblocking, that a communicator does on Open MPI's own barrier "
+        "before its ranks agree on a path in the next blocking one, 0 to 65535. MPI_COMM_WORLD "
+        "and persistent barriers do none",
+        MCA_BASE_VAR_TYPE_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+        MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_coll->agree_after);
     gba_coll_pvars_register();
     return OMPI_SUCCESS;
 }

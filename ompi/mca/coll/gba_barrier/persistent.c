@@ -44,6 +44,7 @@ static int comm_create(ompi_communicator_t *comm, ompi_communicator_t **own)
     if (comm_is_ours(*own)) {
         gba_coll_module_t *module = (gba_coll_module_t *)(*own)->c_coll->coll_barrier_init_module;
 
+        module->agree_after = 0;
         rc = PMPI_Barrier(*own); /* the members agree on the path */
         if (MPI_SUCCESS == rc && GBA_PATH_FALLBACK != module->base.path)
             return MPI_SUCCESS;

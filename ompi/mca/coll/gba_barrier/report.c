@@ -98,7 +98,8 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
 
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm)
 {
-    if (gba_common.params.verbose < 1 || 0 != ompi_comm_rank(comm) || NULL != module->label)
+    if (gba_common.params.verbose < 1 || module->base.agreed || 0 != module->base.fallbacks ||
+        0 != ompi_comm_rank(comm))
         return;
     if (asprintf(&module->label, "%s (id %u, %d ranks)", gba_compat_comm_name(comm),
                  GBA_COMM_ID(comm), ompi_comm_size(comm)) < 0)
@@ -107,11 +108,15 @@ void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator
 
 void gba_coll_report_unagreed_end(gba_coll_module_t *module)
 {
+    char after[32] = "";
+
+    if (0 != module->agree_after)
+        snprintf(after, sizeof after, " after %u barriers", module->agree_after);
     if (NULL != module->label && !module->base.agreed)
         gba_common_print(false,
-                         "%s: fallback: no blocking barrier, in which the ranks agree "
-                         "on a path; nonblocking barriers on Open MPI's own: %llu",
-                         module->label, module->base.fallbacks);
+                         "%s: fallback: no blocking barrier%s, in which the ranks agree "
+                         "on a path; barriers on Open MPI's own: %llu",
+                         module->label, after, module->base.fallbacks);
     free(module->label);
     module->label = NULL;
 }

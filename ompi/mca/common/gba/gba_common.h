@@ -131,13 +131,19 @@ void gba_common_params_check(void);
 
 /*
  * The word that a process publishes or sends. If the words of all members are equal, the component
- * serves them. protocol: 1 to 255, the version of what the component's
- * processes send to each other outside libgba. Returns protocol << GBA_COMMON_PROTOCOL_SHIFT |
- * version of libgba's wire << 40 | priority << 32 | min_comm_size. The priority is included because
- * it decides whether our barrier or another component's is on top.
+ * serves them.
+ * protocol: 1 to 255, the version of what the component's processes send to each other outside
+ * libgba. agree_after: 0 to GBA_COMMON_AGREE_AFTER_MAX, the parameter of coll; 0 in scoll.
+ * Returns, from the highest bit: 8 bits protocol, 8 version of libgba's wire (its low bits), 16
+ * agree_after, 7 priority, 1 for the component's own use (GBA_COMMON_OWN_BIT, clear), 24
+ * min_comm_size (cut to the largest that fits, because no communicator is that large). The priority
+ * is included because it decides whether our barrier or another component's is on top. Thread-safe.
+ * Not collective.
  */
-#define GBA_COMMON_PROTOCOL_SHIFT 56
-uint64_t gba_common_capability(uint64_t protocol);
+#define GBA_COMMON_PROTOCOL_SHIFT  56
+#define GBA_COMMON_OWN_BIT         (UINT64_C(1) << 24)
+#define GBA_COMMON_AGREE_AFTER_MAX 65535
+uint64_t gba_common_capability(uint64_t protocol, uint64_t agree_after);
 
 /*
  * Describe the differences between the words of two members for the user: "priority differs: 100

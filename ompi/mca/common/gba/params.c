@@ -158,12 +158,15 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
         refused_register(component, reason);
 }
 
-uint64_t gba_common_capability(uint64_t protocol)
+#define SMALLEST_MAX INT32_C(0xffffff)
+
+uint64_t gba_common_capability(uint64_t protocol, uint64_t agree_after)
 {
     const gba_params_t *params = &gba_common.params;
+    int smallest = params->min_comm_size < SMALLEST_MAX ? params->min_comm_size : SMALLEST_MAX;
 
-    return protocol << GBA_COMMON_PROTOCOL_SHIFT | (uint64_t)(uint16_t)gba_wire_version() << 40 |
-           (uint64_t)(uint8_t)params->priority << 32 | (uint32_t)params->min_comm_size;
+    return protocol << GBA_COMMON_PROTOCOL_SHIFT | (uint64_t)(uint8_t)gba_wire_version() << 48 |
+           agree_after << 32 | (uint64_t)params->priority << 25 | (uint64_t)smallest;
 }
 
 void gba_common_capability_differ(const uint64_t words[2], const char *const members[2], char *text,
@@ -175,9 +178,10 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
         uint64_t mask;
     } fields[] = {
         {"version of the component", "; install one version on all hosts", 56, 0xff},
-        {"wire version of libgba", "; install one version on all hosts", 40, 0xffff},
-        {"priority", "", 32, 0xff},
-        {"min_comm_size", "", 0, INT32_MAX},
+        {"wire version of libgba", "; install one version on all hosts", 48, 0xff},
+        {"agree_after", "", 32, GBA_COMMON_AGREE_AFTER_MAX},
+        {"priority", "", 25, 0x7f},
+        {"min_comm_size", "", 0, SMALLEST_MAX},
     };
     size_t used = 0;
 

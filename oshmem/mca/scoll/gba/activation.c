@@ -32,8 +32,8 @@
 
 /* The version of everything that members send to each other outside libgba: struct gba_scoll_hello,
  * and the messages of slabs.c. To be raised with each change of it. */
-#define PROTOCOL UINT64_C(7)
-_Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
+#define PROTOCOL UINT64_C(8)
+_Static_assert(8 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
                "messages have changed: raise PROTOCOL, then state the new sizes");
 
 /* Barriers with missing hellos after which the leader reports the missing members. A hello in
@@ -47,7 +47,7 @@ _Static_assert(7 == PROTOCOL && 16 == sizeof(struct gba_scoll_hello),
 /* As in coll: the values that decide whether the component serves a set. */
 static uint64_t capability_mine(void)
 {
-    return gba_common_capability(PROTOCOL);
+    return gba_common_capability(PROTOCOL, 0);
 }
 
 static bool set_too_small(const gba_scoll_module_t *module)
