@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "gba/spec/gba_regs.h"
 #include "gba/tools/info.h"
@@ -73,22 +75,46 @@ static void list_choice(const struct choice *choice, const char *path)
         }
 }
 
-static void list_device(const gba_device_found_t *found, const struct choice *choice)
+/* The ports of a switch and its quota of groups for each. 0: not known, or no quota. */
+struct ports {
+    uint64_t count, quota;
+};
+
+static void list_ports(const struct ports *ports)
+{
+    if (report_is_json()) {
+        report_number("ports", ports->count);
+        report_number("quota", ports->quota);
+    } else if (ports->count > 0) {
+        report_text("ports", "%" PRIu64, ports->count);
+        if (ports->quota > 0)
+            report_text("quota", "%" PRIu64 " groups for each port", ports->quota);
+    }
+}
+
+/* found: the processes that have it open; NULL: not known. */
+static void list_device(const char *path, const gba_device_found_t *found,
+                        const struct choice *choice)
 {
     gba_device_info_t info = {.groups = 0};
+    struct ports ports = {0, 0};
     char cause[640];
     gba_status_t status;
-    gba_device_t *device = info_device_open(found->path, &status, cause, sizeof cause);
+    gba_device_t *device = info_device_open(path, &status, cause, sizeof cause);
 
     if (NULL != device) {
         status = gba_device_query(device, &info);
+        if (0 == strcmp(info.backend, "switch") && !info.dead) {
+            (void)gba_reg_read(device, GBA_DEVICE_BASE + GBA_DEV_PORTS, 4, &ports.count);
+            (void)gba_reg_read(device, GBA_PORT_REG(GBA_PORT_QUOTA), 4, &ports.quota);
+        }
         gba_device_fini(device);
         snprintf(cause, sizeof cause, "%s", gba_status_text(status));
-    } else if (GBA_ERR_NO_DEVICE == status && 0 == strncmp(found->path, "sim:", 4)) {
+    } else if (GBA_ERR_NO_DEVICE == status && 0 == strncmp(path, "sim:", 4)) {
         return; /* the last process of the job has ended meanwhile */
     }
     report_begin(NULL, '{');
-    report_text("device", "%s", found->path);
+    report_text("device", "%s", path);
     if (GBA_OK != status) {
         report_text("state", "unusable");
         report_text("cause", "%s", cause);
@@ -103,11 +129,55 @@ static void list_device(const gba_device_found_t *found, const struct choice *ch
             report_text("groups used", "%" PRIu32 " of %" PRIu32, info.groups - info.groups_free,
                         info.groups);
         }
+        if (0 == strcmp(info.backend, "switch"))
+            list_ports(&ports);
     }
-    list_choice(choice, found->path);
-    if (0 != strncmp(found->path, "switch:", 7)) /* its connections do not show their processes */
+    list_choice(choice, path);
+    if (NULL != found) /* the connections of a switch do not show their processes */
         list_processes(found);
+    else if (!report_is_json())
+        report_text("members", "see gba_diag %s", path);
     report_end();
+}
+
+static bool is_switch(const char *path)
+{
+    return 0 == strncmp(path, "switch:", 7);
+}
+
+/* The gba-switchd at the default socket of this user, if there is one. Returns "" if not. */
+static void own_switch(char *path, size_t len)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
+
+    path[0] = '\0';
+    if (0 == geteuid() || NULL == runtime || '/' != runtime[0])
+        return;
+    snprintf(path, len, "switch:%s/gba-switchd.sock", runtime);
+    if (0 != stat(path + 7, &st) || !S_ISSOCK(st.st_mode))
+        path[0] = '\0';
+}
+
+/* List the switches that no open file shows: that of the parameter device_path, whether it answers
+ * or not, and this user's own. Returns their number. */
+static size_t list_switches(const char *configured, const gba_device_found_t *list, size_t count,
+                            const struct choice *choice)
+{
+    char own[4200];
+    bool seen = !is_switch(configured), seen_own;
+
+    own_switch(own, sizeof own);
+    seen_own = '\0' == own[0] || 0 == strcmp(own, configured);
+    for (size_t i = 0; i < count; i++) {
+        seen |= 0 == strcmp(list[i].path, configured);
+        seen_own |= 0 == strcmp(list[i].path, own);
+    }
+    if (!seen)
+        list_device(configured, NULL, choice);
+    if (!seen_own)
+        list_device(own, NULL, choice);
+    return (size_t)!seen + (size_t)!seen_own;
 }
 
 int info_list(void)
@@ -128,12 +198,13 @@ int info_list(void)
     report_begin(NULL, '{');
     report_begin("devices", '[');
     for (size_t i = 0; i < count; i++)
-        list_device(&list[i], &choice);
+        list_device(list[i].path, is_switch(list[i].path) ? NULL : &list[i], &choice);
+    count += list_switches(params.device_path, list, count, &choice);
     report_end();
     report_end();
     if (0 == count && !report_is_json())
-        printf("no device: there is no file /dev/gbaN, and no job of this user has a simulated "
-               "device\n");
+        printf("no device: there is no file /dev/gbaN, no gba-switchd at a default socket or in "
+               "device_path, and no job of this user has a simulated device\n");
     free(list);
     return 0 == count ? INFO_EXIT_NO_DEVICE : INFO_EXIT_OK;
 }
