@@ -9,6 +9,8 @@
 static const char usage[] =
     "usage: gba_info [--json] [DEVICE]              show a device and its counters\n"
     "       gba_info --list [--json]                list devices, also those of running jobs\n"
+    "       gba_info --why [--json]                 why communicators of running jobs have no "
+    "device\n"
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --params [--json]              show parameters, values and their sources\n"
     "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
@@ -22,7 +24,16 @@ static const char usage[] =
     "instead of lines.\n"
     "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed.\n";
 
-enum mode { MODE_SHOW, MODE_LIST, MODE_TEST, MODE_PARAMS, MODE_PATH, MODE_VERSION, MODE_HELP };
+enum mode {
+    MODE_SHOW,
+    MODE_LIST,
+    MODE_WHY,
+    MODE_TEST,
+    MODE_PARAMS,
+    MODE_PATH,
+    MODE_VERSION,
+    MODE_HELP
+};
 
 struct options {
     enum mode mode;
@@ -35,6 +46,7 @@ static bool options_parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
         {"list", no_argument, NULL, MODE_LIST},
+        {"why", no_argument, NULL, MODE_WHY},
         {"test", no_argument, NULL, MODE_TEST},
         {"params", no_argument, NULL, MODE_PARAMS},
         {"path", required_argument, NULL, MODE_PATH},
@@ -95,6 +107,8 @@ int main(int argc, char **argv)
     switch (options.mode) {
     case MODE_LIST:
         return info_list();
+    case MODE_WHY:
+        return info_why();
     case MODE_TEST:
         return info_test(device);
     case MODE_PARAMS:

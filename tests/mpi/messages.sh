@@ -56,6 +56,30 @@ info_beside() {
     lines 1 "^note +new device: no other process has sim:$name open\$"
 }
 
+# gba_info shows why the communicators of a running job have no device, and nothing of a job that has one,
+# or has been killed.
+info_why() {
+    local info=$build/root/bin/gba_info holder holders apart
+    [ -x "$info" ] || info=$(command -v gba_info)
+    put_apart
+    hold why-$$
+    "$info" --why | tee "$out"
+    lines 1 '^no process of this user on this host is rank 0 of a communicator without a device$'
+    let_go
+    hold "why-$$?full=1"
+    until_true shows_why
+    lines 1 '^process [0-9]+: MPI_COMM_WORLD \(id 0, 2 ranks\): software: .*no device: no barrier group is free'
+    lines 1 '^process'
+    let_go
+    "$info" --why | tee "$out"
+    lines 0 '^process'
+}
+
+shows_why() {
+    "$info" --why >"$out"
+    grep -q '^process' "$out"
+}
+
 # RANKS: a parameter prevents the software barrier, and the line names the parameter.
 sw_enable_named() {
     limit 60
@@ -190,6 +214,7 @@ all_messages() {
     test_case message-companions-list companions_none gba_barrier,basic
     test_case message-companions-named companions_named
     test_alone message-info-beside info_beside
+    test_alone message-info-why info_why
     test_alone message-sim-options sim_options
     test_case message-disable disable_reported
     test_case message-sw-enable sw_enable_named

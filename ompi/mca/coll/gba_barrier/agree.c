@@ -84,8 +84,15 @@ void gba_coll_agree_apply(void *owner)
 void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why)
 {
-    const gba_coll_module_t *module = owner;
+    gba_coll_module_t *module = owner;
+    char name[128];
 
+    snprintf(name, sizeof name, "%s (id %u, %d ranks)", gba_compat_comm_name(module->comm),
+             GBA_COMM_ID(module->comm), ompi_comm_size(module->comm));
+    if (module->base.path <= GBA_PATH_SIM)
+        gba_common_why_clear(&module->base);
+    else
+        gba_common_why_set(&module->base, name, why);
     if (GBA_OK == module->base.declined && comm_for_set(module->comm))
         reason = GBA_OK; /* the user misses no device there */
     gba_coll_report_path(module->comm, reporter, reason, culprit, why);

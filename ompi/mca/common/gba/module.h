@@ -8,6 +8,7 @@
  * module.c     the list of modules, and their counts
  * agree.c      the choice of the path, at the first barrier and later
  * barrier.c    the end of a barrier, and a barrier whose device has failed
+ * why.c        why modules have no device, for gba_info
  *
  * gba_common_framework is what a component supplies. The functions of it that get an owner get the
  * component's own module, see gba_common_module_init.
@@ -30,6 +31,7 @@ struct gba_common_module {
     uint32_t rank, size;
     bool agreed;
     gba_status_t declined;        /* not GBA_OK: why there is no team */
+    uint32_t why;                 /* its text for gba_info --why; 0: none */
     unsigned long long fallbacks; /* barriers on the fallback */
     struct gba_common_tally tally;
     struct gba_common_waits waits;
@@ -139,6 +141,18 @@ void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32
 gba_status_t gba_common_agree(struct gba_common_module *m);
 gba_status_t gba_common_recover(struct gba_common_module *m);
 gba_status_t gba_common_renegotiate(struct gba_common_module *m);
+
+/* why.c */
+
+/* Publish why a module has no device: "NAME: WHY", truncated. Rank 0 does; no effect on others.
+ * Without memory or a file there is no text. Thread-safe. */
+void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why);
+
+/* Withdraw the text, if there is one. Thread-safe. */
+void gba_common_why_clear(struct gba_common_module *m);
+
+/* In the component's close, after that of all modules. */
+void gba_common_why_close(void);
 
 /* barrier.c */
 

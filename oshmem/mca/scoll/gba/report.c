@@ -19,18 +19,22 @@ static bool transport_due(const gba_scoll_module_t *module)
 void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why)
 {
-    const gba_scoll_module_t *module = owner;
+    gba_scoll_module_t *module = owner;
     bool asked = gba_common.device_asked;
     char set[64], transport[256], more[700];
     /* These reasons result from the user's own parameters. */
     bool reserved = module->reserved && GBA_ERR_NO_GROUP == reason;
     bool due = !reserved && gba_common_reason_due(reason, asked);
 
+    gba_scoll_name_set(module->set, set, sizeof set);
+    if (module->base.path <= GBA_PATH_SIM)
+        gba_common_why_clear(&module->base);
+    else
+        gba_common_why_set(&module->base, set, why);
     /* Only the member that knows the cause, or the reporter, prints the line. */
     if (module->base.rank != (due && asked && gba_common_reason_own(reason) ? culprit : reporter))
         return;
     due = due && gba_common_reason_first("scoll", reason);
-    gba_scoll_name_set(module->set, set, sizeof set);
     gba_scoll_slab_describe(&module->slab, transport, sizeof transport);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
     if (reserved)
