@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client of gba-switchd, against a scripted switch: refused greetings, answers that are wrong
- * or missing, a full socket, sleeping threads, and a child of fork. The test sets the clock (the
- * linker substitutes clock_gettime), so nothing here depends on speed.
+ * The client of gba-switchd, against a scripted switch: refused greetings, key files, answers that
+ * are wrong or missing, a group that is taken back, descriptors that the program closes, addresses
+ * that do not answer, and a child of fork. test_switch_wait.c has the client that waits.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,79 +13,11 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
-#include "gba/dev/member.h"
 #include "sim/switch/client.h"
-#include "tests/unit/log_catch.h"
-#include "tests/unit/switch_script.h"
-
-/* --- The clock --- */
-
-static gba_word_t clock_ahead; /* s, added to the clock */
-
-int __real_clock_gettime(clockid_t id, struct timespec *now);
-int __wrap_clock_gettime(clockid_t id, struct timespec *now);
-
-int __wrap_clock_gettime(clockid_t id, struct timespec *now)
-{
-    int result = __real_clock_gettime(id, now);
-
-    now->tv_sec += (time_t)gba_word_load_relaxed(&clock_ahead);
-    return result;
-}
-
-/* --- Members --- */
-
-static gba_device_t *device;
-static gba_group_t *group[3];
-static struct gba_local_state *state_of[3];
-
-/* Open the device, and make a group with that number of members, all of this process. */
-static void members_make(uint32_t members)
-{
-    gba_group_handle_t handle;
-
-    assert_int_equal(gba_device_init(script_path, NULL, &device), GBA_OK);
-    assert_int_equal(gba_allocate_group(device, members, &handle), GBA_OK);
-    for (uint32_t i = 0; i < members; i++) {
-        assert_int_equal(gba_join_group(device, &handle, i, &group[i]), GBA_OK);
-        assert_int_equal(gba_dma_map(group[i]), GBA_OK);
-        assert_int_equal(gba_local_state_init(group[i], 0, &state_of[i]), GBA_OK);
-    }
-    assert_int_equal(gba_configure_group(group[0], 0), GBA_OK);
-}
-
-static void members_end(uint32_t members)
-{
-    for (uint32_t i = 0; i < members; i++) {
-        gba_local_state_fini(state_of[i]);
-        gba_free_group(group[i]);
-    }
-    gba_device_fini(device);
-    script_join();
-}
-
-static uint64_t flag_of(uint32_t member)
-{
-    return gba_flag_load_acquire(group[member]->membership->flag);
-}
-
-/* Poll until the member is released, or the device is dead. */
-static gba_status_t await(uint32_t member)
-{
-    gba_device_info_t info = {.dead = false};
-
-    while (GBA_OK != gba_poll_release(state_of[member])) {
-        assert_int_equal(gba_device_query(device, &info), GBA_OK);
-        if (info.dead)
-            return GBA_ERR_DEAD;
-    }
-    return GBA_OK;
-}
+#include "tests/unit/switch_members.h"
 
 /* --- Greetings --- */
 
@@ -309,131 +241,7 @@ static void hostile_messages(void **state)
         (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SHUTDOWN});
 }
 
-/* --- A switch that reads nothing for some time --- */
-
-static gba_word_t gate; /* 0: closed */
-
-static void gate_pass(void)
-{
-    const struct timespec pause = {.tv_nsec = 100000};
-
-    while (0 == gba_word_load_acquire(&gate))
-        nanosleep(&pause, NULL);
-}
-
-#define CROWD 20000u /* arrivals, more than a socket holds */
-
-static uint32_t crowd_seen;
-
-static void serve_gate(int file)
-{
-    struct gba_switch_message message;
-    uint32_t expected = 0;
-
-    script_greet(file);
-    do
-        if (!script_get(file, &message))
-            return;
-    while (script_answer(file, message));
-    gate_pass();
-    do {
-        if (GBA_SWITCH_ARRIVE == message.type && message.value == ++expected)
-            crowd_seen++;
-        else if (GBA_SWITCH_ARRIVE != message.type)
-            script_answer(file, message);
-        if (CROWD == message.value)
-            script_release(file, 0, CROWD);
-    } while (script_get(file, &message));
-}
-
-static void a_full_socket(void **state)
-{
-    (void)state;
-    crowd_seen = 0;
-    gba_word_store_relaxed(&gate, 0);
-    script_start(serve_gate);
-    members_make(1);
-    for (uint32_t i = 0; i < CROWD; i++) { /* does not block */
-        gba_send_arrival(state_of[0]);
-        assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    }
-    gba_word_store_release(&gate, 1);
-    while (GBA_OK != gba_poll_release(state_of[0]))
-        ;
-    members_end(1);
-    assert_int_equal(crowd_seen, CROWD); /* all, and in order */
-}
-
-/* A stopped switch: the registers cannot be read, and after GBA_CLIENT_SILENCE it is dead. */
-static void a_silent_switch(void **state)
-{
-    gba_group_state_t registers = {.members = 0};
-
-    (void)state;
-    gba_word_store_relaxed(&gate, 0);
-    script_start(serve_gate);
-    members_make(1);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
-    gba_word_store_relaxed(&clock_ahead, 5);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
-    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    gba_word_store_relaxed(&clock_ahead, 11);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_ERR_DEAD);
-    gba_word_store_relaxed(&clock_ahead, 0);
-    gba_word_store_release(&gate, 1);
-    members_end(1);
-}
-
-/* A switch that continues in time. */
-static void a_stopped_switch(void **state)
-{
-    gba_group_state_t registers = {.members = 0};
-    gba_status_t status;
-
-    (void)state;
-    gba_word_store_relaxed(&gate, 0);
-    script_start(serve_gate);
-    members_make(1);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
-    gba_word_store_release(&gate, 1);
-    while (GBA_INPROGRESS == (status = gba_group_inspect(group[0], &registers)))
-        ;
-    assert_int_equal(status, GBA_OK);
-    assert_int_equal(registers.members, 1);
-    members_end(1);
-}
-
-/* The answer has come, but the thread that waits at the connection does not run: this process was
- * stopped for a long time. */
-static void an_answer_that_waits(void **state)
-{
-    gba_group_state_t registers = {.members = 0};
-    struct gba_client_membership *membership;
-    int expected, come = 0;
-
-    (void)state;
-    gba_word_store_relaxed(&gate, 0);
-    script_start(serve_gate);
-    members_make(1);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
-    membership = (struct gba_client_membership *)group[0]->membership;
-    membership->client->receiving = true;
-    expected = (int)(membership->inspection->count * GBA_SWITCH_MESSAGE_BYTES);
-    gba_word_store_release(&gate, 1);
-    while (come < expected)
-        assert_int_equal(ioctl(membership->client->file, FIONREAD, &come), 0);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
-    gba_word_store_relaxed(&clock_ahead, 11);
-    assert_int_equal(gba_group_inspect(group[0], &registers), GBA_OK);
-    assert_int_equal(registers.members, 1);
-    gba_word_store_relaxed(&clock_ahead, 0);
-    membership->client->receiving = false;
-    members_end(1);
-}
+/* --- A group that is taken back --- */
 
 /* Take the group back after the first arrival: withdraw its members. */
 static void serve_and_take_back(int file)
@@ -469,75 +277,6 @@ static void a_group_that_is_taken_back(void **state)
     assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
     assert_int_equal(inspect_until_answered(), GBA_ERR_RECLAIMED);
     members_end(2);
-}
-
-/* --- Sleeping --- */
-
-#define SLEEP_ROUNDS 200u
-#define SLEEPERS     3u
-
-static void serve_all(int file)
-{
-    struct gba_switch_message message;
-    uint32_t arrived = 0, first = 0;
-
-    script_greet(file);
-    while (script_get(file, &message)) {
-        if (script_answer(file, message) || ++arrived % SLEEPERS != 0)
-            continue;
-        first++; /* each member is the first one in its turn */
-        for (uint32_t i = 0; i < SLEEPERS; i++)
-            script_release(file, (first + i) % SLEEPERS, (uint32_t)message.value);
-    }
-}
-
-static uint64_t clock_now(void)
-{
-    struct timespec now;
-
-    __real_clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* The number of sleeps that only their timeout ended. */
-static void *sleeper(void *arg)
-{
-    const uint32_t member = (uint32_t)(uintptr_t)arg;
-    struct gba_membership *membership = group[member]->membership;
-    uintptr_t missed = 0;
-
-    for (uint32_t round = 1; round <= SLEEP_ROUNDS; round++) {
-        gba_send_arrival(state_of[member]);
-        for (;;) {
-            uint64_t began = clock_now();
-
-            if (GBA_OK == gba_poll_release(state_of[member]))
-                break;
-            (void)membership->dev->ops->sleep(membership, round, 500000000);
-            missed += clock_now() - began >= 490000000 && round == flag_of(member);
-        }
-    }
-    return (void *)missed;
-}
-
-/* Threads that sleep on one connection: each sleeping member gets its release. */
-static void sleeping_threads(void **state)
-{
-    pthread_t thread[SLEEPERS];
-    void *missed;
-
-    (void)state;
-    script_start(serve_all);
-    members_make(SLEEPERS);
-    for (uint32_t i = 0; i < SLEEPERS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, sleeper, (void *)(uintptr_t)i), 0);
-    for (uint32_t i = 0; i < SLEEPERS; i++) {
-        assert_int_equal(pthread_join(thread[i], &missed), 0);
-        /* A machine may stall for half a second, but not in every tenth round.
-         */
-        assert_true((uintptr_t)missed < SLEEP_ROUNDS / 10);
-    }
-    members_end(SLEEPERS);
 }
 
 /* --- A program that closes all descriptors --- */
@@ -726,30 +465,14 @@ static void child_of_fork(void **state)
     members_end(1);
 }
 
-static int setup(void **state)
-{
-    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
-    return script_setup(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),
-        cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),
-        cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages),
-        cmocka_unit_test(a_full_socket),
-        cmocka_unit_test(a_silent_switch),
-        cmocka_unit_test(a_stopped_switch),
-        cmocka_unit_test(an_answer_that_waits),
-        cmocka_unit_test(a_group_that_is_taken_back),
-        cmocka_unit_test(sleeping_threads),
-        cmocka_unit_test(a_reused_descriptor),
-        cmocka_unit_test(a_closed_descriptor),
-        cmocka_unit_test(dead_addresses),
-        cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),           cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages),    cmocka_unit_test(a_group_that_is_taken_back),
+        cmocka_unit_test(a_reused_descriptor), cmocka_unit_test(a_closed_descriptor),
+        cmocka_unit_test(dead_addresses),      cmocka_unit_test(child_of_fork),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);
