@@ -345,7 +345,7 @@ static void read_member(const char *line, struct verdict *verdict)
 /* Run gba_diag. Returns its exit status. */
 static int ask(struct verdict verdict[GBA_GROUPS][MEMBERS_MAX])
 {
-    char command[256], line[4096];
+    char command[sizeof(GBA_TEST_DIAG) + 512], line[4096];
     uint64_t begin = gba_clock_ns(), took;
     uint32_t group = 0;
     FILE *out;
@@ -557,7 +557,7 @@ static void test_late(void **state)
 
 static int run_free_dead(void)
 {
-    char command[256];
+    char command[sizeof(GBA_TEST_DIAG) + 512];
     int status;
 
     snprintf(command, sizeof(command), "exec '%s' --free-dead 'switch:%s' >%s/free 2>&1",
@@ -600,7 +600,7 @@ static void test_timeout(void **state)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), client[WAITING], status;
     socklen_t length = sizeof(address);
-    char command[256];
+    char command[sizeof(GBA_TEST_DIAG) + 512];
 
     (void)state;
     assert_return_code(bind(listener, (struct sockaddr *)&address, sizeof(address)), errno);
