@@ -9,12 +9,11 @@
 # their timing. Cases that count processes or processor time run by test_alone.
 # shellcheck disable=SC2154,SC2034 # variables of the two, read and set
 
-workers=${GBA_TEST_WORKERS:-$((2 * $(nproc)))}
 # The cases are about the paths, so the ranks agree on one in the first blocking barrier. Cases about
 # the agreement set another value.
 export OMPI_MCA_coll_gba_barrier_agree_after=0
 
-workers=${GBA_TEST_WORKERS:-$(nproc)}
+workers=${GBA_TEST_WORKERS:-$((2 * $(nproc)))}
 strict=true # a pattern without a case is an error
 passed=0
 failed=0
