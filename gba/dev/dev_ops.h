@@ -58,6 +58,10 @@ static inline gba_group_handle_t gba_dev_handle(uint32_t group, uint32_t generat
 struct gba_dev_ops {
     const char *name; /* "cdev", "sim", "switch" */
 
+    /* Polls of a waiting member between two calls of the runtime's progress, for a backend whose
+     * poll makes a system call. 0: a poll only reads memory. See gba/team/wait.c. */
+    uint32_t spins;
+
     /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _BUSY or
      * _IO. */
     gba_status_t (*open)(const struct gba_dev_path *path, const gba_device_attr_t *attr,

@@ -58,9 +58,17 @@ static uint64_t wait_sleep_after(const struct gba_team *team)
     return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
 }
 
+/* The number of polls in those 5 us. */
+static uint32_t spins_of(const struct gba_path_base *path)
+{
+    const struct gba_local_state *state = path->state;
+
+    return NULL != state && 0 != state->ops->spins ? state->ops->spins : SPINS;
+}
+
 uint32_t gba_wait_spins(const struct gba_team *team)
 {
-    return wait_yields(team) ? 1 : SPINS;
+    return wait_yields(team) ? 1 : spins_of(team->path);
 }
 
 /*
@@ -139,7 +147,7 @@ static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_step
 }
 
 /* The number of tests between two calls of the runtime's progress. */
-static int wait_tests(const struct gba_team *team, bool yields)
+static uint32_t wait_tests(const struct gba_team *team, bool yields)
 {
     const struct gba_path_base *path = team->path;
 
@@ -147,7 +155,7 @@ static int wait_tests(const struct gba_team *team, bool yields)
         return 1; /* only progress delivers the awaited message */
     if (yields)
         return wait_parks(team) ? 1 : YIELDS;
-    return SPINS;
+    return spins_of(path);
 }
 
 /* Test until progress is due. The caller tested shortly before. */
@@ -156,7 +164,7 @@ static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps
 {
     gba_status_t status = GBA_INPROGRESS;
 
-    for (int i = wait_tests(team, yields); i > 0 && GBA_INPROGRESS == status; i--) {
+    for (uint32_t i = wait_tests(team, yields); i > 0 && GBA_INPROGRESS == status; i--) {
         if (yields)
             sched_yield();
         else

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gba/team/engine.h"
+#include "gba/team/wait.h"
 #include "tests/unit/thread_oob.h"
 
 /* The longest sleep for which the device may be called, ns, because the runtime needs progress. */
@@ -125,6 +126,41 @@ static void progress_other(void *arg)
         happen();
 }
 
+static uint32_t polls, polls_most;
+
+static void poll_counted(struct gba_membership *membership)
+{
+    (void)membership;
+    polls++;
+}
+
+static void progress_counted(void *arg)
+{
+    if (polls > polls_most)
+        polls_most = polls;
+    polls = 0;
+    progress_other(arg);
+}
+
+/* A poll that is a system call must not delay the runtime's progress. */
+static void test_a_device_with_slow_polls(void **state)
+{
+    uint32_t calls = 0;
+
+    (void)state;
+    scene.ops.poll = poll_counted;
+    scene.ops.spins = 8;
+    scene.team[0]->oversubscribed = false;
+    scene.team[0]->wait = GBA_WAIT_SPIN;
+    scene.team[0]->path->spins = gba_wait_spins(scene.team[0]);
+    scene.late = 100;
+    polls = polls_most = 0;
+    assert_int_equal(gba_barrier_wait(scene.team[0], progress_counted, &calls), GBA_OK);
+    assert_int_equal(calls, scene.late);
+    /* At most the attempt, one round of waiting, and the test that follows progress. */
+    assert_in_range(polls_most, 8, 2 * 8 + 2);
+}
+
 /* Longer than `sleep` waits until its first sleep. */
 static void test_a_member_that_does_not_sleep(void **state)
 {
@@ -174,6 +210,7 @@ int main(void)
         TEST(test_a_member_sleeps_on_its_device),
         TEST(test_a_device_that_wakes_nobody),
         TEST(test_a_member_that_does_not_sleep),
+        TEST(test_a_device_with_slow_polls),
         TEST(test_a_failed_group),
     };
 
