@@ -253,7 +253,8 @@ tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
 
 # The end of a dead device's rounds, where the test takes in failover.c, and the rest of the library.
-tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_harness.h \
+tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_graph.h \
+	tests/unit/failover_harness.h tests/unit/failover_members.h tests/unit/failover_kept.h \
 	tests/unit/failover_search.h tests/unit/search.h
 tests_unit_test_facts_SOURCES = tests/unit/test_facts.c contrib/bench/notifications.h
 

@@ -1,179 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two adversaries over failover_harness.h: one tries all orders in a small harness, the other
+ * Two adversaries over failover_members.h: one tries all orders in a small harness, the other
  * chooses at random in a larger one.
+ *
+ * The search of all orders leaves out orders that find nothing new:
+ *
+ * (1) A member receives messages only before its own next action: step, watch or answer. To receive
+ *     a message changes the receiver alone, commutes with all actions of other members, and with
+ *     the receipt of other messages, because a fact is a maximum or a minimum. So in every order of
+ *     events each receipt can be moved to the receiver's next action. A receipt after its last
+ *     action changes nothing that is checked. Nothing can hang because of this: more facts never
+ *     disable a member, so if no set of messages lets any member continue, neither do all of them.
+ *
+ * (2) A member that has left answers at once, and always the same. This commutes with all other
+ *     actions, and nothing disables it, except that the member leaves MPI (`outside`). With (3) the
+ *     same is true of a member that has completed the last round.
+ *
+ * (3) In a search of one round that does not block, no agreement can follow, so nothing reads
+ *     first_bypassed. It is the same in all states then. Such a search checks for early exits and
+ *     hangs only.
+ *
+ * (4) "completed" does not depend on its sender, so two of them to one member are one. What no step
+ *     reads any more is cleared (member_forget), and messages that change nothing are dropped.
  */
-#ifndef TESTS_UNIT_RECOVER_SEARCH_H
-#define TESTS_UNIT_RECOVER_SEARCH_H
+#ifndef TESTS_UNIT_FAILOVER_SEARCH_H
+#define TESTS_UNIT_FAILOVER_SEARCH_H
 
-#include "failover_harness.h"
+#include "failover_kept.h"
 #include "search.h"
-
-/* ---------------------------------------------------------------------------- a state kept --- */
-
-/* Members of the exhaustive search, and the messages that they can have in transit. */
-#define SMALL_MEMBERS  4u
-#define SMALL_MESSAGES 48u
-
-struct kept_member {
-    uint8_t phase, pushed, outside, taken, dead, flag, rang, sequence;
-    uint8_t rounds, under_way, stale, state, first_bypassed, completed;
-    uint8_t sweep_round, sweep_completed, cursor, covered;
-    uint8_t arrived[SMALL_MEMBERS], sent[SMALL_MEMBERS];
-};
-
-/* All state that can change, as bytes, so that equal states are equal bytes. */
-struct kept {
-    struct kept_member members[SMALL_MEMBERS];
-    uint8_t dead, device_round, first_bypass, count;
-    struct message messages[SMALL_MESSAGES];
-};
-
-static int message_order(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct message));
-}
-
-/* Clear what no step reads any more, so that fewer states differ. */
-static void member_forget(struct kept_member *kept)
-{
-    if (kept->phase == LEFT) {
-        *kept = (struct kept_member){.phase = LEFT,
-                                     .pushed = kept->pushed,
-                                     .outside = kept->outside,
-                                     .taken = kept->taken,
-                                     .dead = kept->dead,
-                                     .flag = kept->flag,
-                                     .rang = kept->rang,
-                                     .sequence = kept->sequence,
-                                     .rounds = kept->rounds};
-        return;
-    }
-    if (kept->sweep_round != kept->rounds + kept->under_way ||
-        kept->sweep_completed == kept->under_way)
-        kept->sweep_round = kept->sweep_completed = kept->cursor = 0;
-    if (kept->completed <= kept->rounds)
-        kept->completed = 0;
-    if (kept->covered <= kept->rounds)
-        kept->covered = 0;
-    for (uint32_t m = 0; m < SMALL_MEMBERS; m++)
-        if (kept->arrived[m] <= kept->rounds)
-            kept->arrived[m] = 0;
-}
-
-static void member_keep(struct kept_member *kept, const struct member *me)
-{
-    const struct gba_failover *failover = (const struct gba_failover *)(me->team + 1);
-    const struct gba_facts *facts = failover->facts;
-
-    *kept = (struct kept_member){
-        .phase = me->phase,
-        .pushed = me->pushed,
-        .outside = me->outside,
-        .taken = me->taken,
-        .dead = me->dead,
-        .flag = (uint8_t)gba_flag_load_relaxed(&me->flag),
-        .rang = (uint8_t)me->rang,
-        .sequence = (uint8_t)me->state->sequence,
-        .rounds = (uint8_t)round_of(me),
-        .under_way = me->team->under_way,
-        .stale = me->team->attempt == attempt_alive,
-        .state = (uint8_t)failover->state,
-        .first_bypassed =
-            facts->first_bypassed == UINT64_MAX ? NONE : (uint8_t)facts->first_bypassed,
-        .completed = (uint8_t)facts->completed,
-        .sweep_round = (uint8_t)facts->sweep_round,
-        .sweep_completed = facts->sweep_completed,
-        .cursor = (uint8_t)facts->cursor,
-        .covered = (uint8_t)facts->covered,
-    };
-    for (uint32_t m = 0; m < rules->size; m++) {
-        kept->arrived[m] = (uint8_t)facts->members[m].arrived;
-        kept->sent[m] = (uint8_t)facts->members[m].sent;
-    }
-    member_forget(kept);
-}
-
-/* Whether a message can still change anything: a member that has left takes none, and needs no
- * answer. */
-static bool message_counts(const struct message *m)
-{
-    if (m->completed)
-        return members[m->to].phase != LEFT;
-    return m->state == FLYING || members[m->from].phase != LEFT;
-}
-
-static void harness_keep(struct kept *kept)
-{
-    memset(kept, 0, sizeof *kept);
-    for (uint32_t m = 0; m < rules->size; m++)
-        member_keep(&kept->members[m], &members[m]);
-    kept->dead = dead;
-    kept->device_round = device_round;
-    kept->first_bypass = first_bypass;
-    for (uint32_t i = 0; i < message_count; i++) {
-        if (!message_counts(&messages[i]))
-            continue;
-        if (kept->count == SMALL_MESSAGES)
-            abort();
-        kept->messages[kept->count++] = messages[i];
-    }
-    qsort(kept->messages, kept->count, sizeof messages[0], message_order);
-}
-
-static void member_restore(struct member *me, const struct kept_member *kept)
-{
-    struct gba_failover *failover = (struct gba_failover *)(void *)(me->team + 1);
-    struct gba_facts *facts = failover->facts;
-
-    me->phase = kept->phase;
-    me->pushed = kept->pushed;
-    me->outside = kept->outside;
-    me->taken = kept->taken;
-    me->dead = kept->dead;
-    gba_flag_store_relaxed(&me->flag, kept->flag);
-    me->rang = kept->rang;
-    me->state->sequence = kept->sequence;
-    me->team->rounds = kept->rounds;
-    me->team->under_way = kept->under_way;
-    failover->state = GBA_FAILOVER_FAILED; /* temporarily: gba_barrier_init reads it */
-    me->team->failover = failover;
-    if (failover->link == NULL)
-        abort();
-    gba_barrier_init(me->team);
-    if (kept->stale)
-        me->team->attempt = attempt_alive;
-    failover->state = kept->state;
-    facts->first_bypassed = kept->first_bypassed == NONE ? UINT64_MAX : kept->first_bypassed;
-    facts->completed = kept->completed;
-    facts->sweep_round = kept->sweep_round;
-    facts->sweep_completed = kept->sweep_completed;
-    facts->cursor = kept->cursor;
-    facts->covered = kept->covered;
-    for (uint32_t m = 0; m < rules->size; m++) {
-        facts->members[m].arrived = kept->arrived[m];
-        facts->members[m].sent = kept->sent[m];
-    }
-}
-
-static void harness_restore(const struct kept *kept)
-{
-    /* Rebuild the list of registered teams; members that have left are removed again. */
-    registered = NULL;
-    for (uint32_t m = 0; m < rules->size; m++) {
-        members[m].team->failover = (struct gba_failover *)(void *)(members[m].team + 1);
-        gba_failover_register(members[m].team, m + 1);
-        member_restore(&members[m], &kept->members[m]);
-        if (members[m].phase == LEFT)
-            gba_failover_close(members[m].team);
-    }
-    dead = kept->dead;
-    device_round = kept->device_round;
-    first_bypass = kept->first_bypass;
-    message_count = kept->count;
-    memcpy(messages, kept->messages, message_count * sizeof messages[0]);
-    verdict = FINE;
-}
 
 /* ------------------------------------------------------------------------------ everything --- */
 
@@ -190,27 +44,106 @@ static uint64_t kept_hash(const struct kept *kept)
     return hash == 0 ? 1 : hash;
 }
 
-/* Visit all successors of `from`. Returns whether any of them is certain to happen. */
+/* The successor that the harness is in: whether it differs from `from`. Visits it, unless it shows
+ * an error. */
+static bool visit_next(struct visited *v, const struct kept *from)
+{
+    struct kept next;
+
+    if (verdict != FINE)
+        return true;
+    harness_keep(&next);
+    if (memcmp(&next, from, sizeof next) == 0)
+        return false;
+    visit(v, &next, kept_hash(&next));
+    return true;
+}
+
+/* Whether a member that has finished has a message to answer: see (2). If so, visits the successor.
+ */
+static bool expand_finished(struct visited *v, const struct kept *from)
+{
+    harness_restore(from);
+    for (uint32_t i = message_count; i-- > 0;)
+        if (member_finished(&members[messages[i].to])) {
+            if (messages[i].state == FLYING)
+                message_deliver(i);
+            message_answer(i);
+            return visit_next(v, from);
+        }
+    return false;
+}
+
+/* The actions of member m in the state `received`, in which it has received some messages. Returns
+ * whether any of them changes something. */
+static bool expand_received(struct visited *v, const struct kept *received, uint32_t m)
+{
+    struct action list[2];
+    bool any = false;
+    uint32_t acts;
+
+    harness_restore(received);
+    acts = actions_of_acting(list, m);
+    for (uint32_t i = 0; i < acts && verdict == FINE; i++) {
+        harness_restore(received);
+        action_do(&list[i]);
+        any |= visit_next(v, received);
+    }
+    for (uint32_t i = 0; i < received->count && verdict == FINE; i++) {
+        if (received->messages[i].to != m || received->messages[i].state != ASKED)
+            continue;
+        harness_restore(received);
+        message_answer(i);
+        any |= visit_next(v, received);
+    }
+    return any;
+}
+
+/* Each set of the messages to member m, received, and then one action of m: see (1). */
+static bool expand_member(struct visited *v, const struct kept *from, uint32_t m)
+{
+    uint32_t flying[SMALL_MESSAGES], count = 0;
+    struct kept received;
+    bool any = false;
+
+    if (from->members[m].outside)
+        return false;
+    for (uint32_t i = 0; i < from->count; i++)
+        if (from->messages[i].to == m && from->messages[i].state == FLYING)
+            flying[count++] = i;
+    for (uint32_t set = 0; set < 1u << count && verdict == FINE; set++) {
+        harness_restore(from);
+        /* From the end, because the last message replaces a dropped one. */
+        for (uint32_t i = count; i-- > 0;)
+            if (set >> i & 1)
+                message_deliver(flying[i]);
+        harness_keep(&received);
+        any |= expand_received(v, &received, m);
+    }
+    return any;
+}
+
+/* Visit the successors of `from`. Returns whether any of them is certain to happen. */
 static bool expand(struct visited *v, const struct kept *from)
 {
     static struct action list[ACTIONS_MAX];
-    struct kept next;
     bool any = false;
     uint32_t count;
 
+    if (expand_finished(v, from))
+        return true;
     harness_restore(from);
     count = actions_list(list);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && verdict == FINE; i++) {
+        if (list[i].kind == STEP || list[i].kind == WATCH || list[i].kind == DELIVER ||
+            list[i].kind == ANSWER)
+            continue;
         harness_restore(from);
         action_do(&list[i]);
-        if (verdict != FINE)
-            return true;
-        harness_keep(&next);
-        if (memcmp(&next, from, sizeof next) == 0)
-            continue;
-        any |= list[i].must;
-        visit(v, &next, kept_hash(&next));
+        any |= visit_next(v, from) && list[i].must;
     }
+    for (uint32_t m = 0; m < rules->size && verdict == FINE; m++)
+        any |= expand_member(v, from, m);
     return any;
 }
 

@@ -3,7 +3,7 @@
  * How the rounds of a dead device end (gba/team/failover.c), in every order of notifications,
  * stores and deaths. No member completes a round before all have begun it, all members complete all
  * rounds, and the agreement on the next path is due for all members in the same round. The test
- * searches every order for two and three members, and random schedules for up to eight. It also
+ * searches every order for two to four members, and random schedules for up to eight. It also
  * shows that the search finds each faulty variant. In a chain no member has more than two
  * neighbours.
  */
@@ -20,19 +20,25 @@
 
 #define ALL_ROUND (~0u)
 
-/* States: the largest of these searches ends after 762,019. */
-#define LIMIT (1u << 22)
+/* States: the largest of the normal searches ends after 444,816. */
+#define LIMIT      (1u << 22)
+#define DEEP_LIMIT (1u << 26)
 
-static void expect_all(struct rules r, enum verdict expected)
+static void expect_within(uint32_t limit, struct rules r, enum verdict expected)
 {
     uint32_t states;
-    enum verdict got = search_all(&r, LIMIT, &states);
+    enum verdict got = search_all(&r, limit, &states);
 
     if (got != expected)
         print_message("%u members, %u rounds, blocking %x%s%s, fault %d: %d, %u states\n", r.size,
                       r.rounds, r.blocking, r.lone > 0 ? ", one dies" : "",
                       r.twice ? ", twice" : "", (int)r.fault, (int)got, states);
     assert_int_equal(got, expected);
+}
+
+static void expect_all(struct rules r, enum verdict expected)
+{
+    expect_within(LIMIT, r, expected);
 }
 
 static void test_everything_of_two(void **state)
@@ -61,6 +67,22 @@ static void test_everything_of_three(void **state)
     expect_all(
         (struct rules){.size = 3, .rounds = 1, .prompt = true, .chain = true, .outside = true},
         FINE);
+}
+
+/*
+ * In a chain, which has the fewest neighbours and the deepest tree. Some 4 seconds.
+ * GBA_TEST_DEEP=1: also with the agreement after the round, which takes minutes and 1 GB.
+ */
+static void test_everything_of_four(void **state)
+{
+    const char *deep = getenv("GBA_TEST_DEEP");
+
+    (void)state;
+    expect_all((struct rules){.size = 4, .rounds = 1, .chain = true}, FINE);
+    if (deep != NULL && strcmp(deep, "1") == 0)
+        expect_within(DEEP_LIMIT,
+                      (struct rules){.size = 4, .rounds = 1, .chain = true, .blocking = ALL_ROUND},
+                      FINE);
 }
 
 static struct rules rules_drawn(uint64_t seed)
@@ -120,6 +142,11 @@ static const struct {
     {{.size = 4, .rounds = 1, .chain = true, .prompt = true, .fault = UNCOVERED}, HANG},
     {{.size = 3, .rounds = 1, .chain = true, .fault = COVER}, EARLY},
     {{.size = 2, .rounds = 1, .lone = 1, .fault = UPWARD}, HANG},
+    {{.size = 4, .rounds = 1, .chain = true, .fault = HASTY}, EARLY},
+    {{.size = 4, .rounds = 1, .chain = true, .fault = SILENT}, HANG},
+    {{.size = 4, .rounds = 1, .chain = true, .fault = UNCOVERED}, HANG},
+    {{.size = 4, .rounds = 1, .chain = true, .fault = COVER}, EARLY},
+    {{.size = 4, .rounds = 1, .chain = true, .lone = 1, .fault = UPWARD}, HANG},
 };
 
 static void test_faults_are_found(void **state)
@@ -378,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_of_two),
         cmocka_unit_test(test_everything_of_three),
+        cmocka_unit_test(test_everything_of_four),
         cmocka_unit_test(test_dice),
         cmocka_unit_test(test_faults_are_found),
         cmocka_unit_test(test_bare_cover_is_found),
