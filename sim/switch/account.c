@@ -10,6 +10,12 @@ static bool same_user(const struct gba_switch_identity *a, const struct gba_swit
     return a->user == b->user && a->local == b->local;
 }
 
+/* Ports without a job, such as those of virtual machines, are not of the same job. */
+static bool same_job(const struct gba_switch_identity *a, const struct gba_switch_identity *b)
+{
+    return same_user(a, b) && a->job != 0 && a->job == b->job;
+}
+
 bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
 {
     const struct gba_switch_config *config = &device->config;
@@ -24,7 +30,7 @@ bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
         if (device->model.group[group].record.life == GBA_LIFE_FREE)
             continue;
         user += same_user(own, other);
-        job += same_user(own, other) && own->job == other->job;
+        job += same_job(own, other);
     }
     return (config->user_quota != 0 && user >= config->user_quota) ||
            (config->job_quota != 0 && job >= config->job_quota);
@@ -44,7 +50,7 @@ bool gba_switch_at_port_limit(const struct gba_switch *device,
         if (!device->port[port].attached)
             continue;
         user += same_user(identity, other);
-        job += same_user(identity, other) && identity->job == other->job;
+        job += same_job(identity, other);
     }
     return (config->user_ports != 0 && user >= config->user_ports) ||
            (config->job_ports != 0 && job >= config->job_ports);

@@ -77,9 +77,9 @@ struct gba_switch_config {
     uint32_t ports;      /* 1 to GBA_PORTS_MAX */
     uint32_t quota;      /* groups that a port may hold; 0: no limit */
     uint32_t user_quota; /* groups that the ports of one user may hold together; 0: no limit */
-    uint32_t job_quota;  /* the same for the ports of one job of a user */
+    uint32_t job_quota;  /* the same for the ports of one job of a user; not for job 0 */
     uint32_t user_ports; /* ports that one user may use at a time; 0: no limit */
-    uint32_t job_ports;  /* the same for one job of a user */
+    uint32_t job_ports;  /* the same for one job of a user; not for job 0 */
     uint64_t uuid[2];    /* GBA_DEV_UUID */
     struct gba_switch_latency latency;
     uint64_t drop[GBA_SWITCH_DROPS]; /* arrivals that are lost, by number from 1; 0: none */

@@ -185,6 +185,12 @@ static void test_port_quotas(void **state)
     assert_int_equal(bench.port[1], 1);
     assert_int_equal(bench.port[2], 2);
     bench_end();
+
+    bench_start(&config);
+    bench_attach(0, 1000, 0); /* virtual machines have no job, so they are not of one job */
+    bench_attach(1, 1000, 0);
+    assert_int_equal(bench.port[1], 1);
+    bench_end();
 }
 
 static void test_quotas(void **state)
@@ -230,6 +236,13 @@ static void test_quotas(void **state)
                      GBA_RESULT_LIMIT);
     assert_int_equal(alloc(2), GBA_RESULT_OK);
     assert_int_equal(alloc(3), GBA_RESULT_OK);
+    bench_end();
+
+    bench_start(&config);
+    bench_attach(0, 1000, 0);
+    bench_attach(1, 1000, 0);
+    assert_int_equal(alloc(0), GBA_RESULT_OK);
+    assert_int_equal(alloc(1), GBA_RESULT_OK); /* neither has a job */
     bench_end();
 }
 
