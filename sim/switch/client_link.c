@@ -91,6 +91,16 @@ void gba_link_die(struct gba_client *client, const char *why)
     pthread_cond_broadcast(&client->moved);
 }
 
+/* Whether `file` is still the connection. If the program has closed it, the connection is lost. */
+static bool file_check(struct gba_client *client)
+{
+    if (gba_file_is_ours(client))
+        return true;
+    client->file = -1;
+    gba_link_die(client, "the program has closed the connection to the switch");
+    return false;
+}
+
 /* --- Output --- */
 
 static void output_send(struct gba_client *client)
@@ -98,13 +108,9 @@ static void output_send(struct gba_client *client)
     struct gba_client_output *output = &client->output;
     char why[96];
 
-    /* Each time, because an arrival must not go into another file of the program. Every round
-     * begins with an arrival, so this also protects the input of that file. */
-    if (!gba_file_is_ours(client)) {
-        client->file = -1;
-        gba_link_die(client, "the program has closed the connection to the switch");
+    /* Each time, because an arrival must not go into another file of the program. */
+    if (!file_check(client))
         return;
-    }
     while (output->begin < output->end) {
         ssize_t sent = send(client->file, output->bytes + output->begin,
                             output->end - output->begin, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -245,8 +251,15 @@ static void input_receive(struct gba_client *client)
 
     for (;;) {
         size_t room = sizeof client->input - client->input_used;
-        ssize_t got = recv(client->file, client->input + client->input_used, room, MSG_DONTWAIT);
+        uint8_t *end = client->input + client->input_used;
+        /* Data may be that of another file of the program, which must not lose it. The check needs
+         * a system call, so a poll without data makes none. */
+        ssize_t got = recv(client->file, end, 1, MSG_DONTWAIT | MSG_PEEK);
 
+        if (got > 0 && !file_check(client))
+            return;
+        if (got > 0)
+            got = recv(client->file, end, room, MSG_DONTWAIT);
         if (got > 0) {
             client->input_used += (uint32_t)got;
             input_dispatch(client);

@@ -314,6 +314,32 @@ static void a_reused_descriptor(void **state)
     close(pair[1]);
 }
 
+/* The same in a round: the member has arrived, and only polls. */
+static void a_reused_descriptor_in_a_round(void **state)
+{
+    int pair[2], number;
+    char byte;
+
+    (void)state;
+    log_forget();
+    script_start(serve_and_take_back); /* releases no member */
+    members_make(1);
+    gba_send_arrival(state_of[0]);
+    number = client_file();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(dup2(pair[0], number), number);
+    close(pair[0]);
+    assert_int_equal(write(pair[1], "x", 1), 1);
+    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
+    assert_int_equal(gba_client_failure(group[0]->membership), GBA_ERR_DEAD);
+    assert_int_equal(recv(number, &byte, 1, MSG_DONTWAIT), 1);
+    assert_int_equal(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    members_end(1);
+    close(number);
+    close(pair[1]);
+}
+
 /* The program has closed it, and opened no other file. */
 static void a_closed_descriptor(void **state)
 {
@@ -468,11 +494,17 @@ static void child_of_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),           cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages),    cmocka_unit_test(a_group_that_is_taken_back),
-        cmocka_unit_test(a_reused_descriptor), cmocka_unit_test(a_closed_descriptor),
-        cmocka_unit_test(dead_addresses),      cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(greetings),
+        cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages),
+        cmocka_unit_test(a_group_that_is_taken_back),
+        cmocka_unit_test(a_reused_descriptor),
+        cmocka_unit_test(a_closed_descriptor),
+        cmocka_unit_test(dead_addresses),
+        cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(a_reused_descriptor_in_a_round),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);
