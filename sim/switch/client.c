@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
@@ -18,11 +17,9 @@ static void client_close(struct gba_dev *dev)
 {
     struct gba_client *client = (struct gba_client *)dev;
 
-    gba_file_unwatch(client);
     /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
      */
-    if (gba_file_is_ours(client))
-        close(client->file);
+    gba_file_close(&client->file);
     gba_link_fini(client);
     free(client);
 }
@@ -48,16 +45,11 @@ static gba_status_t client_open(const struct gba_dev_path *path, const gba_devic
     status = gba_link_init(client);
     if (GBA_OK != status)
         goto close_file;
-    status = gba_file_watch(client);
-    if (GBA_OK != status)
-        goto fini_link;
     *dev = &client->dev;
     return GBA_OK;
 
-fini_link:
-    gba_link_fini(client);
 close_file:
-    close(client->file);
+    gba_file_close(&client->file);
 free_client:
     free(client);
     return status;

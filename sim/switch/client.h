@@ -73,13 +73,18 @@ struct gba_client_output {
     size_t size, begin, end; /* bytes[begin] to bytes[end - 1] */
 };
 
+/* A socket that each child of fork closes. */
+struct gba_client_file {
+    int number; /* the descriptor; -1: none, closed by the program, or in a child of fork */
+    uint64_t device, inode;       /* of the socket */
+    struct gba_client_file *next; /* in the list of client_file.c */
+};
+
 struct gba_client {
     struct gba_dev dev;
-    char name[300];          /* the device path, for messages */
-    struct gba_client *next; /* in the list of client_file.c */
-    pid_t owner;             /* a child of fork must not touch the connection */
-    int file;                /* -1: the program has closed it, or this is a child of fork */
-    uint64_t file_device, file_inode; /* of the connection */
+    char name[300];              /* the device path, for messages */
+    pid_t owner;                 /* a child of fork must not touch the connection */
+    struct gba_client_file file; /* the connection */
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
@@ -155,15 +160,21 @@ void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch
 
 /* --- client_file.c --- */
 
-/* Watch the connection `file`: close it in each child of fork, until gba_file_unwatch. Returns
- * GBA_OK, or (logged) GBA_ERR_IO. Thread-safe. */
-gba_status_t gba_file_watch(struct gba_client *client);
-void gba_file_unwatch(struct gba_client *client);
+/* Make a socket that does not block. No child of a later fork has it, nor a program that a process
+ * executes. The caller closes it with gba_file_close. Returns 0, or an errno with no socket.
+ * Thread-safe. */
+int gba_file_open(struct gba_client_file *file, int family, int type, int protocol);
 
-/* Whether `file` is still the connection. A program that closes all descriptors closes it, too, and
+/* Close the socket, unless the program has closed it. Thread-safe. */
+void gba_file_close(struct gba_client_file *file);
+
+/* Move an open socket to `to`, which has none. `from` has none then. Thread-safe. */
+void gba_file_move(struct gba_client_file *to, struct gba_client_file *from);
+
+/* Whether `file` is still that socket. A program that closes all descriptors closes it, too, and
  * may then open another file with the same number. Makes a system call. Safe in a signal handler.
- * The caller holds the lock, or is the only thread that uses the client. */
-bool gba_file_is_ours(const struct gba_client *client);
+ * The caller is the only thread that uses the file, such as by holding the lock of the client. */
+bool gba_file_is_ours(const struct gba_client_file *file);
 
 /* Whether this process is a child of fork, which must not touch the link. Thread-safe. */
 bool gba_file_is_child(const struct gba_client *client);

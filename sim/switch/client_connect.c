@@ -88,13 +88,14 @@ static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev
     /* The parser has checked the length. */
     snprintf(address.sun_path, sizeof address.sun_path, "%.*s", (int)sizeof address.sun_path - 1,
              path->file);
-    client->file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (client->file < 0)
-        return unreachable(client, errno);
-    error = socket_connect(client->file, (const struct sockaddr *)&address, sizeof address, due);
+    error = gba_file_open(&client->file, AF_UNIX, SOCK_STREAM, 0);
+    if (0 != error)
+        return unreachable(client, error);
+    error =
+        socket_connect(client->file.number, (const struct sockaddr *)&address, sizeof address, due);
     if (0 == error)
         return GBA_OK;
-    close(client->file);
+    gba_file_close(&client->file);
     return unreachable(client, error);
 }
 
@@ -111,28 +112,30 @@ static void tcp_options(int file)
 
 /* Start to connect to one address. Returns 0: connected; EINPROGRESS; or another errno, with no
  * socket. */
-static int tcp_start(const struct addrinfo *address, int *file)
+static int tcp_start(const struct addrinfo *address, struct gba_client_file *file)
 {
-    int error;
+    int error = gba_file_open(file, address->ai_family, address->ai_socktype, address->ai_protocol);
 
-    *file = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                   address->ai_protocol);
-    if (*file < 0)
-        return errno;
-    tcp_options(*file);
-    if (0 == connect(*file, address->ai_addr, address->ai_addrlen))
+    if (0 != error)
+        return error;
+    tcp_options(file->number);
+    if (0 == connect(file->number, address->ai_addr, address->ai_addrlen))
         return 0;
     error = EINTR == errno ? EINPROGRESS : errno;
     if (EINPROGRESS != error)
-        close(*file);
+        gba_file_close(file);
     return error;
 }
 
 /* Wait until one of the sockets is connected, or all have failed, for at most `ms`. Closes those
  * that have failed. Returns its index, or -1 with *error, if that is known. */
-static int tcp_await(struct pollfd *wait, int count, int ms, int *error)
+static int tcp_await(struct gba_client_file *file, int count, int ms, int *error)
 {
+    struct pollfd wait[ADDRESSES];
     socklen_t len = sizeof *error;
+
+    for (int i = 0; i < count; i++) /* poll ignores -1 */
+        wait[i] = (struct pollfd){.fd = file[i].number, .events = POLLOUT};
 
     if (poll(wait, (nfds_t)count, ms) < 0 && EINTR != errno)
         *error = errno;
@@ -141,54 +144,50 @@ static int tcp_await(struct pollfd *wait, int count, int ms, int *error)
             continue;
         if (0 == getsockopt(wait[i].fd, SOL_SOCKET, SO_ERROR, error, &len) && 0 == *error)
             return i;
-        close(wait[i].fd);
-        wait[i].fd = -1; /* poll ignores it */
+        gba_file_close(&file[i]);
     }
     return -1;
 }
 
-static int tcp_pending(const struct pollfd *wait, int count)
+static int tcp_pending(const struct gba_client_file *file, int count)
 {
     int pending = 0;
 
     for (int i = 0; i < count; i++)
-        pending += wait[i].fd >= 0;
+        pending += file[i].number >= 0;
     return pending;
 }
 
 /* Connect to the first address that answers. An address that does not answer delays the others by
  * STAGGER_MS only. Returns 0 or an errno. */
-static int tcp_connect(const struct addrinfo *list, uint64_t due, int *file)
+static int tcp_connect(const struct addrinfo *list, uint64_t due, struct gba_client_file *file)
 {
-    struct pollfd wait[ADDRESSES] = {{.fd = -1}};
+    struct gba_client_file started[ADDRESSES];
     int count = 0, chosen = -1, error = EHOSTUNREACH;
 
-    while (chosen < 0 && (NULL != list || 0 != tcp_pending(wait, count))) {
+    while (chosen < 0 && (NULL != list || 0 != tcp_pending(started, count))) {
         const int remaining = remaining_ms(due);
         int ms = NULL != list && STAGGER_MS < remaining ? STAGGER_MS : remaining;
 
         if (NULL != list) {
-            error = tcp_start(list, &wait[count].fd);
+            error = tcp_start(list, &started[count]);
             list = count + 1 < ADDRESSES ? list->ai_next : NULL;
             if (0 != error && EINPROGRESS != error)
                 continue;
-            wait[count].events = POLLOUT;
             count++;
             ms = NULL == list ? remaining : ms;
         }
-        chosen = tcp_await(wait, count, ms, &error);
+        chosen = tcp_await(started, count, ms, &error);
         if (chosen < 0 && 0 == remaining_ms(due)) {
             error = ETIMEDOUT;
             break;
         }
     }
+    if (chosen >= 0)
+        gba_file_move(file, &started[chosen]);
     for (int i = 0; i < count; i++)
-        if (i != chosen && wait[i].fd >= 0)
-            close(wait[i].fd);
-    if (chosen < 0)
-        return error;
-    *file = wait[chosen].fd;
-    return 0;
+        gba_file_close(&started[i]);
+    return chosen < 0 ? error : 0;
 }
 
 static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_path *path,
@@ -280,7 +279,7 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
     gba_switch_encode(&message, bytes + len);
     len += GBA_SWITCH_MESSAGE_BYTES;
     /* The send buffer of a new connection has room for the greeting. */
-    sent = send(client->file, bytes, len, MSG_NOSIGNAL);
+    sent = send(client->file.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
     explicit_bzero(&message, sizeof message);
     return (ssize_t)len == sent ? GBA_OK : unreachable(client, sent < 0 ? errno : EIO);
@@ -294,12 +293,12 @@ static gba_status_t message_receive(const struct gba_client *client, uint64_t du
     size_t len = 0;
 
     while (len < sizeof bytes) {
-        int error = ready(client->file, POLLIN, due);
+        int error = ready(client->file.number, POLLIN, due);
         ssize_t got;
 
         if (0 != error)
             return unreachable(client, error);
-        got = recv(client->file, bytes + len, sizeof bytes - len, 0);
+        got = recv(client->file.number, bytes + len, sizeof bytes - len, 0);
         if (0 == got)
             return unreachable(client, ECONNRESET);
         if (got < 0 && EINTR != errno && EAGAIN != errno)
@@ -378,7 +377,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
     if (GBA_OK == status)
         status = welcome_check(client, &message);
     if (GBA_OK != status)
-        close(client->file);
+        gba_file_close(&client->file);
 clear_secret:
     explicit_bzero(secret, sizeof secret);
     return status;

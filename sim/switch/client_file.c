@@ -8,19 +8,18 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gba/base/log.h"
 #include "sim/switch/client.h"
 
-bool gba_file_is_ours(const struct gba_client *client)
+bool gba_file_is_ours(const struct gba_client_file *file)
 {
-    struct stat file;
+    struct stat status;
 
-    return client->file >= 0 && 0 == fstat(client->file, &file) &&
-           client->file_device == file.st_dev && client->file_inode == file.st_ino;
+    return file->number >= 0 && 0 == fstat(file->number, &status) &&
+           file->device == status.st_dev && file->inode == status.st_ino;
 }
 
 bool gba_file_is_child(const struct gba_client *client)
@@ -28,31 +27,33 @@ bool gba_file_is_child(const struct gba_client *client)
     return getpid() != client->owner;
 }
 
-static pthread_mutex_t clients_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gba_client *clients; /* open ones of this process */
+static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gba_client_file *files; /* open ones of this process */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Held during fork, so that the child has a consistent list. */
 static void before(void)
 {
-    pthread_mutex_lock(&clients_lock);
+    pthread_mutex_lock(&files_lock);
 }
 
 static void in_parent(void)
 {
-    pthread_mutex_unlock(&clients_lock);
+    pthread_mutex_unlock(&files_lock);
 }
 
 /* Makes only calls that are safe in the child of a process with threads. Every other function of
- * the client sees that it is in a child, and does not use the file. */
+ * the client sees that it is in a child, and does not use the file. The list is then empty, because
+ * a file may be on the stack of a thread that the child does not have. */
 static void in_child(void)
 {
-    for (struct gba_client *client = clients; NULL != client; client = client->next) {
-        if (gba_file_is_ours(client))
-            (void)close(client->file);
-        client->file = -1;
+    for (struct gba_client_file *file = files; NULL != file; file = file->next) {
+        if (gba_file_is_ours(file))
+            (void)close(file->number);
+        file->number = -1;
     }
-    pthread_mutex_unlock(&clients_lock);
+    files = NULL;
+    pthread_mutex_unlock(&files_lock);
 }
 
 static void handlers_install(void)
@@ -60,31 +61,58 @@ static void handlers_install(void)
     (void)pthread_atfork(before, in_parent, in_child);
 }
 
-gba_status_t gba_file_watch(struct gba_client *client)
+/* Remove the file from the list, if it is there. The caller holds the lock. */
+static void list_remove(const struct gba_client_file *file)
 {
-    struct stat file;
+    struct gba_client_file **link = &files;
 
-    if (0 != fstat(client->file, &file)) {
-        gba_log(GBA_LOG_ERROR, "%s: cannot use the connection: %s", client->name, strerror(errno));
-        return GBA_ERR_IO;
-    }
-    client->file_device = file.st_dev;
-    client->file_inode = file.st_ino;
-    (void)pthread_once(&once, handlers_install);
-    pthread_mutex_lock(&clients_lock);
-    client->next = clients;
-    clients = client;
-    pthread_mutex_unlock(&clients_lock);
-    return GBA_OK;
+    while (NULL != *link && file != *link)
+        link = &(*link)->next;
+    if (NULL != *link)
+        *link = file->next;
 }
 
-void gba_file_unwatch(struct gba_client *client)
+/* The lock makes the socket and its entry in the list one step for a thread that forks. */
+int gba_file_open(struct gba_client_file *file, int family, int type, int protocol)
 {
-    struct gba_client **link = &clients;
+    struct stat status;
+    int error = 0;
 
-    pthread_mutex_lock(&clients_lock);
-    while (client != *link)
-        link = &(*link)->next;
-    *link = client->next;
-    pthread_mutex_unlock(&clients_lock);
+    (void)pthread_once(&once, handlers_install);
+    pthread_mutex_lock(&files_lock);
+    file->number = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    if (file->number >= 0 && 0 == fstat(file->number, &status)) {
+        file->device = status.st_dev;
+        file->inode = status.st_ino;
+        file->next = files;
+        files = file;
+    } else {
+        error = errno;
+        if (file->number >= 0)
+            (void)close(file->number);
+        file->number = -1;
+    }
+    pthread_mutex_unlock(&files_lock);
+    return error;
+}
+
+void gba_file_close(struct gba_client_file *file)
+{
+    pthread_mutex_lock(&files_lock);
+    list_remove(file);
+    if (gba_file_is_ours(file))
+        (void)close(file->number);
+    file->number = -1;
+    pthread_mutex_unlock(&files_lock);
+}
+
+void gba_file_move(struct gba_client_file *to, struct gba_client_file *from)
+{
+    pthread_mutex_lock(&files_lock);
+    list_remove(from);
+    *to = *from;
+    to->next = files;
+    files = to;
+    from->number = -1;
+    pthread_mutex_unlock(&files_lock);
 }

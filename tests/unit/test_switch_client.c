@@ -283,7 +283,7 @@ static void a_group_that_is_taken_back(void **state)
 
 static int client_file(void)
 {
-    return ((struct gba_client_membership *)group[0]->membership)->client->file;
+    return ((struct gba_client_membership *)group[0]->membership)->client->file.number;
 }
 
 /* Another file of the program has the number of the connection. It gets no message, and stays open.
@@ -352,6 +352,56 @@ static void a_closed_descriptor(void **state)
     members_end(1);
 }
 
+/* --- Children --- */
+
+static int connections_of_child; /* children that had the connection */
+
+/* Fork, and count the child if it has a socket whose other end has that address. Called in the
+ * thread of the switch; the checks of cmocka are for the main thread. */
+static void fork_without_peer(const struct sockaddr *address, socklen_t len)
+{
+    pid_t child = fork();
+    int status;
+
+    if (0 == child) {
+        for (int file = 0; file < 1024; file++) {
+            struct sockaddr_storage peer;
+            socklen_t peer_len = sizeof peer;
+
+            if (0 == getpeername(file, (struct sockaddr *)&peer, &peer_len) && len == peer_len &&
+                0 == memcmp(&peer, address, len))
+                _exit(1);
+        }
+        _exit(0);
+    }
+    if (child < 0 || child != waitpid(child, &status, 0))
+        abort();
+    connections_of_child += 0 != status;
+}
+
+/* Another thread forks while the client waits for the welcome. */
+static void serve_and_fork(int file)
+{
+    struct sockaddr_storage address;
+    struct gba_switch_message message;
+    socklen_t len = sizeof address;
+
+    script_get(file, &message);
+    script_get(file, &message);
+    if (0 != getsockname(file, (struct sockaddr *)&address, &len))
+        abort();
+    fork_without_peer((struct sockaddr *)&address, len);
+    script_put(file, script_welcome());
+}
+
+static void fork_before_welcome(void **state)
+{
+    (void)state;
+    connections_of_child = 0;
+    assert_int_equal(open_status(serve_and_fork), GBA_OK);
+    assert_int_equal(connections_of_child, 0);
+}
+
 /* --- Addresses --- */
 
 static struct addrinfo *addresses; /* of every host, if not NULL */
@@ -392,15 +442,20 @@ static int tcp_listen(struct sockaddr_in *address)
     return file;
 }
 
-/* A switch that welcomes one client by TCP. arg: the listening socket. */
+/* A switch that forks, and then welcomes one client by TCP. arg: the listening socket. */
 static void *tcp_welcome(void *arg)
 {
     int file = accept(*(int *)arg, NULL, NULL);
+    struct sockaddr_in address;
     struct gba_switch_message message;
+    socklen_t len = sizeof address;
 
     for (int i = 0; i < 3; i++) /* HELLO, SECRET, NAME */
         if (!script_get(file, &message))
             abort();
+    if (0 != getsockname(file, (struct sockaddr *)&address, &len))
+        abort();
+    fork_without_peer((struct sockaddr *)&address, len);
     script_put(file, script_welcome());
     close(file);
     return NULL;
@@ -443,11 +498,13 @@ static void dead_addresses(void **state)
     unlink(file);
     assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
     addresses = list;
+    connections_of_child = 0;
     assert_int_equal(pthread_create(&thread, NULL, tcp_welcome, &listener[DEAD]), 0);
     assert_int_equal(gba_client_connect(&client, &path, &attr), GBA_OK);
     assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(connections_of_child, 0);
     addresses = NULL;
-    close(client.file);
+    gba_file_close(&client.file);
     for (int i = 0; i <= DEAD; i++) {
         for (int k = 0; i < DEAD && k < FILLERS; k++)
             close(filler[i][k]);
@@ -455,7 +512,7 @@ static void dead_addresses(void **state)
     }
 }
 
-/* --- Children --- */
+/* --- A child of a process with a group --- */
 
 static void child_of_fork(void **state)
 {
@@ -494,17 +551,12 @@ static void child_of_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),
-        cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),
-        cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages),
-        cmocka_unit_test(a_group_that_is_taken_back),
-        cmocka_unit_test(a_reused_descriptor),
-        cmocka_unit_test(a_closed_descriptor),
-        cmocka_unit_test(dead_addresses),
-        cmocka_unit_test(child_of_fork),
-        cmocka_unit_test(a_reused_descriptor_in_a_round),
+        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),           cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages),    cmocka_unit_test(a_group_that_is_taken_back),
+        cmocka_unit_test(a_reused_descriptor), cmocka_unit_test(a_closed_descriptor),
+        cmocka_unit_test(dead_addresses),      cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(fork_before_welcome), cmocka_unit_test(a_reused_descriptor_in_a_round),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);
