@@ -118,6 +118,7 @@ tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs,--wrap=poll
 tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c tests/switch/vfio_test.h \
 	tests/switch/vfio_test.c tests/switch/vfio_serve.h tests/switch/vfio_serve.c \
 	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE) sim/switch/log.h sim/switch/log.c
+tests_switch_test_vfio_server_LDFLAGS = -Wl,--wrap=listen
 tests_switch_test_vfio_server_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 $(GBA_VFIO_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) $(LIBEVENT_CORE_LIBS)
 $(GBA_VFIO_TESTS): sim/libgbamodel.la

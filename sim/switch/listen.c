@@ -4,7 +4,6 @@
 #include "sim/switch/listen.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -12,11 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <event2/listener.h>
@@ -28,10 +25,6 @@
 
 /* Maximum number of connections that are accepted at once. */
 #define ACCEPTS 32u
-
-/* Attempts to lock the directory: half a second. */
-#define LOCK_TRIES    50u
-#define LOCK_PAUSE_NS 10000000
 
 /* --- Identity of clients --- */
 
@@ -153,29 +146,16 @@ static bool add(struct gba_switchd_listeners *listeners, int fd, bool tcp)
 
 /* --- The Unix socket --- */
 
-/* Serialise daemons that start or stop with a socket in the same directory. A lock on the directory
- * leaves no file behind. Every process that can read the directory can hold the lock, so the daemon
- * waits for it only for a limited time. Returns a descriptor, or -1. */
+/* Lock the directory of the socket. Returns a descriptor, or -1 with errno. */
 static int lock_directory(const char *path)
 {
-    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     char directory[GBA_SWITCHD_PATH_MAX];
     char *slash;
-    int fd;
 
     snprintf(directory, sizeof(directory), "%s", path);
     slash = strrchr(directory, '/');
     slash[slash == directory] = '\0';
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return fd;
-        nanosleep(&pause, NULL);
-    }
-    gba_switchd_log(GBA_SWITCHD_WARNING, "another process has locked %s; continuing", directory);
-    return fd;
+    return gba_socket_directory_lock(directory);
 }
 
 /* Under the lock of the directory. Returns false (logged) if the path is in use. */

@@ -2,12 +2,35 @@
 #include "sim/switch/socket_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/switch/log.h"
+
+/* Attempts to lock the directory: half a second. */
+#define LOCK_TRIES    50u
+#define LOCK_PAUSE_NS 10000000
+
+int gba_socket_directory_lock(const char *directory)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        nanosleep(&pause, NULL);
+    }
+    gba_switchd_log(GBA_SWITCHD_WARNING, "another process has locked %s; continuing", directory);
+    return fd;
+}
 
 int gba_socket_file_clear(const struct sockaddr_un *address)
 {

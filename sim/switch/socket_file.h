@@ -5,8 +5,16 @@
 
 struct sockaddr_un;
 
-/* Remove the socket file of a process that is gone (logged). Returns 0: no file is there; ENOTSOCK:
- * the file is no socket, and stays; EADDRINUSE: another process listens there; or another errno. */
+/* Serialise daemons that start or stop with a socket in the same directory. A lock on the directory
+ * leaves no file behind. Every process that can read the directory can hold the lock, so the caller
+ * waits for it for half a second only, and then goes on without it (logged). Returns a descriptor,
+ * and close ends the lock; or -1 with errno. */
+int gba_socket_directory_lock(const char *directory);
+
+/* Remove the socket file of a process that is gone (logged). Under the lock of the directory, until
+ * the caller listens: between bind and listen, a socket looks like that of a process that is gone.
+ * Returns 0: no file is there; ENOTSOCK: the file is no socket, and stays; EADDRINUSE: another
+ * process listens there; or another errno. */
 int gba_socket_file_clear(const struct sockaddr_un *address);
 
 #endif

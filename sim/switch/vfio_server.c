@@ -34,7 +34,8 @@ struct gba_vfio_server {
     struct endpoint endpoint[];
 };
 
-/* The user and the group of the daemon can connect. The directory can be stricter. */
+/* Under the lock of the directory. The user and the group of the daemon can connect. The directory
+ * can be stricter. */
 static int listen_at(struct endpoint *endpoint)
 {
     int error = gba_socket_file_clear(&endpoint->address);
@@ -159,16 +160,24 @@ int gba_vfio_server_create(const struct gba_vfio_server_config *config,
 {
     struct gba_vfio_server *made =
         calloc(1, sizeof *made + config->devices * sizeof made->endpoint[0]);
-    int error = ENOMEM;
+    int error = ENOMEM, lock;
 
     if (NULL == made)
         return error;
     made->config = *config;
     error = gba_vfio_guard_install();
+    lock = gba_socket_directory_lock(config->directory);
+    if (0 == error && lock < 0) {
+        error = errno;
+        gba_switchd_log(GBA_SWITCHD_ERROR, "cannot open %s: %s", config->directory,
+                        strerror(error));
+    }
     while (0 == error && made->open < config->devices) {
         error = endpoint_open(&made->endpoint[made->open], &made->config, made->open);
         made->open++;
     }
+    if (lock >= 0)
+        (void)close(lock);
     if (0 != error) {
         gba_vfio_server_destroy(made);
         return error;

@@ -4,6 +4,7 @@
  * guests that are killed or restarted, and many guests at once.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/vfio.h>
@@ -35,6 +38,24 @@ static struct {
 } server;
 
 static struct guest guests[DEVICES];
+
+int __real_listen(int fd, int backlog);
+int __wrap_listen(int fd, int backlog);
+
+/* The server cannot start unless it locks the directory. Between bind and listen, another server
+ * would otherwise take the socket for one of a killed server, and replace it. */
+int __wrap_listen(int fd, int backlog)
+{
+    int directory = open(server.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = flock(directory, LOCK_EX | LOCK_NB);
+
+    (void)close(directory);
+    if (error == 0) {
+        errno = ENOLCK;
+        return -1;
+    }
+    return __real_listen(fd, backlog);
+}
 
 static void start_server(void)
 {
