@@ -172,8 +172,8 @@ static void on_link(void *context, uint64_t time, uint32_t port,
     char name[128];
 
     if (up) {
-        snprintf(name, sizeof(name), "port %" PRIu32 ": process %" PRIu32 " %s", port,
-                 user->process, user->host);
+        snprintf(name, sizeof(name), "port %" PRIu32 ": process %" PRIu32 "%s%s", port,
+                 user->process, user->host[0] == '\0' ? "" : " ", user->host);
         write_track(trace, port_track(port), 0, name);
     }
     write_event(trace, time, INSTANT, port_track(port), up ? "link up" : "link down", NULL, 0);

@@ -228,6 +228,26 @@ static void test_rounds(void **state)
     }
 }
 
+/* A client of this host has not sent the name of its host. */
+static void test_no_host(void **state)
+{
+    const struct gba_switch_identity user = {.process = 7};
+    char path[] = "trace-XXXXXX";
+    int fd = mkstemp(path);
+    struct gba_switch_trace *trace;
+
+    (void)state;
+    assert_return_code(fd, errno);
+    close(fd);
+    trace = gba_switch_trace_open(path);
+    assert_non_null(trace);
+    gba_switch_trace_observer.link(trace, 1, 0, &user, true);
+    assert_true(gba_switch_trace_close(trace));
+    read_trace(path);
+    unlink(path);
+    expect(0, 3, "port 0: process 7", "link up", 1);
+}
+
 /* The daemon reports that the disk of the trace is full. */
 static void test_full_disk(void **state)
 {
@@ -246,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_no_host),
         cmocka_unit_test(test_full_disk),
     };
 
