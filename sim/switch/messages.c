@@ -138,7 +138,8 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
     session->wants_status = message->type == GBA_SWITCH_STATUS;
     session->wants = message->tag;
     if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
-        message->group != GBA_SWITCH_MAGIC) {
+        message->group != GBA_SWITCH_MAGIC ||
+        (session->wants_status && session->wants > GBA_SWITCH_STATUS_FREE_DEAD)) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }
