@@ -119,7 +119,7 @@ static void test_guest_and_client(void **state)
 }
 
 /* The driver of the guest takes a group back, and confirms for its port. The client does not react.
- * The group is free at once. [CMD-8] */
+ * The group is free then. [CMD-8] */
 static void test_guest_takes_back(void **state)
 {
     struct gba_switch_message made = {.group = GBA_GROUP_ANY, .value = 2}, message;
@@ -133,12 +133,14 @@ static void test_guest_takes_back(void **state)
     arm(made);
     assert_int_equal(guest_command(GBA_CMD_TAKE_BACK, &made), GBA_RESULT_OK);
     assert_int_equal(guest_command(GBA_CMD_CONFIRM, &made), GBA_RESULT_OK);
-    assert_int_equal(vfio_test_read(&guest, BAR, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4),
-                     GBA_GROUPS);
     message = peer_expect(client, GBA_SWITCH_EVENT);
     assert_int_equal(message.group, made.group);
     assert_int_equal(message.generation, made.generation);
     assert_int_equal(message.value, GBA_IRQ_TAKEN);
+    /* Not before the event: the daemon may execute further requests of the guest before it confirms
+     * for the client. */
+    assert_int_equal(vfio_test_read(&guest, BAR, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4),
+                     GBA_GROUPS);
     vfio_test_close(&guest);
     close(client);
     close(memory);
