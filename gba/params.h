@@ -31,6 +31,8 @@ typedef struct gba_params {
     int wait;      /* gba_wait_t */
     int stuck_after;
     unsigned int first_sequence;
+    int trial_after;
+    int trial_test; /* for tests; 1: trials without a limit of cost, 2: and in rotation */
     char *switch_key_file;
 } gba_params_t;
 

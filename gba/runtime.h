@@ -21,7 +21,7 @@ typedef struct gba_team gba_team_t; /* gba/team.h */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 10u
+#define GBA_WIRE_VERSION 11u
 
 /* GBA_WIRE_VERSION of the loaded libgba.so, which may differ from that of the header. Thread-safe.
  * Not collective. */
@@ -62,7 +62,9 @@ typedef struct gba_remote {
     const char *name; /* for messages to the user; NULL: "messages" */
     bool pulls;       /* a member can read the slots of another member */
     /* Open the transport of a group. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_IO. Not collective:
-     * sends nothing. */
+     * sends nothing. Transports of one team with different groups can be open on one channel at a
+     * time. One of them then carries signals; all members are in a collective call of gba_oob_t
+     * before another one does. */
     gba_status_t (*open)(void *ctx, const gba_remote_group_t *group,
                          struct gba_transport **transport);
 } gba_remote_t;

@@ -50,6 +50,15 @@ typedef struct gba_team_attr {
      * barriers before the next blocking one use `remote`, which all members must then have. The
      * same on all members. */
     bool nonblocking;
+    /*
+     * For the trials of a software barrier (gba_team_renegotiate), with their argument:
+     * progress: as in gba_barrier_wait; may be NULL.
+     * fallback: the barrier that this runtime uses on GBA_PATH_FALLBACK, so that it can be measured
+     * and chosen. Returns GBA_OK or an error. Collective, blocks. NULL, on all members: not chosen.
+     */
+    void (*progress)(void *ctx);
+    gba_status_t (*fallback)(void *ctx);
+    void *trial_ctx;
     /* The id of the team. Rank 0's value is used: not 0, different from that of any other team of
      * any process of the job, and different in each call. */
     uint64_t id;
@@ -114,6 +123,7 @@ typedef struct gba_team_stats {
     uint64_t failovers;       /* device failures after which the team continued on another path */
     uint64_t reclaims;        /* the same after its group was taken back for another team */
     uint64_t renegotiations;  /* renegotiations: the team requested a group again */
+    uint64_t trials;          /* trials: the team measured other barriers */
 } gba_team_stats_t;
 
 GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
@@ -146,7 +156,13 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * gba_team_renegotiate_due after a barrier that may block. Until then the team stays on its path,
  * for any number of barriers.
  *
- * The path may change from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a device. attr: as for
+ * A team with a software barrier also makes trials, if the parameters leave a choice: after
+ * `trial_after` barriers, and rarely from then on, its members measure other software barriers, and
+ * that of the runtime, for some tens of barriers each. All members take the fastest one. The call
+ * returns at once if a trial would cost more than a hundredth of the time so far.
+ *
+ * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
+ * device. A trial can change it between GBA_PATH_SOFTWARE and GBA_PATH_FALLBACK. attr: as for
  * gba_team_create. Returns GBA_OK, or GBA_ERR_OOB: the members may then be on different paths, so
  * the team must not be used any more. Collective over oob. May block. One thread at a time on a
  * team.

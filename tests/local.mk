@@ -17,7 +17,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev_reclaim tests/unit/test_cdev_abi tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
-	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded \
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_wait \
@@ -143,7 +143,7 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
-	tests/unit/test_renegotiate tests/unit/test_reclaimed_group tests/unit/test_degraded
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
@@ -249,6 +249,7 @@ tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
+tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_reclaimed_group_SOURCES = tests/unit/test_reclaimed_group.c $(GBA_TEAM_HARNESS)
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)

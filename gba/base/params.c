@@ -97,6 +97,13 @@ static const gba_param_t table[] = {
              "host, release on each host); flat (all processes alike); auto: node for software "
              "barriers, and on a device if one group cannot have all members or hosts have "
              "different devices. Rank 0's value is used"},
+    {FIELD(trial_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000000, .value_default = 30000,
+     .level = 5,
+     .help = "Barriers that a communicator or active set does on its software barrier before its "
+             "processes measure other software barriers, and that of Open MPI, for some tens of "
+             "barriers each, and take the fastest, 0 to 1000000000; 0: never. They measure again "
+             "after twice as many barriers each time, and only if this costs less than 1% of the "
+             "time. sw_algorithm and hierarchy restrict the choice. Rank 0's value is used"},
     {FIELD(wait), .type = GBA_PARAM_ENUM, .values = waits, .value_default = GBA_WAIT_AUTO,
      .level = 4,
      .help = "How a process waits: spin: poll, and keep the core; yield: let other processes run "
@@ -110,6 +117,11 @@ static const gba_param_t table[] = {
      .level = 9, .hidden = true,
      .help = "Sequence number of barrier groups before their first round, 0 to 4294967295, for "
              "tests of wrap-around; rank 0's value is used"},
+    {FIELD(trial_test), .type = GBA_PARAM_INT, .max = 2, .value_default = 0, .level = 9,
+     .hidden = true,
+     .help = "For tests of trial_after: 1: measure whatever that costs; 2: also take the next "
+             "barrier instead of the fastest, and do not double the number of barriers; rank 0's "
+             "value is used"},
     {.name = NULL},
 };
 

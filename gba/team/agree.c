@@ -34,7 +34,7 @@
  *
  * A team that got no group because none was free repeats the agreement at later renegotiations
  * (alloc.c). If a renegotiation yields no group, the team keeps its path; the line "none, or not of
- * all" is then left out.
+ * all" is then left out. A trial (trial_run.c) is a renegotiation with calls of its own.
  *
  * A team whose group has failed starts with two calls: the cause (min) and the first failed round
  * (bcast). The line "none, or not of all" follows.
@@ -50,6 +50,7 @@
 #include "gba/team/failover.h"
 #include "gba/team/path_device.h"
 #include "gba/team/steer.h"
+#include "gba/team/trial_run.h"
 
 /* The state that the steps of one agreement about a group share. */
 struct agreement {
@@ -82,6 +83,7 @@ static void team_take(struct gba_team *team, gba_path_t kind, struct gba_path_ba
     team->watchdog.inspect_failed = false;
     snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(kind), text);
     gba_renegotiation_cancel(team);
+    gba_trial_cancel(team);
 }
 
 /*
@@ -92,8 +94,7 @@ static void describe_failure(const struct agreement *t, const char *member)
 {
     struct gba_team *team = t->team;
 
-    snprintf(team->why, sizeof team->why, "%s: %s, from barrier %llu on; %s in barrier %llu (%s)",
-             gba_path_name(team->kind), team->instead,
+    snprintf(team->because, sizeof team->because, ", from barrier %llu on; %s in barrier %llu (%s)",
              (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(t->no.reason),
              (unsigned long long)t->round, member);
 }
@@ -110,12 +111,12 @@ static void team_refused(const struct agreement *t)
     if (0 != t->round)
         describe_failure(t, member);
     else if (NULL != t->text)
-        snprintf(team->why, sizeof team->why, "%s: %s; no device: %s", gba_path_name(team->kind),
-                 team->instead, t->text);
+        snprintf(team->because, sizeof team->because, "; no device: %s", t->text);
     else
-        snprintf(team->why, sizeof team->why, "%s: %s; %s%s (%s)", gba_path_name(team->kind),
-                 team->instead, GBA_ERR_NO_DEVICE == t->no.reason ? "" : "no device: ",
+        snprintf(team->because, sizeof team->because, "; %s%s (%s)",
+                 GBA_ERR_NO_DEVICE == t->no.reason ? "" : "no device: ",
                  gba_status_text(t->no.reason), member);
+    gba_trial_describe(team);
     gba_renegotiation_plan(team, t->no.reason, t->pause);
 }
 
@@ -128,11 +129,13 @@ static void team_settle(const struct agreement *t, struct gba_path_base *path,
 
     path_replace(team, path);
     if (NULL == path) {
+        gba_trial_cancel(team);
         team->kind = GBA_PATH_FALLBACK;
         t->oob->name_member(t->oob->ctx, outcome->software.culprit, member, sizeof member);
         snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
                  gba_status_text(outcome->software.reason), member);
     } else {
+        gba_trial_plan(team, outcome->choice);
         team->kind = GBA_PATH_SOFTWARE;
         snprintf(team->instead, sizeof team->instead, "%s", outcome->why);
     }
@@ -289,6 +292,7 @@ static gba_status_t proposal_exchange(struct agreement *t)
     if (GBA_OK != status)
         return status;
     t->pause = proposal->pause;
+    t->team->trial.after = proposal->trial_after;
     t->no.reason = (gba_status_t)proposal->status;
     t->text = t->attr->device_text;
     if (GBA_PROPOSAL_NONE == proposal->kind)
@@ -343,15 +347,23 @@ gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
 {
     struct agreement t = {.team = team, .attr = attr, .oob = oob};
     bool settled;
-    gba_status_t status = agree_on_group(&t, &settled);
+    gba_status_t status;
 
+    if (gba_trial_due(team) && gba_team_barriers(team) < team->renegotiate_at) {
+        status = gba_trial_run(team, attr, oob);
+        gba_barrier_init(team);
+        return status;
+    }
+    status = agree_on_group(&t, &settled);
     team->stats.renegotiations += GBA_OK == status;
     if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
         team_refused(&t);
     if (GBA_OK != status || GBA_OK != t.no.reason)
         gba_failover_close(team);
-    if (GBA_OK != status)
+    if (GBA_OK != status) {
         gba_renegotiation_cancel(team);
+        gba_trial_cancel(team);
+    }
     gba_barrier_init(team);
     return status;
 }

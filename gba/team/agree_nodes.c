@@ -189,6 +189,7 @@ static gba_status_t software_make(struct agreement *a)
     const gba_remote_t *remote = a->attr->remote;
     gba_status_t status = GBA_OK;
 
+    a->outcome->choice = gba_plan_choice(&a->plan);
     gba_plan_describe(&a->plan, remote, a->outcome->why, sizeof a->outcome->why);
     if (GBA_SOFTWARE_HYBRID != a->plan.kind)
         return gba_path_software_create(&a->plan, remote, a->oob->rank, &a->path);

@@ -7,6 +7,7 @@
 #define GBA_TEAM_AGREE_NODES_H
 
 #include "gba/team/path.h"
+#include "gba/team/trial.h"
 #include "gba/transport/segment.h"
 
 /* Why all members of a team go without something, and the member that caused it. */
@@ -41,9 +42,10 @@ struct gba_node_info {
 /* The outcome of an agreement about nodes. All fields but `nodes` and `apart` are the same on all
  * members. */
 struct gba_nodes_outcome {
-    char why[192];               /* one line for the user, if there is a path */
-    struct gba_refusal software; /* why there is no software path */
-    struct gba_refusal group;    /* if groups are requested: why the leaders have none */
+    char why[192];                  /* one line for the user, if there is a path */
+    struct gba_trial_choice choice; /* the software path, if there is one */
+    struct gba_refusal software;    /* why there is no software path */
+    struct gba_refusal group;       /* if groups are requested: why the leaders have none */
     uint32_t nodes; /* of this switch domain, or of the team; 0: not known to this member */
     bool apart;     /* there are several switch domains, as far as this member knows */
 };

@@ -79,6 +79,7 @@ void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
 
     memset(proposal, 0, sizeof *proposal);
     proposal->sequence = params->first_sequence;
+    proposal->trial_after = (uint32_t)params->trial_after;
     proposal->id = attr->id;
     if (first_renegotiation(team) && params->offload_after > 0 && NULL != attr->device) {
         proposal->status = GBA_ERR_DEFERRED;
@@ -128,7 +129,29 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t
         team->pause = pause; /* the team had a group: start with the first pause */
     team->renegotiated_rounds = gba_team_rounds(team);
     team->renegotiated_ns = gba_clock_ns();
+    if (0 != team->trial.at) { /* it counts those barriers, too */
+        team->trial.at -= team->fallback_barriers;
+        team->trial.began_barriers -= team->fallback_barriers;
+    }
     team->fallback_barriers = 0;
+}
+
+void gba_trial_plan(struct gba_team *team, struct gba_trial_choice choice)
+{
+    gba_trial_cancel(team);
+    team->trial.choice = choice;
+    team->trial.pause = team->trial.after;
+    team->trial.cost = 0;
+    team->trial.began = gba_clock_ns();
+    team->trial.began_barriers = gba_team_barriers(team);
+    if (0 != team->trial.after)
+        team->trial.at = gba_team_barriers(team) + team->trial.after;
+}
+
+void gba_trial_cancel(struct gba_team *team)
+{
+    team->trial.at = 0;
+    team->measured[0] = '\0';
 }
 
 void gba_renegotiation_cancel(struct gba_team *team)
@@ -138,7 +161,7 @@ void gba_renegotiation_cancel(struct gba_team *team)
 
 bool gba_team_renegotiate_due(const gba_team_t *team)
 {
-    return NULL != team && gba_team_rounds(team) + team->fallback_barriers >= team->renegotiate_at;
+    return NULL != team && gba_team_due(team);
 }
 
 gba_status_t gba_team_count(gba_team_t *team)

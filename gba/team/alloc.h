@@ -18,8 +18,10 @@ struct gba_proposal {
     uint32_t simulated; /* the device is simulated; a member that is no leader may have no device */
     uint32_t domains;   /* several groups are allowed if one cannot serve all nodes */
     uint32_t several;   /* rank 0 has several devices, so another switch may serve all */
-    uint64_t id;        /* of the team, see gba_team_attr_t */
-    uint64_t pause;     /* barriers until the renegotiation, if this proposal yields no group */
+    uint32_t trial_after; /* the parameter */
+    uint32_t reserved;    /* 0 */
+    uint64_t id;          /* of the team, see gba_team_attr_t */
+    uint64_t pause;       /* barriers until the renegotiation, if this proposal yields no group */
     /* Of a group of all; of leaders only if rank 0 has a group already. The uuid is that of rank
      * 0's device in any case. */
     gba_group_handle_t handle;
@@ -45,6 +47,15 @@ gba_group_request_t gba_proposal_request(const struct gba_team *team, const gba_
  * barriers.
  */
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t pause);
+
+/*
+ * The team has a software barrier: the first trial (trial_run.c) is due in trial_after barriers.
+ * All members call this after the same number of barriers. choice: the barrier that the team has.
+ */
+void gba_trial_plan(struct gba_team *team, struct gba_trial_choice choice);
+
+/* The team has no software barrier: cancel the next trial. */
+void gba_trial_cancel(struct gba_team *team);
 
 /* Cancel the next renegotiation. */
 void gba_renegotiation_cancel(struct gba_team *team);

@@ -13,6 +13,7 @@
 gba_status_t gba_barrier_start(gba_team_t *team)
 {
     team->under_way = true;
+    team->stepped = true;
     if (__builtin_expect(gba_failover_failed(team), 0))
         return gba_failover_start(team);
     return team->path->ops->start(team->path);
@@ -72,7 +73,7 @@ void gba_barrier_init(struct gba_team *team)
     if (NULL == team->path)
         return;
     team->path->spins = gba_wait_spins(team);
-    gba_failover_attend(team, team->renegotiate_at);
+    gba_failover_attend(team, gba_team_attention(team));
     team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
 }
 
@@ -110,7 +111,7 @@ static gba_status_t __attribute__((noinline)) barrier_over(struct gba_team *team
         gba_barrier_init(team);
         return GBA_NOTIFY;
     }
-    return gba_team_rounds(team) >= team->renegotiate_at ? GBA_RENEGOTIATE : GBA_OK;
+    return gba_team_due(team) ? GBA_RENEGOTIATE : GBA_OK;
 }
 
 gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)

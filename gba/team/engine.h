@@ -10,6 +10,7 @@
 #include "gba/team/message_barrier.h"
 #include "gba/team/path.h"
 #include "gba/team/retry.h"
+#include "gba/team/trial.h"
 
 struct gba_team {
     /* The fast path, in about one cache line. Arrive on the path, then test up to path->spins
@@ -17,12 +18,13 @@ struct gba_team {
     gba_status_t (*attempt)(struct gba_path_base *path);
     struct gba_path_base *path; /* NULL on GBA_PATH_FALLBACK */
     gba_word_t rounds; /* completed; written by this member, read by other threads (failover) */
-    /* Rounds at which the fast path has more to do than to count: renegotiate_at; 0 once the device
-     * has failed, which any thread may store. See gba_failover_attend. */
+    /* Rounds at which the fast path has more to do than to count, see gba_team_attention; 0 once
+     * the device has failed, which any thread may store. See gba_failover_attend. */
     gba_word_t attention_at;
     uint64_t
         renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See alloc.c */
     bool under_way;     /* a round is started and not counted; not set during an attempt */
+    bool stepped;       /* a barrier has been started by gba_barrier_start */
 
     uint32_t size, rank;
     gba_path_t kind;
@@ -62,15 +64,55 @@ struct gba_team {
         uint32_t sequence;
     } degraded; /* see degraded.h */
 
+    struct {            /* the measurement of other barriers; see trial_run.c */
+        uint64_t at;    /* barriers at which the next trial is due; 0: never */
+        uint64_t after; /* rank 0's trial_after; 0: never */
+        uint64_t pause; /* barriers from the last trial, or the choice, to the next trial */
+        uint64_t began; /* time of the last trial, or of the choice of the path, ns */
+        uint64_t began_barriers;        /* barriers at that time */
+        uint64_t cost;                  /* of the last trial, ns; 0: none yet */
+        struct gba_trial_choice choice; /* the current barrier */
+    } trial;
+
     uint32_t culprit; /* the member that caused the reason */
     char name[64];
-    char instead[224]; /* the path without a group, in words */
-    char why[416];
+    char instead[224];  /* the path without a group, in words */
+    char because[224];  /* why there is no group, in words */
+    char measured[192]; /* the figures of the last trial, or "" */
+    char why[640];
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)
 {
     return gba_word_load_relaxed(&team->rounds);
+}
+
+/* The barriers of the team, the same on all members at the end of a blocking barrier (alloc.c). The
+ * rounds grow, and the other count too, but for gba_renegotiation_plan. */
+static inline uint64_t gba_team_barriers(const struct gba_team *team)
+{
+    return gba_team_rounds(team) + team->fallback_barriers;
+}
+
+/* Whether a renegotiation or a trial is due. */
+static inline bool gba_team_due(const struct gba_team *team)
+{
+    const uint64_t barriers = gba_team_barriers(team);
+
+    return barriers >= team->renegotiate_at || (0 != team->trial.at && barriers >= team->trial.at);
+}
+
+/* The rounds at which gba_team_due becomes true, if no barrier takes the fallback; UINT64_MAX:
+ * never. */
+static inline uint64_t gba_team_attention(const struct gba_team *team)
+{
+    uint64_t at = team->renegotiate_at;
+
+    if (0 != team->trial.at && team->trial.at < at)
+        at = team->trial.at;
+    if (UINT64_MAX == at)
+        return at;
+    return at > team->fallback_barriers ? at - team->fallback_barriers : 0;
 }
 
 /* Count one more completed round. Returns the new number. */

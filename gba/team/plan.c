@@ -108,18 +108,26 @@ gba_status_t gba_member_infos_check(const struct gba_member_info *member_infos, 
  * Choose an algorithm. `auto`, with a core for each member, takes dissemination for a few members,
  * and radix where dissemination has many rounds. gba/algo/README.md has the measurements.
  */
-static const struct gba_algorithm *algorithm_choose(int32_t wanted, uint32_t size, bool one_host,
-                                                    bool pull)
+static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
 {
-    static const struct gba_algorithm *const general[] = {&gba_algo_dissemination, &gba_algo_radix,
-                                                          &gba_algo_central};
-    static const struct gba_algorithm *const shm[] = {&gba_shm_dissemination, &gba_shm_radix,
-                                                      &gba_shm_central};
-    int index = GBA_ALGORITHM_AUTO == wanted ? (size <= AUTO_V1_MAX ? 0 : 1) : wanted - 1;
+    if (GBA_ALGORITHM_AUTO == wanted)
+        return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
+    if (!one_host && GBA_ALGORITHM_V3 == wanted && !pull)
+        return GBA_ALGORITHM_V1; /* central (v3) reads flags; messages cannot */
+    return wanted;
+}
 
-    if (!one_host && 2 == index && !pull)
-        index = 0; /* central (v3) reads flags; messages cannot */
-    return one_host ? shm[index] : general[index];
+static const struct gba_algorithm *algorithm_table(int32_t chosen, bool one_host)
+{
+    static const struct gba_algorithm *const general[] = {[GBA_ALGORITHM_V1] =
+                                                              &gba_algo_dissemination,
+                                                          [GBA_ALGORITHM_V2] = &gba_algo_radix,
+                                                          [GBA_ALGORITHM_V3] = &gba_algo_central};
+    static const struct gba_algorithm *const shm[] = {[GBA_ALGORITHM_V1] = &gba_shm_dissemination,
+                                                      [GBA_ALGORITHM_V2] = &gba_shm_radix,
+                                                      [GBA_ALGORITHM_V3] = &gba_shm_central};
+
+    return (one_host ? shm : general)[chosen];
 }
 
 static const struct gba_host *member_info_host(const void *member_infos, uint32_t rank)
@@ -159,8 +167,8 @@ static gba_status_t plan_domains(struct gba_plan *plan, enum gba_plan_groups gro
     /* The domain leaders use the runtime's messages without pull, because a domain leader whose
      * flag is read may have left. */
     if (GBA_OK == status)
-        plan->upper =
-            algorithm_choose(member_infos[0].algorithm, plan->domains.count, false, false);
+        plan->upper = algorithm_table(
+            algorithm_choose(member_infos[0].algorithm, plan->domains.count, false, false), false);
     plan->upper_replaced = plan->domains.count > 1 && central_requested(member_infos);
     return status;
 }
@@ -210,8 +218,11 @@ gba_status_t gba_plan_make(struct gba_plan *plan, enum gba_plan_groups groups,
     else
         plan->kind = GBA_SOFTWARE_HYBRID;
     members = GBA_SOFTWARE_HYBRID == plan->kind ? plan->topology.nodes : size;
-    if (GBA_SOFTWARE_NODE != plan->kind)
-        plan->algorithm = algorithm_choose(first->algorithm, members, one_host, pull);
+    plan->chosen = GBA_ALGORITHM_AUTO;
+    if (GBA_SOFTWARE_NODE != plan->kind) {
+        plan->chosen = algorithm_choose(first->algorithm, members, one_host, pull);
+        plan->algorithm = algorithm_table(plan->chosen, one_host);
+    }
     plan->replaced = central_requested(member_infos) && !one_host && !pull;
     plan->slots = 1; /* for gba_node_mark */
     if (GBA_SOFTWARE_FLAT == plan->kind && one_host)
@@ -223,6 +234,13 @@ void gba_plan_fini(struct gba_plan *plan)
 {
     gba_topology_fini(&plan->topology);
     gba_domains_fini(&plan->domains);
+}
+
+struct gba_trial_choice gba_plan_choice(const struct gba_plan *plan)
+{
+    return (struct gba_trial_choice){
+        .hierarchy = GBA_SOFTWARE_FLAT == plan->kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE,
+        .algorithm = plan->chosen};
 }
 
 bool gba_plan_shares(const struct gba_plan *plan)

@@ -11,6 +11,7 @@
 #include "gba/algo/domains.h"
 #include "gba/base/host.h"
 #include "gba/team.h"
+#include "gba/team/trial.h"
 
 /* The kinds of software path. The last one may have barrier groups among the node leaders. */
 enum gba_software_kind {
@@ -50,7 +51,8 @@ struct gba_plan {
     struct gba_topology topology;
     enum gba_software_kind kind;
     const struct gba_algorithm *algorithm;
-    bool replaced; /* not the requested central (v3), which reads the flags of other members */
+    int32_t chosen; /* gba_algorithm_choice_t; AUTO: the kind is GBA_SOFTWARE_NODE */
+    bool replaced;  /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
     uint32_t slots; /* of each member of a node */
     /* If the node leaders are to have groups: */
@@ -100,6 +102,9 @@ gba_status_t gba_plan_check_groups(const struct gba_plan *plan,
 /* Whether rank 0 proposes groups of the node leaders, and not one group of all members.
  * members_max: of a group. apart: an earlier agreement of the team found several switch domains. */
 bool gba_plan_leaders(int hierarchy, uint32_t size, uint32_t members_max, bool apart);
+
+/* The values of `hierarchy` and `sw_algorithm` that lead to this plan. */
+struct gba_trial_choice gba_plan_choice(const struct gba_plan *plan);
 
 /* Whether this member's node needs shared memory. */
 bool gba_plan_shares(const struct gba_plan *plan);

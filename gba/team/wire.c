@@ -21,7 +21,7 @@
 #include "gba/team/plan.h"
 #include "gba/team/steer.h"
 
-#define LAYOUTS_OF 10u
+#define LAYOUTS_OF 11u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -33,16 +33,29 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The proposal of rank 0: the first exchange of each agreement. */
-WIRE_SIZE(struct gba_proposal, 80);
+WIRE_SIZE(struct gba_proposal, 88);
 WIRE_FIELD(struct gba_proposal, kind, 0, 4);
 WIRE_FIELD(struct gba_proposal, status, 4, 4);
 WIRE_FIELD(struct gba_proposal, sequence, 8, 4);
 WIRE_FIELD(struct gba_proposal, simulated, 12, 4);
 WIRE_FIELD(struct gba_proposal, domains, 16, 4);
 WIRE_FIELD(struct gba_proposal, several, 20, 4);
-WIRE_FIELD(struct gba_proposal, id, 24, 8);
-WIRE_FIELD(struct gba_proposal, pause, 32, 8);
-WIRE_FIELD(struct gba_proposal, handle, 40, 40);
+WIRE_FIELD(struct gba_proposal, trial_after, 24, 4);
+WIRE_FIELD(struct gba_proposal, reserved, 28, 4);
+WIRE_FIELD(struct gba_proposal, id, 32, 8);
+WIRE_FIELD(struct gba_proposal, pause, 40, 8);
+WIRE_FIELD(struct gba_proposal, handle, 48, 40);
+
+/* The terms of a trial, from rank 0. */
+WIRE_SIZE(struct gba_trial_terms, 32);
+WIRE_FIELD(struct gba_trial_terms, run, 0, 4);
+WIRE_FIELD(struct gba_trial_terms, rotate, 4, 4);
+WIRE_FIELD(struct gba_trial_terms, fallback, 8, 4);
+WIRE_FIELD(struct gba_trial_terms, nodes, 12, 4);
+WIRE_FIELD(struct gba_trial_terms, algorithm, 16, 4);
+WIRE_FIELD(struct gba_trial_terms, hierarchy, 20, 4);
+WIRE_FIELD(struct gba_trial_terms, radix, 24, 4);
+WIRE_FIELD(struct gba_trial_terms, reserved, 28, 4);
 
 WIRE_SIZE(gba_group_handle_t, 40);
 WIRE_FIELD(gba_group_handle_t, group, 0, 4);

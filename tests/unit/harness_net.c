@@ -10,7 +10,7 @@ struct net {
     struct harness *harness;
     uint32_t rank[HARNESS_MEMBERS]; /* of the team, by number in the group */
     uint32_t mine;
-    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members, of its channel */
+    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members, of its channel and group */
     uint32_t calls, kept; /* calls of progress and sent since the last set; sets not sent yet */
     struct {
         gba_word_t *word;
@@ -78,6 +78,12 @@ static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};
 
+/* All members, or the leaders; dissemination, or radix. */
+static uint32_t group_number(const gba_remote_group_t *group)
+{
+    return (NULL != group->ranks) + 2 * (2 != group->radix);
+}
+
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
                               struct gba_transport **transport)
 {
@@ -92,7 +98,7 @@ gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
     for (uint32_t i = 0; i < group->size; i++)
         net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
     net->mine = rank;
-    net->word = w->word[group->channel];
+    net->word = w->word[group->channel][group_number(group)];
     for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)
         for (uint32_t parity = 0; parity < 2; parity++)
             gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);

@@ -27,6 +27,7 @@
 #define HARNESS_SLOTS    64u
 #define HARNESS_IDS      64u /* ids that a team may use at each registration */
 #define HARNESS_REQUESTS 64u
+#define HARNESS_GROUPS   4u /* whose transports can be open on one channel at a time */
 #define NOBODY           UINT32_MAX
 
 /* Calls of a device (gba/dev/dev_ops.h). */
@@ -62,6 +63,11 @@ struct harness {
     /* Only each n-th barrier is blocking, and only there the members can agree on another path; 0:
      * all barriers are. */
     uint32_t blocks_every;
+    /* Trials: */
+    bool own_barrier;    /* oob->barrier is a candidate */
+    uint32_t candidates; /* their number; their costs are made up; 0: the real costs */
+    uint32_t fastest[HARNESS_MEMBERS]; /* the candidate that has the lowest cost for a member */
+    gba_word_t split;                  /* members that have found different paths after a trial */
     void (*before)(struct harness *w,
                    uint32_t round); /* member 0 calls it before a round; may be NULL */
     const char *expected;           /* in `why` */
@@ -110,7 +116,8 @@ struct harness {
     uint32_t
         kept[HARNESS_MEMBERS]; /* messages that have not left the member, which alone uses this */
     gba_word_t owed[HARNESS_MEMBERS]; /* messages sent by a member, minus those sent to it */
-    gba_word_t word[2][HARNESS_MEMBERS][HARNESS_SLOTS][2]; /* by channel, receiver, slot, parity */
+    /* By channel and group, receiver, slot, parity. */
+    gba_word_t word[2][HARNESS_GROUPS][HARNESS_MEMBERS][HARNESS_SLOTS][2];
 };
 
 /*

@@ -64,6 +64,9 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
              GBA_COMM_ID(module->comm));
     a->attr.remote = &a->remote;
     a->attr.nonblocking = true;
+    a->attr.progress = gba_common_progress;
+    a->attr.fallback = gba_coll_oob.barrier;
+    a->attr.trial_ctx = owner;
     a->attr.device_text = device_refused(module->comm);
     if (NULL != a->attr.device_text)
         a->attr.device_status = GBA_ERR_UNSUPPORTED;

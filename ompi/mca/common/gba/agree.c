@@ -65,13 +65,17 @@ static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba
 static void tally_note(struct gba_common_module *m)
 {
     gba_team_stats_t stats;
+    uint64_t agreements;
 
     gba_team_stats(m->team, &stats);
+    agreements = 1 + stats.renegotiations + stats.failovers + stats.reclaims;
     for (int i = 0; i < GBA_COMMON_PATHS; i++)
         stats.rounds -= m->tally.rounds[i];
     m->tally.rounds[m->path] += stats.rounds;
-    if (GBA_OK != gba_team_reason(m->team))
+    /* A trial requests no group. */
+    if (GBA_OK != gba_team_reason(m->team) && agreements != m->tally.agreements)
         m->tally.refused[-gba_team_reason(m->team)]++;
+    m->tally.agreements = agreements;
 }
 
 /* Store the path. Another thread may read the counters. */
@@ -138,11 +142,15 @@ gba_status_t gba_common_recover(struct gba_common_module *m)
 
 gba_status_t gba_common_renegotiate(struct gba_common_module *m)
 {
-    gba_status_t before = gba_team_reason(m->team);
+    gba_status_t reason = gba_team_reason(m->team);
     struct gba_common_agreement a;
+    gba_team_stats_t before, after;
     gba_status_t status = agree_begin(&a, m, true);
 
+    gba_team_stats(m->team, &before);
     if (GBA_OK == status)
         status = gba_team_renegotiate(m->team, &a.attr, &a.oob);
-    return agree_end(m, status, before == gba_team_reason(m->team));
+    gba_team_stats(m->team, &after);
+    return agree_end(m, status,
+                     reason == gba_team_reason(m->team) && before.trials == after.trials);
 }

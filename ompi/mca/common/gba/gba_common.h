@@ -45,6 +45,7 @@ struct gba_common_counts {
 struct gba_common_tally {
     unsigned long long rounds[GBA_COMMON_PATHS];    /* before the current path, by gba_path_t */
     unsigned long long refused[GBA_COMMON_REASONS]; /* as above */
+    uint64_t agreements;                            /* whose refusals are counted */
 };
 
 /* The device of a component; all zero before the first call. */

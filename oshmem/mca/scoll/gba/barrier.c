@@ -21,13 +21,37 @@ static int barrier_error(gba_status_t status)
 
 /* The fallback: the barrier that was selected before ours. It finds its module where it has stored
  * it. */
+static int barrier_fallback(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
+{
+    int rc;
+
+    PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
+    return rc;
+}
+
+gba_status_t gba_scoll_barrier_again(void *ctx)
+{
+    gba_scoll_module_t *module = ctx;
+    int rc = barrier_fallback(module, module->set, module->pSync, module->alg);
+
+    return OSHMEM_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+}
+
+/* Keep the arguments of the current barrier for gba_scoll_barrier_again. */
+static void barrier_note(gba_scoll_module_t *module, long *pSync, int alg)
+{
+    module->pSync = pSync;
+    module->alg = alg;
+}
+
 static int barrier_previous(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int alg)
 {
     gba_status_t status = GBA_OK;
     int rc;
 
     module->base.fallbacks++;
-    PREVIOUS_SCOLL_FN(module, barrier, set, pSync, alg);
+    rc = barrier_fallback(module, set, pSync, alg);
+    barrier_note(module, pSync, alg);
     if (OSHMEM_SUCCESS == rc)
         status = gba_common_fallback_end(&module->base);
     return GBA_OK == status ? rc : barrier_error(status);
@@ -61,8 +85,10 @@ barrier_other(gba_scoll_module_t *module, oshmem_group_t *set, long *pSync, int 
                                : barrier_first(module, set, pSync, alg);
 }
 
-static int __attribute__((noinline)) barrier_fail(gba_scoll_module_t *module, gba_status_t status)
+static int __attribute__((noinline))
+barrier_fail(gba_scoll_module_t *module, gba_status_t status, long *pSync, int alg)
 {
+    barrier_note(module, pSync, alg);
     status = gba_common_barrier_end(&module->base, status);
     return GBA_OK == status ? OSHMEM_SUCCESS : barrier_error(status);
 }
@@ -79,5 +105,6 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
     if (OPAL_UNLIKELY(NULL == team))
         return barrier_other(module, set, pSync, alg);
     status = gba_barrier_wait(team, gba_common_progress, NULL);
-    return OPAL_LIKELY(GBA_OK == status) ? OSHMEM_SUCCESS : barrier_fail(module, status);
+    return OPAL_LIKELY(GBA_OK == status) ? OSHMEM_SUCCESS
+                                         : barrier_fail(module, status, pSync, alg);
 }

@@ -130,6 +130,8 @@ typedef struct gba_scoll_module {
     uint32_t channels;                 /* GBA_SCOLL_CHANNEL_*: those that all members can use */
     struct gba_scoll_slab slab;
     struct gba_scoll_remote remote;
+    long *pSync; /* arguments of the barrier whose end renegotiates */
+    int alg;
 } gba_scoll_module_t;
 OBJ_CLASS_DECLARATION(gba_scoll_module_t);
 
@@ -261,6 +263,11 @@ void gba_scoll_agree_apply(void *owner);
 /* barrier.c */
 
 int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg);
+
+/* The fallback barrier once more, at the end of a barrier. The standard lets a program use the same
+ * pSync in consecutive barriers of a set. ctx: the module. Returns GBA_OK or GBA_ERR_OOB.
+ * Collective, blocks. */
+gba_status_t gba_scoll_barrier_again(void *ctx);
 
 /* module.c */
 

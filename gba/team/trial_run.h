@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The trial of a team: measure other barriers, and take the fastest. See trial_run.c. */
+#ifndef GBA_TEAM_TRIAL_RUN_H
+#define GBA_TEAM_TRIAL_RUN_H
+
+#include "gba/team/engine.h"
+
+/* Whether the next trial is due, see gba_trial_plan. */
+bool gba_trial_due(const struct gba_team *team);
+
+/*
+ * Carry out a trial, or postpone it, and plan the next one. On GBA_OK the team has the same barrier
+ * as before or another one, and the texts of its path are those of that barrier.
+ * attr, oob: as for gba_team_renegotiate. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: the runtime lost
+ * a connection; or the error of attr->fallback. On an error the team must not be used any more.
+ * Collective over oob: all members are in the end of the same barrier. Blocks.
+ */
+gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr,
+                           const gba_oob_t *oob);
+
+/* Set team->why from its parts: the path, why there is no group, and the figures of the last trial.
+ */
+void gba_trial_describe(struct gba_team *team);
+
+#endif

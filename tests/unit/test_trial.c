@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trials: the decisions, as pure functions; and teams that measure other barriers and change to
+ * them. In rotation a team takes its candidates in turn, whatever they cost, so nothing here
+ * depends on speed. tests/unit/team_harness.c checks in each round that no member leaves early, and
+ * after each trial that all members have the same path.
+ */
+#include "tests/unit/team_harness.h"
+
+#include "gba/team/trial.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* ----------------------------------------------------------------- the pure functions --- */
+
+static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t size)
+{
+    struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
+    char text[256] = "";
+    uint32_t count;
+
+    terms.radix = 8;
+    count = gba_trial_list(&terms, size, list);
+    assert_true(count < GBA_TRIAL_MOST);
+    for (uint32_t i = 0; i < count; i++) {
+        strcat(text, 0 == i ? "" : ", ");
+        strcat(text, gba_trial_name(&list[i], 1 != terms.nodes));
+    }
+    assert_string_equal(text, expected);
+}
+
+static void test_candidates(void **state)
+{
+    (void)state;
+    list_is("counter, dissemination, radix, central, fallback",
+            (struct gba_trial_terms){.nodes = 1, .fallback = 1}, 4);
+    list_is("counter, dissemination, central", (struct gba_trial_terms){.nodes = 1}, 2);
+    list_is("dissemination, radix, central",
+            (struct gba_trial_terms){.nodes = 1, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
+            4);
+    list_is("counter",
+            (struct gba_trial_terms){.nodes = 1, .fallback = 1, .hierarchy = GBA_HIERARCHY_NODE},
+            4);
+    list_is("", (struct gba_trial_terms){.nodes = 1, .fallback = 1, .algorithm = GBA_ALGORITHM_V2},
+            4);
+    list_is("node dissemination, node radix, flat dissemination, flat radix, fallback",
+            (struct gba_trial_terms){.nodes = 3, .fallback = 1}, 6);
+    list_is("node dissemination, flat dissemination, flat radix",
+            (struct gba_trial_terms){.nodes = 2}, 4);
+    list_is("node dissemination, node radix, fallback",
+            (struct gba_trial_terms){.nodes = 4, .fallback = 1}, 4);
+    list_is("node dissemination, fallback", (struct gba_trial_terms){.nodes = 2, .fallback = 1}, 2);
+    list_is("node radix, flat radix",
+            (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V2}, 6);
+    list_is("flat dissemination, flat radix",
+            (struct gba_trial_terms){.nodes = 3, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
+            3);
+    list_is("", (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V3},
+            6);
+}
+
+/* The trials of a long run cost less than 1% of it. */
+static void test_cost(void **state)
+{
+    static const uint64_t intervals[] = {200, 3000, 100000, SECOND};
+
+    (void)state;
+    assert_false(gba_trial_affordable(0, 0, 0));
+    assert_false(gba_trial_affordable(99 * SECOND, 1000, SECOND));
+    assert_true(gba_trial_affordable(100 * SECOND, 1000, SECOND));
+    for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) {
+        uint64_t pause = 30000, now = 0, began = 0, last = 0, spent = 0, trials = 0;
+
+        for (uint64_t barriers = 0; barriers < UINT64_C(1000000000); barriers += pause) {
+            const uint64_t cost = 3000000 + 300 * intervals[i];
+
+            now += pause * intervals[i];
+            if (gba_trial_affordable(now - began, (now - began) / intervals[i], last)) {
+                trials++;
+                spent += cost;
+                began = now;
+                last = cost;
+                pause = gba_trial_pause(pause, 30000);
+            }
+            assert_true(100 * spent <= now);
+        }
+        assert_true(trials > 2);
+    }
+    assert_int_equal(gba_trial_pause(7, 7), 14);
+    assert_int_equal(gba_trial_pause(1024 * 7, 7), 1024 * 7);
+}
+
+static void test_batches(void **state)
+{
+    (void)state;
+    assert_int_equal(gba_trial_batch(0), 12);
+    assert_int_equal(gba_trial_batch(1), 256);
+    assert_int_equal(gba_trial_batch(1000 * 1000), 100);
+    assert_int_equal(gba_trial_batch(UINT64_MAX), 12);
+    assert_false(gba_trial_hopeless(200, 100));
+    assert_true(gba_trial_hopeless(202, 100));
+    assert_true(gba_trial_hopeless(UINT64_MAX, 100));
+}
+
+/* Whatever the costs: the choice is never slower than the current barrier, it is the fastest if
+ * that gains more than 3%, and costs that differ by less change nothing. */
+static void test_choice(void **state)
+{
+    uint64_t costs[GBA_TRIAL_MOST] = {0};
+
+    (void)state;
+    srandom(1);
+    for (int n = 0; n < 200000; n++) {
+        const uint32_t count = 1 + (uint32_t)random() % GBA_TRIAL_MOST;
+        uint64_t least = UINT64_MAX;
+        uint32_t best;
+
+        for (uint32_t i = 0; i < count; i++) {
+            /* Close to each other, or of any size. */
+            costs[i] = n % 2 ? 100000 + (uint64_t)random() % 8000 : (uint64_t)random() << n % 24;
+            if (0 == random() % 8)
+                costs[i] = UINT64_MAX;
+            least = costs[i] < least ? costs[i] : least;
+        }
+        best = gba_trial_best(costs, count);
+        assert_true(best < count);
+        assert_true(costs[best] <= costs[0]);
+        if (0 == best)
+            assert_true(UINT64_MAX == costs[0] ? UINT64_MAX == least
+                                               : least + costs[0] / 100 * 3 + 4 >= costs[0]);
+        else
+            assert_true(costs[best] == least &&
+                        (UINT64_MAX == costs[0] || least <= costs[0] - costs[0] / 100 * 3));
+    }
+}
+
+/* ------------------------------------------------------------------------------- teams --- */
+
+static struct harness *harness_of_trials(int test)
+{
+    struct harness *w = harness_on(NULL);
+
+    w->params.trial_after = 3;
+    w->params.trial_test = test;
+    w->past = true;
+    w->rounds = 40;
+    w->own_barrier = true;
+    w->expected = "measured in us: ";
+    return w;
+}
+
+/* The path at the end of the last trial: the n-th of the rotation. */
+static void run_to(struct harness *w, uint32_t size, uint32_t trials, gba_path_t path,
+                   const char *expected)
+{
+    w->rounds = 3 * trials + 1;
+    w->expected = expected;
+    harness_run(w, size, path);
+    assert_int_equal(w->stats[0].trials, trials);
+}
+
+/* All candidates in turn, the runtime's barrier among them, with late members and with messages
+ * that leave late. */
+static void test_rotation_on_one_host(void **state)
+{
+    struct harness *w = harness_of_trials(2);
+
+    (void)state;
+    w->late_ms = 1;
+    run_to(w, 4, 3, GBA_PATH_FALLBACK, "the fastest of 5");
+    run_to(w, 4, 6, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
+    w->oversubscribed = true;
+    run_to(w, 2, 1, GBA_PATH_SOFTWARE, "dissemination (v1) through shared memory");
+    run_to(w, 7, 4, GBA_PATH_FALLBACK, "the fastest of 5");
+    harness_end(w);
+}
+
+static void test_rotation_on_hosts(void **state)
+{
+    (void)state;
+    for (uint32_t hosts = 2; hosts <= 3; hosts++)
+        for (int layout = 0; layout < 2; layout++) {
+            struct harness *w = harness_of_trials(2);
+            const uint32_t cycle = 2 == hosts ? 4 : 5;
+
+            w->late_ms = 0 == layout;
+            w->params.sw_radix = 3;
+            harness_hosts(w, 6, hosts, layout);
+            run_to(w, 6, cycle - 2, GBA_PATH_SOFTWARE, "radix (v2) through messages, 6");
+            run_to(w, 6, cycle - 1, GBA_PATH_FALLBACK, "the fastest of ");
+            run_to(w, 6, cycle + 1, GBA_PATH_SOFTWARE,
+                   2 == hosts ? "dissemination (v1) through messages, 6"
+                              : "radix (v2) among the leaders");
+            harness_end(w);
+        }
+}
+
+/* Nonblocking barriers count, and a trial waits for a blocking one. A team that has had one keeps
+ * its own barriers. */
+static void test_nonblocking_barriers(void **state)
+{
+    struct harness *w = harness_of_trials(2);
+
+    (void)state;
+    w->blocks_every = 4; /* trials after rounds 4, 8, 12, ... */
+    w->rounds = 21;
+    w->expected = "radix (v2) through shared memory";
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].trials, 5);
+    w->rounds = 13;
+    w->expected = "counter in shared memory";
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    harness_end(w);
+}
+
+static void test_parameters_restrict_the_choice(void **state)
+{
+    struct harness *w = harness_of_trials(2);
+
+    (void)state;
+    w->params.sw_algorithm = GBA_ALGORITHM_V2;
+    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix (v2)");
+    w->rounds = 20; /* one candidate is no choice */
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].trials, 0);
+    w->params.sw_algorithm = GBA_ALGORITHM_AUTO;
+    w->expected = "";
+    w->params.trial_after = 0;
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].trials, 0);
+    w->params.trial_after = 3; /* too expensive so early */
+    w->params.trial_test = 0;
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].trials, 0);
+    w->params.trial_test = 2;
+    w->params.hierarchy = GBA_HIERARCHY_FLAT;
+    run_to(w, 4, 3, GBA_PATH_SOFTWARE, "dissemination (v1)");
+    harness_end(w);
+}
+
+/* Whichever candidate is the fastest. Pauses double without rotation: trials after 3, 9, 21 and 45
+ * rounds. */
+static void test_all_take_the_fastest(void **state)
+{
+    static const char *const paths[] = {"dissemination (v1)", "radix (v2)", "central (v3)",
+                                        "the fastest of 5", "counter"};
+    struct harness *w = harness_of_trials(1);
+
+    (void)state;
+    w->candidates = 5;
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t r = 0; r < 4; r++)
+            w->fastest[r] = i;
+        run_to(w, 4, 1, 3 == i ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE, paths[i]);
+    }
+    harness_end(w);
+    for (uint32_t hosts = 1; hosts <= 3; hosts += 2) {
+        w = harness_of_trials(1);
+        harness_hosts(w, 5, hosts, 0);
+        w->rounds = 50;
+        w->own_barrier = false;
+        harness_run(w, 5, GBA_PATH_SOFTWARE);
+        assert_int_equal(w->stats[0].trials, 4);
+        harness_end(w);
+    }
+}
+
+/* A renegotiation between trials gives the team a group, which has no trials. */
+static void test_a_group_ends_the_trials(void **state)
+{
+    struct harness *w = harness_on("sim");
+
+    (void)state;
+    w->past = w->own_barrier = true;
+    w->params.trial_after = 3;
+    w->params.trial_test = 2;
+    w->params.offload_after = 11;
+    w->expected = "sim: group";
+    w->rounds = 40;
+    harness_run_moving(w, 3, 11, 1);
+    assert_int_equal(w->stats[0].trials, 3);
+    harness_end(w);
+}
+
+/* A group fails: the members agree on a software barrier, and try others from then on. */
+static void test_trials_after_a_failure(void **state)
+{
+    struct harness *w = harness_on("sim?die_after=20");
+
+    (void)state;
+    w->past = true;
+    w->params.trial_after = 3;
+    w->params.trial_test = 2;
+    w->rounds = 40;
+    w->expected = "the device stopped answering";
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].failovers, 1);
+    assert_true(w->stats[0].trials > 2);
+    harness_end(w);
+}
+
+static void let_open_fail(struct harness *w, uint32_t round)
+{
+    w->no_open = 2 == round ? 1 : w->no_open;
+}
+
+/* A candidate that one member cannot make is a candidate of no member. */
+static void test_a_candidate_cannot_be_made(void **state)
+{
+    struct harness *w = harness_of_trials(2);
+
+    (void)state;
+    harness_hosts(w, 4, 2, 0); /* members 0 and 1 are leaders */
+    w->own_barrier = false;
+    w->before = let_open_fail;
+    w->rounds = 20;
+    w->expected = "dissemination (v1) among the leaders";
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].trials, 6);
+    harness_end(w);
+}
+
+static struct harness *harness_short(int hosts)
+{
+    struct harness *w = harness_of_trials(2);
+
+    harness_hosts(w, 4, (uint32_t)hosts, 0);
+    w->own_barrier = false;
+    w->rounds = 4;
+    return w;
+}
+
+/* All members return the same error, and no member keeps a resource. */
+static void test_an_exchange_fails(void **state)
+{
+    (void)state;
+    /* The agreement, the terms, two to three more agreements, one to three batches of each. */
+    assert_true(harness_fail_calls(harness_short, 1, 4) > 5 + 1 + 3 * 4 + 4);
+    assert_true(harness_fail_calls(harness_short, 2, 4) > 5 + 1 + 2 * 4 + 3);
+}
+
+/* The faulty variant: one member decides by other costs than the others. */
+static void test_a_member_that_decides_alone_is_found(void **state)
+{
+    (void)state;
+    for (uint32_t alone = 0; alone < 3; alone++)
+        for (uint32_t choice = 1; choice < 5; choice++) {
+            struct harness *w = harness_of_trials(1);
+
+            w->rounds = 4;
+            w->candidates = 5;
+            w->fastest[alone] = choice;
+            thread_oob_run(3, 0, harness_member, w);
+            assert_int_equal(gba_word_load_relaxed(&w->split), 3);
+            harness_end(w);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_rotation_on_one_host),
+        cmocka_unit_test(test_rotation_on_hosts),
+        cmocka_unit_test(test_nonblocking_barriers),
+        cmocka_unit_test(test_parameters_restrict_the_choice),
+        cmocka_unit_test(test_all_take_the_fastest),
+        cmocka_unit_test(test_a_group_ends_the_trials),
+        cmocka_unit_test(test_trials_after_a_failure),
+        cmocka_unit_test(test_a_candidate_cannot_be_made),
+        cmocka_unit_test(test_an_exchange_fails),
+        cmocka_unit_test(test_a_member_that_decides_alone_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
