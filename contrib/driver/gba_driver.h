@@ -144,6 +144,7 @@ struct gba_member {
 	struct list_head file_link, group_link;
 	u32 group, generation, member;
 	bool attached; /* joined at the device; under lock and event_lock */
+	bool armed;    /* the device takes NOTIFY, as WAIT has found; under lock and event_lock */
 	u32 revoked;   /* GBA_REVOKED_*: the flag is marked with it; under lock and event_lock */
 	bool left;     /* no longer in the lists; event_lock */
 	struct gba_flag_page *page;

@@ -133,17 +133,44 @@ unlock:
 }
 
 /*
- * Whether the device takes NOTIFY, or an event that ends the membership follows: a group that was
- * taken back, or whose port was down, is not armed either, but has no address of the flag. A device
- * that is gone answers with all ones. Under event_lock, which keeps the member attached.
+ * Look whether the device takes NOTIFY, or an event that ends the membership follows: a group that
+ * was taken back, or whose port was down, is not armed either, but has no address of the flag. Both
+ * stay so until the membership ends: a group is armed once, its members keep it allocated, and a
+ * member that was withdrawn gets no new address. A device that is gone answers with all ones.
+ * Under lock.
  */
-static bool is_armed(struct gba_member *member)
+static void look(struct gba_member *member)
 {
 	struct gba_device *gba = member->file->gba;
 	u32 status = readl(gba_reg(gba, GBA_GROUP_REG(member->group, GBA_REG_STATUS)));
 
-	return status & GBA_STATUS_READY ||
-	       !readq(gba_reg(gba, GBA_TABLE_ENTRY(member->group, member->member)));
+	if (status == U32_MAX) {
+		gba_check(gba);
+		return;
+	}
+	if (!(status & GBA_STATUS_READY) && !gba_member_withdrawn(member))
+		return;
+	spin_lock(&gba->event_lock);
+	member->armed = true;
+	spin_unlock(&gba->event_lock);
+}
+
+/*
+ * Look until the group is armed, and not later: a read of a device may take long. So it is not done
+ * under a spinlock either.
+ */
+static int look_unless_armed(struct gba_member *member)
+{
+	struct gba_device *gba = member->file->gba;
+
+	if (READ_ONCE(member->armed) || !READ_ONCE(member->attached))
+		return 0;
+	if (mutex_lock_interruptible(&gba->lock))
+		return -EINTR;
+	if (member->attached && !member->armed)
+		look(member);
+	mutex_unlock(&gba->lock);
+	return 0;
 }
 
 /*
@@ -157,9 +184,9 @@ static bool notify(struct gba_member *member, u32 sequence, bool *armed)
 
 	spin_lock(&gba->event_lock);
 	reached = reached_by(member);
+	*armed = !member->attached || member->armed;
 	/* If the release has come meanwhile, the device answers NOTIFY at once. [NOTE-2] */
-	*armed = !member->attached || is_armed(member);
-	if (member->attached && *armed && sequence - reached <= 1)
+	if (member->attached && member->armed && sequence - reached <= 1)
 		writeq(GBA_ARRIVAL(sequence, member->member),
 		       gba_reg(gba, GBA_DOORBELL(member->group) + GBA_BELL_NOTIFY));
 	spin_unlock(&gba->event_lock);
@@ -186,6 +213,9 @@ static int sleep_until_over(struct gba_member *member, struct gba_ioc_wait *wait
 	int result;
 
 	do {
+		result = look_unless_armed(member);
+		if (result)
+			return result;
 		if (!notify(member, wait->sequence, &armed))
 			return -EINVAL;
 		/* Another host may arm the group, and the device has no event for that. */

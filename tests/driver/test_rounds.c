@@ -248,6 +248,47 @@ static void test_wait_before_configure(void **state)
     close(file);
 }
 
+/* What WAIT knows of an armed group ends with the membership: a member that sleeps learns that the
+ * group was taken back, and one of the next allocation of the same group waits until it is armed. */
+static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
+{
+    int file = open_device();
+    uint32_t groups = query_device(file, 0).groups_free, events = 0;
+    struct gba_ioc_alloc first = alloc_group(file, 1), next = first;
+    struct test_member m = join_group(file, &first, 0), again;
+    struct sleeper sleeper = {.member = &m, .sequence = 2};
+    struct gba_ioc_inspect registers;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(configure(&m, 0), 0);
+    arrive(&m, 1);
+    assert_int_equal(wait_for(&m, 1, GBA_WAIT_FOREVER, &events), 0);
+    assert_int_equal(wait_for(&m, 2, 20000000, &events), ETIMEDOUT);
+    for (uint32_t i = 1; i < groups; i++)
+        (void)alloc_group(file, 1); /* they are not armed, so they cannot be taken back */
+    assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
+    usleep(60000);
+    next.barrier_rate = 1000000;
+    assert_int_equal(call(file, GBA_IOC_ALLOC, &next), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(sleeper.error, 0);
+    assert_int_equal(sleeper.events & GBA_EVENT_REVOKED, GBA_EVENT_REVOKED);
+    assert_int_equal(next.group, first.group);
+    again = join_group(file, &next, 0);
+    assert_int_equal(wait_for(&again, 1, 20000000, &events), ETIMEDOUT);
+    assert_int_equal(inspect(&again, &registers), 0);
+    assert_int_equal(registers.last_error, GBA_ERROR_NONE);
+    assert_int_equal(configure(&again, 0), 0);
+    arrive(&again, 1);
+    assert_int_equal(wait_for(&again, 1, 20000000000u, &events), 0);
+    assert_int_equal(events & GBA_EVENT_ROUND, GBA_EVENT_ROUND);
+    unmap(&m);
+    unmap(&again);
+    close(file);
+    assert_int_equal(groups_free(), groups);
+}
+
 /* A group with a low barrier rate is taken back. */
 static void test_DRV_14_a_group_is_taken_back(void **state)
 {
@@ -317,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_DRV_8_an_error_is_an_event),
         cmocka_unit_test(test_IRQ_1_an_event_of_an_earlier_owner),
         cmocka_unit_test(test_wait_before_configure),
+        cmocka_unit_test(test_DRV_14_wait_when_the_group_is_taken_back),
         cmocka_unit_test(test_DRV_14_a_group_is_taken_back),
     };
 
