@@ -18,11 +18,11 @@ u32 gba_user_groups_max(void)
 	return READ_ONCE(user_groups_max);
 }
 
-static int group_command(struct gba_device *gba, u32 group, u32 number)
+static int group_command(struct gba_device *gba, u32 group, u32 generation, u32 number)
 {
 	struct gba_command command = { .command = number,
 				       .group = group,
-				       .generation = gba->group[group].generation };
+				       .generation = generation };
 
 	return gba_command(gba, &command);
 }
@@ -36,7 +36,8 @@ void gba_refresh_held(struct gba_device *gba)
 	 */
 	for (u32 group = 0; group < gba->groups; group++)
 		if (gba->group[group].held && list_empty(&gba->group[group].members) &&
-		    group_command(gba, group, GBA_CMD_MEMBER) == -ESTALE)
+		    group_command(gba, group, gba->group[group].generation,
+				  GBA_CMD_MEMBER) == -ESTALE)
 			gba->group[group].held = false;
 }
 
@@ -155,7 +156,7 @@ void gba_taken(struct gba_device *gba, u32 number)
 /* Start to take a group back, and confirm for this host. Returns whether its device agrees. */
 static bool take_back(struct gba_device *gba, u32 number)
 {
-	if (group_command(gba, number, GBA_CMD_TAKE_BACK))
+	if (group_command(gba, number, gba->group[number].generation, GBA_CMD_TAKE_BACK))
 		return false;
 	gba_taken(gba, number);
 	gba->group[number].held = false;
@@ -207,8 +208,12 @@ static int limits(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool
 	return most && user >= most ? -EUSERS : 0;
 }
 
-/* Allocate the group when the other hosts have confirmed. Waits without the lock. */
-static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number)
+/*
+ * Allocate the group that was taken back when the other hosts have confirmed. Waits without the lock.
+ * generation: of the allocation that was taken back.
+ */
+static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number,
+			   u32 generation)
 {
 	struct gba_device *gba = file->gba;
 	long left = GBA_FREED_WAIT;
@@ -218,7 +223,12 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 		u32 seen = READ_ONCE(gba->freed_count);
 		int result = command_alloc(file, alloc, number);
 
-		if (result != -ENOSPC || left <= 0)
+		if (result != -ENOSPC)
+			return result;
+		/* It was free, and another process or host has it: no event follows. */
+		if (group_command(gba, number, generation, GBA_CMD_MEMBER) == -ESTALE)
+			return command_alloc(file, alloc, GBA_GROUP_ANY);
+		if (left <= 0)
 			return result;
 		mutex_unlock(&gba->lock);
 		left = wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen,
@@ -235,7 +245,7 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 {
 	struct gba_device *gba = file->gba;
 	bool at_limit;
-	u32 number;
+	u32 number, generation;
 	int result;
 
 	lockdep_assert_held(&gba->lock);
@@ -250,7 +260,10 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 	if (!alloc->barrier_rate || (result != -ENOSPC && !(result == -EDQUOT && at_limit)))
 		return result;
 	number = slowest(file, alloc, result == -EDQUOT);
-	if (number == gba->groups || !take_back(gba, number))
+	if (number == gba->groups)
 		return result;
-	return alloc_when_free(file, alloc, number);
+	generation = gba->group[number].generation;
+	if (!take_back(gba, number))
+		return result;
+	return alloc_when_free(file, alloc, number, generation);
 }

@@ -161,6 +161,72 @@ static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
     assert_int_equal(groups_free(), groups);
 }
 
+struct waiter {
+    int file, error;
+    struct gba_ioc_alloc alloc;
+};
+
+static void *alloc_in_thread(void *argument)
+{
+    struct waiter *waiter = argument;
+
+    waiter->error = call(waiter->file, GBA_IOC_ALLOC, &waiter->alloc);
+    return NULL;
+}
+
+/* While an ALLOC waits for the group that it has taken back, another ALLOC gets that group, and
+ * later another group is free. Returns whether the first ALLOC got that one. */
+static bool alloc_gets_another_group(void)
+{
+    int file = open_device(), registers = open_registers();
+    uint32_t groups = query_device(file, 0).groups_free;
+    struct waiter waiter = {
+        .file = file,
+        .alloc = {.size = sizeof waiter.alloc, .members = 1, .barrier_rate = 1000000}};
+    struct gba_ioc_alloc shared = alloc_group(file, 2), other = shared, faster = shared;
+    struct test_member m = join_group(file, &shared, 0);
+    pthread_t thread;
+    bool done;
+
+    peer_joins(&shared, 1);
+    peer("mask %u", shared.group);
+    assert_int_equal(configure(&m, 0), 0);
+    for (uint32_t i = 1; i < groups; i++)
+        other = alloc_group(file, 1); /* they are not armed, so they cannot be taken back */
+    usleep(60000);
+    assert_int_equal(pthread_create(&thread, NULL, alloc_in_thread, &waiter), 0);
+    assert_int_equal(revoked(&m), GBA_REVOKED_TAKEN);
+    mask_group(registers, shared.group, 1); /* so FREED does not wake the thread yet */
+    peer("unmask %u", shared.group);
+    assert_true(has_event(registers, shared.group, GBA_IRQ_FREED));
+    faster.barrier_rate = 0;
+    done = 0 == call(file, GBA_IOC_ALLOC, &faster); /* not if the thread has it */
+    assert_int_equal(free_group(file, &other), 0);
+    mask_group(registers, shared.group, 0);
+    pthread_join(thread, NULL);
+    done = done && 0 == waiter.error;
+    if (done) {
+        assert_int_equal(faster.group, shared.group);
+        assert_int_equal(waiter.alloc.group, other.group);
+    }
+    unmap(&m);
+    close(registers);
+    close(file);
+    peer("die");
+    assert_int_equal(groups_free(), groups);
+    return done;
+}
+
+static void test_DRV_12_another_alloc_gets_the_group(void **state)
+{
+    int tries = 0;
+
+    (void)state;
+    while (!alloc_gets_another_group())
+        assert_true(++tries <
+                    10); /* ALLOC waits for 2 s, which a busy host may need for the rest */
+}
+
 static int end_peer(void **state)
 {
     (void)state;
@@ -173,6 +239,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_DRV_18_a_death_on_another_host),
         cmocka_unit_test(test_CMD_8_alloc_waits_for_the_other_host),
+        cmocka_unit_test(test_DRV_12_another_alloc_gets_the_group),
     };
 
     if (argc > 1 && 0 == strcmp(argv[1], "peer"))
