@@ -167,8 +167,9 @@ GBA_EXPORT gba_status_t gba_device_map_check(const char *map, char *message, siz
 
 /*
  * Find the candidates: with the list "all" each of /dev/gba0 to /dev/gba15 that exists; else the
- * devices of the list, without files in /dev that do not exist. The distances of a single candidate
- * are not measured: GBA_DISTANCE_SYS. With several it takes milliseconds. Opens no device.
+ * devices of the list, without files that do not exist. Files that the caller may not read and
+ * write are candidates only if there is no other one. The distances of a single candidate are not
+ * measured: GBA_DISTANCE_SYS. With several it takes milliseconds. Opens no device.
  * list: valid. candidates: set; its count may be 0. Thread-safe. Not collective.
  */
 GBA_EXPORT void gba_candidates_find(const char *list, gba_candidates_t *candidates);

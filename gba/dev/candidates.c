@@ -149,35 +149,44 @@ static bool list_has(const struct list *list, const char *path)
     return false;
 }
 
-/* Add a candidate, unless it is a file that does not exist. */
-static void candidate_add(gba_candidates_t *candidates, const char *path)
+/* Add a candidate, unless it is a file without that access (as for access(2)). */
+static void candidate_add(gba_candidates_t *candidates, const char *path, int access_mode)
 {
-    if ('/' == path[0] && 0 != access(path, F_OK))
+    if ('/' == path[0] && 0 != access(path, access_mode))
         return;
     snprintf(candidates->list[candidates->count].path, GBA_CANDIDATE_PATH_MAX, "%s", path);
     candidates->list[candidates->count++].distance = GBA_DISTANCE_SYS;
 }
 
-void gba_candidates_find(const char *text, gba_candidates_t *candidates)
+static void candidates_add(gba_candidates_t *candidates, const struct list *list, int access_mode)
 {
-    struct list list;
     char path[32];
 
-    memset(candidates, 0, sizeof *candidates);
-    if (GBA_OK != list_parse(&list, text, path, sizeof path))
-        return;
-    if (list.exclude || 0 == list.count) {
+    if (list->exclude || 0 == list->count) {
         /* A few calls of access(2) cost less than reading the directory, and most hosts have one
          * device or none. The numbers may have gaps. */
         for (unsigned number = 0; number < GBA_CANDIDATES_MAX; number++) {
             snprintf(path, sizeof path, "/dev/gba%u", number);
-            if (!list_has(&list, path))
-                candidate_add(candidates, path);
+            if (!list_has(list, path))
+                candidate_add(candidates, path, access_mode);
         }
     } else {
-        for (uint32_t i = 0; i < list.count; i++)
-            candidate_add(candidates, list.path[i]);
+        for (uint32_t i = 0; i < list->count; i++)
+            candidate_add(candidates, list->path[i], access_mode);
     }
+}
+
+void gba_candidates_find(const char *text, gba_candidates_t *candidates)
+{
+    struct list list;
+    char ignored[1];
+
+    memset(candidates, 0, sizeof *candidates);
+    if (GBA_OK != list_parse(&list, text, ignored, sizeof ignored))
+        return;
+    candidates_add(candidates, &list, R_OK | W_OK);
+    if (0 == candidates->count)
+        candidates_add(candidates, &list, F_OK); /* opening one shows the user the reason */
     if (candidates->count > 1)
         gba_distances_measure(candidates);
 }

@@ -108,7 +108,8 @@ domains_of_one() {
 devices_list() { # RUN LIST: the names of the devices of this run
     local name list=
     for name in $2; do
-        list="$list${list:+,}sim:devices-$1-$name"
+        case $name in /*) ;; *) name=sim:devices-$1-$name ;; esac
+        list="$list${list:+,}$name"
     done
     echo "$list"
 }
@@ -155,6 +156,13 @@ devices_mapped() {
     lines 1 'process 3 chooses device sim:devices-[0-9]+-a: device_map'
 }
 
+# The device that all ranks choose cannot be opened.
+devices_replaced() {
+    devices_options=(--mca coll_gba_barrier_device_map /dev/null:1)
+    devices_steered '/dev/null a' '/dev/null a'
+    lines 1 '/dev/null is not a GBA: .*; its processes use sim:devices-[0-9]+-a'
+}
+
 # An explicit device_path wins.
 devices_path() {
     devices_options=(--mca coll_gba_barrier_device_path none)
@@ -193,6 +201,7 @@ all_domains() {
     test_case devices-apart devices_apart
     test_case devices-balanced devices_balanced
     test_case devices-mapped devices_mapped
+    test_case devices-replaced devices_replaced
     test_case devices-path devices_path
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device_list, device_map, and the words about distances that processes exchange. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -92,6 +96,33 @@ static void found(void **state)
         assert_int_equal(candidates.list[i].distance, GBA_DISTANCE_SYS);
 }
 
+/* A file that the user may not open is left out, unless nothing else is left. access(2) is about
+ * the real user, who is root in some runs of this test. */
+static void denied(void **state)
+{
+    char path[] = "/tmp/gba-candidates-XXXXXX", list[64];
+    const bool root = 0 == getuid();
+    gba_candidates_t among, alone;
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(fchmod(file, 0), 0);
+    close(file);
+    snprintf(list, sizeof list, "%s,sim:a", path);
+    if (root)
+        assert_int_equal(setreuid(65534, (uid_t)-1), 0);
+    gba_candidates_find(list, &among);
+    gba_candidates_find(path, &alone);
+    if (root)
+        assert_int_equal(setreuid(0, (uid_t)-1), 0);
+    unlink(path);
+    assert_int_equal(among.count, 1);
+    assert_string_equal(among.list[0].path, "sim:a");
+    assert_int_equal(alone.count, 1);
+    assert_string_equal(alone.list[0].path, path);
+}
+
 static gba_candidates_t candidates_of(const char *list, gba_distance_t a, gba_distance_t b)
 {
     gba_candidates_t candidates;
@@ -162,8 +193,8 @@ static void unknown_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists),        cmocka_unit_test(maps),          cmocka_unit_test(found),
-        cmocka_unit_test(alike_on_all), cmocka_unit_test(unknown_words),
+        cmocka_unit_test(lists),  cmocka_unit_test(maps),         cmocka_unit_test(found),
+        cmocka_unit_test(denied), cmocka_unit_test(alike_on_all), cmocka_unit_test(unknown_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,9 @@
  * The choice among several devices of the host. libgba chooses (gba_candidates_choose); its input
  * is the distances of all processes of the job on this host, which they publish in the modex of
  * MPI_Init. So each process makes the choice alone, and all make it from the same words, in the
- * order of the ranks. The choice decides about speed only: the members of a team agree on a switch
- * whatever device each has chosen, see gba/team/steer.h.
+ * order of the ranks. The choice decides about speed only: a process whose chosen device cannot be
+ * opened takes another candidate, and the members of a team agree on a switch whatever device each
+ * has, see gba/team/steer.h.
  *
  * The scoll component opens after that exchange. It reads the words that the coll component of the
  * same processes has published. Without these, and for processes with other candidates, libgba
@@ -110,21 +111,53 @@ void gba_common_choice_make(void)
                     gba_common.params.device_path, device->why);
 }
 
+/* Open the candidates, once in the life of the process. With the lock held. */
+static void others_open(struct gba_common_device *device)
+{
+    char job[256];
+    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
+
+    gba_compat_job_name(job, sizeof job);
+    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++) {
+        if (i == device->chosen && GBA_OK != device->status)
+            continue; /* has failed */
+        if (GBA_OK !=
+            gba_global_device_get(device->candidates.list[i].path, &attr, &device->others[i]))
+            device->others[i] = NULL;
+    }
+    device->others_tried = true;
+}
+
+void gba_common_choice_replace(void)
+{
+    struct gba_common_device *device = &gba_common.device;
+    gba_device_attr_t attr = {.key_file = gba_common.params.switch_key_file};
+    char job[256];
+
+    if (device->candidates.count < 2)
+        return;
+    others_open(device);
+    gba_compat_job_name(job, sizeof job);
+    attr.job = job;
+    for (uint32_t i = 0; i < device->candidates.count && !device->replaced; i++)
+        /* That device is open, so this adds a reference. */
+        if (NULL != device->others[i] &&
+            GBA_OK ==
+                gba_global_device_get(device->candidates.list[i].path, &attr, &device->device)) {
+            device->status = GBA_OK;
+            device->replaced = true;
+            gba_common.params.device_path = device->candidates.list[i].path;
+        }
+}
+
 uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max)
 {
     struct gba_common_device *device = &gba_common.device;
-    char job[256];
-    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
     uint32_t count = 0;
 
     (void)unused;
     opal_mutex_lock(&gba_common.lock);
-    gba_compat_job_name(job, sizeof job);
-    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++)
-        if (GBA_OK !=
-            gba_global_device_get(device->candidates.list[i].path, &attr, &device->others[i]))
-            device->others[i] = NULL;
-    device->others_tried = true;
+    others_open(device);
     for (uint32_t i = 0; i < device->candidates.count && count < max; i++)
         if (NULL != device->others[i])
             list[count++] = device->others[i];
@@ -141,4 +174,5 @@ void gba_common_choice_close(void)
         device->others[i] = NULL;
     }
     device->others_tried = false;
+    device->replaced = false;
 }

@@ -10,19 +10,26 @@
 /*
  * Report a device file that fails to open. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
- * has the same content.
+ * has the same content; there is no such line if another device of the host replaces the chosen
+ * one.
  */
 static void device_report(void)
 {
     const struct gba_common_device *device = &gba_common.device;
-    const char *path = gba_common.params.device_path;
+    const char *path = gba_common.params.device_path, *failed = path;
     char topic[300], advice[160];
 
     if ('\0' == device->detail[0])
         return;
-    snprintf(topic, sizeof topic, "device %.255s", path);
+    if (device->replaced)
+        failed = device->candidates.list[device->chosen].path;
+    snprintf(topic, sizeof topic, "device %.255s", failed);
     if (!gba_common_first_on_host(topic))
         return;
+    if (device->replaced) {
+        gba_common_alert("%s; its processes use %s", device->detail, path);
+        return;
+    }
     gba_device_advice(path, device->status, advice, sizeof advice);
     gba_common_alert("%s; barriers use software%s%s", device->detail, '\0' == advice[0] ? "" : ". ",
                      advice);
@@ -48,12 +55,14 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
         device->status =
             gba_global_device_get(gba_common.params.device_path, &attr, &device->device);
         gba_common_log_keep(NULL, 0);
+        if (GBA_OK != device->status)
+            gba_common_choice_replace();
         device->tried = true;
         explicit_bzero(key, sizeof key);
     }
     *status = device->status;
     opal_mutex_unlock(&gba_common.lock);
-    if (!tried && !gba_common.device_asked && GBA_OK != *status)
+    if (!tried && (device->replaced || (!gba_common.device_asked && GBA_OK != *status)))
         device_report();
     return GBA_OK == *status ? device->device : NULL;
 }

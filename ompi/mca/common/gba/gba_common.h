@@ -61,6 +61,7 @@ struct gba_common_device {
     gba_device_t *others[GBA_CANDIDATES_MAX]; /* the open candidates, the chosen one included */
     bool others_tried;
     uint32_t chosen; /* index */
+    bool replaced;   /* the chosen device could not be opened, and `device` is another candidate */
     char why[160];   /* the reason of the choice, in words */
 };
 
@@ -98,6 +99,10 @@ void gba_common_choice_open(bool publish);
  * held.
  */
 void gba_common_choice_make(void);
+
+/* The chosen device cannot be opened: take the first candidate that can. Sets device, status and
+ * device_path, if there is one. With the lock held. */
+void gba_common_choice_replace(void);
 
 /* The usable devices of a process with several, for gba_team_attr_t: opens them. */
 uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max);
