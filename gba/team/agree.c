@@ -18,15 +18,13 @@
  *                 if no group results: 8 ready in software? (min)
  *   none, or not of all:  memory? (min), members' information? (allgather), nodes' information
  *                 (allgather), ready? (min)
- *   not of all, because a member has another device:  of leaders, 2 to 8
+ *   not of all, because a member has another device:  of leaders, 2 to 8; if rank 0 has several
+ *                 devices, first gba_steer_agree, and with another switch 1 to 3 again
+ *   of leaders, and rank 0 has several devices:  before 2: gba_steer_leaders
  *
  * Call 8 is left out if the members' information excludes software. If call 3 shows that all
  * members are on one host, and rank 0's `hierarchy` is not `node`, calls 4 and 5 agree on a
  * software path and end the sequence.
- *
- *   not of all, because a member has no device at rank 0's switch, and rank 0 has several devices:
- *                 the switches of that member (bcast), for each until all have a device there: all?
- *                 (min); then 1 to 3 again at that switch, or if there is none, of leaders
  *
  * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
  * rank. One group serves a domain, and most teams have one domain. So rank 0 is the leader of node
@@ -284,6 +282,7 @@ static gba_status_t agree_on_other_switch(struct agreement *t)
 static gba_status_t proposal_exchange(struct agreement *t)
 {
     struct gba_proposal *proposal = &t->proposal;
+    gba_device_t *device;
     gba_status_t status;
 
     if (0 == t->team->rank)
@@ -302,7 +301,9 @@ static gba_status_t proposal_exchange(struct agreement *t)
      * no member can leave before all members have entered it. */
     gba_failover_register(t->team, proposal->id);
     t->mine = gba_degraded_open(t->team, t->attr);
-    return GBA_OK;
+    status = gba_steer_leaders(t->attr, t->oob, proposal, &device);
+    device_use(t, device);
+    return status;
 }
 
 /*

@@ -80,3 +80,27 @@ gba_status_t gba_steer_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     *device = NULL;
     return GBA_OK;
 }
+
+gba_status_t gba_steer_leaders(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                               struct gba_proposal *proposal, gba_device_t **device)
+{
+    int64_t missing; /* the lowest rank without a device at rank 0's switch */
+    gba_status_t status;
+    bool here;
+
+    *device = NULL;
+    if (GBA_PROPOSAL_LEADERS != proposal->kind || 0 == proposal->several)
+        return GBA_OK;
+    here = NULL != gba_steer_find(attr, proposal->handle.uuid);
+    status = oob->allreduce_min(oob->ctx, here ? INT64_MAX : oob->rank, &missing);
+    if (GBA_OK == status && INT64_MAX != missing)
+        status = gba_steer_agree(attr, oob, (uint32_t)missing, device);
+    if (GBA_OK == status && NULL == *device)
+        return GBA_OK;
+    if (0 == oob->rank && 0 != proposal->handle.members)
+        gba_free_handle(attr->device, &proposal->handle);
+    memset(&proposal->handle, 0, sizeof proposal->handle);
+    if (GBA_OK == status)
+        proposal->simulated = (*device)->simulated;
+    return status;
+}

@@ -7,6 +7,7 @@
 #ifndef GBA_TEAM_STEER_H
 #define GBA_TEAM_STEER_H
 
+#include "gba/team/alloc.h"
 #include "gba/team/engine.h"
 
 /* The switches of one member, in the order of its devices. Travels as bytes between processes of
@@ -31,5 +32,18 @@ gba_device_t *gba_steer_find(const gba_team_attr_t *attr, const uint8_t uuid[GBA
  */
 gba_status_t gba_steer_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t root,
                              gba_device_t **device);
+
+/*
+ * If rank 0 has several devices and proposes groups of the node leaders at its switch, and a member
+ * has no device there: find a switch at which every member has one.
+ * proposal: the same on all members, except that the group, if there is one, is of rank 0. If the
+ * members leave rank 0's switch or the call fails, rank 0 frees the group, and on all members the
+ * proposal is without one. device: set to this member's device at the switch that was found; to
+ * NULL on all members if none was found or none is needed, and if the call fails. Returns GBA_OK or
+ * GBA_ERR_OOB. Collective: no call for other proposals; else 1 min, and gba_steer_agree if a member
+ * has no device at rank 0's switch.
+ */
+gba_status_t gba_steer_leaders(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                               struct gba_proposal *proposal, gba_device_t **device);
 
 #endif

@@ -139,6 +139,26 @@ static void test_leaders(void **state)
     harness_end(w);
 }
 
+/* Rank 0 proposes groups of the leaders at a switch that the other hosts do not reach. */
+static void test_leaders_to_another_switch(void **state)
+{
+    struct harness *w = switches();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    harness_hosts(w, SIZE, 3, 0);
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, w->host[r] == w->host[0] ? 0 : 2, w->host[r] == w->host[0] ? 3 : 6);
+    w->expected = "of 32 among the leaders of 3 hosts";
+    run_at(w, SIZE, 1);
+    /* No switch serves all: rank 0 cannot reach that of the others. */
+    for (uint32_t r = 0; r < SIZE; r++)
+        w->reaches[r] = w->host[r] == w->host[0] ? 3 : 4;
+    w->expected = "dissemination (v1) among 2 switch domains";
+    harness_run(w, SIZE, GBA_PATH_SIM);
+    harness_end(w);
+}
+
 static void test_other_switch_is_full(void **state)
 {
     struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
@@ -182,7 +202,7 @@ static void test_random(void **state)
     harness_end(w);
 }
 
-/* To another switch (way 0, 1), or to none (2). */
+/* To another switch (way 0, 1; 3: the leaders), or to none (2). */
 static struct harness *make(int way)
 {
     struct harness *w = switches();
@@ -193,15 +213,17 @@ static struct harness *make(int way)
     has(w, 2, 1, 2);
     if (2 == way)
         has(w, 3, 2, 4);
-    if (1 == way)
+    if (1 == way || 3 == way)
         harness_hosts(w, 4, 2, 0), has(w, 2, 1, 2);
+    if (3 == way)
+        w->params.hierarchy = GBA_HIERARCHY_NODE;
     return w;
 }
 
 static void test_calls_fail(void **state)
 {
     (void)state;
-    for (int way = 0; way < 3; way++)
+    for (int way = 0; way < 4; way++)
         assert_true(harness_fail_calls(make, way, 4) > 6);
 }
 
@@ -214,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_without_chosen),
         cmocka_unit_test(test_none_serves_all),
         cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_leaders_to_another_switch),
         cmocka_unit_test(test_other_switch_is_full),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_calls_fail),
