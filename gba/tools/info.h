@@ -66,8 +66,9 @@ int info_why(void);
 /* The parameters of the plugins, as Open MPI would read them for a job that is started here. */
 int info_params(void);
 
-/* Set all parameters: from the environment, from files, or by default. Returns GBA_OK or
- * GBA_ERR_PARAM (reported). The strings live as long as the process. */
+/* Set all parameters: from the environment, from files, or by default. Returns GBA_OK, or
+ * GBA_ERR_PARAM (the first bad value is reported): the other parameters are set all the same, and a
+ * bad one has the default or a value out of its range. The strings live as long as the process. */
 gba_status_t info_params_get(gba_params_t *params);
 
 /* Whether the user has set that parameter of the coll component. */

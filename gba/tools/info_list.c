@@ -183,19 +183,21 @@ static size_t list_switches(const char *configured, const gba_device_found_t *li
 int info_list(void)
 {
     gba_device_found_t *list;
-    struct choice choice;
+    struct choice choice = {.candidates.count = 0};
     gba_params_t params;
     gba_status_t status;
     size_t count;
+    bool bad;
 
-    if (GBA_OK != info_params_get(&params))
-        return INFO_EXIT_USAGE;
-    choice.path = info_choose(&params, &choice.candidates, choice.why, sizeof choice.why);
     status = gba_device_list(&list, &count);
     if (GBA_OK != status)
         return report_error(INFO_EXIT_NO_DEVICE, "cannot list the devices: %s",
                             gba_status_text(status));
     report_begin(NULL, '{');
+    /* Bad parameters, reported here, hide the choice among the devices, but not the devices. */
+    bad = GBA_OK != info_params_get(&params);
+    if (!bad)
+        choice.path = info_choose(&params, &choice.candidates, choice.why, sizeof choice.why);
     report_begin("devices", '[');
     for (size_t i = 0; i < count; i++)
         list_device(list[i].path, is_switch(list[i].path) ? NULL : &list[i], &choice);
@@ -206,5 +208,7 @@ int info_list(void)
         printf("no device: there is no file /dev/gbaN, no gba-switchd at a default socket or in "
                "device_path, and no job of this user has a simulated device\n");
     free(list);
+    if (bad)
+        return INFO_EXIT_USAGE;
     return 0 == count ? INFO_EXIT_NO_DEVICE : INFO_EXIT_OK;
 }

@@ -151,16 +151,19 @@ gba_status_t info_params_get(gba_params_t *params)
 {
     char message[288];
     struct setting setting;
+    gba_status_t status = GBA_OK;
 
     gba_params_default(params);
     for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
         if (setting_find(coll, param->name, &setting) && !field_set(params, param, setting.value)) {
-            (void)report_error(INFO_EXIT_USAGE, "%s=%.200s (%s) is not a value of this parameter",
-                               param->name, setting.value, setting.source);
-            return GBA_ERR_PARAM;
+            if (GBA_OK == status) /* JSON has room for one error */
+                (void)report_error(INFO_EXIT_USAGE,
+                                   "%s=%.200s (%s) is not a value of this parameter", param->name,
+                                   setting.value, setting.source);
+            status = GBA_ERR_PARAM;
         }
-    if (GBA_OK == gba_params_check(params, message, sizeof message))
-        return GBA_OK;
+    if (GBA_OK != status || GBA_OK == gba_params_check(params, message, sizeof message))
+        return status;
     (void)report_error(INFO_EXIT_USAGE, "%s", message);
     return GBA_ERR_PARAM;
 }
