@@ -163,6 +163,13 @@ devices_replaced() {
     lines 1 '/dev/null is not a GBA: .*; its processes use sim:devices-[0-9]+-a'
 }
 
+# Rank 2 cannot receive failure notifications, so it joins no group, with its other device neither.
+devices_unnotified() {
+    devices_env=(-x GBA_TEST_UNNOTIFIED=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    devices_job 'a b' 'a b'
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: out of memory \(rank 2 on '
+}
+
 # An explicit device_path wins.
 devices_path() {
     devices_options=(--mca coll_gba_barrier_device_path none)
@@ -202,6 +209,7 @@ all_domains() {
     test_case devices-balanced devices_balanced
     test_case devices-mapped devices_mapped
     test_case devices-replaced devices_replaced
+    test_case devices-unnotified devices_unnotified
     test_case devices-path devices_path
 }
 

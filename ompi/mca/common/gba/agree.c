@@ -29,10 +29,16 @@ static void agree_device(gba_team_attr_t *attr)
     if (GBA_OK != attr->device_status)
         return;
     attr->device = gba_common_device_get(&attr->device_status);
-    if (NULL == attr->device || OPAL_SUCCESS == notifications_start())
+    if (NULL == attr->device)
         return;
-    attr->device = NULL;
-    attr->device_status = GBA_ERR_NOMEM;
+    if (OPAL_SUCCESS != notifications_start()) {
+        attr->device = NULL;
+        attr->device_status = GBA_ERR_NOMEM;
+        return;
+    }
+    /* Without notifications this member must join no group, with any of its devices. */
+    if (gba_common.device.candidates.count > 1)
+        attr->devices = gba_common_choice_devices;
 }
 
 static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba_common_module *m,
@@ -56,8 +62,6 @@ static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba
     status = gba_common_framework.prepare(m->owner, a, renegotiation);
     if (GBA_OK == status)
         agree_device(&a->attr);
-    if (GBA_OK == status && gba_common.device.candidates.count > 1)
-        a->attr.devices = gba_common_choice_devices;
     return status;
 }
 
