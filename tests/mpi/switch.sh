@@ -135,6 +135,19 @@ switch_no_key() {
     one_line 'refused the connection: wrong key'
 }
 
+# The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
+switch_replaces() {
+    limit 60
+    switch_start 127.0.0.1
+    switch_options tcp
+    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_device_list "/dev/null,$tcp"
+        --mca coll_gba_barrier_device_map /dev/null:1 -x GBA_SWITCH_KEY_FILE)
+    job "${path[@]}" -np 3 -- early_exit 20
+    took switch
+    total_is errors -eq 0
+    groups_return
+}
+
 all_switch() {
     local transport program
     for transport in unix tcp; do
@@ -149,6 +162,7 @@ all_switch() {
     test_case switch-stopped switch_paused unix 5
     test_case switch-missing switch_missing
     test_case switch-no-key switch_no_key
+    test_case switch-replaces switch_replaces
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0
     test_case switch-many switch_right tcp 4 many 20000

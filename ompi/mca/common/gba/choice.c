@@ -114,15 +114,10 @@ void gba_common_choice_make(void)
 /* Open the candidates, once in the life of the process. With the lock held. */
 static void others_open(struct gba_common_device *device)
 {
-    char job[256];
-    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
-
-    gba_compat_job_name(job, sizeof job);
     for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++) {
         if (i == device->chosen && GBA_OK != device->status)
             continue; /* has failed */
-        if (GBA_OK !=
-            gba_global_device_get(device->candidates.list[i].path, &attr, &device->others[i]))
+        if (GBA_OK != gba_common_device_open(device->candidates.list[i].path, &device->others[i]))
             device->others[i] = NULL;
     }
     device->others_tried = true;
@@ -131,19 +126,14 @@ static void others_open(struct gba_common_device *device)
 void gba_common_choice_replace(void)
 {
     struct gba_common_device *device = &gba_common.device;
-    gba_device_attr_t attr = {.key_file = gba_common.params.switch_key_file};
-    char job[256];
 
     if (device->candidates.count < 2)
         return;
     others_open(device);
-    gba_compat_job_name(job, sizeof job);
-    attr.job = job;
     for (uint32_t i = 0; i < device->candidates.count && !device->replaced; i++)
         /* That device is open, so this adds a reference. */
         if (NULL != device->others[i] &&
-            GBA_OK ==
-                gba_global_device_get(device->candidates.list[i].path, &attr, &device->device)) {
+            GBA_OK == gba_common_device_open(device->candidates.list[i].path, &device->device)) {
             device->status = GBA_OK;
             device->replaced = true;
             gba_common.params.device_path = device->candidates.list[i].path;

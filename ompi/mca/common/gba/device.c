@@ -35,30 +35,36 @@ static void device_report(void)
                      advice);
 }
 
-gba_device_t *gba_common_device_get(gba_status_t *status)
+gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
 {
-    struct gba_common_device *device = &gba_common.device;
     uint8_t key[GBA_KEY_SIZE];
     char job[256];
     gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
+    gba_status_t status;
+
+    gba_compat_job_name(job, sizeof job);
+    if (0 == strncmp(path, TCP_SWITCH, strlen(TCP_SWITCH)) && gba_common_key_get(key))
+        attr.key = key;
+    status = gba_global_device_get(path, &attr, device);
+    explicit_bzero(key, sizeof key);
+    return status;
+}
+
+gba_device_t *gba_common_device_get(gba_status_t *status)
+{
+    struct gba_common_device *device = &gba_common.device;
     bool tried;
 
     opal_mutex_lock(&gba_common.lock);
     tried = device->tried;
     if (!tried) {
         gba_common_choice_make();
-        gba_compat_job_name(job, sizeof job);
-        if (0 == strncmp(gba_common.params.device_path, TCP_SWITCH, strlen(TCP_SWITCH)) &&
-            gba_common_key_get(key))
-            attr.key = key;
         gba_common_log_keep(device->detail, sizeof device->detail);
-        device->status =
-            gba_global_device_get(gba_common.params.device_path, &attr, &device->device);
+        device->status = gba_common_device_open(gba_common.params.device_path, &device->device);
         gba_common_log_keep(NULL, 0);
         if (GBA_OK != device->status)
             gba_common_choice_replace();
         device->tried = true;
-        explicit_bzero(key, sizeof key);
     }
     *status = device->status;
     opal_mutex_unlock(&gba_common.lock);
