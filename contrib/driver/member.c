@@ -97,8 +97,8 @@ static int attach_and_list(struct gba_member *member, u64 key)
 	int result;
 
 	/*
-	 * So no event between the JOIN of the device and the lists is lost, and no event that the
-	 * interrupt thread has read before is posted to this member.
+	 * Under the lock no event between the JOIN of the device and the lists is lost, and no
+	 * event that the interrupt thread has read before is posted to this member.
 	 */
 	mutex_lock(&gba->irq_lock);
 	drop_old_events(gba, member->group);

@@ -7,7 +7,7 @@
 
 #define GBA_FASTER	4	    /* ratio of barrier rates for a reclaim [DRV-12] */
 #define GBA_SAMPLE_NS	(50 * NSEC_PER_MSEC) /* between two samples of a rate [DRV-13] */
-#define GBA_FREED_WAIT	(2 * HZ)    /* for the other hosts to confirm, which takes far less */
+#define GBA_FREED_WAIT	(2 * HZ)    /* for the other hosts to confirm */
 
 static unsigned int user_groups_max;
 module_param(user_groups_max, uint, 0644);
@@ -209,8 +209,8 @@ static int limits(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool
 }
 
 /*
- * Allocate the group that was taken back when the other hosts have confirmed. Waits without the lock.
- * generation: of the allocation that was taken back.
+ * Allocate the group that was taken back when the other hosts have confirmed. Waits without the
+ * lock. generation: of the allocation that was taken back.
  */
 static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number,
 			   u32 generation)
@@ -225,7 +225,7 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 
 		if (result != -ENOSPC)
 			return result;
-		/* It was free, and another process or host has it: no event follows. */
+		/* Another process or host has the group now, so no event follows. */
 		if (group_command(gba, number, generation, GBA_CMD_MEMBER) == -ESTALE)
 			return command_alloc(file, alloc, GBA_GROUP_ANY);
 		if (left <= 0)

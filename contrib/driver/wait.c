@@ -98,7 +98,7 @@ ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *of
 
 /* --- WAIT --- */
 
-/* Between two looks at a group that is not armed yet, ns. */
+/* Between two reads of the status of a group that is not armed yet, ns. */
 #define GBA_UNARMED_PERIOD (10 * NSEC_PER_MSEC)
 
 /* The last round in the flag of a membership. Under event_lock. */
@@ -107,7 +107,7 @@ static u32 reached_by(struct gba_member *member)
 	return lower_32_bits(le64_to_cpu(READ_ONCE(gba_slot(member->page, member->slot)->release)));
 }
 
-/* Whether a wait is complete. If so, wait->events is set to its result. */
+/* Whether a wait is complete. Sets wait->events to its result, or to 0. */
 static bool is_over(struct gba_member *member, struct gba_ioc_wait *wait)
 {
 	struct gba_device *gba = member->file->gba;
@@ -121,7 +121,7 @@ static bool is_over(struct gba_member *member, struct gba_ioc_wait *wait)
 		events = gba_take_events(member) | GBA_EVENT_ROUND;
 	else if (member->events & ~GBA_EVENT_ROUND)
 		events = gba_take_events(member) & ~GBA_EVENT_ROUND;
-	else if (member->revoked) /* that was reported before */
+	else if (member->revoked) /* the event was taken before */
 		events = GBA_EVENT_REVOKED |
 			 (member->revoked == GBA_REVOKED_DEAD ? GBA_EVENT_DEAD : 0);
 	else
@@ -133,11 +133,11 @@ unlock:
 }
 
 /*
- * Look whether the device takes NOTIFY, or an event that ends the membership follows: a group that
- * was taken back, or whose port was down, is not armed either, but has no address of the flag. Both
- * stay so until the membership ends: a group is armed once, its members keep it allocated, and a
- * member that was withdrawn gets no new address. A device that is gone answers with all ones.
- * Under lock.
+ * Set member->armed if the device takes NOTIFY, or if an event will end the membership. A group
+ * that was taken back, or whose port was down, is not armed, and the device has no address of the
+ * flag. Neither state changes until the membership ends: a group is armed once, its members keep it
+ * allocated, and a member that was withdrawn gets no new address. A device that is gone answers
+ * with all ones. Under lock.
  */
 static void look(struct gba_member *member)
 {
@@ -156,8 +156,8 @@ static void look(struct gba_member *member)
 }
 
 /*
- * Look until the group is armed, and not later: a read of a device may take long. So it is not done
- * under a spinlock either.
+ * Read the status unless the group was found armed, because a read of a device may take long. For
+ * the same reason no spinlock is held. Returns 0 or -EINTR.
  */
 static int look_unless_armed(struct gba_member *member)
 {
@@ -174,8 +174,8 @@ static int look_unless_armed(struct gba_member *member)
 }
 
 /*
- * Request the interrupt of a round. armed: set to whether that was possible. Returns whether the
- * sequence can be waited for.
+ * Request the interrupt of a round. armed: set to false if the group is not armed yet. Returns
+ * whether the sequence can be waited for.
  */
 static bool notify(struct gba_member *member, u32 sequence, bool *armed)
 {

@@ -119,7 +119,7 @@ static const gba_param_t table[] = {
              "tests of wrap-around; rank 0's value is used"},
     {FIELD(trial_test), .type = GBA_PARAM_INT, .max = 2, .value_default = 0, .level = 9,
      .hidden = true,
-     .help = "For tests of trial_after: 1: measure whatever that costs; 2: also take the next "
+     .help = "For tests of trial_after: 1: measure without a limit of cost; 2: also take the next "
              "barrier instead of the fastest, and do not double the number of barriers; rank 0's "
              "value is used"},
     {.name = NULL},

@@ -73,7 +73,7 @@ static uint32_t movable(const struct gba_choose *choose, const uint8_t *chosen, 
 static bool relieve(const struct gba_choose *choose, uint8_t *chosen, uint32_t *load, uint32_t from)
 {
     uint32_t queue[GBA_CANDIDATES_MAX], first = 0, last = 0;
-    uint32_t mover[GBA_CANDIDATES_MAX]; /* that would come to the device */
+    uint32_t mover[GBA_CANDIDATES_MAX]; /* the process that would move to the device */
     bool seen[GBA_CANDIDATES_MAX] = {false};
 
     queue[last++] = from;

@@ -18,7 +18,7 @@ struct gba_distances {
     uint8_t to[GBA_CANDIDATES_MAX];
 };
 
-/* A part of device_map: so many processes get that device. */
+/* A part of device_map: `count` processes get the device. */
 struct gba_map_part {
     uint32_t device, count; /* count: at least 1 */
 };
@@ -31,8 +31,8 @@ struct gba_choose {
     uint32_t parts;
     /*
      * A number that most often differs between processes, such as a process ID. It decides among
-     * equals if `processes` is 1: processes that do not know each other each believe to be the
-     * first of the host, and must not all get the first device.
+     * equals if `processes` is 1: processes without information about each other must not all get
+     * the first device.
      */
     uint32_t turn;
 };

@@ -68,8 +68,8 @@ struct gba_ioc_query {
 /*
  * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
  * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
- * If the team has members on other hosts, the call waits until their drivers have confirmed, at
- * most two seconds. Then it fails with ENOSPC, and the group becomes free later.
+ * If that team has members on other hosts, the call waits until their drivers have confirmed.
+ * After two seconds it fails with ENOSPC, and the group becomes free later.
  * The driver does not verify job, groups_max and barrier_rate. They limit only the groups that a
  * job takes from other jobs of the same user. The administrator limits users.
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max

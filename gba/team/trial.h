@@ -48,7 +48,7 @@ uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
 const char *gba_trial_name(const struct gba_trial_choice *choice, bool hosts);
 
 /*
- * Whether a trial costs less than 1% of the time so far. Called by rank 0, which sends the result.
+ * Whether a trial costs less than 1% of the elapsed time. Called by rank 0, which sends the result.
  * elapsed: ns since the last trial, or since the team took its path. barriers: in that time. last:
  * ns that the last trial took; 0: there was none.
  */

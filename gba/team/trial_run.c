@@ -7,7 +7,7 @@
  * (gba_trial_list). A trial is a kind of renegotiation. It runs at the end of a blocking barrier
  * that all members count alike, for the reasons in alloc.c. No barrier of the team is in progress
  * then, and no member leaves the call before the trial has ended. So the barriers of a trial are
- * additional barriers, which nobody else sees, and the path changes between two barriers of the
+ * additional barriers, which are not counted, and the path changes between two barriers of the
  * program.
  *
  * The collective calls, the same on all members:
@@ -276,7 +276,7 @@ static void trial_take(struct trial *t, uint32_t taken)
     team->stats.trials++;
 }
 
-/* What rank 0 sends. */
+/* The terms that rank 0 sends. */
 static struct gba_trial_terms terms_make(const struct gba_team *team, const gba_team_attr_t *attr)
 {
     const gba_params_t *params = attr->params;

@@ -58,7 +58,7 @@ static uint64_t wait_sleep_after(const struct gba_team *team)
     return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
 }
 
-/* The number of polls in those 5 us. */
+/* The number of polls between two calls of the runtime's progress, if the member spins. */
 static uint32_t spins_of(const struct gba_path_base *path)
 {
     const struct gba_local_state *state = path->state;

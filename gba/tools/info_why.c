@@ -23,7 +23,7 @@ static unsigned texts_show(int32_t pid, int file)
         text[sizeof text - 1] = '\0';
         if ('\0' == text[0])
             continue;
-        /* The name of a communicator is the program's. A terminal must not execute it. */
+        /* The program sets the name of a communicator. A terminal must not execute it. */
         for (char *c = text; '\0' != *c; c++)
             if (iscntrl((unsigned char)*c))
                 *c = '?';

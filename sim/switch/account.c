@@ -10,7 +10,7 @@ static bool same_user(const struct gba_switch_identity *a, const struct gba_swit
     return a->user == b->user && a->local == b->local;
 }
 
-/* Ports without a job, such as those of virtual machines, are not of the same job. */
+/* Two ports without a job, such as those of virtual machines, share no job. */
 static bool same_job(const struct gba_switch_identity *a, const struct gba_switch_identity *b)
 {
     return same_user(a, b) && a->job != 0 && a->job == b->job;

@@ -31,8 +31,9 @@ static void free_dead(FILE *out, struct gba_switchd_view *view)
         dead++;
         fprintf(out, "port %" PRIu32 ": process %" PRIu32 " of user %" PRIu32 " is gone: %s\n",
                 session->port, session->identity.process, session->identity.user,
-                may_end(caller, session) ? "connection closed"
-                                         : "not closed: only that user and root may do it");
+                may_end(caller, session)
+                    ? "connection closed"
+                    : "not closed: needs that user, root, or the daemon's user");
         if (may_end(caller, session))
             gba_session_end(session, GBA_SESSION_DEAD);
         else

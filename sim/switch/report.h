@@ -8,7 +8,7 @@
 
 #include "sim/switch/daemon.h"
 
-/* The state of making a report. */
+/* The input and the result of a report. */
 struct gba_switchd_view {
     const struct gba_switchd *daemon;
     uint32_t late_ms;                   /* time after which a late member is a fault; 0: never */

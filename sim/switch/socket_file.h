@@ -7,8 +7,8 @@ struct sockaddr_un;
 
 /* Serialise daemons that start or stop with a socket in the same directory. A lock on the directory
  * leaves no file behind. Every process that can read the directory can hold the lock, so the caller
- * waits for it for half a second only, and then goes on without it (logged). Returns a descriptor,
- * and close ends the lock; or -1 with errno. */
+ * waits for it for half a second only, and then continues without it (logged). Returns a
+ * descriptor, and close ends the lock; or -1 with errno. */
 int gba_socket_directory_lock(const char *directory);
 
 /* Remove the socket file of a process that is gone (logged). Under the lock of the directory, until

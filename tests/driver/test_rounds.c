@@ -248,8 +248,8 @@ static void test_wait_before_configure(void **state)
     close(file);
 }
 
-/* What WAIT knows of an armed group ends with the membership: a member that sleeps learns that the
- * group was taken back, and one of the next allocation of the same group waits until it is armed. */
+/* What WAIT has found about a group ends with the membership: WAIT returns when the group is taken
+ * back, and a WAIT in the next allocation of the same group waits until that is armed. */
 static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
 {
     int file = open_device();

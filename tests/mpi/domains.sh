@@ -163,14 +163,14 @@ devices_replaced() {
     lines 1 '/dev/null is not a GBA: .*; its processes use sim:devices-[0-9]+-a'
 }
 
-# Rank 2 cannot receive failure notifications, so it joins no group, with its other device neither.
+# Rank 2 cannot receive failure notifications, so it joins no group on either of its devices.
 devices_unnotified() {
     devices_env=(-x GBA_TEST_UNNOTIFIED=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
     devices_job 'a b' 'a b'
     lines 1 'MPI_COMM_WORLD .*software: .*no device: out of memory \(rank 2 on '
 }
 
-# An explicit device_path wins.
+# An explicit device_path replaces device_list.
 devices_path() {
     devices_options=(--mca coll_gba_barrier_device_path none)
     devices_job 'a b' 'a b'

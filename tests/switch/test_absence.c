@@ -394,7 +394,7 @@ static const char *expected(const struct job *job)
     }
 }
 
-/* A member that never came can still come, so that is no fault until time has passed. */
+/* A member that never came may still come, so that is no fault until time has passed. */
 static bool is_fault(const struct job *job)
 {
     return job->event > FIRST_FAULT;

@@ -76,7 +76,7 @@ static void second_pass_moves_chains(void **state)
     (void)state;
     /* The first pass gives process 0 device 0, process 1 device 1 and process 2 device 1. Then
      * device 2 is free, but only process 1 may go there from device 1. With the processes that come
-     * last bound to device 0 alone, somebody must move for them. */
+     * last bound to device 0 alone, another process must move. */
     set(0, PIX, PIX, SYS, SYS);
     set(1, SYS, PIX, PIX, SYS);
     set(2, PIX, SYS, SYS, SYS);
@@ -146,7 +146,7 @@ static void many_processes(void **state)
         assert_in_range(load(PROCESSES, d), PROCESSES / 3, PROCESSES / 3 + 1);
 }
 
-/* Each process believes to be the only one of its host, as without a launcher. */
+/* Each process has no information about the others, as without a launcher. */
 static void first_ones_are_spread(void **state)
 {
     struct gba_choose choose = {.devices = 4, .processes = 1, .distance = distance};

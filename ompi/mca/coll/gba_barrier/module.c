@@ -78,7 +78,7 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
         return OMPI_ERR_NOT_AVAILABLE;
     }
     module->world = comm == &ompi_mpi_comm_world.comm;
-    /* One agreement is not noticeable in the time of MPI_Init. */
+    /* MPI_COMM_WORLD agrees at once: one agreement is short against MPI_Init. */
     module->agree_after = module->world ? 0 : (unsigned)gba_coll->agree_after;
     SAVE(module, comm, barrier);
     SAVE(module, comm, bcast);

@@ -5,9 +5,9 @@
 #include "opal/mca/base/mca_base_var.h"
 
 /*
- * The default of agree_after. An agreement costs as much as the difference between some hundred
- * barriers of Open MPI and of this component. So a communicator with fewer barriers is not slower
- * than without the component, and one with many barriers loses no more than one agreement costs.
+ * The default of agree_after. An agreement costs as much as several hundred barriers save. So a
+ * communicator with few barriers makes none, and one with many barriers loses what 100 barriers
+ * would have saved.
  */
 #define AGREE_AFTER 100
 
@@ -43,8 +43,8 @@ int gba_coll_params_register(void)
     (void)mca_base_component_var_register(
         component, "agree_after",
         "Barriers, blocking and nonblocking, that a communicator does on Open MPI's own barrier "
-        "before its ranks agree on a path in the next blocking one, 0 to 65535. MPI_COMM_WORLD "
-        "and persistent barriers do none",
+        "before its ranks agree on a path in the next blocking one, 0 to 65535. For "
+        "MPI_COMM_WORLD and persistent barriers always 0",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_coll->agree_after);
     gba_coll_pvars_register();

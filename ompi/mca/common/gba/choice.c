@@ -3,7 +3,7 @@
  * The choice among several devices of the host. libgba chooses (gba_candidates_choose); its input
  * is the distances of all processes of the job on this host, which they publish in the modex of
  * MPI_Init. So each process makes the choice alone, and all make it from the same words, in the
- * order of the ranks. The choice decides about speed only: a process whose chosen device cannot be
+ * order of the ranks. The choice affects speed only: a process whose chosen device cannot be
  * opened takes another candidate, and the members of a team agree on a switch whatever device each
  * has, see gba/team/steer.h.
  *

@@ -90,7 +90,7 @@ bool gba_common_abi_check(const struct gba_common_class *classes, char *message,
 
 /*
  * Find the candidates, and publish the distances of this process to them, if there are several.
- * With one candidate that is the device. To be called in a component's open, after
+ * A single candidate is the device. To be called in a component's open, after
  * gba_common_open. publish: the modex is still open.
  */
 void gba_common_choice_open(bool publish);
@@ -107,7 +107,7 @@ void gba_common_choice_replace(void);
 /* The usable devices of a process with several, for gba_team_attr_t: opens them. */
 uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max);
 
-/* Close them. */
+/* Close the devices of gba_common_choice_devices. */
 void gba_common_choice_close(void);
 
 /* companions.c */

@@ -2,8 +2,8 @@
 /*
  * The key of a gba-switchd that is reached over TCP. Rank 0 reads the key file, and hands the key
  * to the other ranks of its job with the modex, the exchange of MPI_Init. So only the host of rank
- * 0 needs the file, and the key is never on a command line. PMIx keeps the values of a job in
- * memory and in files that only its user can read.
+ * 0 needs the file, and the key is never on a command line. The key is as private as the other
+ * values of the modex.
  */
 #include "ompi/mca/common/gba/module.h"
 

@@ -144,7 +144,7 @@ gba_status_t gba_common_renegotiate(struct gba_common_module *m);
 
 /* why.c */
 
-/* Publish why a module has no device: "NAME: WHY", truncated. Rank 0 does; no effect on others.
+/* Publish why a module has no device: "NAME: WHY", truncated. No effect except on rank 0.
  * Without memory or a file there is no text. Thread-safe. */
 void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why);
 
