@@ -12,11 +12,13 @@
 
 /*
  * The expected cost of a first trial: the making of some paths, which takes about FIRST_NS on a
- * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow. A
- * barrier takes no longer than the average interval between two barriers.
+ * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: three
+ * batches of BATCH_LEAST and some more, of each of GBA_TRIAL_MOST candidates. A barrier takes no
+ * longer than the average interval between two barriers. So no trial comes in the first
+ * SHARE * FIRST_BARRIERS barriers.
  */
 #define FIRST_NS       UINT64_C(5000000)
-#define FIRST_BARRIERS UINT64_C(500)
+#define FIRST_BARRIERS UINT64_C(300)
 #define SHARE          100u /* a trial may cost this part of the time */
 
 #define PAUSE_GROWTH UINT64_C(1024)

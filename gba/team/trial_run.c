@@ -95,8 +95,8 @@ static gba_status_t trial_barrier(struct gba_team *team, const gba_team_attr_t *
     if (GBA_INPROGRESS == status) {
         status = gba_wait(team, &steps, attr->progress, attr->trial_ctx);
         gba_watchdog_end(team);
-        team->watchdog.round =
-            0; /* the next barrier is another one, though the count is the same */
+        /* Not the number of the next barrier, which is the same for each barrier of a trial. */
+        team->watchdog.round = gba_team_rounds(team);
     }
     return status;
 }
@@ -107,6 +107,8 @@ static gba_status_t candidate_barriers(const struct trial *t, const struct candi
     gba_status_t status = GBA_OK;
 
     t->team->path = c->path;
+    if (NULL != c->path)
+        c->path->spins = gba_wait_spins(t->team);
     for (uint32_t i = 0; i < barriers && GBA_OK == status; i++)
         status = c->choice.fallback ? t->attr->fallback(t->attr->trial_ctx)
                                     : trial_barrier(t->team, t->attr);
@@ -150,7 +152,6 @@ static gba_status_t candidate_make(struct trial *t, struct candidate *c)
         c->dropped = true;
         return status;
     }
-    c->path->spins = gba_wait_spins(t->team);
     snprintf(c->why, sizeof c->why, "%s", outcome.why);
     return GBA_OK;
 }
@@ -317,6 +318,7 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
         team->trial.began_barriers = gba_team_barriers(team);
     }
     if (GBA_OK != status) {
+        gba_renegotiation_cancel(team);
         gba_trial_cancel(team);
         return status;
     }

@@ -66,6 +66,8 @@ static void test_cost(void **state)
 
     (void)state;
     assert_false(gba_trial_affordable(0, 0, 0));
+    assert_false(gba_trial_affordable(1000 * SECOND, 30000, 0));
+    assert_true(gba_trial_affordable(2 * SECOND, 50000, 0)); /* the default of trial_after */
     assert_false(gba_trial_affordable(99 * SECOND, 1000, SECOND));
     assert_true(gba_trial_affordable(100 * SECOND, 1000, SECOND));
     for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) {
@@ -172,6 +174,10 @@ static void test_rotation_on_one_host(void **state)
     w->oversubscribed = true;
     run_to(w, 2, 1, GBA_PATH_SOFTWARE, "dissemination (v1) through shared memory");
     run_to(w, 7, 4, GBA_PATH_FALLBACK, "the fastest of 5");
+    w->oversubscribed = false; /* a core for each member, so that none yields */
+    w->params.wait = GBA_WAIT_SPIN;
+    w->late_ms = 0;
+    run_to(w, 2, 3, GBA_PATH_SOFTWARE, "counter in shared memory");
     harness_end(w);
 }
 
