@@ -97,7 +97,7 @@ static const gba_param_t table[] = {
              "host, release on each host); flat (all processes alike); auto: node for software "
              "barriers, and on a device if one group cannot have all members or hosts have "
              "different devices. Rank 0's value is used"},
-    {FIELD(trial_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000000, .value_default = 30000,
+    {FIELD(trial_after), .type = GBA_PARAM_INT, .min = 0, .max = 1000000000, .value_default = 50000,
      .level = 5,
      .help = "Barriers that a communicator or active set does on its software barrier before its "
              "processes measure other software barriers, and that of Open MPI, for some tens of "
