@@ -130,7 +130,9 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t
     team->renegotiated_rounds = gba_team_rounds(team);
     team->renegotiated_ns = gba_clock_ns();
     if (0 != team->trial.at) { /* it includes those barriers */
-        team->trial.at -= team->fallback_barriers;
+        team->trial.at = team->trial.at > team->fallback_barriers
+                             ? team->trial.at - team->fallback_barriers
+                             : 1; /* overdue */
         team->trial.began_barriers -= team->fallback_barriers;
     }
     team->fallback_barriers = 0;
