@@ -10,13 +10,18 @@
 #include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
 
-gba_status_t gba_barrier_start(gba_team_t *team)
+static gba_status_t barrier_begin(gba_team_t *team)
 {
     team->under_way = true;
-    team->stepped = true;
     if (__builtin_expect(gba_failover_failed(team), 0))
         return gba_failover_start(team);
     return team->path->ops->start(team->path);
+}
+
+gba_status_t gba_barrier_start(gba_team_t *team)
+{
+    team->stepped = true;
+    return barrier_begin(team);
 }
 
 /* Whether the current round has ended. */
@@ -92,7 +97,7 @@ barrier_long(struct gba_team *team, gba_status_t status, const struct runtime *r
 
     if (GBA_ERR_BUSY ==
         status) { /* the device has failed: the caller must notify the other members */
-        status = gba_barrier_start(team);
+        status = barrier_begin(team);
         return GBA_OK == status ? GBA_ERR_DEAD : status;
     }
     if (GBA_INPROGRESS != status)
