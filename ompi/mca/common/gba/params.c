@@ -195,6 +195,8 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
                 (size_t)snprintf(text + used, len - used, "%s%s differs: %llu (%s), %llu (%s)%s",
                                  0 == used ? "" : "; ", fields[i].name, first, members[0], second,
                                  members[1], fields[i].cure);
+        if (0 == i && first != second)
+            break; /* words of another version can have another layout */
     }
 }
 
