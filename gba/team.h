@@ -163,9 +163,9 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
  * device. A trial can change it between GBA_PATH_SOFTWARE and GBA_PATH_FALLBACK. attr: as for
- * gba_team_create. Returns GBA_OK, or GBA_ERR_OOB: the members may then be on different paths, so
- * the team must not be used any more. Collective over oob. May block. One thread at a time on a
- * team.
+ * gba_team_create. Returns GBA_OK; GBA_ERR_OOB; or, of a barrier in a trial, GBA_ERR_IO or the
+ * error of attr->fallback. After an error the members may be on different paths, so the team must
+ * not be used any more. Collective over oob. May block. One thread at a time on a team.
  */
 GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                              const gba_oob_t *oob);
