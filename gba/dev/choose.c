@@ -111,7 +111,7 @@ static void map_apply(const struct gba_choose *choose, uint8_t *chosen)
 
     for (uint32_t i = 0; i < choose->parts; i++)
         total += choose->map[i].count;
-    for (uint32_t p = 0; p < choose->processes; p++) {
+    for (uint32_t p = 0; p < choose->processes && total > 0; p++) {
         uint32_t part = 0;
 
         at = (1 == choose->processes ? choose->turn : p) % total;

@@ -169,7 +169,8 @@ static void exported(void **state)
 
 static void without_devices(void **state)
 {
-    static const char *const hosts[] = {"pu:1", "package:2 numa:2 core:4 pu:2", "numa:8 core:2 pu:1"};
+    static const char *const hosts[] = {"pu:1", "package:2 numa:2 core:4 pu:2",
+                                        "numa:8 core:2 pu:1"};
 
     (void)state;
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
