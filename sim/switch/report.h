@@ -14,7 +14,7 @@ struct gba_switchd_view {
     uint32_t late_ms;                   /* time after which a late member is a fault; 0: never */
     uint32_t faults;                    /* found so far */
     const void *context;                /* of another report that gba_switchd_print makes */
-    const char *process[GBA_PORTS_MAX]; /* state of the port's process; NULL: not read yet */
+    const char *process[GBA_PORTS_MAX]; /* what is known of it; NULL: not read yet */
 };
 
 /*
@@ -29,7 +29,8 @@ struct gba_switchd_view {
  *   "arrived"      in the current round
  *   "missing"      has not arrived in the current round, in which another member has
  *   "left", "died", "link down"    how its membership ended
- * "process" of a port of this host is "running", "stopped" or "gone".
+ * "process" of a port of this host is "running", "stopped" or "gone"; there is none if the daemon
+ * cannot tell, for example because the host hides the processes of other users.
  *
  * A member that is not there has an "absence":
  *   "not joined", "left", "died", "link down"    as its state
@@ -54,7 +55,7 @@ char *gba_switchd_print(struct gba_switchd_view *view,
 struct gba_switchd_member {
     const char *state;   /* as above */
     const char *absence; /* as above; NULL: none */
-    const char *process; /* "running", "stopped", "gone"; NULL: not of this host */
+    const char *process; /* "running", "stopped", "gone"; NULL: not known */
     const char *host;
     uint32_t port, pid;
     bool known; /* port, pid and host are */
@@ -66,9 +67,10 @@ struct gba_switchd_member {
 void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
                         struct gba_switchd_member *member);
 
-/* The state of the process of a port: "running", "stopped" or "gone"; NULL: on another host, or not
- * visible. Reads each process once in a report: with a read for each member a report would take
- * some hundred milliseconds, for which all sessions wait. port: in use. */
+/* The state of the process of a port: "running", "stopped" or "gone"; NULL: not known, because it
+ * is on another host, or the daemon cannot see it. Reads each process once in a report: with a read
+ * for each member a report would take some hundred milliseconds, for which all sessions wait.
+ * port: in use. */
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
 
 /* The name of GBA_LIFE_*. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The common part of the reports: the text in memory, and the state of members and processes. */
 #define _GNU_SOURCE /* open_memstream */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,16 @@ static bool parse_stat(const char *line, char *state, int *threads)
                   state, threads) == 2;
 }
 
+/* In view->process: it was read, but is not known. */
+static const char unknown[] = "";
+
+/* The state of a process without a readable file in /proc. That a file is missing proves nothing,
+ * because the mount option hidepid hides the processes of other users. */
+static const char *probe_process(uint32_t process)
+{
+    return kill((pid_t)process, 0) != 0 && errno == ESRCH ? "gone" : unknown;
+}
+
 static const char *read_process(uint32_t process)
 {
     char path[64], line[1024], state;
@@ -51,11 +63,11 @@ static const char *read_process(uint32_t process)
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
     file = fopen(path, "re");
     if (file == NULL)
-        return "gone";
+        return probe_process(process);
     good = fgets(line, sizeof(line), file) != NULL && parse_stat(line, &state, &threads);
     fclose(file);
     if (!good)
-        return "gone"; /* it ended in the meantime */
+        return probe_process(process); /* it may have ended in the meantime */
     switch (state) {
     case 'T':
     case 't':
@@ -78,7 +90,7 @@ const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
         return NULL;
     if (view->process[port] == NULL)
         view->process[port] = read_process(user->process);
-    return view->process[port];
+    return view->process[port] == unknown ? NULL : view->process[port];
 }
 
 static bool has_bit(const uint64_t *mask, uint32_t member)

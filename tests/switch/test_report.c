@@ -2,20 +2,29 @@
 /* The cost of reports of gba-switchd. The daemon does no other work during a report. */
 #include "tests/switch/core_bench.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/switch/report.h"
 
 /* The linker replaces fopen. */
 static unsigned files;
+static int fopen_error;         /* 0: none */
+static const char *fopen_other; /* the file that is opened instead; NULL: none */
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
     files++;
-    return __real_fopen(path, mode);
+    if (fopen_error != 0) {
+        errno = fopen_error;
+        return NULL;
+    }
+    return __real_fopen(fopen_other == NULL ? path : fopen_other, mode);
 }
 
 /* A report reads the state of each process once, whatever the number of its members. */
@@ -50,9 +59,71 @@ static void test_files(void **state)
     bench_end();
 }
 
+/* Check the state of the only port, whose connection that process made: NULL is unknown. */
+static void expect_process(const char *kind, pid_t process, const char *state)
+{
+    struct gba_switch_identity identity = {.process = (uint32_t)process, .local = true};
+    struct gba_switchd daemon = {.started = 0};
+    struct gba_switchd_view view = {.daemon = &daemon};
+
+    bench_start(&bench_config);
+    snprintf(identity.kind, sizeof(identity.kind), "%s", kind);
+    bench.port[0] = gba_switch_attach(bench.device, &bench_ops, &bench.session[0], &identity);
+    assert_true(bench.port[0] >= 0);
+    daemon.device = bench.device;
+    files = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *found = gba_switchd_process(&view, (uint32_t)bench.port[0]);
+
+        if (state == NULL)
+            assert_null(found);
+        else
+            assert_string_equal(found == NULL ? "unknown" : found, state);
+    }
+    assert_true(files <= 1);
+    bench_end();
+}
+
+/* The number of a process that has ended. */
+static pid_t dead_process(void)
+{
+    pid_t child = fork();
+
+    assert_return_code(child, errno);
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return child;
+}
+
+/* No process is gone because its state cannot be read: /proc may hide it, or the daemon may have no
+ * descriptor left. */
+static void test_unreadable(void **state)
+{
+    static const int errors[] = {EMFILE, EPERM, EACCES, ENOENT};
+    const pid_t init = 1; /* of another user, unless the test runs as root */
+    const pid_t dead = dead_process();
+
+    (void)state;
+    expect_process("unix", getpid(), "running");
+    expect_process("unix", dead, "gone");
+    for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        fopen_error = errors[i];
+        expect_process("unix", getpid(), NULL);
+        expect_process("unix", init, NULL);
+        expect_process("unix", dead, "gone");
+    }
+    fopen_error = 0;
+    fopen_other = "/dev/null"; /* opens, but has no line */
+    expect_process("unix", getpid(), NULL);
+    expect_process("unix", dead, "gone");
+    fopen_other = NULL;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),
+                                       cmocka_unit_test(test_unreadable)};
 
     return cmocka_run_group_tests_name("switch: reports", tests, NULL, NULL);
 }
