@@ -30,7 +30,8 @@ struct gba_switchd_view {
  *   "missing"      has not arrived in the current round, in which another member has
  *   "left", "died", "link down"    how its membership ended
  * "process" of a port of this host is "running", "stopped" or "gone"; there is none if the daemon
- * cannot tell, for example because the host hides the processes of other users.
+ * cannot tell, for example because the host hides the processes of other users, and none for the
+ * port of a virtual machine, because the process that made its connection may have handed it over.
  *
  * A member that is not there has an "absence":
  *   "not joined", "left", "died", "link down"    as its state
@@ -68,9 +69,9 @@ void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t 
                         struct gba_switchd_member *member);
 
 /* The state of the process of a port: "running", "stopped" or "gone"; NULL: not known, because it
- * is on another host, or the daemon cannot see it. Reads each process once in a report: with a read
- * for each member a report would take some hundred milliseconds, for which all sessions wait.
- * port: in use. */
+ * is on another host, the daemon cannot see it, or the port is one of a virtual machine. Reads each
+ * process once in a report: with a read for each member a report would take some hundred
+ * milliseconds, for which all sessions wait. port: in use. */
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port);
 
 /* The name of GBA_LIFE_*. */

@@ -88,6 +88,9 @@ const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
      */
     if (!user->local || user->process == 0)
         return NULL;
+    /* A manager can make the connection of a virtual machine, hand it over, and end or stop. */
+    if (strcmp(user->kind, "vfio-user") == 0)
+        return NULL;
     if (view->process[port] == NULL)
         view->process[port] = read_process(user->process);
     return view->process[port] == unknown ? NULL : view->process[port];

@@ -120,10 +120,20 @@ static void test_unreadable(void **state)
     fopen_other = NULL;
 }
 
+/* A manager that made the connection of a virtual machine may hand it over and end, so its state
+ * says nothing about the virtual machine. */
+static void test_virtual_machine(void **state)
+{
+    (void)state;
+    expect_process("vfio-user", getpid(), NULL);
+    expect_process("vfio-user", dead_process(), NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),
-                                       cmocka_unit_test(test_unreadable)};
+                                       cmocka_unit_test(test_unreadable),
+                                       cmocka_unit_test(test_virtual_machine)};
 
     return cmocka_run_group_tests_name("switch: reports", tests, NULL, NULL);
 }
