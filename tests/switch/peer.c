@@ -366,6 +366,19 @@ unsigned peer_memory(const struct daemon_process *process)
     return pages * (unsigned)(sysconf(_SC_PAGESIZE) / 1024);
 }
 
+void peer_expect_memory(const struct daemon_process *process, unsigned before, unsigned limit)
+{
+    unsigned now = peer_memory(process);
+
+    print_message("memory of the daemon: %u KiB, then %u KiB\n", before, now);
+#ifdef __SANITIZE_ADDRESS__ /* of the test, which is built like the daemon */
+    print_message("not compared with the limit of %u KiB: AddressSanitizer keeps freed memory\n",
+                  limit);
+#else
+    assert_true(now <= before + limit);
+#endif
+}
+
 unsigned peer_descriptors(const struct daemon_process *process)
 {
     char path[64];

@@ -38,9 +38,8 @@ void peer_clean(struct daemon_process *process);
 /* Write a key file with that text and mode into the directory. */
 void peer_write_key(struct daemon_process *process, const char *text, unsigned mode);
 
-/* Start gba-switchd, or the program that GBA_TEST_SWITCHD in the environment names, with --listen and these options (the last one NULL), and wait until it is
- * ready.
- */
+/* Start gba-switchd, or the program that GBA_TEST_SWITCHD in the environment names, with --listen
+ * and these options (the last one NULL), and wait until it is ready. */
 void peer_start(struct daemon_process *process, const char *const *options);
 /* The same with PEER_KEY, and with TCP on any free port of the loopback interface. The options
  * end with the first NULL. */
@@ -86,6 +85,10 @@ char *peer_status(int fd, uint16_t form, uint32_t *absent);
 
 /* Resident memory of the daemon, in KiB. */
 unsigned peer_memory(const struct daemon_process *process);
+
+/* Fail if that memory has grown from `before` by more than `limit`, both in KiB. Under
+ * AddressSanitizer it does not fail, because freed memory is kept there. */
+void peer_expect_memory(const struct daemon_process *process, unsigned before, unsigned limit);
 
 /* Open descriptors of the daemon. */
 unsigned peer_descriptors(const struct daemon_process *process);
