@@ -52,7 +52,7 @@ struct job {
     bool waiting;      /* the others arrive in the last round */
     bool arrive_first; /* before the event */
     pid_t child;       /* made the connection of the victim */
-    int channel;       /* from the child */
+    int channel;       /* to and from the child */
     int victim_fd, home_fd;
     uint32_t victim_port, home_port;
     struct gba_switch_message group;
@@ -78,7 +78,8 @@ static uint32_t pick(uint32_t count)
 
 /* --- The process of the victim --- */
 
-/* Connect, send the descriptor, and sleep. The other end of the connection has this process. */
+/* After a byte on the channel: connect, send the descriptor, and sleep. The other end of the
+ * connection has this process. */
 static void run_child(int channel)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -96,7 +97,8 @@ static void run_child(int channel)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     memcpy(address.sun_path, process.socket, sizeof(process.socket));
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+    if (fd < 0 || recv(channel, &byte, 1, 0) != 1 ||
+        connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
         _exit(1);
     control.head.cmsg_level = SOL_SOCKET;
     control.head.cmsg_type = SCM_RIGHTS;
@@ -123,13 +125,16 @@ static void fork_child(struct job *job)
     job->channel = ends[0];
 }
 
-static int receive_fd(int channel)
+/* Let the child connect, and receive the descriptor. The child waits for that, because the daemon
+ * drops a connection without a greeting after GBA_SESSION_GREETING_S, and jobs before that of this
+ * child may take longer. */
+static int connect_child(int channel)
 {
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
-    char byte;
+    char byte = 0;
     struct iovec part = {&byte, 1};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
@@ -137,6 +142,7 @@ static int receive_fd(int channel)
                              .msg_controllen = sizeof(control.bytes)};
     int fd;
 
+    assert_int_equal(send(channel, &byte, 1, MSG_NOSIGNAL), 1);
     assert_int_equal(recvmsg(channel, &message, MSG_CMSG_CLOEXEC), 1);
     assert_int_equal(message.msg_controllen, sizeof(control.bytes));
     memcpy(&fd, CMSG_DATA(&control.head), sizeof(fd));
@@ -463,7 +469,7 @@ static unsigned run_jobs(unsigned count, unsigned faults)
         char host[64];
 
         snprintf(host, sizeof(host), "host-%u", i);
-        jobs[i].victim_fd = receive_fd(jobs[i].channel);
+        jobs[i].victim_fd = connect_child(jobs[i].channel);
         greet(jobs[i].victim_fd, host, &jobs[i].victim_port);
         jobs[i].home_fd = peer_unix(&process);
         greet(jobs[i].home_fd, "home", &jobs[i].home_port);
@@ -576,7 +582,7 @@ static void test_free_dead(void **state)
     (void)state;
     *job = (struct job){.event = EVENT_GONE, .members = 2, .victim = 1, .waiting = true};
     fork_child(job);
-    job->victim_fd = receive_fd(job->channel);
+    job->victim_fd = connect_child(job->channel);
     greet(job->victim_fd, "a", &job->victim_port);
     job->home_fd = peer_unix(&process);
     greet(job->home_fd, "home", &job->home_port);
