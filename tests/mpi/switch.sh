@@ -135,6 +135,23 @@ switch_no_key() {
     one_line 'refused the connection: wrong key'
 }
 
+# NUMBER TEXT: that many lines of the log of the switch contain the text.
+switch_logged() {
+    cat "$work/switch.log"
+    [ "$(grep -cE "$2" "$work/switch.log")" -eq "$1" ] || fail "not $1 lines with \"$2\" in the log of the switch"
+}
+
+# No device of rank 0 needs the key, so it keeps the key: another rank without the file cannot connect.
+switch_key_kept() {
+    limit 60
+    switch_start 127.0.0.1 --log-level info
+    # shellcheck disable=SC2016 # expanded on each rank
+    wrapper=(sh -c 'path=none; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || { path=$1; unset GBA_SWITCH_KEY_FILE; }
+        export OMPI_MCA_coll_gba_barrier_device_path=$path; shift; exec "$@"' sh "$tcp")
+    job -x GBA_SWITCH_KEY_FILE -np 2 -- early_exit 20
+    switch_logged 0 'port [0-9]+: up'
+}
+
 # The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
 switch_replaces() {
     limit 60
@@ -162,6 +179,7 @@ all_switch() {
     test_case switch-stopped switch_paused unix 5
     test_case switch-missing switch_missing
     test_case switch-no-key switch_no_key
+    test_case switch-key-kept switch_key_kept
     test_case switch-replaces switch_replaces
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0

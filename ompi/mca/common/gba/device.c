@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* The beginning of the device paths that need a key. */
-#define TCP_SWITCH "switch://"
-
 /*
  * Report a device file that fails to open. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
@@ -43,7 +40,7 @@ gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
     gba_status_t status;
 
     gba_compat_job_name(job, sizeof job);
-    if (0 == strncmp(path, TCP_SWITCH, strlen(TCP_SWITCH)) && gba_common_key_get(key))
+    if (gba_common_key_needed(path) && gba_common_key_get(key))
         attr.key = key;
     status = gba_global_device_get(path, &attr, device);
     explicit_bzero(key, sizeof key);

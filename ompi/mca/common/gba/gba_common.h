@@ -284,8 +284,12 @@ void gba_common_device_put(void);
 
 /* key.c */
 
-/* On rank 0: publish the key of a gba-switchd over TCP, if there is a key file. To be called before
- * the framework's open ends, as gba_compat_modex_put. */
+/* Whether a device path is one of a gba-switchd over TCP, which needs a key. Thread-safe. */
+bool gba_common_key_needed(const char *path);
+
+/* On rank 0: publish the key of a gba-switchd over TCP, if device_path or a candidate needs one and
+ * there is a key file. To be called after gba_common_choice_open, and before the framework's open
+ * ends, as gba_compat_modex_put. */
 void gba_common_key_publish(void);
 
 /* Get the key that rank 0 of this job has published. Returns false on rank 0 itself, and if there

@@ -2,8 +2,11 @@
 /*
  * The key of a gba-switchd that is reached over TCP. Rank 0 reads the key file, and hands the key
  * to the other ranks of its job with the modex, the exchange of MPI_Init. So only the host of rank
- * 0 needs the file, and the key is never on a command line. The key is as private as the other
- * values of the modex.
+ * 0 needs the file, and the key is never on a command line.
+ *
+ * Between hosts the modex crosses the network of the launcher (PMIx), which need not encrypt it,
+ * and every process of the job can read it. So rank 0 publishes the key only if it may use such a
+ * gba-switchd itself. gba-switchd expects it in clear text, too.
  */
 #include "ompi/mca/common/gba/module.h"
 
@@ -12,12 +15,32 @@
 /* Not const, because Open MPI 4.1 takes them as char *. The values have 64 bits. */
 static char names[2][20] = {"gba.switch.key.low", "gba.switch.key.high"};
 
+bool gba_common_key_needed(const char *path)
+{
+    static const char tcp[] = "switch://";
+
+    return 0 == strncmp(path, tcp, strlen(tcp));
+}
+
+/* Whether a device that this process may open needs the key. */
+static bool needed(void)
+{
+    const gba_candidates_t *candidates = &gba_common.device.candidates;
+
+    if (gba_common_key_needed(gba_common.params.device_path))
+        return true;
+    for (uint32_t i = 0; i < candidates->count; i++)
+        if (gba_common_key_needed(candidates->list[i].path))
+            return true;
+    return false;
+}
+
 void gba_common_key_publish(void)
 {
     uint8_t key[GBA_KEY_SIZE];
     uint64_t half;
 
-    if (!gba_common.enabled || 0 != OPAL_PROC_MY_NAME.vpid ||
+    if (!gba_common.enabled || 0 != OPAL_PROC_MY_NAME.vpid || !needed() ||
         GBA_OK != gba_device_key(gba_common.params.switch_key_file, key))
         return;
     for (int i = 0; i < 2; i++) {
