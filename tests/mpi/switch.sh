@@ -152,6 +152,18 @@ switch_key_kept() {
     switch_logged 0 'port [0-9]+: up'
 }
 
+# The key of rank 0 is wrong. The other ranks use the files of their own.
+switch_own_key() {
+    limit 60
+    switch_start 127.0.0.1 --log-level info
+    (umask 077 && echo 00000000000000000000000000000000 >"$work/wrong")
+    # shellcheck disable=SC2016 # expanded on each rank
+    wrapper=(sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || GBA_SWITCH_KEY_FILE=$1; shift; exec "$@"' sh "$work/wrong")
+    job --mca coll_gba_barrier_device_path "$tcp" -x GBA_SWITCH_KEY_FILE -np 3 -- early_exit 20
+    switch_logged 1 'connection refused: wrong key'
+    switch_logged 2 'port [0-9]+: up'
+}
+
 # The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
 switch_replaces() {
     limit 60
@@ -180,6 +192,7 @@ all_switch() {
     test_case switch-missing switch_missing
     test_case switch-no-key switch_no_key
     test_case switch-key-kept switch_key_kept
+    test_case switch-own-key switch_own_key
     test_case switch-replaces switch_replaces
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0

@@ -40,7 +40,9 @@ gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
     gba_status_t status;
 
     gba_compat_job_name(job, sizeof job);
-    if (gba_common_key_needed(path) && gba_common_key_get(key))
+    /* The process's own file first: rank 0 may have another key. */
+    if (gba_common_key_needed(path) &&
+        (GBA_OK == gba_device_key(attr.key_file, key) || gba_common_key_get(key)))
         attr.key = key;
     status = gba_global_device_get(path, &attr, device);
     explicit_bzero(key, sizeof key);

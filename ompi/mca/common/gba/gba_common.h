@@ -273,9 +273,9 @@ void gba_common_first_close(void);
 gba_device_t *gba_common_device_get(gba_status_t *status);
 
 /*
- * Get the device at a path with this job's attributes: its name, the key file, and the key that
- * rank 0 has handed over, if the path needs one. Returns as gba_global_device_get, whose reference
- * the caller gets. Thread-safe. Not collective.
+ * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
+ * of the key file, or without a usable file the one that rank 0 has handed over. Returns as
+ * gba_global_device_get, whose reference the caller gets. Thread-safe. Not collective.
  */
 gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
 

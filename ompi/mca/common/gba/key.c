@@ -2,7 +2,8 @@
 /*
  * The key of a gba-switchd that is reached over TCP. Rank 0 reads the key file, and hands the key
  * to the other ranks of its job with the modex, the exchange of MPI_Init. So only the host of rank
- * 0 needs the file, and the key is never on a command line.
+ * 0 needs the file, and the key is never on a command line. A rank with a usable file of its own
+ * uses that one.
  *
  * Between hosts the modex crosses the network of the launcher (PMIx), which need not encrypt it,
  * and every process of the job can read it. So rank 0 publishes the key only if it may use such a
