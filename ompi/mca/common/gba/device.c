@@ -2,8 +2,6 @@
 /* The device of a component, and the reports about a device that fails to open. */
 #include "ompi/mca/common/gba/module.h"
 
-#include <string.h>
-
 /*
  * Report a device file that fails to open. It is a fault of the system, whether the user set
  * device_path or not. If the user set it, the line about the first communicator without a device
@@ -30,23 +28,6 @@ static void device_report(void)
     gba_device_advice(path, device->status, advice, sizeof advice);
     gba_common_alert("%s; barriers use software%s%s", device->detail, '\0' == advice[0] ? "" : ". ",
                      advice);
-}
-
-gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
-{
-    uint8_t key[GBA_KEY_SIZE];
-    char job[256];
-    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
-    gba_status_t status;
-
-    gba_compat_job_name(job, sizeof job);
-    /* The process's own file first: rank 0 may have another key. */
-    if (gba_common_key_needed(path) &&
-        (GBA_OK == gba_device_key(attr.key_file, key) || gba_common_key_get(key)))
-        attr.key = key;
-    status = gba_global_device_get(path, &attr, device);
-    explicit_bzero(key, sizeof key);
-    return status;
 }
 
 gba_device_t *gba_common_device_get(gba_status_t *status)

@@ -272,29 +272,23 @@ void gba_common_first_close(void);
  */
 gba_device_t *gba_common_device_get(gba_status_t *status);
 
-/*
- * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
- * of the key file, or without a usable file the one that rank 0 has handed over. Returns as
- * gba_global_device_get, whose reference the caller gets. Thread-safe. Not collective.
- */
-gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
-
 /* Release the device. */
 void gba_common_device_put(void);
 
 /* key.c */
-
-/* Whether a device path is one of a gba-switchd over TCP, which needs a key. Thread-safe. */
-bool gba_common_key_needed(const char *path);
 
 /* On rank 0: publish the key of a gba-switchd over TCP, if device_path or a candidate needs one and
  * there is a key file. To be called after gba_common_choice_open, and before the framework's open
  * ends, as gba_compat_modex_put. */
 void gba_common_key_publish(void);
 
-/* Get the key that rank 0 of this job has published. Returns false on rank 0 itself, and if there
- * is none. To be called after MPI_Init's exchange. Thread-safe. */
-bool gba_common_key_get(uint8_t key[GBA_KEY_SIZE]);
+/*
+ * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
+ * of the key file, or without a usable file the one that rank 0 has handed over. To be called after
+ * MPI_Init's exchange. Returns as gba_global_device_get, whose reference the caller gets.
+ * Thread-safe. Not collective.
+ */
+gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
 
 /*
  * Whether only the member with this reason has its cause: the error of its own device. That member
