@@ -135,8 +135,11 @@ static bool field_set(gba_params_t *params, const gba_param_t *param, const char
     int64_t value;
 
     if (GBA_PARAM_STRING == param->type) {
-        *(char **)field = strdup(text); /* as long as the process lives */
-        return NULL != *(char **)field;
+        char *copy = strdup(text); /* until info_params_free */
+
+        if (NULL != copy)
+            *(char **)field = copy;
+        return NULL != copy;
     }
     if (!number_parse(param, text, &value) || value < INT32_MIN || value > UINT32_MAX)
         return false;
@@ -166,6 +169,17 @@ gba_status_t info_params_get(gba_params_t *params)
         return status;
     (void)report_error(INFO_EXIT_USAGE, "%s", message);
     return GBA_ERR_PARAM;
+}
+
+void info_params_free(gba_params_t *params)
+{
+    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+        char **field = (char **)((char *)params + param->offset);
+
+        if (GBA_PARAM_STRING == param->type && param->string_default != *field)
+            free(*field);
+    }
+    gba_params_default(params);
 }
 
 bool info_params_is_set(const char *name)

@@ -81,35 +81,26 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
     report_end();
 }
 
-int info_path(const char *shape, const char *path)
+/* Predict with these parameters, and show it. Returns an exit status. */
+static int predict(const gba_params_t *params, const char *shape, uint32_t hosts, uint32_t ranks,
+                   const char *path)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     gba_remote_t remote = {.name = "messages", .open = remote_open};
-    gba_team_attr_t attr = {.remote = &remote, .id = 1};
-    uint32_t hosts, ranks;
-    gba_params_t params;
+    gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
     gba_path_t kind = GBA_PATH_FALLBACK;
     gba_status_t status;
     gba_candidates_t candidates;
     char why[512], cause[640], choice[160] = "";
-    const char *refusal;
+    const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
-    if (!shape_parse(shape, &hosts, &ranks))
-        return report_error(INFO_EXIT_USAGE,
-                            "--path %s: not a number of hosts N, or NxM with M "
-                            "ranks on each host",
-                            shape);
-    if (GBA_OK != info_params_get(&params))
-        return INFO_EXIT_USAGE;
     if (NULL == path)
-        path = info_choose(&params, &candidates, choice, sizeof choice);
-    refusal = component_refuses(&params, (uint64_t)hosts * ranks);
+        path = info_choose(params, &candidates, choice, sizeof choice);
     if (NULL != refusal) {
         snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
         show(gba_path_name(kind), why, hosts, ranks, path, choice);
         return INFO_EXIT_OK;
     }
-    attr.params = &params;
     attr.oversubscribed = cores > 0 && (long)ranks > cores;
     attr.device = info_device_open(path, &attr.device_status, cause, sizeof cause);
     status = gba_team_predict(&attr, hosts, ranks, &kind, why, sizeof why);
@@ -120,4 +111,21 @@ int info_path(const char *shape, const char *path)
         return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
     show(gba_path_name(kind), why, hosts, ranks, path, choice);
     return INFO_EXIT_OK;
+}
+
+int info_path(const char *shape, const char *path)
+{
+    gba_params_t params;
+    uint32_t hosts, ranks;
+    int code = INFO_EXIT_USAGE;
+
+    if (!shape_parse(shape, &hosts, &ranks))
+        return report_error(INFO_EXIT_USAGE,
+                            "--path %s: not a number of hosts N, or NxM with M "
+                            "ranks on each host",
+                            shape);
+    if (GBA_OK == info_params_get(&params))
+        code = predict(&params, shape, hosts, ranks, path);
+    info_params_free(&params);
+    return code;
 }
