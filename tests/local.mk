@@ -33,7 +33,7 @@ GBA_MODEL_TESTS = \
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS =
+GBA_OTHER_UNIT_TESTS = tests/unit/test_info
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -146,6 +146,12 @@ GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_h
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
+# gba_info but its main.
+tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
+	gba/tools/info_list.c gba/tools/info_params.c gba/tools/info_path.c gba/tools/info_report.c \
+	gba/tools/info_why.c
+tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat
+tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 

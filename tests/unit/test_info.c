@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gba_info with what a hostile process shows of itself: files named like those of gba_info --why.
+ * A hang ends by SIGALRM.
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/base/why.h"
+#include "gba/tools/info.h"
+
+#define LIMIT 120 /* seconds, which only a hang reaches */
+
+static int disguised = -1; /* this descriptor appears as a file of texts */
+static char output[1 << 20];
+
+ssize_t __real_readlinkat(int dir, const char *path, char *link, size_t len);
+ssize_t __wrap_readlinkat(int dir, const char *path, char *link, size_t len);
+
+ssize_t __wrap_readlinkat(int dir, const char *path, char *link, size_t len)
+{
+    char number[16], name[GBA_WHY_NAME_MAX], own[64];
+    const ssize_t done = __real_readlinkat(dir, path, link, len);
+    struct stat ours, theirs;
+
+    snprintf(number, sizeof number, "%d", disguised);
+    if (disguised < 0 || 0 != strcmp(path, number) || 0 != fstat(disguised, &ours) ||
+        0 != fstatat(dir, path, &theirs, 0) || ours.st_dev != theirs.st_dev ||
+        ours.st_ino != theirs.st_ino)
+        return done;
+    gba_why_name((int32_t)getpid(), name);
+    snprintf(own, sizeof own, "/memfd:%s (deleted)", name);
+    assert_true(strlen(own) <= len);
+    for (size_t i = 0; i < strlen(own); i++) /* not terminated */
+        link[i] = own[i];
+    return (ssize_t)strlen(own);
+}
+
+/* Run a mode of gba_info, with its output in `output`. */
+static void run(int (*mode)(void))
+{
+    FILE *file = tmpfile();
+    const int saved = dup(STDOUT_FILENO);
+    size_t len;
+
+    assert_non_null(file);
+    assert_true(saved >= 0);
+    fflush(stdout);
+    assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+    (void)alarm(LIMIT);
+    (void)mode();
+    (void)alarm(0);
+    fflush(stdout);
+    assert_true(dup2(saved, STDOUT_FILENO) >= 0);
+    close(saved);
+    rewind(file);
+    len = fread(output, 1, sizeof output - 1, file);
+    output[len] = '\0';
+    fclose(file);
+}
+
+/* Whether the output has this text of this process, or any if it is "". */
+static bool shows(const char *text)
+{
+    char line[GBA_WHY_BYTES + 64];
+
+    snprintf(line, sizeof line, "process %d: %s", (int)getpid(), text);
+    return NULL != strstr(output, line);
+}
+
+static int file_make(void)
+{
+    char name[GBA_WHY_NAME_MAX];
+    int file;
+
+    gba_why_name((int32_t)getpid(), name);
+    file = memfd_create(name, MFD_CLOEXEC);
+    assert_true(file >= 0);
+    return file;
+}
+
+static void text_put(int file, unsigned slot, const char *text)
+{
+    char bytes[GBA_WHY_BYTES] = "";
+
+    snprintf(bytes, sizeof bytes, "%s", text);
+    assert_int_equal(pwrite(file, bytes, sizeof bytes, (off_t)slot * GBA_WHY_BYTES), sizeof bytes);
+}
+
+static void texts(void **state)
+{
+    const int file = file_make();
+
+    (void)state;
+    text_put(file, 0, "one");
+    text_put(file, 2, "three");
+    run(info_why);
+    assert_true(shows("one\n"));
+    assert_true(shows("three\n"));
+    close(file);
+    run(info_why);
+    assert_false(shows(""));
+}
+
+/* A file whose size would take years to read. */
+static void a_huge_file(void **state)
+{
+    const int file = file_make();
+
+    (void)state;
+    text_put(file, GBA_WHY_SLOTS - 1, "the last one");
+    text_put(file, GBA_WHY_SLOTS, "too far");
+    assert_int_equal(ftruncate(file, (off_t)1 << (8 * sizeof(off_t) - 2)), 0);
+    run(info_why);
+    assert_true(shows("the last one\n"));
+    assert_false(shows("too far"));
+    close(file);
+}
+
+/* All files of a process together have that many slots. */
+static void many_files(void **state)
+{
+    const int first = file_make(), second = dup(first);
+
+    (void)state;
+    assert_int_equal(ftruncate(first, (off_t)GBA_WHY_SLOTS * GBA_WHY_BYTES), 0);
+    text_put(first, GBA_WHY_SLOTS - 1, "once");
+    run(info_why);
+    assert_true(shows("once\n"));
+    assert_null(strstr(strstr(output, "once\n") + 1, "once\n"));
+    close(first);
+    close(second);
+}
+
+/* Its open would wait for a writer. (That of a pipe without a name would not.) */
+static void a_fifo(void **state)
+{
+    char dir[] = "/tmp/gba-test-info-XXXXXX", path[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/fifo", dir);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    disguised = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+    assert_true(disguised >= 0);
+    run(info_why);
+    assert_false(shows(""));
+    close(disguised);
+    disguised = -1;
+}
+
+static void the_file_of_another_user(void **state)
+{
+    const int file = file_make();
+
+    (void)state;
+    text_put(file, 0, "not mine");
+    if (0 != fchown(file, geteuid() + 1, (gid_t)-1)) { /* only root can */
+        close(file);
+        skip();
+    }
+    run(info_why);
+    assert_false(shows(""));
+    close(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts),
+        cmocka_unit_test(a_huge_file),
+        cmocka_unit_test(many_files),
+        cmocka_unit_test(a_fifo),
+        cmocka_unit_test(the_file_of_another_user),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
