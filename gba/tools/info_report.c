@@ -58,6 +58,13 @@ static void element_begin(const char *name)
     printf(": ");
 }
 
+void report_printable(char *text)
+{
+    for (; '\0' != *text; text++)
+        if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
+            *text = '?';
+}
+
 void report_text(const char *name, const char *format, ...)
 {
     char text[512];
@@ -67,6 +74,7 @@ void report_text(const char *name, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!json) {
+        report_printable(text);
         printf("%-22s %s\n", name, text);
         return;
     }

@@ -36,16 +36,13 @@ static unsigned texts_show(int32_t pid, int file, unsigned *slots)
         text[sizeof text - 1] = '\0';
         if ('\0' == text[0])
             continue;
-        /* The program sets the name of a communicator. A terminal must not execute it. */
-        for (char *c = text; '\0' != *c; c++)
-            if (iscntrl((unsigned char)*c))
-                *c = '?';
         if (report_is_json()) {
             report_begin(NULL, '{');
             report_number("pid", (uint64_t)pid);
             report_text("why", "%s", text);
             report_end();
         } else {
+            report_printable(text);
             printf("process %" PRId32 ": %s\n", pid, text);
         }
         count++;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gba_info with what a hostile process shows of itself: files named like those of gba_info --why.
- * A hang ends by SIGALRM.
+ * gba_info with what a hostile process shows of itself: files named like those of gba_info --why,
+ * and control characters for the terminal. A hang ends by SIGALRM.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -70,6 +73,8 @@ static void run(int (*mode)(void))
     len = fread(output, 1, sizeof output - 1, file);
     output[len] = '\0';
     fclose(file);
+    for (size_t i = 0; i < len; i++)
+        assert_true('\n' == output[i] || (output[i] >= 0x20 && output[i] < 0x7f));
 }
 
 /* Whether the output has this text of this process, or any if it is "". */
@@ -179,6 +184,62 @@ static void the_file_of_another_user(void **state)
     close(file);
 }
 
+/* Escape sequences, C1 controls as bytes and in UTF-8, and DEL. */
+static void controls_in_a_text(void **state)
+{
+    const int file = file_make();
+
+    (void)state;
+    text_put(file, 0, "a\033[31mb\233c\302\233d\177e");
+    run(info_why);
+    assert_true(shows("a?[31mb?c?\?d?e\n"));
+    close(file);
+}
+
+/* gba_info --list does not show its own process, so a child has the device. */
+static void controls_in_the_name_of_a_process(void **state)
+{
+    char path[64], byte;
+    gba_device_t *device;
+    int ready[2];
+    pid_t child;
+
+    (void)state;
+    snprintf(path, sizeof path, "sim:test-info-%d", (int)getpid());
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (0 == child) {
+        (void)alarm(LIMIT);
+        if (0 == prctl(PR_SET_NAME, "a\033[31m\233\302\233") &&
+            GBA_OK == gba_device_init(path, NULL, &device) && 1 == write(ready[1], "", 1))
+            for (;;)
+                (void)pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    run(info_list);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_non_null(strstr(output, path));
+    assert_non_null(strstr(output, "(a?[31m?\?\?)"));
+}
+
+/* The last test, because JSON remains chosen. */
+static void controls_in_json(void **state)
+{
+    const int file = file_make();
+
+    (void)state;
+    text_put(file, 0, "a\033\233\"b");
+    report_json();
+    run(info_why);
+    assert_non_null(strstr(output, "\"a\\u001b\\u009b\\\"b\""));
+    close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +248,9 @@ int main(void)
         cmocka_unit_test(many_files),
         cmocka_unit_test(a_fifo),
         cmocka_unit_test(the_file_of_another_user),
+        cmocka_unit_test(controls_in_a_text),
+        cmocka_unit_test(controls_in_the_name_of_a_process),
+        cmocka_unit_test(controls_in_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
