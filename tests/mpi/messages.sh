@@ -57,27 +57,41 @@ info_beside() {
 }
 
 # gba_info shows why the communicators of a running job have no device, and nothing of a job that has one,
-# or has been killed.
+# or has been killed. Other jobs of the user may run.
 info_why() {
     local info=$build/root/bin/gba_info holder holders apart
     [ -x "$info" ] || info=$(command -v gba_info)
     put_apart
     hold why-$$
-    "$info" --why | tee "$out"
-    lines 1 '^no process of this user on this host is rank 0 of a communicator without a device$'
+    until_true has_device
+    why_of_job
+    lines 0 '^process'
     let_go
     hold "why-$$?full=1"
     until_true shows_why
     lines 1 '^process [0-9]+: MPI_COMM_WORLD \(id 0, 2 ranks\): software: .*no device: no barrier group is free'
     lines 1 '^process'
     let_go
-    "$info" --why | tee "$out"
+    why_of_job
     lines 0 '^process'
 }
 
+# The lines of gba_info about the processes of the job that hold has started, in $out.
+why_of_job() {
+    "$info" --why >"$work/why"
+    awk -v holders="$holders" 'BEGIN { split(holders, pids); for (i in pids) ours[pids[i] ":"] }
+        $1 == "process" && $2 in ours' "$work/why" | tee "$out"
+}
+
 shows_why() {
-    "$info" --why >"$out"
+    why_of_job
     grep -q '^process' "$out"
+}
+
+# The group of the job that hold has started is in use.
+has_device() {
+    "$info" "sim:why-$$" >"$out"
+    grep -qE '^groups free +31 of 32$' "$out"
 }
 
 # RANKS: a parameter prevents the software barrier, and the line names the parameter.
