@@ -12,14 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gba/base/descriptor.h"
 #include "sim/switch/client.h"
 
 bool gba_file_is_ours(const struct gba_client_file *file)
 {
-    struct stat status;
-
-    return file->number >= 0 && 0 == fstat(file->number, &status) &&
-           file->device == status.st_dev && file->inode == status.st_ino;
+    return gba_descriptor_is(file->number, file->device, file->inode);
 }
 
 bool gba_file_is_child(const struct gba_client *client)

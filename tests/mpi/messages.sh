@@ -94,6 +94,14 @@ has_device() {
     grep -qE '^groups free +31 of 32$' "$out"
 }
 
+# The plugin's file of texts, whose descriptor the program gives to a file of its own.
+why_descriptor() {
+    limit 60
+    path_options default
+    job "${path[@]}" -np 2 -- descriptor
+    lines 0 '^FAIL'
+}
+
 # RANKS: a parameter prevents the software barrier, and the line names the parameter.
 sw_enable_named() {
     limit 60
@@ -229,6 +237,7 @@ all_messages() {
     test_case message-companions-named companions_named
     test_alone message-info-beside info_beside
     test_alone message-info-why info_why
+    test_case message-why-descriptor why_descriptor
     test_alone message-sim-options sim_options
     test_case message-disable disable_reported
     test_case message-sw-enable sw_enable_named

@@ -2,27 +2,54 @@
 /*
  * Why communicators have no device, for gba_info --why. The texts are in a memory file of this
  * process, which gba_info opens through /proc: only this user and root can, and the file ends with
- * the process, also if it is killed.
+ * the process, also if it is killed. If the program has closed its descriptor, nothing is written
+ * any more.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "gba/base/descriptor.h"
 #include "gba/base/memory_file.h"
 #include "gba/base/why.h"
 #include "ompi/mca/common/gba/module.h"
 
 static struct {
-    int file; /* if there are slots */
+    int file;               /* if there are slots */
+    uint64_t device, inode; /* of the file */
     uint32_t slots;
     bool *used;
 } texts;
 
+static bool file_open(void)
+{
+    char name[GBA_WHY_NAME_MAX];
+    struct stat status;
+
+    gba_why_name((int32_t)getpid(), name);
+    texts.file = gba_memory_file(name);
+    if (texts.file < 0)
+        return false;
+    if (0 != fstat(texts.file, &status)) {
+        close(texts.file);
+        return false;
+    }
+    texts.device = status.st_dev;
+    texts.inode = status.st_ino;
+    return true;
+}
+
+/* Whether the descriptor is still that of the file: the program may have closed all descriptors,
+ * and opened a file of its own with this number. */
+static bool file_is_ours(void)
+{
+    return gba_descriptor_is(texts.file, texts.device, texts.inode);
+}
+
 /* A free slot, from 1 on; 0: out of memory or of files. With the lock held. */
 static uint32_t slot_get(void)
 {
-    char name[GBA_WHY_NAME_MAX];
     uint32_t slot = 0;
     bool *more;
 
@@ -32,12 +59,8 @@ static uint32_t slot_get(void)
         texts.used[slot] = true;
         return slot + 1;
     }
-    if (0 == texts.slots) {
-        gba_why_name((int32_t)getpid(), name);
-        texts.file = gba_memory_file(name);
-        if (texts.file < 0)
-            return 0;
-    }
+    if (0 == texts.slots && !file_open())
+        return 0;
     more = realloc(texts.used, 2 * slot + 8);
     if (NULL == more) {
         if (0 == texts.slots)
@@ -51,13 +74,15 @@ static uint32_t slot_get(void)
     return slot + 1;
 }
 
-/* One call, so a reader sees the old or the new text. */
+/* A reader at the same time may see a mix of the old and the new text, which is terminated, too. A
+ * failure is ignored: the text is for information only. */
 static void slot_write(uint32_t slot, const char *text)
 {
     char bytes[GBA_WHY_BYTES] = "";
 
     snprintf(bytes, sizeof bytes, "%s", text);
-    (void)!pwrite(texts.file, bytes, sizeof bytes, (off_t)(slot - 1) * GBA_WHY_BYTES);
+    if (file_is_ours())
+        (void)!pwrite(texts.file, bytes, sizeof bytes, (off_t)(slot - 1) * GBA_WHY_BYTES);
 }
 
 void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why)
@@ -90,7 +115,8 @@ void gba_common_why_close(void)
 {
     if (0 == texts.slots)
         return;
-    close(texts.file);
+    if (file_is_ours())
+        close(texts.file);
     free(texts.used);
     texts.slots = 0;
     texts.used = NULL;
