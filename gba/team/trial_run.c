@@ -107,7 +107,7 @@ static gba_status_t candidate_barriers(const struct trial *t, const struct candi
     gba_status_t status = GBA_OK;
 
     t->team->path = c->path;
-    if (NULL != c->path)
+    if (!c->choice.fallback)
         c->path->spins = gba_wait_spins(t->team);
     for (uint32_t i = 0; i < barriers && GBA_OK == status; i++)
         status = c->choice.fallback ? t->attr->fallback(t->attr->trial_ctx)
