@@ -35,6 +35,8 @@ void peer_clean(struct daemon_process *process)
     DIR *directory = opendir(process->directory);
     const struct dirent *entry;
 
+    if (process->pid > 0)
+        peer_stop(process, SIGKILL);
     assert_non_null(directory);
     while ((entry = readdir(directory)) != NULL)
         unlinkat(dirfd(directory), entry->d_name, 0);

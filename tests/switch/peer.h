@@ -30,8 +30,8 @@ struct daemon_process {
     uint16_t tcp_port; /* 0: no TCP */
 };
 
-/* Make a directory for sockets and keys in the current one. peer_clean removes it, and all in it.
- */
+/* Make a directory for sockets and keys in the current one. peer_clean kills the daemon, if it
+ * still runs, and removes the directory with all in it. */
 void peer_directory(struct daemon_process *process);
 void peer_clean(struct daemon_process *process);
 

@@ -302,8 +302,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    if (process.pid > 0)
-        peer_stop(&process, SIGKILL);
     peer_clean(&process);
     return 0;
 }

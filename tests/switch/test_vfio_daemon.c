@@ -25,8 +25,6 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    if (process.pid > 0)
-        peer_stop(&process, SIGKILL);
     peer_clean(&process);
     return 0;
 }

@@ -97,7 +97,7 @@ static void found(void **state)
 }
 
 /* A file that the user may not open is left out, unless nothing else is left. access(2) is about
- * the real user, who is root in some runs of this test. */
+ * the real user, and some runs of this test are those of root. */
 static void denied(void **state)
 {
     char path[] = "/tmp/gba-candidates-XXXXXX", list[64];
