@@ -243,11 +243,11 @@ broken_found() {
     esac
 }
 
-# RANKS MODE...: a lost message costs retry_after, and thousands are lost here.
+# RANKS LOSSES MODE...: a lost message costs retry_after, and thousands are lost here.
 ibarrier_lost_right() {
     limit 120
-    path_options 'sim?lose_arrival=17&lose_release=19'
-    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- ibarrier "${@:2}"
+    path_options "sim?$2"
+    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- ibarrier "${@:3}"
     took sim
     total_is errors -eq 0
 }
@@ -281,8 +281,10 @@ ibarrier_all() {
     # Mode 2 runs by itself, because it needs threads; the other modes test a program without threads.
     test_case "ibarrier-$1-sim" program_right ibarrier "$1" sim 1 4 5 3
     test_case "ibarrier-$1-sim-threads" program_right ibarrier "$1" sim 2
-    test_case "ibarrier-$1-lost" ibarrier_lost_right "$1" 1 4 5 3
-    test_case "ibarrier-$1-lost-threads" ibarrier_lost_right "$1" 2
+    test_case "ibarrier-$1-lost" ibarrier_lost_right "$1" 'lose_arrival=17&lose_release=19' 1 5 3
+    test_case "ibarrier-$1-lost-threads" ibarrier_lost_right "$1" 'lose_arrival=17&lose_release=19' 2
+    # Mode 4 with releases lost only: a member that is away cannot repeat its arrival.
+    test_case "ibarrier-$1-lost-away" ibarrier_lost_right "$1" 'lose_release=3' 4
     test_case "ibarrier-$1-none" program_right ibarrier "$1" none 1 4 5 3
     test_case "ibarrier-$1-none-threads" program_right ibarrier "$1" none 2
     for algorithm in v1 v2 v3; do
