@@ -26,9 +26,8 @@ GBA_UNIT_TESTS = \
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_repair \
-	tests/unit/test_driver_reclaim tests/unit/test_control tests/unit/test_ports \
-	tests/unit/test_control_search
+	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_reclaim \
+	tests/unit/test_control tests/unit/test_ports tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
@@ -174,6 +173,7 @@ tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
 tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h
 tests_unit_test_sim_kill_SOURCES = tests/unit/test_sim_kill.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
+tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_driver_leave
 tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
 	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h tests/unit/log_catch.h
 tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_flag_wake,--wrap=fallocate
@@ -192,7 +192,6 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h
-tests_unit_test_driver_repair_SOURCES = tests/unit/test_driver_repair.c tests/unit/driver_bench.h
 tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel. And

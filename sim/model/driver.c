@@ -198,60 +198,23 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
     return record->head.state == GBA_GROUP_RECLAIMED ? GBA_ERR_RECLAIMED : GBA_OK;
 }
 
-static bool is_dead(struct gba_driver_owner owner, bool (*alive)(struct gba_driver_owner owner))
+bool gba_driver_find_dead(const struct gba_driver_record *record, uint32_t *member,
+                          struct gba_driver_owner *owner,
+                          bool (*alive)(struct gba_driver_owner owner))
 {
-    /* A membership without an owner: its process died during the join. */
-    return same_owner(owner, nobody) || !alive(owner);
-}
-
-uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_group *group,
-                         bool (*alive)(struct gba_driver_owner owner))
-{
-    struct gba_driver_head *head = &record->head;
-    uint32_t taken = 0;
+    const struct gba_driver_head *head = &record->head;
 
     if (head->state == GBA_GROUP_FREE)
-        return 0;
-    for (uint32_t member = 0; member < head->members && head->present > 0; member++) {
-        if (is_present(&record->membership[member]) &&
-            is_dead(record->membership[member].owner, alive)) {
-            leave_membership(record, group, member);
-            taken++;
-        }
+        return false;
+    if (!same_owner(head->allocator, nobody)) { /* an allocation without any join */
+        *member = GBA_MEMBER_NONE;
+        *owner = head->allocator;
+        return !alive(*owner);
     }
-    /* An allocation without any join. */
-    if (head->state != GBA_GROUP_FREE && !same_owner(head->allocator, nobody) &&
-        !alive(head->allocator)) {
-        free_group(record, group);
-        taken++;
+    for (; *member < head->members; ++*member) {
+        *owner = record->membership[*member].owner;
+        if (is_present(&record->membership[*member]) && !alive(*owner))
+            return true;
     }
-    return taken;
-}
-
-void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group *group)
-{
-    struct gba_driver_head *head = &record->head;
-    bool joined = false;
-
-    if (head->state == GBA_GROUP_FREE) {
-        free_group(record, group);
-        return;
-    }
-    head->present = 0;
-    head->mapped = 0;
-    for (uint32_t member = 0; member < head->members; member++) {
-        struct gba_driver_membership *membership = &record->membership[member];
-
-        joined |= membership->state != GBA_MEMBERSHIP_EMPTY;
-        /* Mapped, but without an address: its process died while it mapped the flag or left. */
-        if (head->state != GBA_GROUP_RECLAIMED && membership->state == GBA_MEMBERSHIP_MAPPED &&
-            group->table[member] == 0)
-            membership->state = GBA_MEMBERSHIP_JOINED;
-        head->present += is_present(membership);
-        head->mapped += membership->state == GBA_MEMBERSHIP_MAPPED;
-    }
-    if (joined)
-        head->allocator = nobody;
-    if (joined && head->present == 0)
-        free_group(record, group);
+    return false;
 }

@@ -110,20 +110,14 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
 gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation);
 
 /*
- * Take back all memberships and the allocation that dead processes hold in this group. alive:
- * whether a process is alive. Returns the number of memberships and allocations taken back.
- * [DRV-10]
+ * Find a membership, or the allocation, of a dead process, so that the caller takes it back with
+ * gba_driver_leave. member: the first to examine; becomes the member, or GBA_MEMBER_NONE for the
+ * allocation. owner: set to the dead process. alive: whether a process is alive. Returns false if
+ * no dead process holds anything from `member` on. [DRV-10]
  */
-uint32_t gba_driver_reap(struct gba_driver_record *record, struct gba_model_group *group,
-                         bool (*alive)(struct gba_driver_owner owner));
-
-/*
- * Repair a record and its group after a call whose process died in it. The caller first restores
- * head and core to their values before that call. This function then makes the counts and
- * memberships consistent with them. The memberships of the dead process remain, for
- * gba_driver_reap.
- */
-void gba_driver_repair(struct gba_driver_record *record, struct gba_model_group *group);
+bool gba_driver_find_dead(const struct gba_driver_record *record, uint32_t *member,
+                          struct gba_driver_owner *owner,
+                          bool (*alive)(struct gba_driver_owner owner));
 
 /* --- reclaim.c: which group ALLOC takes, and how it takes a group back --- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/spec/gba_ioctl.h"
 #include "sim/shm/sim.h"
 
 void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
@@ -25,14 +26,22 @@ void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t
 static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
 {
     struct gba_driver_record *record = &segment->place[place].record;
-    uint32_t taken = 0;
+    struct gba_driver_owner owner;
+    uint32_t taken = 0, member = 0;
 
     if (GBA_OK != gba_sim_group_lock(segment, group))
         return 0;
     if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
-        gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP, place, 0);
-        taken = gba_driver_reap(record, &segment->model.group[group], gba_sim_process_alive);
-        gba_sim_journal_end(segment, group);
+        while (gba_driver_find_dead(record, &member, &owner, gba_sim_process_alive)) {
+            gba_sim_journal_begin(segment, group,
+                                  GBA_MEMBER_NONE == member ? GBA_SIM_JOURNAL_GROUP
+                                                            : GBA_SIM_JOURNAL_ALL,
+                                  place, member);
+            (void)gba_driver_leave(record, &segment->model.group[group], record->head.generation,
+                                   member, owner);
+            gba_sim_journal_end(segment, group);
+            taken++;
+        }
         gba_sim_place_put(segment, group, place);
     }
     gba_sim_group_unlock(segment, group);

@@ -145,12 +145,6 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
             record->membership[journal->member] = journal->membership;
         model->table[journal->member] = journal->address;
     }
-    /* A reaper takes several memberships in one call, so the counts are repaired from the
-     * memberships. A free record that is not the group's current one needs no repair, and must not
-     * be repaired, because that would reset the group. */
-    if (0 != (what & GBA_SIM_JOURNAL_HEAD) &&
-        (journal->place == segment->group[group].place || GBA_GROUP_FREE != record->head.state))
-        gba_driver_repair(record, model);
     gba_sim_journal_end(segment, group);
 }
 

@@ -11,8 +11,6 @@
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_ioctl.h"
 
-#define JOURNAL_ALL (GBA_SIM_JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
-
 static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
 {
     return &dev->segment->model.group[group];
@@ -161,7 +159,7 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     membership = calloc(1, sizeof *membership);
     if (NULL == membership)
         return GBA_ERR_NOMEM;
-    status = call_begin(dev, handle->group, JOURNAL_ALL, GBA_SIM_PLACES, member);
+    status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_ALL, GBA_SIM_PLACES, member);
     if (GBA_OK != status)
         goto free_membership;
     status = gba_driver_join(gba_sim_record(dev->segment, handle->group), handle->generation,
@@ -194,7 +192,7 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
 
     if (GBA_OK != status)
         return status;
-    status = call_begin(dev, s->group, JOURNAL_ALL, membership->place, s->member);
+    status = call_begin(dev, s->group, GBA_SIM_JOURNAL_ALL, membership->place, s->member);
     if (GBA_OK != status)
         return status;
     record = record_of(membership);
@@ -244,7 +242,8 @@ static void sim_leave(struct gba_membership *s)
     if (GBA_OK == gba_sim_group_lock(segment, s->group)) {
         record = record_of(membership);
         if (NULL != record) {
-            gba_sim_journal_begin(segment, s->group, JOURNAL_ALL, membership->place, s->member);
+            gba_sim_journal_begin(segment, s->group, GBA_SIM_JOURNAL_ALL, membership->place,
+                                  s->member);
             /* Refused in a child of fork: its parent holds the membership. */
             (void)gba_driver_leave(record, model_of(membership->dev, s->group), s->generation,
                                    s->member, gba_sim_caller(membership->dev));

@@ -28,8 +28,9 @@
 
 /* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
-/* Incremented with every change of the structures below that keeps their size. */
-#define GBA_SIM_LAYOUT 5u
+/* Incremented with every change of the structures below that keeps their size, and of the journal's
+ * use. */
+#define GBA_SIM_LAYOUT 6u
 
 /* Size of an id (gba_sim_id): five hexadecimal numbers of 8 digits, a name, separators and the
  * terminator. */
@@ -63,6 +64,7 @@ struct gba_sim_journal {
 #define GBA_SIM_JOURNAL_RESET      8u  /* a RESET: an undo completes it */
 #define GBA_SIM_JOURNAL_RECLAIM    16u /* likewise: members may have seen the loss */
 #define GBA_SIM_JOURNAL_GROUP      (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
+#define GBA_SIM_JOURNAL_ALL        (GBA_SIM_JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
 
 /* One group. The lock guards the journal, the model's group of the same number, and the places that
  * belong to this group. */

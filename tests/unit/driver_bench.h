@@ -54,6 +54,23 @@ static inline gba_status_t leave(uint32_t member, struct gba_driver_owner owner)
     return gba_driver_leave(&record, group, generation(), member, owner);
 }
 
+/* Take back what dead processes hold. Returns the number of memberships and allocations. */
+static inline uint32_t reap_record(struct gba_driver_record *r,
+                                   bool (*alive)(struct gba_driver_owner owner))
+{
+    struct gba_driver_owner owner;
+    uint32_t taken = 0, member = 0;
+
+    for (; gba_driver_find_dead(r, &member, &owner, alive); taken++)
+        assert_int_equal(gba_driver_leave(r, group, r->head.generation, member, owner), GBA_OK);
+    return taken;
+}
+
+static inline uint32_t reap(bool (*alive)(struct gba_driver_owner owner))
+{
+    return reap_record(&record, alive);
+}
+
 /* ann is member 0; bob is all other members. */
 static inline void arm(uint32_t members, uint32_t sequence)
 {

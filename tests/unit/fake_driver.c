@@ -84,6 +84,15 @@ static void tell_death(const struct fake_seat *dead)
             seat->events |= GBA_EVENT_DIED;
 }
 
+static void reap(struct life *l)
+{
+    struct gba_driver_owner owner;
+
+    for (uint32_t member = 0; gba_driver_find_dead(&l->record, &member, &owner, file_lives);)
+        (void)gba_driver_leave(&l->record, &model.group[l->home - 1], l->record.head.generation,
+                               member, owner);
+}
+
 void fake_driver_release(int file)
 {
     struct fake_seat *seat;
@@ -91,7 +100,7 @@ void fake_driver_release(int file)
     releasing = file;
     for (size_t i = 0; i < LIVES; i++)
         if (0 != life[i].home)
-            gba_driver_reap(&life[i].record, &model.group[life[i].home - 1], file_lives);
+            reap(&life[i]);
     for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
         if (file == seat->file) {
             tell_death(seat);

@@ -355,35 +355,12 @@ static void test_DRV_15_the_record_goes_on_without_its_group(void **state)
     assert_int_equal(gba_driver_leave(&old, group, last, 0, ann), GBA_OK);
     assert_int_equal(gba_driver_leave(&old, group, last, 0, ann), GBA_ERR_PARAM);
     assert_int_equal(old.head.mapped, 2);
-    gba_driver_repair(&old, group);
-    assert_int_equal(old.head.mapped, 2);
-    assert_int_equal(gba_driver_reap(&old, group, all_live), 0);
+    assert_int_equal(reap_record(&old, all_live), 0);
     assert_int_equal(old.head.state, GBA_GROUP_RECLAIMED);
-    assert_int_equal(gba_driver_reap(&old, group, nobody_lives), 2);
+    assert_int_equal(reap_record(&old, nobody_lives), 2);
     assert_int_equal(old.head.state, GBA_GROUP_FREE);
     assert_memory_equal(group, &theirs, sizeof theirs);
     assert_int_equal(bench_arrive(4, 1, 10), 2);
-}
-
-/* A member is killed while it leaves: the counts follow the memberships, the group is unchanged. */
-static void test_DRV_15_killed_while_it_leaves(void **state)
-{
-    struct gba_model_group theirs;
-    struct gba_driver_head head;
-
-    (void)state;
-    power_on();
-    arm(2, 9);
-    gba_driver_reclaim(&record, group);
-    assert_int_equal(leave(1, bob), GBA_OK);
-    head = record.head;
-    bench_arm(4, 1, 9); /* another team's by now */
-    theirs = *group;
-    gba_driver_leave(&record, group, generation(), 0, ann);
-    record.head = head;
-    gba_driver_repair(&record, group);
-    assert_int_equal(record.head.state, GBA_GROUP_FREE);
-    assert_memory_equal(group, &theirs, sizeof theirs);
 }
 
 int main(void)
@@ -401,7 +378,6 @@ int main(void)
         cmocka_unit_test(test_DRV_14_no_round_completes_any_more),
         cmocka_unit_test(test_DRV_14_can_be_made_again),
         cmocka_unit_test(test_DRV_15_the_record_goes_on_without_its_group),
-        cmocka_unit_test(test_DRV_15_killed_while_it_leaves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,7 @@
  */
 #include "tests/unit/sim_test.h"
 
-#define JOURNAL_GROUP (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
-#define JOURNAL_ALL   (JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
+#include "gba/spec/gba_ioctl.h"
 
 /* A group for comparison: the record and the registers, without lock and journal. */
 struct snapshot {
@@ -21,6 +20,30 @@ static void snapshot_take(struct gba_sim_segment *segment, uint32_t group, struc
     shot->model = segment->model.group[group];
 }
 
+/* Undo a call after any part of its stores: with each combination of head, memberships, core and
+ * table as before or as after the call, the undo restores the state before the call. */
+static void assert_undone(struct gba_sim_segment *segment, const struct snapshot *before)
+{
+    struct gba_driver_record *record = gba_sim_record(segment, 0);
+    struct gba_model_group *model = &segment->model.group[0];
+    const uint64_t what = gba_word_load_relaxed(&segment->group[0].journal.what);
+    static struct snapshot after, undone;
+
+    snapshot_take(segment, 0, &after);
+    assert_memory_not_equal(before, &after, sizeof after);
+    for (uint32_t part = 0; part < 16; part++) {
+        record->head = (part & 1 ? before : &after)->record.head;
+        memcpy(record->membership, (part & 2 ? before : &after)->record.membership,
+               sizeof record->membership);
+        model->core = (part & 4 ? before : &after)->model.core;
+        memcpy(model->table, (part & 8 ? before : &after)->model.table, sizeof model->table);
+        gba_word_store_relaxed(&segment->group[0].journal.what, what);
+        gba_sim_journal_undo(segment, 0);
+        snapshot_take(segment, 0, &undone);
+        assert_memory_equal(before, &undone, sizeof undone);
+    }
+}
+
 /* Each call of the driver, and an arrival, done and then undone from the journal. */
 static void test_undo(void **state)
 {
@@ -28,7 +51,7 @@ static void test_undo(void **state)
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
     const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
-    static struct snapshot before, after;
+    static struct snapshot before;
     struct gba_model_effects effects;
     struct gba_driver_record *record = gba_sim_record(segment, 0);
     struct gba_model_group *model = &segment->model.group[0];
@@ -37,8 +60,6 @@ static void test_undo(void **state)
 
     (void)state;
     for (int call = 0; call < 7; call++) {
-        uint32_t what = JOURNAL_ALL, member = 1;
-
         assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
         assert_int_equal(handle.group, 0);
         membership[0] = sim_join(dev, &handle, 0, 0);
@@ -54,7 +75,7 @@ static void test_undo(void **state)
             gba_dev_sim.leave(membership[0]);
         snapshot_take(segment, 0, &before);
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
-        gba_sim_journal_begin(segment, 0, what, 0, member);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, 1);
         switch (call) {
         case 0:
             assert_int_equal(gba_driver_join(record, handle.generation, handle.key, 1, self),
@@ -77,17 +98,44 @@ static void test_undo(void **state)
             gba_model_arrive(&segment->model, 0, 0, GBA_ARRIVAL(1, 1), &effects);
             break;
         }
-        snapshot_take(segment, 0, &after);
-        assert_memory_not_equal(&before, &after, sizeof before);
-        gba_sim_journal_undo(segment, 0);
+        assert_undone(segment, &before);
         gba_sim_group_unlock(segment, 0);
-        snapshot_take(segment, 0, &after);
-        assert_memory_equal(&before, &after, sizeof before);
         if (call != 6)
             gba_dev_sim.leave(membership[0]);
         if (call >= 1)
             gba_dev_sim.leave(membership[1]);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    }
+    gba_dev_sim.close(dev);
+}
+
+/* The same for ALLOC, and for the end of an allocation without any JOIN. ALLOC clears the
+ * memberships of a free record, which no call reads: they are clear before it here. */
+static void test_undo_alloc(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    const struct gba_driver_request request = {
+        .members = 2, .key = 5, .owner = ((struct gba_sim_dev *)dev)->self};
+    struct gba_driver_record *record = gba_sim_record(segment, 0);
+    struct gba_model_group *model = &segment->model.group[0];
+    static struct snapshot before;
+
+    (void)state;
+    for (int call = 0; call < 2; call++) {
+        assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
+        if (1 == call)
+            assert_int_equal(gba_driver_alloc(record, model, &request), GBA_OK);
+        snapshot_take(segment, 0, &before);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP, 0, 0);
+        if (0 == call)
+            assert_int_equal(gba_driver_alloc(record, model, &request), GBA_OK);
+        else
+            assert_int_equal(gba_driver_leave(record, model, 1, GBA_MEMBER_NONE, request.owner),
+                             GBA_OK);
+        assert_undone(segment, &before);
+        gba_sim_group_unlock(segment, 0);
     }
     gba_dev_sim.close(dev);
 }
@@ -153,7 +201,8 @@ static void test_kill_in_lock(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A reaper is killed when it has taken back one of several memberships of dead processes. */
+/* A reaper is killed when it has taken back one of several memberships of dead processes, and is in
+ * the second. */
 static void test_kill_reaper(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
@@ -172,9 +221,13 @@ static void test_kill_reaper(void **state)
         for (uint32_t i = 1; i < 4; i++)
             CHECK(NULL != sim_join(dev, &handle, i, 0));
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-        gba_sim_journal_begin(segment, 0, JOURNAL_GROUP, 0, 0);
-        gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0], handle.generation, 2,
-                         gba_sim_process_self());
+        for (uint32_t i = 1; i < 3; i++) {
+            gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, i);
+            CHECK(GBA_OK == gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0],
+                                             handle.generation, i, gba_sim_process_self()));
+            if (1 == i)
+                gba_sim_journal_end(segment, 0);
+        }
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
@@ -336,9 +389,9 @@ static void test_kill_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undo),           cmocka_unit_test(test_kill_in_lock),
-        cmocka_unit_test(test_kill_reaper),    cmocka_unit_test(test_kill_in_reset),
-        cmocka_unit_test(test_kill_at_random),
+        cmocka_unit_test(test_undo),          cmocka_unit_test(test_undo_alloc),
+        cmocka_unit_test(test_kill_in_lock),  cmocka_unit_test(test_kill_reaper),
+        cmocka_unit_test(test_kill_in_reset), cmocka_unit_test(test_kill_at_random),
     };
 
     alarm(SIM_TEST_TIMEOUT);

@@ -20,8 +20,7 @@ static void test_kill_at_a_free_place(void **state)
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
         gba_word_store_relaxed(&segment->home[GBA_GROUPS], 1);
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD, GBA_GROUPS,
-                              0);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP, GBA_GROUPS, 0);
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
@@ -29,6 +28,50 @@ static void test_kill_at_a_free_place(void **state)
     assert_int_equal(sim_info(dev).groups_free, 0);
     assert_int_equal(places_taken(dev), GBA_GROUPS);
     sim_leave(membership, MEMBERS);
+    gba_dev_sim.close(dev);
+}
+
+/* A member of a team that lost its group is killed while it leaves: the old place is as before, and
+ * the group, which another team holds, is not changed. */
+static void test_kill_in_leave(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
+    struct gba_membership *old[MEMBERS], *new[MEMBERS];
+    struct gba_driver_record *record = gba_sim_record(segment, 0);
+    static struct gba_driver_record before;
+    static struct gba_model_group theirs;
+    gba_group_handle_t handle;
+    pid_t child;
+
+    (void)state;
+    sim_group(dev, MEMBERS, 0, old);
+    age_samples(dev);
+    assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
+    memberships_take(dev, &handle, new, 0);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        sim_arrive(new[0], i + 1);
+        before = *record;
+        theirs = segment->model.group[0];
+        child = sim_fork();
+        if (0 == child) {
+            CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+            gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, i);
+            CHECK(GBA_OK ==
+                  gba_driver_leave(record, &segment->model.group[0], old[i]->generation, i, self));
+            raise(SIGKILL);
+        }
+        assert_true(sim_child_killed(child));
+        assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
+        assert_memory_equal(record, &before, sizeof before);
+        assert_memory_equal(&segment->model.group[0], &theirs, sizeof theirs);
+        gba_sim_group_unlock(segment, 0);
+        gba_dev_sim.leave(old[i]);
+        sim_round(new, MEMBERS, i + 1);
+    }
+    assert_int_equal(places_taken(dev), GBA_GROUPS);
+    sim_leave(new, MEMBERS);
     gba_dev_sim.close(dev);
 }
 
@@ -186,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill_at_a_free_place),
+        cmocka_unit_test(test_kill_in_leave),
         cmocka_unit_test(test_step_reclaim),
         cmocka_unit_test(test_kill_at_random),
     };

@@ -100,11 +100,83 @@ static void test_step_life(void **state)
     gba_dev_sim.close(dev);
 }
 
+/* A reaper stops here first (see tests/local.mk), because the tens of thousands of instructions
+ * before it, which read /proc, change nothing. */
+static bool stops;
+gba_status_t __real_gba_driver_leave(struct gba_driver_record *record,
+                                     struct gba_model_group *group, uint32_t generation,
+                                     uint32_t member, struct gba_driver_owner owner);
+gba_status_t __wrap_gba_driver_leave(struct gba_driver_record *record,
+                                     struct gba_model_group *group, uint32_t generation,
+                                     uint32_t member, struct gba_driver_owner owner);
+
+gba_status_t __wrap_gba_driver_leave(struct gba_driver_record *record,
+                                     struct gba_model_group *group, uint32_t generation,
+                                     uint32_t member, struct gba_driver_owner owner)
+{
+    if (stops)
+        raise(SIGSTOP);
+    stops = false;
+    return __real_gba_driver_leave(record, group, generation, member, owner);
+}
+
+static void stop_and_reap(void *arg)
+{
+    stops = true;
+    gba_sim_reap((struct gba_sim_dev *)arg);
+}
+
+/* A process is killed while it takes back three memberships of a dead process and its allocation
+ * of another group: the next one takes back the rest, and nothing of the living member. */
+static void test_step_reap(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    const struct gba_driver_head *head = &gba_sim_record(sim_segment(dev), 0)->head;
+    struct gba_membership *living;
+    gba_group_handle_t handle, other;
+    uint32_t undone = 0;
+    int ended = 0;
+
+    (void)state;
+    gba_sim_reap((struct gba_sim_dev *)dev); /* also: the dynamic linker has finished */
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
+        pid_t child;
+
+        assert_int_equal(sim_alloc(dev, 4, &handle), GBA_OK);
+        living = sim_join(dev, &handle, 1, 0);
+        child = sim_fork();
+        if (0 == child) {
+            for (uint32_t i = 0; i < 4; i++)
+                CHECK(1 == i || NULL != sim_join(dev, &handle, i, 0));
+            CHECK(GBA_OK == sim_alloc(dev, 2, &other));
+            raise(SIGKILL);
+        }
+        assert_true(sim_child_killed(child));
+        ended = sim_step_and_kill(stop_and_reap, dev, steps);
+        if (ended < 0)
+            skip();
+        assert_int_equal(gba_sim_group_lock(sim_segment(dev), 0), GBA_OK);
+        assert_in_range(head->present, 1, 4);
+        assert_int_equal(head->mapped, head->present);
+        undone += 4 == head->present;
+        gba_sim_group_unlock(sim_segment(dev), 0);
+        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
+        assert_int_equal(head->present, 1);
+        assert_int_equal(head->mapped, 1);
+        gba_dev_sim.leave(living);
+        assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
+    }
+    assert_true(undone > 10);
+    gba_dev_sim.close(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step_arrive),
         cmocka_unit_test(test_step_life),
+        cmocka_unit_test(test_step_reap),
     };
 
     alarm(SIM_TEST_TIMEOUT);
