@@ -12,7 +12,7 @@ sim_libgbamodel_la_SOURCES = \
 # the tests.
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
 sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c \
-	sim/switch/key_file.h sim/switch/key_file.c
+	sim/switch/key_file.h sim/switch/key_file.c sim/switch/process.h sim/switch/process.c
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \
@@ -21,7 +21,8 @@ GBA_SWITCH_CORE = \
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h \
-	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/messages.h \
+	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/probe.h \
+	sim/switch/probe.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
 # The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
 GBA_VFIO_DEVICE = \

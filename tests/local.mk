@@ -21,6 +21,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_wait \
+	tests/unit/test_switch_probe \
 	tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
@@ -55,7 +56,7 @@ $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
 EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
-	tests/switch/test_faults tests/switch/test_absence tests/switch/test_load \
+	tests/switch/test_faults tests/switch/test_absence tests/switch/test_probe tests/switch/test_load \
 	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
@@ -74,6 +75,7 @@ tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER)
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c $(GBA_DAEMON_PEER)
 tests/switch/test_absence.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
+tests_switch_test_probe_SOURCES = tests/switch/test_probe.c $(GBA_DAEMON_PEER)
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
@@ -92,7 +94,8 @@ tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/cor
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/daemon.h sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c \
+	sim/switch/process.h sim/switch/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
 tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
@@ -158,6 +161,7 @@ tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 GBA_SWITCH_SCRIPT = tests/unit/switch_members.h tests/unit/switch_script.h tests/unit/log_catch.h
 tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_client_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
+tests_unit_test_switch_probe_SOURCES = tests/unit/test_switch_probe.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 

@@ -8,6 +8,7 @@
  *   client_member.c   releases and events for the memberships
  *   client_link.c     the stream: output, input, and the answers that are awaited
  *   client_connect.c  connects, and sends the secret
+ *   client_process.c  answers how another process of this host is
  *   client_file.c     the descriptor of the connection: closed by the program; children of fork
  *
  * Each process has its own connection because the kernel closes it when the process dies. The
@@ -143,10 +144,6 @@ void gba_link_move(struct gba_client *client);
  * lock; other threads can take it during the wait. */
 void gba_link_wait(struct gba_client *client, uint64_t timeout);
 
-/* Allocate a batch of `count` messages, which the caller sets. Returns NULL: out of memory
- * (logged). */
-struct gba_client_batch *gba_batch_new(uint32_t count);
-
 /* Send a batch, in which one message at least has an answer. Sets the tags. Never blocks.
  * Thread-safe. */
 void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch);
@@ -185,7 +182,19 @@ bool gba_file_is_child(const struct gba_client *client);
 void gba_client_release(struct gba_client *client, const struct gba_switch_message *message);
 void gba_client_event(struct gba_client *client, const struct gba_switch_message *message);
 
+/* --- client_process.c --- */
+
+/* Set *message to the PROCESS of this process. Returns false if its host or start is not known. */
+bool gba_client_identify(struct gba_switch_message *message);
+
+/* The answer to a PROBE. Reads two files of /proc, and never blocks. */
+struct gba_switch_message gba_client_probed(const struct gba_switch_message *probe);
+
 /* --- client_bus.c --- */
+
+/* Allocate a batch of `count` messages, which the caller sets. Returns NULL: out of memory
+ * (logged). */
+struct gba_client_batch *gba_batch_new(uint32_t count);
 
 /* Make the request of a batch that reads or writes a register. */
 struct gba_switch_message gba_client_read(uint32_t address, unsigned width);

@@ -97,6 +97,20 @@ gba_status_t gba_client_sleep(struct gba_membership *membership, uint32_t sequen
 
 /* --- Registers --- */
 
+struct gba_client_batch *gba_batch_new(uint32_t count)
+{
+    struct gba_client_batch *batch =
+        calloc(1, sizeof *batch + count * sizeof(struct gba_switch_message));
+
+    if (NULL == batch) {
+        gba_log(GBA_LOG_ERROR, "out of memory for %u requests to the switch", count);
+        return NULL;
+    }
+    batch->status = GBA_INPROGRESS;
+    batch->count = count;
+    return batch;
+}
+
 struct gba_switch_message gba_client_read(uint32_t address, unsigned width)
 {
     return (struct gba_switch_message){

@@ -261,7 +261,7 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
                                              .member = (uint32_t)getpid(),
                                              .generation = (uint32_t)geteuid(),
                                              .value = client->job};
-    uint8_t bytes[3 * GBA_SWITCH_MESSAGE_BYTES];
+    uint8_t bytes[4 * GBA_SWITCH_MESSAGE_BYTES];
     struct gba_switch_message message;
     char host[GBA_SWITCH_NAME_BYTES + 1] = "";
     size_t len = 0;
@@ -278,6 +278,10 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
     gba_switch_name_set(&message, host);
     gba_switch_encode(&message, bytes + len);
     len += GBA_SWITCH_MESSAGE_BYTES;
+    if (NULL != secret && gba_client_identify(&message)) { /* else the switch sees it itself */
+        gba_switch_encode(&message, bytes + len);
+        len += GBA_SWITCH_MESSAGE_BYTES;
+    }
     /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);

@@ -204,6 +204,17 @@ static void answer_dispatch(struct gba_client *client, const struct gba_switch_m
         batch_end(client, GBA_OK);
 }
 
+/* A switch that takes no answers gets none, so the output does not grow. */
+static void probe_dispatch(struct gba_client *client, const struct gba_switch_message *probe)
+{
+    struct gba_switch_message answer;
+
+    if (client->output.begin < client->output.end)
+        return;
+    answer = gba_client_probed(probe);
+    gba_link_post(client, &answer);
+}
+
 static void dispatch(struct gba_client *client, const struct gba_switch_message *message)
 {
     char why[96];
@@ -218,6 +229,9 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         break;
     case GBA_SWITCH_EVENT:
         gba_client_event(client, message);
+        break;
+    case GBA_SWITCH_PROBE:
+        probe_dispatch(client, message);
         break;
     case GBA_SWITCH_ERROR:
         snprintf(why, sizeof why, "the switch ended the connection: %s",
@@ -320,20 +334,6 @@ void gba_link_wait(struct gba_client *client, uint64_t timeout)
 }
 
 /* --- Batches --- */
-
-struct gba_client_batch *gba_batch_new(uint32_t count)
-{
-    struct gba_client_batch *batch =
-        calloc(1, sizeof *batch + count * sizeof(struct gba_switch_message));
-
-    if (NULL == batch) {
-        gba_log(GBA_LOG_ERROR, "out of memory for %u requests to the switch", count);
-        return NULL;
-    }
-    batch->status = GBA_INPROGRESS;
-    batch->count = count;
-    return batch;
-}
 
 void gba_batch_send(struct gba_client *client, struct gba_client_batch *batch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Internal state of a session, and its output. Layers, lowest first: outbox.c; messages.c, which
- * executes the messages of a client; session.c, which has the connection.
+ * Internal state of a session, and its output. Layers, lowest first: outbox.c; probe.c;
+ * messages.c, which executes the messages of a client; session.c, which has the connection.
  */
 #ifndef GBA_SIM_SWITCH_OUTBOX_H
 #define GBA_SIM_SWITCH_OUTBOX_H
@@ -10,16 +10,24 @@
 
 struct evbuffer;
 
+/* Bytes of output that a client has not read. Above _PAUSE the daemon does not read its input,
+ * above _MAX the client is dropped. _MAX has room for a release and an event of all members and
+ * groups. */
+#define GBA_SESSION_OUT_PAUSE 65536u
+#define GBA_SESSION_OUT_MAX   (2u * GBA_GROUPS * GBA_MEMBERS_MAX * GBA_SWITCH_MESSAGE_BYTES)
+
 /* Maximum number of connections beyond the number of ports. This number plus the ports also limits
  * the TCP connections that have not sent the key. Those are counted separately, so that a host
  * without the key cannot keep clients out. A new one replaces the oldest. */
 #define GBA_SESSION_WAITING_MAX 64u
 
-/* The session waits for: a greeting; the secret; messages; the end of its output. */
+/* The session waits for: a greeting; the secret; messages; answers to probes, before its report;
+ * the end of its output. */
 enum gba_session_state {
     GBA_SESSION_GREETING,
     GBA_SESSION_SECRET,
     GBA_SESSION_OPEN,
+    GBA_SESSION_PROBING,
     GBA_SESSION_LAST
 };
 
@@ -30,6 +38,15 @@ enum {
     GBA_SESSION_DONE,         /* has its status */
     GBA_SESSION_CUT,          /* a fault */
     GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */
+};
+
+/* The process of a session on another host, and the newest probe of it. See probe.h. */
+struct gba_session_process {
+    uint64_t host, start; /* of PROCESS; host: 0 before that message */
+    enum gba_switch_process state;
+    uint64_t probe;   /* number of the probe that has no answer yet; 0: none */
+    uint64_t asked;   /* of gba_clock_ns */
+    uint32_t answers; /* that may still come */
 };
 
 struct gba_session {
@@ -50,6 +67,7 @@ struct gba_session {
     int fd;
     uint32_t port; /* in the state GBA_SESSION_OPEN */
     struct gba_switch_identity identity;
+    struct gba_session_process process;
     struct event *readable, *writable, *greeting;
     struct evbuffer *in, *out;
 };

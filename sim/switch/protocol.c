@@ -39,6 +39,9 @@ static const uint16_t fields_of[] = {
     [GBA_SWITCH_STATUS] = FROM_CLIENT | CODE | TAG | GROUP | VALUE32,
     [GBA_SWITCH_TEXT] = FROM_SERVER | MEMBER | VALUE32,
     [GBA_SWITCH_ERROR] = FROM_SERVER | CODE,
+    [GBA_SWITCH_PROCESS] = FROM_CLIENT | VALUE | KEY,
+    [GBA_SWITCH_PROBE] = FROM_SERVER | TAG | MEMBER | VALUE | KEY,
+    [GBA_SWITCH_PROBED] = FROM_CLIENT | CODE | TAG | VALUE,
 };
 #define TYPES (sizeof(fields_of) / sizeof(fields_of[0]))
 

@@ -10,6 +10,10 @@
  * A session:
  *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
  *   client NAME, once, at any time after HELLO: the name of the client's host, for reports.
+ *   client PROCESS, at most once, at any time after HELLO, over TCP: the host and the start of its
+ *   process.
+ *   switch PROBE: how is another process of the client's host? client PROBED: the answer, when the
+ *   client next receives. The answer is for reports only.
  *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
  *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE.
  *   switch RELEASE: a release store. switch EVENT: events of a group at this port.
@@ -32,7 +36,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      2u
+#define GBA_SWITCH_PROTOCOL      3u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -91,7 +95,24 @@ enum gba_switch_type {
      * ports of dead processes that remain. */
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
-    GBA_SWITCH_ERROR = 16
+    GBA_SWITCH_ERROR = 16,
+    /* value: number of the client's host, not 0: equal for processes of one boot of a machine that
+     * have the same effective user and see each other under the same numbers and start times; key:
+     * start of the process, as in /proc/PID/stat. A client that cannot tell sends no PROCESS. */
+    GBA_SWITCH_PROCESS = 19,
+    /* tag: port of the process; member: process id; key: its start; value: number of the probe. */
+    GBA_SWITCH_PROBE = 20,
+    /* code: gba_switch_process; tag, value: of the PROBE. The client answers only about processes
+     * of its own user, and may leave out answers. */
+    GBA_SWITCH_PROBED = 21
+};
+
+/* The state of a process. */
+enum gba_switch_process {
+    GBA_SWITCH_PROCESS_UNKNOWN,
+    GBA_SWITCH_PROCESS_RUNNING,
+    GBA_SWITCH_PROCESS_STOPPED, /* by a signal or a debugger */
+    GBA_SWITCH_PROCESS_GONE
 };
 
 /*

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The common part of the reports: the text in memory, and the state of members and processes. */
 #define _GNU_SOURCE /* open_memstream */
-#include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/switch/process.h"
 #include "sim/switch/report.h"
 
 char *gba_switchd_print(struct gba_switchd_view *view,
@@ -30,60 +28,34 @@ char *gba_switchd_print(struct gba_switchd_view *view,
     return text;
 }
 
-/* The state in /proc/PID/stat: "PID (NAME) STATE ..., NUM_THREADS ...". Returns false if there is
- * none. A process whose first thread has ended is a zombie with other threads. */
-static bool parse_stat(const char *line, char *state, int *threads)
-{
-    const char *after = strrchr(line, ')'); /* a name can have spaces and brackets */
-
-    return after != NULL &&
-           sscanf(after + 1,
-                  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                  "%*s %d",
-                  state, threads) == 2;
-}
-
 /* In view->process: it was read, but is not known. */
 static const char unknown[] = "";
 
-/* The state of a process without a readable file in /proc. That a file is missing proves nothing,
- * because the mount option hidepid hides the processes of other users. */
-static const char *probe_process(uint32_t process)
+static const char *read_process(uint32_t number)
 {
-    return kill((pid_t)process, 0) != 0 && errno == ESRCH ? "gone" : unknown;
+    struct gba_process process;
+    const char *name;
+
+    gba_process_read(number, &process);
+    name = gba_switchd_process_name(process.state);
+    return name == NULL ? unknown : name;
 }
 
-static const char *read_process(uint32_t process)
+const char *gba_switchd_process_name(enum gba_switch_process state)
 {
-    char path[64], line[1024], state;
-    bool good;
-    int threads;
-    FILE *file;
+    static const char *const names[] = {[GBA_SWITCH_PROCESS_RUNNING] = "running",
+                                        [GBA_SWITCH_PROCESS_STOPPED] = "stopped",
+                                        [GBA_SWITCH_PROCESS_GONE] = "gone"};
 
-    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", process);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return probe_process(process);
-    good = fgets(line, sizeof(line), file) != NULL && parse_stat(line, &state, &threads);
-    fclose(file);
-    if (!good)
-        return probe_process(process); /* it may have ended in the meantime */
-    switch (state) {
-    case 'T':
-    case 't':
-        return "stopped";
-    case 'Z':
-    case 'X':
-        return threads > 1 ? "running" : "gone";
-    default:
-        return "running";
-    }
+    return names[state];
 }
 
 const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
 {
     const struct gba_switch_identity *user = gba_switch_user(view->daemon->device, port);
 
+    if (view->process[port] != NULL)
+        return view->process[port] == unknown ? NULL : view->process[port];
     /* The kernel reports process 0 for one of a PID namespace that is not below that of the daemon.
      */
     if (!user->local || user->process == 0)
@@ -91,8 +63,7 @@ const char *gba_switchd_process(struct gba_switchd_view *view, uint32_t port)
     /* A manager can make the connection of a virtual machine, hand it over, and end or stop. */
     if (strcmp(user->kind, "vfio-user") == 0)
         return NULL;
-    if (view->process[port] == NULL)
-        view->process[port] = read_process(user->process);
+    view->process[port] = read_process(user->process);
     return view->process[port] == unknown ? NULL : view->process[port];
 }
 

@@ -12,6 +12,7 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/messages.h"
+#include "sim/switch/probe.h"
 
 /* Bytes that are read at once. */
 #define READ_BYTES 65536
@@ -59,13 +60,17 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
     gba_session_flush(session->daemon);
 }
 
+/* The time for the greeting, or for answers about processes, is over. */
 static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
 {
     struct gba_session *session = context;
 
     (void)fd;
     (void)what;
-    gba_session_end(session, GBA_SWITCH_REFUSED_IDLE);
+    if (session->state == GBA_SESSION_PROBING)
+        gba_session_report(session);
+    else
+        gba_session_end(session, GBA_SWITCH_REFUSED_IDLE);
     gba_session_flush(session->daemon);
 }
 
@@ -122,6 +127,7 @@ static void destroy(struct gba_session *session)
     struct gba_switchd *daemon = session->daemon;
 
     log_end(session);
+    gba_probe_forget(session);
     if (session->state == GBA_SESSION_OPEN) {
         daemon->dropped += session->end < GBA_SESSION_CLOSED;
         gba_switch_detach(daemon->device, session->port);

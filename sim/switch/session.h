@@ -11,12 +11,6 @@
 
 #include "sim/switch/daemon.h"
 
-/* Bytes of output that a client has not read. Above _PAUSE the daemon does not read its input,
- * above _MAX the client is dropped. _MAX has room for a release and an event of all members and
- * groups. */
-#define GBA_SESSION_OUT_PAUSE 65536u
-#define GBA_SESSION_OUT_MAX   (2u * GBA_GROUPS * GBA_MEMBERS_MAX * GBA_SWITCH_MESSAGE_BYTES)
-
 /* Seconds in which a client must send HELLO, and SECRET over TCP. */
 #define GBA_SESSION_GREETING_S 5
 

@@ -282,6 +282,37 @@ switch_spans_killed() {
     switch_failed_over early_exit
 }
 
+# TEXT STATUS: gba_diag ends with that status, and prints the text about a member of MPI_COMM_WORLD.
+diag_shows() {
+    local status=0
+    "$build/sim/switch/gba_diag" "$unix" >"$work/diag" || status=$?
+    [ "$status" -eq "$2" ] && grep -qE "$1" "$work/diag"
+}
+
+# A rank on another host than the switch is stopped, and the other ranks of its host wait: they see it.
+# The last rank of `stuck` stops itself.
+switch_stopped_away() {
+    local stopped
+    ranks_on 1 3
+    limit 120
+    switch_network
+    switch_start "$address"
+    switch_options tcp
+    switch_job --map-by slot -- stuck 1 20
+    until_true diag_shows '^  member 3: process stopped; port [0-9]+, process [0-9]+ on hostb at ' 1
+    cat "$work/diag"
+    stopped=$(sed -nE 's/^  member 3: .*, process ([0-9]+) on .*/\1/p' "$work/diag")
+    kill -CONT "$stopped"
+    switch_survived stuck
+    # No rank of that host waits for the last one, so nothing can tell.
+    ranks_on 3 1
+    switch_job --map-by slot -- stuck 1 20
+    until_true diag_shows '^  member 3: late; port ' 0
+    stopped=$(sed -nE 's/^  member 3: .*, process ([0-9]+) on .*/\1/p' "$work/diag")
+    kill -CONT "$stopped"
+    switch_survived stuck
+}
+
 all_switch_hosts() {
     local hosts=${#host_names[@]} program
     [ "$hosts" -le 3 ] || return 0
@@ -289,6 +320,7 @@ all_switch_hosts() {
     test_case "hosts$hosts-switch-killed" switch_spans_killed
     if [ "$hosts" -eq 2 ]; then
         test_case hosts2-switch-cut switch_cut 0
+        test_case hosts2-switch-stopped switch_stopped_away
         test_case hosts2-switch-restored switch_cut 3
     fi
     $long || return 0

@@ -450,7 +450,7 @@ static void *tcp_welcome(void *arg)
     struct gba_switch_message message;
     socklen_t len = sizeof address;
 
-    for (int i = 0; i < 3; i++) /* HELLO, SECRET, NAME */
+    for (int i = 0; i < 4; i++) /* HELLO, SECRET, NAME, PROCESS */
         if (!script_get(file, &message))
             abort();
     if (0 != getsockname(file, (struct sockaddr *)&address, &len))
