@@ -37,6 +37,7 @@
 extern "C" {
 #endif
 
+/* The way in which the members of a program find each other. */
 typedef enum gba_bootstrap_kind {
     /* By GBA_BOOTSTRAP. If that is unset: by unique id if there is one, else PMIx. */
     GBA_BOOTSTRAP_AUTO = 0,
@@ -51,35 +52,37 @@ typedef struct gba_bootstrap_uid {
     char text[GBA_BOOTSTRAP_UID_LEN]; /* gba1/SECRET/ADDRESS/PORT */
 } gba_bootstrap_uid_t;
 
-typedef struct gba_bootstrap_root gba_bootstrap_root_t; /* serves the members of one unique id */
-typedef struct gba_bootstrap gba_bootstrap_t;           /* this process as a member */
+/* What serves the members of one unique id, from gba_bootstrap_uid_get. */
+typedef struct gba_bootstrap_root gba_bootstrap_root_t;
+/* This process as a member, from gba_bootstrap_init. */
+typedef struct gba_bootstrap gba_bootstrap_t;
 
 /*
  * Make a unique id, and serve its members in a thread of this process, until all have left. The
  * process may be a member. One id is for one gba_bootstrap_init of each member.
- * uid, root: set on GBA_OK. message: set on error to one line with the cause (len bytes at most,
- * terminated).
- * Returns GBA_OK; GBA_ERR_PARAM: an environment variable is invalid, or the interface has no
- * address of that family; GBA_ERR_NOMEM; GBA_ERR_IO: no socket, thread or random numbers.
- * Thread-safe. Not collective.
+ * uid, root: set on GBA_OK. message, len: set on error to one line with the cause (len bytes at
+ * most, terminated). Returns GBA_OK; GBA_ERR_PARAM: an environment variable is invalid, or the
+ * interface has no address of that family; GBA_ERR_NOMEM; GBA_ERR_IO: no socket, thread or random
+ * numbers. Thread-safe. Not collective.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_t **root,
                                               char *message, size_t len);
 
 /*
- * Stop serving a unique id, and free root.
- * wait: first wait until all members have joined and left, or until the exchange has failed. The
- * timeout for members that do not join begins here at the latest. false: stop now; the calls of the
- * remaining members fail.
- * A member that is this process leaves (gba_bootstrap_destroy) before. NULL is allowed. Thread-safe
- * on different roots. Not collective. Blocks if wait is true.
+ * Stop serving a unique id, and free its root. A member that is this process leaves
+ * (gba_bootstrap_destroy) before.
+ * root: may be NULL. wait: first wait until all members have joined and left, or until the exchange
+ * has failed. The timeout for members that do not join begins here at the latest. false: stop now;
+ * the calls of the remaining members fail. Thread-safe on different roots. Not collective. Blocks
+ * if wait is true.
  */
 GBA_EXPORT void gba_bootstrap_root_close(gba_bootstrap_root_t *root, bool wait);
 
-/* Read an id from text, such as a line of a file without its newline. uid: set on GBA_OK. Returns
- * GBA_OK, or GBA_ERR_PARAM: not the text of an id. Thread-safe. Not collective. */
+/* Read an id from text. text: such as a line of a file, without its newline. uid: set on GBA_OK.
+ * Returns GBA_OK; GBA_ERR_PARAM: not the text of an id. Thread-safe. Not collective. */
 GBA_EXPORT gba_status_t gba_bootstrap_uid_parse(const char *text, gba_bootstrap_uid_t *uid);
 
+/* How this process joins the other members. */
 typedef struct gba_bootstrap_attr {
     gba_bootstrap_kind_t kind;
     const gba_bootstrap_uid_t *uid; /* GBA_BOOTSTRAP_UID only; NULL: from the environment */
@@ -88,8 +91,8 @@ typedef struct gba_bootstrap_attr {
 
 /*
  * Join the other members.
- * attr: NULL is as all zeros. bootstrap: set on GBA_OK. message: set on error to one line with the
- * cause, and with the missing ranks if it is a unique id that timed out (len bytes at most,
+ * attr: NULL is as all zeros. bootstrap: set on GBA_OK. message, len: set on error to one line with
+ * the cause, and with the missing ranks if it is a unique id that timed out (len bytes at most,
  * terminated).
  * Returns GBA_OK; GBA_ERR_PARAM: no id, an invalid one, an invalid rank or environment variable, or
  * a rank that another process has; GBA_ERR_UNSUPPORTED: built without PMIx, or not started by a
@@ -103,31 +106,32 @@ GBA_EXPORT gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr,
                                            gba_bootstrap_t **bootstrap, char *message, size_t len);
 
 /*
- * The exchange, for gba_team_create and the program itself. One call at a time; in each call all
- * members name the same operation, length and root, and a length is at most 16 MiB. After an error
- * all further calls fail. The pointer is valid until gba_bootstrap_destroy. Not collective.
+ * Get the exchange, for gba_team_create and the program itself. One call of it at a time; in each
+ * call all members name the same operation, length and root, and a length is at most 16 MiB. After
+ * an error all further calls fail. Returns the exchange, never NULL. The pointer is valid until
+ * gba_bootstrap_destroy. Thread-safe. Not collective.
  */
 GBA_EXPORT const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap);
 
-/* The cause of the last GBA_ERR_OOB of the exchange, in one line, with the missing ranks if a
- * unique id timed out; "" before any error. Only the thread that makes the calls calls it. Not
- * collective. */
+/* Get the cause of the last GBA_ERR_OOB of the exchange. Returns one line, with the missing ranks
+ * if a unique id timed out; "" before any error. Only the thread that makes the calls of the
+ * exchange calls it. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
 
-/* A name for gba_device_attr_t.job, the same on all members and random. Never NULL; valid until
- * gba_bootstrap_destroy. Thread-safe. Not collective. */
+/* Get a name for gba_device_attr_t.job. Returns a random name, the same on all members; never NULL,
+ * valid until gba_bootstrap_destroy. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
 
-/* The number of members on this host, by its host name, with this one: for
- * gba_team_attr_t.oversubscribed. Thread-safe. Not collective. */
+/* Get the number of members on this host, for gba_team_attr_t.oversubscribed. Returns the number,
+ * by host name, with this member. Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap);
 
-/* A random number other than 0, for gba_team_attr_t.id. Returns 0 if the system has no random
- * numbers. Thread-safe. Not collective. */
+/* Make an id for gba_team_attr_t.id. Returns a random number other than 0, or 0 if the system has
+ * no random numbers. Thread-safe. Not collective. */
 GBA_EXPORT uint64_t gba_bootstrap_team_id(void);
 
 /* Leave the exchange, and free it. Sends nothing to other members and does not wait for them; with
- * PMIx it calls PMIx_Finalize. NULL is allowed. Thread-safe on different bootstraps. Not
+ * PMIx it calls PMIx_Finalize. bootstrap: may be NULL. Thread-safe on different bootstraps. Not
  * collective. */
 GBA_EXPORT void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap);
 

@@ -12,12 +12,14 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------- devices --- */
 
+/* A device that gba_device_init or gba_global_device_get opened. */
 typedef struct gba_device gba_device_t;
 
 #define GBA_UUID_SIZE     16
 #define GBA_KEY_SIZE      16 /* of the key of a gba-switchd */
 #define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
 
+/* What gba_device_query finds out about a device. */
 typedef struct gba_device_info {
     char backend[16];            /* "cdev", "sim", "switch" */
     char path[64];               /* as given, truncated */
@@ -31,6 +33,7 @@ typedef struct gba_device_info {
     uint64_t reclaimed; /* groups taken back from teams so far; simulated devices only, else 0 */
 } gba_device_info_t;
 
+/* Attributes of a device to open. */
 typedef struct gba_device_attr {
     /*
      * The name of the job, the same in all its processes. It selects the simulator for the path
@@ -58,8 +61,8 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
- * other options, or all ports of the switch are in use); GBA_ERR_IO. Logs every error in one line
- * with the path and the cause, except a missing file. Thread-safe.
+ * other options, or all ports of the switch are in use); GBA_ERR_IO. Thread-safe. Logs every error
+ * in one line with the path and the cause, except a missing file.
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
@@ -67,29 +70,32 @@ GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_
 /*
  * Read the key of a gba-switchd that is reached over TCP, so that one process can hand it to
  * others, which have no such file. They pass it to gba_device_init. key_file: as in
- * gba_device_attr_t. key: set on GBA_OK; the caller clears it. Returns GBA_OK, or (not logged)
- * GBA_ERR_PERM: there is no such file, it has no key, or it belongs to another user or can be read
- * by others. Thread-safe.
+ * gba_device_attr_t. key: set on GBA_OK; the caller clears it. Returns GBA_OK; GBA_ERR_PERM (not
+ * logged): there is no such file, it has no key, or it belongs to another user or can be read by
+ * others. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_key(const char *key_file, uint8_t key[GBA_KEY_SIZE]);
 
 /*
  * Print advice for the user about a device that gba_device_init refused.
- * path, status: of that call. text: set to one sentence without a full stop, or to "" if there is
- * no advice (len bytes at most, terminated). It may name the group of the file. Reads the file's
- * mode. Not thread-safe: it uses getgrgid.
+ * path, status: of that call. text, len: set to one sentence without a full stop, or to "" if there
+ * is no advice (len bytes at most, terminated). It may name the group of the file. Not thread-safe:
+ * it uses getgrgid. Reads the file's mode.
  */
 GBA_EXPORT void gba_device_advice(const char *path, gba_status_t status, char *text, size_t len);
 
-/* Close a device. The caller has freed all its groups. Not thread-safe on one device. NULL is
- * allowed. */
+/* Close a device. The caller has freed all its groups. device: of gba_device_init; may be NULL. Not
+ * thread-safe on one device. */
 GBA_EXPORT void gba_device_fini(gba_device_t *device);
 
 /* Get the device of this process for that path and job. The first caller opens it; the last
- * gba_global_device_put closes it. Two plugins in one process share a device in this way. Returns
- * as gba_device_init. Thread-safe. */
+ * gba_global_device_put closes it. Two plugins in one process share a device in this way. path,
+ * attr, device: as for gba_device_init. Returns the same as gba_device_init. Thread-safe. */
 GBA_EXPORT gba_status_t gba_global_device_get(const char *path, const gba_device_attr_t *attr,
                                               gba_device_t **device);
+
+/* Give back a device. The last caller closes it, and has freed all its groups. device: of
+ * gba_global_device_get; may be NULL. Thread-safe. */
 GBA_EXPORT void gba_global_device_put(gba_device_t *device);
 
 #define GBA_FOUND_PIDS 8
@@ -104,10 +110,10 @@ typedef struct gba_device_found {
 /*
  * List the devices of this host: each /dev/gbaN, the simulated devices of this user's running jobs,
  * and the gba-switchd at its default socket, without its processes. It opens no device. Root sees
- * which processes of other users have a /dev/gbaN open. list: set on GBA_OK to an array that the
- * caller frees with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM;
- * GBA_ERR_IO: no /proc (logged). Thread-safe. Reads the open files of all processes, which takes
- * milliseconds.
+ * which processes of other users have a /dev/gbaN open. Reads the open files of all processes,
+ * which takes milliseconds. list: set on GBA_OK to an array that the caller frees with free(), or
+ * to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc (logged).
+ * Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 
@@ -117,10 +123,10 @@ GBA_EXPORT gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t
 
 /*
  * Read or write a register, for diagnosis and conformance tests. Needs the right to do so.
- * address: in the BAR, see gba_regs.h. width: 4 or 8 bytes. value: in the byte order of the CPU.
  * The device counts an access that it refuses. A refused read returns all ones, as in hardware.
+ * address: in the BAR, see gba_regs.h. width: 4 or 8 bytes. value: in the byte order of the CPU.
  * Returns GBA_OK; GBA_ERR_PERM; GBA_ERR_PARAM (outside the BAR, or a width that the bus does not
- * support); GBA_ERR_UNSUPPORTED; GBA_ERR_IO. Thread-safe. Neither a read nor a
+ * support); GBA_ERR_UNSUPPORTED; GBA_ERR_IO. Thread-safe. Orders nothing: neither a read nor a
  * write is ordered with anything else.
  */
 GBA_EXPORT gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, unsigned width,
@@ -143,10 +149,10 @@ typedef enum gba_distance {
     GBA_DISTANCE_SYS = 4   /* at another package, or not known */
 } gba_distance_t;
 
-/* "PIX", "PXB", "PHB", "NODE", "SYS". Never NULL. Thread-safe. */
+/* Name a distance. Returns "PIX", "PXB", "PHB", "NODE" or "SYS"; never NULL. Thread-safe. */
 GBA_EXPORT const char *gba_distance_name(gba_distance_t distance);
 
-/* The devices among which the processes of a host choose. */
+/* The devices among which the processes of a host choose, found by gba_candidates_find. */
 typedef struct gba_candidates {
     uint32_t count;
     struct {
@@ -174,8 +180,8 @@ GBA_EXPORT gba_status_t gba_device_map_check(const char *map, char *message, siz
  */
 GBA_EXPORT void gba_candidates_find(const char *list, gba_candidates_t *candidates);
 
-/* The distances of this process in one word, for the exchange with the other processes of the host;
- * never 0. Thread-safe. */
+/* Pack the distances of this process into one word, for the exchange with the other processes of
+ * the host. Returns the word, never 0. Thread-safe. */
 GBA_EXPORT uint64_t gba_candidates_word(const gba_candidates_t *candidates);
 
 /*
@@ -185,8 +191,9 @@ GBA_EXPORT uint64_t gba_candidates_word(const gba_candidates_t *candidates);
  * choice from other words, for example of a process with other candidates, costs only balance.
  * candidates: at least one. map: valid. words: [processes] of gba_candidates_word by process, 0 for
  * a process whose word is not known; such a process counts as one with the distances of this one.
- * self: this process, below `processes`, which is at least 1. index: set on GBA_OK. why: set on
- * GBA_OK to one line (len bytes at most, terminated). Returns GBA_OK or GBA_ERR_NOMEM. Thread-safe.
+ * processes: of the host, at least 1. self: this process, below `processes`. index: set on GBA_OK.
+ * why, len: set on GBA_OK to one line (len bytes at most, terminated). Returns GBA_OK or
+ * GBA_ERR_NOMEM. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_candidates_choose(const gba_candidates_t *candidates, const char *map,
                                               const uint64_t *words, uint32_t processes,
@@ -195,7 +202,7 @@ GBA_EXPORT gba_status_t gba_candidates_choose(const gba_candidates_t *candidates
 
 /* ---------------------------------------------------------------------------------- groups --- */
 
-/* This process as one member of a barrier group. */
+/* This process as one member of a barrier group, from gba_join_group. */
 typedef struct gba_group gba_group_t;
 
 /* A group handle: the data that a process needs to join a group. The allocator sends it to the
@@ -211,12 +218,11 @@ typedef struct gba_group_handle {
 
 /*
  * Allocate a free group. The same as gba_request_group for that many members with no limit and a
- * barrier rate of 0.
+ * barrier rate of 0. The group lives until its last member has left it, or until it is taken back.
+ * Before the first join gba_free_handle or the end of this process gives it back.
  * members: 1 to 708. handle: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_QUOTA;
- * GBA_ERR_DEAD; GBA_ERR_NOMEM; GBA_ERR_IO. The group lives until its last member has left it, or
- * until it is taken back. Before the first join gba_free_handle or the end of this process gives it
- * back. Thread-safe. The leader calls it.
+ * GBA_ERR_DEAD; GBA_ERR_NOMEM; GBA_ERR_IO. Thread-safe. The leader calls it.
  */
 GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
                                            gba_group_handle_t *handle);
@@ -232,24 +238,26 @@ typedef struct gba_group_request {
  * Allocate a group. If no group is free, or if the job holds groups_max groups already, the device
  * may take back a group from a team that uses it much less [DRV-12]. The job is that of
  * gba_device_attr_t, or without one this process.
- * Returns as gba_allocate_group, or GBA_ERR_LIMIT: the job holds groups_max groups.
+ * handle: set on GBA_OK.
+ * Returns the same as gba_allocate_group, or GBA_ERR_LIMIT: the job holds groups_max groups.
  * Thread-safe. The leader calls it.
  */
 GBA_EXPORT gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
                                           gba_group_handle_t *handle);
 
-/* Whether the job can use the device: the job holds a group, or a group is free at this moment. The
- * job is that of gba_device_attr_t, or without one this process. Returns false also if the device
- * does not answer. Thread-safe. Makes one or two system calls. */
+/* Find out whether the job can use the device. The job is that of gba_device_attr_t, or without one
+ * this process. Returns true if the job holds a group, or if a group is free at this moment; false
+ * also if the device does not answer. Thread-safe. Makes one or two system calls. */
 GBA_EXPORT bool gba_device_usable(gba_device_t *device);
 
 /* Give back a group that this process has allocated and no process has joined. Does nothing if the
- * group was joined. Thread-safe. */
+ * group was joined. handle: of gba_allocate_group or gba_request_group. Thread-safe. */
 GBA_EXPORT void gba_free_handle(gba_device_t *device, const gba_group_handle_t *handle);
 
 /*
  * Join a group.
- * member: 0 to handle->members - 1; each for one process. group: set on GBA_OK.
+ * handle: as the allocator sent it. member: 0 to handle->members - 1; each for one process. group:
+ * set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_OTHER_DEVICE (the handle is of another device); GBA_ERR_STALE;
  * GBA_ERR_BUSY (the membership is taken); GBA_ERR_REFUSED; GBA_ERR_PERM; GBA_ERR_QUOTA (too many
  * memberships); GBA_ERR_PARAM; GBA_ERR_NOMEM; GBA_ERR_DEAD; GBA_ERR_UNSUPPORTED (a 32-bit process,
@@ -272,7 +280,7 @@ GBA_EXPORT gba_status_t gba_dma_map(gba_group_t *group);
 GBA_EXPORT gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence);
 
 /* Leave the group. The device withdraws the flag before it is unmapped. The last member to leave
- * frees the group. Thread-safe on different groups. NULL is allowed. */
+ * frees the group. group: may be NULL. Thread-safe on different groups. */
 GBA_EXPORT void gba_free_group(gba_group_t *group);
 
 /* The registers of a group, for a watchdog. */
@@ -288,7 +296,7 @@ typedef struct gba_group_state {
 /* Read the registers of a group. state: set on GBA_OK. Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE;
  * GBA_ERR_RECLAIMED: the group was taken back, and its rounds no longer end; GBA_ERR_IO;
  * GBA_INPROGRESS: the device has not answered within a millisecond; call again later. Thread-safe
- * on different groups. Makes system calls. */
+ * on different groups. Makes system calls. Orders nothing. */
 GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
 
 /* The state with which a member arrives and polls, in one cache line. Initialised by
@@ -305,6 +313,9 @@ typedef struct gba_local_state gba_local_state_t;
  */
 GBA_EXPORT gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence,
                                              gba_local_state_t **state);
+
+/* Free the state of a member, after its last round. state: may be NULL. Thread-safe on different
+ * states. */
 GBA_EXPORT void gba_local_state_fini(gba_local_state_t *state);
 
 /* Arrive at the next round. gba_poll_release must have returned GBA_OK for the round before. One
@@ -312,7 +323,8 @@ GBA_EXPORT void gba_local_state_fini(gba_local_state_t *state);
  * member that leaves this round. */
 GBA_EXPORT void gba_send_arrival(gba_local_state_t *state);
 
-/* Whether the round has ended: GBA_OK, else GBA_INPROGRESS. One thread at a time. Never blocks.
+/* Find out whether the round has ended. Returns GBA_OK: all members have arrived; GBA_INPROGRESS:
+ * some have not, or the release has not reached this member. One thread at a time. Never blocks.
  * Acquire on GBA_OK: all writes of the members before they arrived are visible. Pairs with
  * gba_send_arrival of the other members. */
 GBA_EXPORT gba_status_t gba_poll_release(gba_local_state_t *state);

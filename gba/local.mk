@@ -78,3 +78,20 @@ gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelet
 EXTRA_gba_libgba_bootstrap_la_DEPENDENCIES = gba/libgba_bootstrap.map
 EXTRA_DIST += gba/libgba_bootstrap.map
 gbainclude_HEADERS += gba/bootstrap.h
+# The manual pages of section 3 are made from the comments of the public headers. Only the script knows their
+# names, so automake does not install them.
+man3dir = $(mandir)/man3
+EXTRA_DIST += gba/man/man3-read.awk gba/man/man3-write.awk
+CLEANFILES += gba/man/man3.stamp
+gba/man/man3.stamp: gba/man/man3-read.awk gba/man/man3-write.awk gba/man/libgba.7 $(gbainclude_HEADERS)
+	$(AM_V_GEN)rm -rf gba/man/man3 && $(MKDIR_P) gba/man/man3 && \
+	LC_ALL=C $(AWK) -v directory=gba/man/man3 -v date="`sed -n 's/^\.Dd //p' $(srcdir)/gba/man/libgba.7`" \
+		-f $(srcdir)/gba/man/man3-read.awk -f $(srcdir)/gba/man/man3-write.awk $(filter %.h,$^) && touch $@
+all-local: gba/man/man3.stamp
+install-data-local: gba/man/man3.stamp
+	@$(MKDIR_P) "$(DESTDIR)$(man3dir)"
+	$(INSTALL_DATA) gba/man/man3/*.3 "$(DESTDIR)$(man3dir)"
+uninstall-local: gba/man/man3.stamp
+	@for page in gba/man/man3/*.3; do rm -f "$(DESTDIR)$(man3dir)/$${page##*/}"; done
+clean-local:
+	-rm -rf gba/man/man3

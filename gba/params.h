@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* The values of all parameters. gba-tuning(7) describes each. */
 typedef struct gba_params {
     int priority;
     int disable;
@@ -36,6 +37,7 @@ typedef struct gba_params {
     char *switch_key_file;
 } gba_params_t;
 
+/* Values of the parameter sw_algorithm. */
 typedef enum gba_algorithm_choice {
     GBA_ALGORITHM_AUTO = 0,
     GBA_ALGORITHM_V1 = 1, /* dissemination */
@@ -43,12 +45,14 @@ typedef enum gba_algorithm_choice {
     GBA_ALGORITHM_V3 = 3  /* centralized, by pull */
 } gba_algorithm_choice_t;
 
+/* Values of the parameter hierarchy. */
 typedef enum gba_hierarchy {
     GBA_HIERARCHY_AUTO = 0, /* NODE in software; on a device NODE if one group cannot serve all */
     GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
     GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
 } gba_hierarchy_t;
 
+/* Values of the parameter wait. */
 typedef enum gba_wait {
     GBA_WAIT_AUTO = 0,  /* spin while each process has a core, else yield; sleep after a second */
     GBA_WAIT_SPIN = 1,  /* keep the core */
@@ -56,6 +60,7 @@ typedef enum gba_wait {
     GBA_WAIT_SLEEP = 3  /* sleep in a wait longer than a few microseconds */
 } gba_wait_t;
 
+/* The type of the field of a parameter, and its range. */
 typedef enum gba_param_type {
     GBA_PARAM_INT,   /* int in [min, max] */
     GBA_PARAM_UINT,  /* unsigned int in [min, max] */
@@ -64,11 +69,13 @@ typedef enum gba_param_type {
     GBA_PARAM_STRING /* char *, never NULL */
 } gba_param_type_t;
 
+/* A value of an enumerated parameter, and its name. */
 typedef struct gba_param_value {
     int value;
     const char *name; /* NULL ends the list */
 } gba_param_value_t;
 
+/* A row of the table of parameters. */
 typedef struct gba_param {
     const char *name; /* without the prefix of the runtime: "priority"; NULL ends the table */
     gba_param_type_t type;
@@ -84,19 +91,21 @@ typedef struct gba_param {
     const char *help;
 } gba_param_t;
 
-/* The table. An entry with a name of NULL ends it. Thread-safe. Not collective. */
+/* Get the table of all parameters. Returns its first row; a row with a name of NULL ends it. Never
+ * NULL. Thread-safe. Not collective. */
 GBA_EXPORT const gba_param_t *gba_params_table(void);
 
 /*
  * Set all fields to their defaults. String fields then point to constants. An owner that replaces a
- * string frees only its own copies. Thread-safe on different structures. Not collective.
+ * string frees only its own copies. params: set. Thread-safe on different structures. Not
+ * collective.
  */
 GBA_EXPORT void gba_params_default(gba_params_t *params);
 
 /*
  * Check every field against its range.
- * message: on GBA_ERR_PARAM set to one line with the first invalid parameter, its value and the
- * allowed values (len bytes at most, terminated).
+ * params: not changed. message, len: on GBA_ERR_PARAM set to one line with the first invalid
+ * parameter, its value and the allowed values (len bytes at most, terminated).
  * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe. Not collective.
  */
 GBA_EXPORT gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len);
@@ -107,8 +116,7 @@ GBA_EXPORT gba_status_t gba_params_check(const gba_params_t *params, char *messa
  * that runs with the rights of another user (AT_SECURE) ignores the environment. Open MPI's
  * components do not call this; they have MCA parameters.
  * params: set before by gba_params_default; changed on GBA_OK only. A string then points into the
- * environment. message: set on GBA_ERR_PARAM, as by gba_params_check (len bytes at most,
- * terminated).
+ * environment. message, len: set on GBA_ERR_PARAM, as by gba_params_check.
  * Returns GBA_OK or GBA_ERR_PARAM. Thread-safe while nobody changes the environment. Not
  * collective.
  */

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-typedef struct gba_team gba_team_t; /* gba/team.h */
+typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
 
 /*
  * The version of the data that the libgba of one member sends to the libgba of another: through
@@ -23,8 +23,8 @@ typedef struct gba_team gba_team_t; /* gba/team.h */
  */
 #define GBA_WIRE_VERSION 11u
 
-/* GBA_WIRE_VERSION of the loaded libgba.so, which may differ from that of the header. Thread-safe.
- * Not collective. */
+/* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
+ * the header. Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_wire_version(void);
 
 /*
@@ -97,38 +97,42 @@ typedef struct gba_notification {
 } gba_notification_t;
 
 /*
- * Get the next notification that this member has to send, and the member that receives it. Records
- * it as sent. Returns GBA_OK, or GBA_ERR_BUSY: there is none now, because all are sent, no round
- * has begun, the device has not failed, or the round uses messages (gba_team_attr_t.nonblocking).
- * Not collective. Only the thread that runs the team's barrier calls it.
+ * Get the next notification that this member has to send. Records it as sent. notification: set on
+ * GBA_OK. to: set on GBA_OK to the member that receives it. Returns GBA_OK; GBA_ERR_BUSY: there is
+ * none now, because all are sent, no round has begun, the device has not failed, or the round uses
+ * messages (gba_team_attr_t.nonblocking). Only the thread that runs the team's barrier calls it.
+ * Not collective. Never blocks.
  */
 GBA_EXPORT gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notification,
                                               uint32_t *to);
 
-/* The id of a team whose device has failed, while its members need notifications; else 0. Not
- * collective. Only the thread that runs the team's barrier calls it. NULL is allowed. */
+/* Get the id of a team whose members need notifications. team: may be NULL. Returns the id if the
+ * team's device has failed and its members still need notifications, else 0. Only the thread that
+ * runs the team's barrier calls it. Not collective. */
 GBA_EXPORT uint64_t gba_team_failed_id(const gba_team_t *team);
 
 /*
- * Take another member's notification. Returns GBA_OK; GBA_ERR_STALE: this process has no such team
- * any more; GBA_ERR_PARAM: not a notification of that team. Thread-safe. Not collective. Never
+ * Take another member's notification. notification: as received, from any process of the job.
+ * Returns GBA_OK; GBA_ERR_STALE: this process has no such team any more; GBA_ERR_PARAM: not a
+ * notification of that team. Thread-safe. Not collective. Never
  * blocks. Release: pairs with gba_barrier_test of the thread that runs the team's barrier.
  */
 GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notification);
 
 /*
- * Get the answer to another member's notification. Returns GBA_OK; GBA_INPROGRESS: this member has
- * not completed the round either; GBA_ERR_STALE: this member has sent "completed" already;
- * GBA_ERR_PARAM: not a notification of that team. Thread-safe. Not collective. Never blocks.
+ * Get the answer to another member's notification. notification: as received. answer: set on
+ * GBA_OK. Returns GBA_OK; GBA_INPROGRESS: this member has not completed the round either;
+ * GBA_ERR_STALE: this member has sent "completed" already; GBA_ERR_PARAM: not a notification of
+ * that team. Thread-safe. Not collective. Never blocks.
  */
 GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                                 gba_notification_t *answer);
 
 /*
- * Whether all members call gba_team_recover after the barrier that has just completed; the same on
- * all members. Until then the team continues by notifications, or over messages
- * (gba_team_attr_t.nonblocking). Not collective. Only the thread that runs the team's barrier calls
- * it. NULL is allowed.
+ * Find out whether all members call gba_team_recover after the barrier that has just completed.
+ * Until then the team continues by notifications, or over messages (gba_team_attr_t.nonblocking).
+ * team: may be NULL. Returns the same on all members; false if team is NULL. Only the thread that
+ * runs the team's barrier calls it. Not collective.
  */
 GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 

@@ -22,9 +22,11 @@ typedef enum gba_path {
     GBA_PATH_FALLBACK = 3  /* none of libgba: the caller has its own barrier */
 } gba_path_t;
 
-/* "device", "sim", "software", "fallback". Never NULL. Thread-safe. */
+/* Name a path. Returns "device", "sim", "software" or "fallback"; never NULL. Thread-safe. Not
+ * collective. */
 GBA_EXPORT const char *gba_path_name(gba_path_t path);
 
+/* What a member knows about a team to make, and its device. */
 typedef struct gba_team_attr {
     const char *name;           /* for messages: the communicator's name; copied */
     const gba_params_t *params; /* read only during the call */
@@ -69,8 +71,8 @@ typedef struct gba_team_attr {
  * member uses it, and all members get the reason.
  * attr: the members' values may differ, except where a field requires the same. oob: used only
  * during the call. team: set on GBA_OK.
- * Returns GBA_OK (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Collective over
- * oob. May block. Thread-safe on different teams.
+ * Returns GBA_OK (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Thread-safe on
+ * different teams. Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
                                         gba_team_t **team);
@@ -81,41 +83,46 @@ GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_o
  * attr: of each member; `id` and the names are not used. Its device, if any, stands for that of
  * each host: a simulated device is another one on each host, and all hosts reach one real device.
  * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
- * path: set on GBA_OK. why: set on GBA_OK to one line, as gba_team_why with other numbers of groups
- * (len bytes at most, terminated). Returns GBA_OK, GBA_ERR_PARAM (hosts, members), GBA_ERR_NOMEM or
- * GBA_ERR_IO (the device). Not collective. Thread-safe. Requests no group.
+ * path: set on GBA_OK. why, len: set on GBA_OK to one line, as gba_team_why with other numbers of
+ * groups (len bytes at most, terminated). Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members;
+ * GBA_ERR_NOMEM; GBA_ERR_IO: the device does not answer. Thread-safe. Not collective. Requests no
+ * group.
  */
 GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
                                          uint32_t members, gba_path_t *path, char *why, size_t len);
 
 /*
- * Leave the team and free it. No barrier may be in progress. Sends nothing and does not block.
- * Thread-safe on different teams. Not collective. NULL is allowed.
+ * Leave the team and free it. No barrier may be in progress. team: may be NULL. Thread-safe on
+ * different teams. Not collective. Never blocks. Sends nothing.
  */
 GBA_EXPORT void gba_team_destroy(gba_team_t *team);
 
-/* The current path of the team, the same on all members. Not collective. */
+/* Get the current path of the team. Returns the path, the same on all members. One thread at a time
+ * on a team. Not collective. */
 GBA_EXPORT gba_path_t gba_team_path(const gba_team_t *team);
 
-/* The status that led to this path: GBA_OK for a barrier group, else the reason why the team has
- * none (also on a software barrier). Not collective. */
+/* Get the status that led to this path. Returns GBA_OK for a barrier group, else the reason why the
+ * team has none (also on a software barrier), the same on all members. One thread at a time on a
+ * team. Not collective. */
 GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 
-/* The member that has this reason, the lowest of several; 0 if the reason is GBA_OK. The same on
- * all members. */
+/* Get the member that has the reason of gba_team_reason. Returns the lowest of several; 0 if the
+ * reason is GBA_OK. The same on all members. One thread at a time on a team. Not collective. */
 GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
 
 /*
- * The reason for the path, in one line. Examples: "sim: group 3 of 32, 4 members", "sim: group 3 of
- * 32 among the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts,
+ * Get the reason for the path, in one line. Examples: "sim: group 3 of 32, 4 members", "sim: group
+ * 3 of 32 among the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts,
  * dissemination (v1) among 3 switch domains, 7200 members", "fallback: no software barrier:
  * sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0 on hosta)" or,
  * after a device failure, "software: counter in shared memory, 4 members on one host, from
- * barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Never NULL. The
- * pointer is valid while the team lives; the text changes with the path. Not collective.
+ * barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Returns the text,
+ * never NULL. The pointer is valid while the team lives; the text changes with the path. One thread
+ * at a time on a team. Not collective.
  */
 GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
 
+/* Counts of a member of a team since gba_team_create. */
 typedef struct gba_team_stats {
     uint64_t rounds;          /* barriers that this member completed on a path of libgba */
     uint64_t retries_arrival; /* lost arrivals that were resent */
@@ -126,26 +133,38 @@ typedef struct gba_team_stats {
     uint64_t trials;          /* trials: the team measured other barriers */
 } gba_team_stats_t;
 
+/* Get the counts of this member. stats: set. Only the thread that runs the team's barrier calls it.
+ * Not collective. */
 GBA_EXPORT void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats);
 
 /*
- * A barrier in steps, for a team whose path is not GBA_PATH_FALLBACK. One barrier at a time and one
- * thread at a time on a team. Different teams are independent. All members take part in each
- * barrier.
- *
- * start: arrive. Never blocks. Release, as gba_send_arrival. Returns GBA_OK or GBA_ERR_IO.
- * test: returns GBA_OK when all members have arrived, and again until the next start; else
- * GBA_INPROGRESS; or GBA_ERR_IO. Never blocks, and makes no system call. Acquire on GBA_OK, as
- * gba_poll_release.
- * progress: does what is too slow for test. Call it every few microseconds, or less often, while
- * test returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
- * registers of the device, and repairs a lost arrival or release. Returns GBA_INPROGRESS; GBA_OK,
- * as test; GBA_ERR_DEAD: the device has died, or has taken the group back: send notifications
- * (gba_notification_t), and continue until test returns GBA_OK; GBA_ERR_IO: the runtime lost a
- * connection that a software barrier needs.
+ * Start a barrier in steps: arrive. For a team whose path is not GBA_PATH_FALLBACK. One barrier at
+ * a time on a team; different teams are independent. gba_barrier_test and gba_barrier_progress
+ * complete the barrier.
+ * Returns GBA_OK; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a team. Collective:
+ * all members take part in each barrier. Never blocks. Release, as gba_send_arrival.
  */
 GBA_EXPORT gba_status_t gba_barrier_start(gba_team_t *team);
+
+/*
+ * Find out whether the barrier that gba_barrier_start began is complete.
+ * Returns GBA_OK: all members have arrived, and again until the next start; GBA_INPROGRESS: call
+ * gba_barrier_progress, then again; GBA_ERR_IO: as gba_barrier_progress. One thread at a time on a
+ * team. Not collective: each member calls it at any time. Never blocks, and makes no system call.
+ * Acquire on GBA_OK, as gba_poll_release.
+ */
 GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
+
+/*
+ * Do what is too slow for gba_barrier_test. Call it every few microseconds, or less often, while
+ * that returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
+ * registers of the device, and repairs a lost arrival or release.
+ * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died, or
+ * has taken the group back: send notifications (gba_notification_t), and continue until
+ * gba_barrier_test returns GBA_OK; GBA_ERR_IO: the runtime lost a connection that a software
+ * barrier needs. One thread at a time on a team. Not collective. Never blocks. Acquire on GBA_OK,
+ * as gba_poll_release.
+ */
 GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
@@ -162,23 +181,25 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * returns at once if a trial would cost more than a hundredth of the time so far.
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
- * device. A trial can change it between GBA_PATH_SOFTWARE and GBA_PATH_FALLBACK. attr: as for
- * gba_team_create. Returns GBA_OK; GBA_ERR_OOB; or, of a barrier in a trial, GBA_ERR_IO or the
- * error of attr->fallback. After an error the members may be on different paths, so the team must
- * not be used any more. Collective over oob. May block. One thread at a time on a team.
+ * device. A trial can change it between GBA_PATH_SOFTWARE and GBA_PATH_FALLBACK. After an error the
+ * members may be on different paths, so the team must not be used any more. attr, oob: as for
+ * gba_team_create. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a barrier of a trial failed, or any
+ * error of attr->fallback. One thread at a time on a team. Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                              const gba_oob_t *oob);
 
-/* Whether gba_team_renegotiate is due; the same on all members at the end of a barrier that may
- * block. Not collective. Only the thread that runs the team's barrier calls it. NULL is allowed. */
+/* Find out whether gba_team_renegotiate is due. team: may be NULL. Returns the same on all members
+ * at the end of a barrier that may block; false if team is NULL. Only the thread that runs the
+ * team's barrier calls it. Not collective. */
 GBA_EXPORT bool gba_team_renegotiate_due(const gba_team_t *team);
 
 /*
  * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
- * All members call it for each such barrier; for a nonblocking one when it starts. Returns GBA_OK,
- * or GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking one. Sends nothing.
- * NULL is allowed.
+ * All members call it for each such barrier; for a nonblocking one when it starts. team: may be
+ * NULL. Returns GBA_OK; GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking
+ * one. Only the thread that runs the team's barrier calls it. Not collective. Never blocks. Sends
+ * nothing.
  */
 GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
 
@@ -187,21 +208,20 @@ GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
  * returns true, which happens between two rounds and on all members. On return the path is
  * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It is permanent if the device
  * died, and lasts until gba_team_renegotiate if the group was taken back. attr: as for
- * gba_team_create; its device is not used. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. Collective
- * over oob. May block. One thread at a time on a team.
+ * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,
+ * GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team. Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
                                          const gba_oob_t *oob);
 
 /*
- * Make a whole barrier: start, then wait. progress: called now and then with arg, so that the
- * runtime's other work continues; may be NULL.
- * Returns GBA_OK; GBA_RENEGOTIATE: the barrier is complete; call gba_team_renegotiate (on
- * GBA_PATH_SOFTWARE only); GBA_NOTIFY: the barrier is complete, but the device has failed: send the
- * answers of gba_notification_answer before this process leaves the runtime, then call
- * gba_team_recover_due; GBA_ERR_DEAD: the barrier is not complete, see gba_barrier_progress;
- * GBA_ERR_IO.
- * Collective. Blocks. One thread at a time on a team. Release on entry, acquire on return.
+ * Make a whole barrier: start, then wait. progress: called now and then, so that the runtime's
+ * other work continues; may be NULL. arg: passed to progress. Returns GBA_OK; GBA_RENEGOTIATE: the
+ * barrier is complete; call gba_team_renegotiate (on GBA_PATH_SOFTWARE only); GBA_NOTIFY: the
+ * barrier is complete, but the device has failed: send the answers of gba_notification_answer
+ * before this process leaves the runtime, then call gba_team_recover_due; GBA_ERR_DEAD: the barrier
+ * is not complete, see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team.
+ * Collective. Blocks. Release on entry, acquire on return.
  */
 GBA_EXPORT gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg);
 

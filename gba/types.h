@@ -66,18 +66,21 @@ typedef enum gba_status {
 /* The lowest status. */
 #define GBA_STATUS_LAST GBA_ERR_QUOTA
 
-/* The name of a status ("GBA_ERR_NO_GROUP"). Never NULL. Thread-safe. Not collective. */
+/* Name a status. status: any number. Returns the name of the constant, "GBA_ERR_NO_GROUP"; never
+ * NULL. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_status_name(gba_status_t status);
 
-/* The text of a status for messages ("no barrier group is free"). Never NULL. Thread-safe. Not
- * collective. */
+/* Describe a status for messages. status: any number. Returns a text without a full stop, "no
+ * barrier group is free"; never NULL. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_status_text(gba_status_t status);
 
-/* The version of the library as a string, "0.1.0". Thread-safe. Not collective. */
+/* Get the version of the loaded library. Returns a string, "0.1.0"; never NULL. Thread-safe. Not
+ * collective. */
 GBA_EXPORT const char *gba_version(void);
 
 /* ------------------------------------------------------------------------------------- log --- */
 
+/* The level of a line of the log, most important first. */
 typedef enum gba_log_level {
     GBA_LOG_TEAM = 0,  /* for the user; one member reports it for its whole team */
     GBA_LOG_ERROR = 1, /* for the user; all processes of a host may report the same */
@@ -91,9 +94,9 @@ typedef enum gba_log_level {
 typedef void (*gba_log_fn_t)(void *ctx, gba_log_level_t level, const char *line);
 
 /*
- * Send the log to fn. NULL: print to stderr with the prefix "gba: ". Lines above `level` are
- * dropped; the initial level is GBA_LOG_WARN. Not thread-safe: call it before any other function.
- * Not collective.
+ * Send the log to a function. fn: receives each line; NULL: print to stderr with the prefix "gba:
+ * ". ctx: passed to fn. level: lines above it are dropped; initially GBA_LOG_WARN. Not thread-safe:
+ * call it before any other function. Not collective.
  */
 GBA_EXPORT void gba_log_set(gba_log_fn_t fn, void *ctx, gba_log_level_t level);
 
