@@ -71,6 +71,7 @@ struct gba_team {
         uint64_t began; /* time of the last trial, or of the choice of the path, ns */
         uint64_t began_barriers;        /* barriers at that time */
         uint64_t cost;                  /* of the last trial, ns; 0: none yet */
+        bool measuring;                 /* the barriers are those of a trial, not counted */
         struct gba_trial_choice choice; /* the current barrier */
     } trial;
 

@@ -173,6 +173,7 @@ static gba_status_t trial_measure(struct trial *t)
     const int passes = 0 != t->terms.rotate ? 1 : PASSES; /* the rotation ignores the costs */
     gba_status_t status = GBA_OK;
 
+    t->team->trial.measuring = true;
     for (int pass = 0; pass < passes; pass++) {
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
 
@@ -183,6 +184,7 @@ static gba_status_t trial_measure(struct trial *t)
             if (gba_trial_hopeless(t->candidate[i].cost, trial_fastest(t)))
                 t->candidate[i].dropped = true;
     }
+    t->team->trial.measuring = false;
     return status;
 }
 

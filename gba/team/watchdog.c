@@ -132,13 +132,24 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
     return true;
 }
 
+/* The barrier of a stalled round, for messages. */
+static void name_barrier(const struct gba_team *team, char *text, size_t len)
+{
+    const unsigned long long round = team->watchdog.round;
+
+    if (team->trial.measuring)
+        snprintf(text, len, "a barrier of the trial after barrier %llu", round - 1);
+    else
+        snprintf(text, len, "barrier %llu", round);
+}
+
 /* Report the stalled round, once. group: the registers of the group; NULL: they could not be read;
  * ignored for a failed team. now: ns. */
 static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
     struct stall_view view;
-    char unknown[64] = "";
+    char barrier[64], unknown[64] = "";
 
     team->watchdog.report_due = UINT64_MAX; /* once */
     stall_view_take(&view, team, group);
@@ -147,10 +158,10 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
         return;
     if (view.unknown > 0)
         snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
-    gba_log(GBA_LOG_TEAM,
-            "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have "
-            "arrived%s%s%s",
-            team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
+    name_barrier(team, barrier, sizeof barrier);
+    gba_log(GBA_LOG_TEAM, "%s: %s (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
+            team->name, barrier,
+            gba_path_name(team->trial.measuring ? GBA_PATH_SOFTWARE : team->kind),
             gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
             team->watchdog.died ? ", and a member's process or host has died" : "", view.arrived,
             team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
@@ -168,10 +179,13 @@ static void watch_hasten(struct gba_team *team)
 /* Report the end of a barrier whose stall was reported. */
 static void stalled_end(struct gba_team *team)
 {
-    if (team->watchdog.reported)
-        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
-                (unsigned long long)team->watchdog.round,
+    char barrier[64];
+
+    if (team->watchdog.reported) {
+        name_barrier(team, barrier, sizeof barrier);
+        gba_log(GBA_LOG_TEAM, "%s: %s has ended after %llu s", team->name, barrier,
                 (unsigned long long)((gba_clock_ns() - team->watchdog.began) / 1000000000u));
+    }
     team->watchdog.reported = false;
 }
 

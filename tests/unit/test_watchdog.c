@@ -23,6 +23,7 @@ struct scene {
     int algorithm;
     bool oversubscribed;
     unsigned late; /* a bit for each member that is late */
+    bool trial;    /* late in a barrier of a trial */
     gba_device_t *device;
     gba_status_t device_status;
     gba_path_t taken;
@@ -49,6 +50,41 @@ static void name_member(void *ctx, uint32_t rank, char *text, size_t len)
     snprintf(text, len, "number %u", rank);
 }
 
+/* Until the stall is reported, or for half a minute, because the machine may be slow. */
+static void wait_for_report(void)
+{
+    for (int i = 0; i < 3000 && !stall_log_complete(); i++)
+        usleep(10000);
+}
+
+static _Thread_local const gba_oob_t *trial_oob;
+
+/* Late after the reduction of a cost of a trial, which is negative: the others are then in the
+ * barriers of the next candidate. */
+static gba_status_t reduce_late(void *ctx, int64_t mine, int64_t *least)
+{
+    const struct thread_oob_member *self = ctx;
+    const struct scene *scene = self->arg;
+    gba_status_t status = trial_oob->allreduce_min(ctx, mine, least);
+
+    if (mine < 0 && (scene->late >> self->rank & 1))
+        wait_for_report();
+    return status;
+}
+
+static void trial_body(struct scene *scene, const gba_oob_t *oob, gba_team_t *team,
+                       gba_team_attr_t *attr)
+{
+    gba_oob_t late = *oob;
+
+    late.allreduce_min = reduce_late;
+    trial_oob = oob;
+    if (GBA_RENEGOTIATE == gba_barrier_wait(team, NULL, NULL) &&
+        GBA_OK == gba_team_renegotiate(team, attr, &late))
+        scene->taken = gba_team_path(team);
+    gba_barrier_wait(team, NULL, NULL);
+}
+
 static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
 {
     struct scene *scene = self->arg;
@@ -65,15 +101,20 @@ static void scene_body(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_params_default(&params);
     params.stuck_after = 1;
     params.sw_algorithm = scene->algorithm;
+    params.trial_after = scene->trial;
+    params.trial_test = 2;
     if (GBA_OK != gba_team_create(&attr, oob, &team))
         return;
-    scene->taken = gba_team_path(team);
-    gba_barrier_wait(team, NULL, NULL);
-    /* Until the stall is reported, or for half a minute, because the machine may be slow. */
-    for (int i = 0; i < 3000 && (scene->late >> self->rank & 1) && !stall_log_complete(); i++)
-        usleep(10000);
-    gba_barrier_wait(team, NULL, NULL);
-    gba_barrier_wait(team, NULL, NULL);
+    if (scene->trial) {
+        trial_body(scene, oob, team, &attr);
+    } else {
+        scene->taken = gba_team_path(team);
+        gba_barrier_wait(team, NULL, NULL);
+        if (scene->late >> self->rank & 1)
+            wait_for_report();
+        gba_barrier_wait(team, NULL, NULL);
+        gba_barrier_wait(team, NULL, NULL);
+    }
     gba_team_destroy(team);
 }
 
@@ -98,7 +139,17 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
     }
     expect_lines(1);
     expect_line(expected);
-    expect_line("team: barrier 2 (");
+    expect_line(scene.trial ? "team: a barrier of the trial after barrier 1 (software) stalled"
+                            : "team: barrier 2 (");
+}
+
+/* The path of the team is another one than that of the trial's barriers, and its barriers are not
+ * counted. */
+static void test_missing_members_in_a_trial(void **state)
+{
+    (void)state;
+    play((struct scene){.late = 1u << 2, .trial = true}, GBA_PATH_SOFTWARE,
+         "3 of 4 members have arrived; missing: number 2");
 }
 
 static void test_missing_members_of_a_group(void **state)
@@ -151,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_missing_members_of_a_group),
         cmocka_unit_test(test_unreadable_registers),
         cmocka_unit_test(test_missing_members_of_software),
+        cmocka_unit_test(test_missing_members_in_a_trial),
         cmocka_unit_test(test_no_report_of_barriers_that_end),
     };
 
