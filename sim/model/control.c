@@ -52,13 +52,6 @@ static void raise_others(struct gba_model *model, uint32_t group, uint32_t excep
     }
 }
 
-/* Reset the group at both ends of its life. At the end: no release store may go to memory that was
- * given back. At the start: nothing may depend on how the previous end went. [CMD-2, CMD-5] */
-static void reset(struct gba_model_group *g)
-{
-    gba_model_store(g, GBA_REG_CONTROL, GBA_CONTROL_RESET);
-}
-
 static void forget_notify(struct gba_model_record *record, uint32_t port)
 {
     uint64_t bit = 1ull << (port % 64);
@@ -79,7 +72,7 @@ static void free_group(struct gba_model *model, uint32_t group, struct gba_model
     struct gba_model_group *g = &model->group[group];
     struct gba_model_record *record = &g->record;
 
-    reset(g);
+    gba_model_reset(g);
     if (record->life == GBA_LIFE_TAKEN && record->holder != 0)
         gba_model_raise(model, group, record->holder - 1, GBA_IRQ_FREED, effects);
     forget_all_notify(record);
@@ -141,17 +134,6 @@ uint32_t gba_control_groups_free(const struct gba_model *model)
     return free;
 }
 
-/* Set bits 0 to members - 1 of the member mask. */
-static void write_members(struct gba_model_group *g, uint32_t members)
-{
-    gba_model_store(g, GBA_REG_MEMBER_COUNT, members);
-    for (uint32_t word = 0; word < GBA_MASK_WORDS && word * 64 < members; word++) {
-        uint32_t bits = members - word * 64;
-
-        gba_model_store(g, GBA_REG_MEMBER_MASK + word * 8, bits >= 64 ? ~0ull : (1ull << bits) - 1);
-    }
-}
-
 uint32_t gba_control_alloc(struct gba_model *model, uint32_t port, uint32_t *group,
                            uint32_t members, uint64_t key)
 {
@@ -168,8 +150,7 @@ uint32_t gba_control_alloc(struct gba_model *model, uint32_t port, uint32_t *gro
     if (id == model->groups || model->group[id].record.life != GBA_LIFE_FREE)
         return GBA_RESULT_NO_GROUP;
     record = &model->group[id].record;
-    reset(&model->group[id]);
-    write_members(&model->group[id], members);
+    gba_model_prepare(&model->group[id], members);
     record->life = GBA_LIFE_ALLOCATED;
     record->generation++;
     record->key = key;

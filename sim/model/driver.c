@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gba/spec/gba_ioctl.h"
+#include "sim/model/group.h"
 
 static const struct gba_driver_owner nobody = {0, 0};
 
@@ -42,33 +43,14 @@ static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
     return head->state == GBA_GROUP_RECLAIMED || is_other(head, generation);
 }
 
-/* Reset the group at both ends of its life. At the end: no release store may go to memory that was
- * given back. At the start: nothing may depend on how the previous end went. [DRV-2, DRV-6] */
-static void reset(struct gba_model_group *group)
-{
-    gba_model_write(group, GBA_REG_CONTROL, GBA_CONTROL_RESET);
-}
-
 /* Another team may hold the group if it was taken back from this record. [DRV-15] */
 static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
 {
     if (record->head.state != GBA_GROUP_RECLAIMED)
-        reset(group);
+        gba_model_reset(group);
     record->head.allocator = nobody;
     record->head.key = 0;
     record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one must differ */
-}
-
-/* Set bits 0 to members - 1 of the member mask. */
-static void write_members(struct gba_model_group *group, uint32_t members)
-{
-    gba_model_write(group, GBA_REG_MEMBER_COUNT, members);
-    for (uint32_t word = 0; word < GBA_MASK_WORDS && word * 64 < members; word++) {
-        uint32_t bits = members - word * 64;
-        uint64_t mask = bits >= 64 ? ~0ull : (1ull << bits) - 1;
-
-        gba_model_write(group, GBA_REG_MEMBER_MASK + word * 8, mask);
-    }
 }
 
 gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model_group *group,
@@ -81,8 +63,7 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
         return GBA_ERR_PARAM;
     if (head->state != GBA_GROUP_FREE)
         return GBA_ERR_NO_GROUP;
-    reset(group);
-    write_members(group, members);
+    gba_model_prepare(group, members);
     memset(record->membership, 0,
            members * sizeof(record->membership[0])); /* no call reads the rest */
     *head = (struct gba_driver_head){.state = GBA_GROUP_ALLOCATED,
@@ -129,7 +110,7 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
         return GBA_ERR_PARAM;
     if (record->membership[member].state == GBA_MEMBERSHIP_MAPPED || head->state == GBA_GROUP_ARMED)
         return GBA_ERR_BUSY;
-    gba_model_write_table(group, member, address);
+    gba_model_store_table(group, member, address);
     record->membership[member].state = GBA_MEMBERSHIP_MAPPED;
     head->mapped++;
     return GBA_OK;
@@ -147,8 +128,8 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
         return GBA_ERR_PARAM;
     if (head->state == GBA_GROUP_ARMED || head->mapped != head->members)
         return GBA_ERR_BUSY;
-    gba_model_write(group, GBA_REG_SEQUENCE, sequence);
-    gba_model_write(group, GBA_REG_CONTROL,
+    gba_model_store(group, GBA_REG_SEQUENCE, sequence);
+    gba_model_store(group, GBA_REG_CONTROL,
                     GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
     head->sampled_at = now;
     head->sampled_rounds = group->core.counters[GBA_COUNTER_ROUNDS];
@@ -164,7 +145,7 @@ static void leave_membership(struct gba_driver_record *record, struct gba_model_
     struct gba_driver_membership *membership = &record->membership[member];
 
     if (head->state != GBA_GROUP_RECLAIMED)
-        gba_model_write_table(group, member, 0);
+        gba_model_store_table(group, member, 0);
     head->mapped -= membership->state == GBA_MEMBERSHIP_MAPPED;
     head->present--;
     membership->state = GBA_MEMBERSHIP_LEFT;

@@ -20,12 +20,12 @@ static uint32_t mask_count(const uint64_t *mask)
     return count;
 }
 
-/* The bits of one word of a mask that are members. [CFG-3] */
-static uint64_t mask_bits(uint32_t word)
+/* The bits of one word of a mask for the members 0 to members - 1. */
+static uint64_t mask_bits(uint32_t members, uint32_t word)
 {
-    uint32_t members = GBA_MEMBERS_MAX - word * 64;
+    uint32_t rest = members > word * 64 ? members - word * 64 : 0;
 
-    return members >= 64 ? ~0ull : (1ull << members) - 1;
+    return rest >= 64 ? ~0ull : (1ull << rest) - 1;
 }
 
 static bool is_ready(const struct gba_model_core *core)
@@ -45,9 +45,8 @@ static void clear_arrived(struct gba_model_core *core)
     core->arrived_count = 0;
 }
 
-/* Reset everything but the counters. The record of the control unit is not a part of the
- * configuration. [CFG-7] */
-static void reset_group(struct gba_model_group *group)
+/* The record of the control unit is not a part of the configuration. */
+void gba_model_reset(struct gba_model_group *group)
 {
     uint64_t counters[GBA_COUNTERS];
 
@@ -56,6 +55,14 @@ static void reset_group(struct gba_model_group *group)
     memcpy(group->core.counters, counters, sizeof(counters));
     memset(group->table, 0, sizeof(group->table));
     memset(group->bound, 0, sizeof(group->bound));
+}
+
+void gba_model_prepare(struct gba_model_group *group, uint32_t members)
+{
+    gba_model_reset(group);
+    group->core.member_count = members;
+    for (uint32_t word = 0; word < GBA_MASK_WORDS; word++)
+        group->core.member_mask[word] = mask_bits(members, word);
 }
 
 bool gba_model_is_complete(const struct gba_model_group *group)
@@ -77,7 +84,7 @@ static uint32_t write_control(struct gba_model_group *group, uint32_t value)
     bool was_ready = is_ready(core);
 
     if (value & GBA_CONTROL_RESET) {
-        reset_group(group);
+        gba_model_reset(group);
         return GBA_ERROR_NONE;
     }
     if ((value & ~GBA_CONTROL_BITS) || ((value & GBA_CONTROL_ARM) && !(value & GBA_CONTROL_ENABLE)))
@@ -126,7 +133,7 @@ uint32_t gba_model_store(struct gba_model_group *group, uint32_t offset, uint64_
         return GBA_ERROR_NONE;
     default:
         word = (offset - GBA_REG_MEMBER_MASK) / 8;
-        if (value & ~mask_bits(word))
+        if (value & ~mask_bits(GBA_MEMBERS_MAX, word)) /* [CFG-3] */
             return GBA_ERROR_CONFIG;
         core->member_mask[word] = value;
         return GBA_ERROR_NONE;
@@ -288,20 +295,4 @@ void gba_model_notify(struct gba_model *model, uint32_t id, uint32_t port, uint6
     } else {
         gba_model_report(model, id, port, GBA_ERROR_SEQUENCE, effects);
     }
-}
-
-uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_t value)
-{
-    uint32_t error = gba_model_store(group, offset, value);
-
-    gba_model_count(&group->core, error);
-    return error;
-}
-
-uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, uint64_t address)
-{
-    uint32_t error = gba_model_store_table(group, member, address);
-
-    gba_model_count(&group->core, error);
-    return error;
 }

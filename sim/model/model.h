@@ -151,15 +151,4 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
 void gba_model_arrive(struct gba_model *model, uint32_t id, uint32_t port, uint64_t value,
                       struct gba_model_effects *effects);
 
-/*
- * Write a register of one group in the register's width, without address decoding, as the driver of
- * a device without a control unit does. offset: of a writable register in the group's page, not
- * ARRIVAL. Returns the error that the device counted, or GBA_ERROR_NONE.
- */
-uint32_t gba_model_write(struct gba_model_group *group, uint32_t offset, uint64_t value);
-
-/* Write entry `member` of the release table as that driver does; address 0 withdraws the member.
- * Returns as gba_model_write. */
-uint32_t gba_model_write_table(struct gba_model_group *group, uint32_t member, uint64_t address);
-
 #endif

@@ -4,6 +4,7 @@
  * taking back of a group from a team that hardly uses it.
  */
 #include "sim/model/driver.h"
+#include "sim/model/group.h"
 
 static bool same_user(const struct gba_driver_head *head, const struct gba_driver_request *request)
 {
@@ -109,9 +110,9 @@ gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
 void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group)
 {
     /* Disarm first: from here on no round completes, even if an arrival comes. [DRV-14] */
-    gba_model_write(group, GBA_REG_CONTROL, 0);
+    gba_model_store(group, GBA_REG_CONTROL, 0);
     for (uint32_t member = 0; member < record->head.members; member++)
-        gba_model_write_table(group, member, 0);
+        gba_model_store_table(group, member, 0);
     record->head.key = 0;
     record->head.state = GBA_GROUP_RECLAIMED;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gba/base/log.h"
+#include "sim/model/group.h"
 #include "sim/shm/sim.h"
 
 int gba_sim_lock_init(pthread_mutex_t *lock)
@@ -108,20 +109,6 @@ void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group)
     segment->group[group].reclaims = journal->reclaims;
 }
 
-/* Complete a RESET that has begun: the journal has no copy of the release table. */
-static void reset_again(struct gba_sim_segment *segment, uint32_t group)
-{
-    const struct gba_model_access reset = {
-        .write = true,
-        .width = 4,
-        .address = GBA_GROUP_REG(group, GBA_REG_CONTROL),
-        .value = GBA_CONTROL_RESET,
-    };
-    struct gba_model_effects effects;
-
-    gba_model_access(&segment->model, &reset, &effects);
-}
-
 /* Restartable: the journal stays valid until the end. If the holder dies here, the next lock owner
  * repeats the undo. */
 void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
@@ -137,7 +124,7 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
         model->core = journal->core;
     if (0 != (what & GBA_SIM_JOURNAL_RESET))
-        reset_again(segment, group);
+        gba_model_reset(model); /* completes it: the journal has no copy of the release table */
     if (0 != (what & GBA_SIM_JOURNAL_HEAD))
         record->head = journal->head;
     if (0 != (what & GBA_SIM_JOURNAL_MEMBERSHIP)) {

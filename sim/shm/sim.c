@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "sim/model/group.h"
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_ioctl.h"
 
@@ -49,6 +50,23 @@ static void call_end(struct gba_sim_dev *dev, uint32_t group)
 {
     gba_sim_journal_end(dev->segment, group);
     gba_sim_group_unlock(dev->segment, group);
+}
+
+/* Begin a call for a membership. Returns GBA_OK, with the record; as call_begin; or GBA_ERR_STALE:
+ * the membership has no record any more. */
+static gba_status_t membership_begin(const struct gba_sim_membership *membership, uint32_t what,
+                                     struct gba_driver_record **record)
+{
+    const struct gba_membership *m = &membership->membership;
+    gba_status_t status = call_begin(membership->dev, m->group, what, membership->place, m->member);
+
+    if (GBA_OK != status)
+        return status;
+    *record = record_of(membership);
+    if (NULL != *record)
+        return GBA_OK;
+    call_end(membership->dev, m->group);
+    return GBA_ERR_STALE;
 }
 
 static void sim_close(struct gba_dev *d)
@@ -192,15 +210,12 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
 
     if (GBA_OK != status)
         return status;
-    status = call_begin(dev, s->group, GBA_SIM_JOURNAL_ALL, membership->place, s->member);
+    status = membership_begin(membership, GBA_SIM_JOURNAL_ALL, &record);
     if (GBA_OK != status)
         return status;
-    record = record_of(membership);
-    status = NULL == record
-                 ? GBA_ERR_STALE
-                 : gba_driver_map(record, model_of(dev, s->group), s->generation, s->member,
-                                  gba_sim_slot_address(membership->place, s->member),
-                                  gba_sim_caller(dev));
+    status =
+        gba_driver_map(record, model_of(dev, s->group), s->generation, s->member,
+                       gba_sim_slot_address(membership->place, s->member), gba_sim_caller(dev));
     if (GBA_OK == status) { /* clear what a previous user left */
         gba_flag_store_relaxed(&slot->flag, 0);
         gba_word_store_relaxed(&slot->pending, 0);
@@ -217,16 +232,13 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
-    gba_status_t status = call_begin(dev, s->group, GBA_SIM_JOURNAL_GROUP, membership->place, 0);
     struct gba_driver_record *record;
+    gba_status_t status = membership_begin(membership, GBA_SIM_JOURNAL_GROUP, &record);
 
     if (GBA_OK != status)
         return status;
-    record = record_of(membership);
-    status = NULL == record
-                 ? GBA_ERR_STALE
-                 : gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
-                                        gba_sim_caller(dev), gba_sim_clock_ns());
+    status = gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
+                                  gba_sim_caller(dev), gba_sim_clock_ns());
     call_end(dev, s->group);
     return status;
 }
@@ -259,27 +271,22 @@ static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *sta
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
-    const struct gba_model_access read_status = {
-        .width = 4, .address = GBA_GROUP_REG(s->group, GBA_REG_STATUS)};
-    const struct gba_model_core *core = &model_of(dev, s->group)->core;
-    const struct gba_driver_record *record;
-    struct gba_model_effects effects;
-    gba_group_state_t look;
-    gba_status_t status = call_begin(dev, s->group, GBA_SIM_JOURNAL_CORE, membership->place, 0);
+    const struct gba_model_group *group = model_of(dev, s->group);
+    const struct gba_model_core *core = &group->core;
+    struct gba_driver_record *record;
+    gba_status_t status = membership_begin(membership, 0, &record); /* changes nothing */
 
     if (GBA_OK != status)
         return status;
-    record = record_of(membership);
-    status = NULL == record ? GBA_ERR_STALE : gba_driver_inspect(record, s->generation);
+    status = gba_driver_inspect(record, s->generation);
     if (GBA_OK == status) {
-        gba_model_access(&dev->segment->model, &read_status, &effects);
-        look = (gba_group_state_t){.sequence = core->sequence,
-                                   .arrived_count = core->arrived_count,
-                                   .status = (uint32_t)effects.value,
-                                   .last_error = core->last_error,
-                                   .members = core->member_count};
-        memcpy(look.arrived_mask, core->arrived_mask, sizeof look.arrived_mask);
-        *state = look;
+        *state = (gba_group_state_t){
+            .sequence = core->sequence,
+            .arrived_count = core->arrived_count,
+            .status = (uint32_t)gba_model_load(group, s->group, GBA_REG_STATUS, 4),
+            .last_error = core->last_error,
+            .members = core->member_count};
+        memcpy(state->arrived_mask, core->arrived_mask, sizeof state->arrived_mask);
     }
     call_end(dev, s->group);
     return status;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "sim/model/group.h"
 #include "tests/unit/control_search.h"
 
 static struct gba_model_group *const group = &model.group[0];
@@ -248,7 +249,7 @@ static void try_registers(uint32_t port)
     for (uint32_t i = 0; i < 3; i++)
         make(port, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4, controls[i]);
     if (mutant == HOSTS_CONFIGURE)
-        gba_model_write(group, GBA_REG_CONTROL, 0);
+        gba_model_store(group, GBA_REG_CONTROL, 0);
     make(port, GBA_GROUP_REG(0, GBA_REG_SEQUENCE), 4, 1);
     make(port, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 4, 1);
     make(port, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK), 8, 1);
