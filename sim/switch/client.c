@@ -103,21 +103,13 @@ static gba_status_t client_query(struct gba_dev *dev, gba_device_info_t *info)
 /* Check that this process holds fewer groups than the limit. */
 static gba_status_t limit_check(struct gba_client *client, uint32_t groups_max)
 {
-    struct gba_client_batch *batch;
+    struct gba_switch_message held = gba_client_read(GBA_PORT_REG(GBA_PORT_HELD), 4);
     gba_status_t status;
 
     if (0 == groups_max)
         return GBA_OK;
-    batch = gba_batch_new(1);
-    if (NULL == batch)
-        return GBA_ERR_NOMEM;
-    batch->message[0] = gba_client_read(GBA_PORT_REG(GBA_PORT_HELD), 4);
-    gba_batch_send(client, batch);
-    status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
-    if (GBA_OK == status && batch->message[0].value >= groups_max)
-        status = GBA_ERR_LIMIT;
-    gba_batch_abandon(client, batch);
-    return status;
+    status = gba_client_request(client, &held);
+    return GBA_OK == status && held.value >= groups_max ? GBA_ERR_LIMIT : status;
 }
 
 /* Takes no group back [DRV-12]: the members of a group are on other ports, and the switch does not

@@ -200,6 +200,10 @@ struct gba_client_batch *gba_batch_new(uint32_t count);
 struct gba_switch_message gba_client_read(uint32_t address, unsigned width);
 struct gba_switch_message gba_client_write(uint32_t address, unsigned width, uint64_t value);
 
+/* Send one request, and wait for the answer, which replaces it. Returns GBA_OK, GBA_ERR_DEAD or
+ * GBA_ERR_NOMEM. Thread-safe. */
+gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_message *message);
+
 /* Send one command, and wait for its result. *mailbox: a COMMAND; becomes the RESULT. Returns the
  * status of the result, or GBA_ERR_DEAD or GBA_ERR_NOMEM. Thread-safe. */
 gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_message *mailbox);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bus to the switch: arrivals, release stores, and accesses to registers. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "gba/base/log.h"
@@ -144,23 +143,29 @@ static gba_status_t status_of(uint32_t result)
     }
 }
 
-gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_message *mailbox)
+gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_message *message)
 {
     struct gba_client_batch *batch = gba_batch_new(1);
     gba_status_t status;
 
     if (NULL == batch)
         return GBA_ERR_NOMEM;
-    mailbox->type = GBA_SWITCH_COMMAND;
-    batch->message[0] = *mailbox;
+    batch->message[0] = *message;
     gba_batch_send(client, batch);
     status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
-    if (GBA_OK == status) {
-        *mailbox = batch->message[0];
-        status = status_of(mailbox->code);
-    }
+    if (GBA_OK == status)
+        *message = batch->message[0];
     gba_batch_abandon(client, batch);
     return status;
+}
+
+gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_message *mailbox)
+{
+    gba_status_t status;
+
+    mailbox->type = GBA_SWITCH_COMMAND;
+    status = gba_client_request(client, mailbox);
+    return GBA_OK == status ? status_of(mailbox->code) : status;
 }
 
 /* Make the batch of reads for an inspection of the group. */
@@ -248,23 +253,16 @@ gba_status_t gba_client_reg_read(struct gba_dev *dev, uint32_t address, unsigned
                                  uint64_t *value)
 {
     struct gba_client *client = (struct gba_client *)dev;
-    struct gba_client_batch *batch;
+    struct gba_switch_message read = gba_client_read(address, width);
     gba_status_t status = GBA_ERR_DEAD;
 
-    batch = gba_batch_new(1);
-    if (NULL == batch)
+    if (!gba_file_is_child(client))
+        status = gba_client_request(client, &read);
+    if (GBA_ERR_NOMEM == status)
         return GBA_ERR_IO;
-    batch->message[0] = gba_client_read(address, width);
-    if (!gba_file_is_child(client)) {
-        gba_batch_send(client, batch);
-        status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
-        *value = batch->message[0].value;
-        gba_batch_abandon(client, batch);
-    } else {
-        free(batch);
-    }
     if (GBA_OK != status) /* as a read of removed hardware */
-        *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
+        read.value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
+    *value = read.value;
     return GBA_OK;
 }
 
