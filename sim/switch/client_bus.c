@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The bus to the switch: arrivals, release stores, and accesses to registers. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "gba/base/log.h"
