@@ -121,6 +121,28 @@ GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count
  * GBA_OK or GBA_ERR_IO. Thread-safe. */
 GBA_EXPORT gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info);
 
+/* The owner of a group in use: the process that allocated it. */
+typedef struct gba_group_owner {
+    uint32_t group;
+    uint32_t members; /* that the group is for */
+    uint32_t present; /* that have joined, and have not left */
+    uint32_t user;    /* UINT32_MAX: not known */
+    uint32_t process; /* it may have ended; 0: not known */
+    bool local;       /* the user and the process are those of this host */
+    uint64_t job;     /* number of its job, among those of the user; 0: none */
+} gba_group_owner_t;
+
+/*
+ * List the owners of the groups in use: of a simulator, and of a switch. A switch tells them every
+ * process that may connect to it.
+ * list: set on GBA_OK, by group. max: groups that it has room for; 32 is enough for any device.
+ * count: set on GBA_OK to their number, at most max.
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the driver does not tell; GBA_ERR_DEAD; GBA_ERR_NOMEM;
+ * GBA_ERR_IO. Thread-safe. Not collective.
+ */
+GBA_EXPORT gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list,
+                                          uint32_t max, uint32_t *count);
+
 /*
  * Read or write a register, for diagnosis and conformance tests. Needs the right to do so.
  * The device counts an access that it refuses. A refused read returns all ones, as in hardware.

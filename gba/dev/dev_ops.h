@@ -75,6 +75,11 @@ struct gba_dev_ops {
     /* Set all of info but its path. Returns GBA_OK or _IO. */
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 
+    /* List the owners of groups, see gba_device_owners. Returns GBA_OK, _DEAD, _NOMEM or _IO. NULL:
+     * the driver does not tell. */
+    gba_status_t (*owners)(struct gba_dev *dev, gba_group_owner_t *list, uint32_t max,
+                           uint32_t *count);
+
     /* Allocate a group, and set all of handle. Returns GBA_OK, _NO_GROUP, _LIMIT, _QUOTA, _DEAD,
      * _NOMEM or _IO. */
     gba_status_t (*alloc)(struct gba_dev *dev, const gba_group_request_t *request,

@@ -160,6 +160,16 @@ gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info)
     return GBA_OK;
 }
 
+gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, uint32_t max,
+                               uint32_t *count)
+{
+    const struct gba_dev_ops *ops = device->dev->ops;
+
+    if (NULL == ops->owners)
+        return GBA_ERR_UNSUPPORTED;
+    return ops->owners(device->dev, list, max, count);
+}
+
 /* Whether a bus supports the access. The device itself decides whether the access is valid. */
 static bool access_possible(uint32_t address, unsigned width)
 {

@@ -92,11 +92,78 @@ static void list_ports(const struct ports *ports)
     }
 }
 
+/* Who has the groups in use. status: GBA_OK, or why it is not known. */
+struct owners {
+    gba_status_t status;
+    uint32_t count;
+    gba_group_owner_t list[GBA_GROUPS];
+};
+
+static void owner_text(const gba_group_owner_t *owner, char *text, size_t len)
+{
+    char name[17] = "another host";
+    size_t used = 0;
+
+    if (owner->local)
+        process_name((int32_t)owner->process, name, sizeof name);
+    if (UINT32_MAX != owner->user)
+        used += (size_t)snprintf(text, len, "user %" PRIu32 ", ", owner->user);
+    if (0 != owner->process)
+        used += (size_t)snprintf(text + used, len - used, "process %" PRIu32 " (%s), ",
+                                 owner->process, name);
+    if (0 != owner->job)
+        used += (size_t)snprintf(text + used, len - used, "job %016" PRIx64 ", ", owner->job);
+    snprintf(text + used, len - used, "%" PRIu32 " of %" PRIu32 " members", owner->present,
+             owner->members);
+}
+
+static void list_owner(const gba_group_owner_t *owner)
+{
+    char name[24], text[160];
+
+    if (!report_is_json()) {
+        snprintf(name, sizeof name, "group %" PRIu32, owner->group);
+        owner_text(owner, text, sizeof text);
+        report_text(name, "%s", text);
+        return;
+    }
+    report_begin(NULL, '{');
+    report_number("group", owner->group);
+    report_number("members", owner->members);
+    report_number("present", owner->present);
+    if (UINT32_MAX != owner->user)
+        report_number("user", owner->user);
+    if (0 != owner->process)
+        report_number("pid", owner->process);
+    report_bool("local", owner->local);
+    if (0 != owner->job)
+        report_text("job", "%016" PRIx64, owner->job);
+    report_end();
+}
+
+static void list_owners(const struct owners *owners)
+{
+    if (GBA_OK != owners->status) {
+        if (!report_is_json())
+            report_text("owners", "not known: %s",
+                        GBA_ERR_UNSUPPORTED == owners->status ? "the driver does not report them"
+                                                              : gba_status_text(owners->status));
+        return;
+    }
+    if (report_is_json())
+        report_begin("owners", '[');
+    for (uint32_t i = 0; i < owners->count; i++)
+        list_owner(&owners->list[i]);
+    if (report_is_json())
+        report_end();
+}
+
 /* found: the processes that have it open; NULL: not known. */
 static void list_device(const char *path, const gba_device_found_t *found,
                         const struct choice *choice)
 {
     gba_device_info_t info = {.groups = 0};
+    struct owners owners = {.status = GBA_ERR_DEAD};
     struct ports ports = {0, 0};
     char cause[640];
     gba_status_t status;
@@ -108,6 +175,8 @@ static void list_device(const char *path, const gba_device_found_t *found,
             (void)gba_reg_read(device, GBA_DEVICE_BASE + GBA_DEV_PORTS, 4, &ports.count);
             (void)gba_reg_read(device, GBA_PORT_REG(GBA_PORT_QUOTA), 4, &ports.quota);
         }
+        if (GBA_OK == status && !info.dead)
+            owners.status = gba_device_owners(device, owners.list, GBA_GROUPS, &owners.count);
         gba_device_fini(device);
         snprintf(cause, sizeof cause, "%s", gba_status_text(status));
     } else if (GBA_ERR_NO_DEVICE == status && 0 == strncmp(path, "sim:", 4)) {
@@ -131,6 +200,7 @@ static void list_device(const char *path, const gba_device_found_t *found,
         }
         if (0 == strcmp(info.backend, "switch"))
             list_ports(&ports);
+        list_owners(&owners);
     }
     list_choice(choice, path);
     if (NULL != found) /* the connections of a switch do not show their processes */

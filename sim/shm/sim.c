@@ -149,6 +149,47 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
     return GBA_OK;
 }
 
+/* The owner of a group: the allocator, or from the first join on its lowest member. Under the lock
+ * of the group. */
+static gba_group_owner_t owner_of(const struct gba_driver_record *record, uint32_t group)
+{
+    gba_group_owner_t owner = {.group = group,
+                               .members = record->head.members,
+                               .present = record->head.present,
+                               .user = record->head.uid,
+                               .process = (uint32_t)record->head.allocator.pid,
+                               .local = true,
+                               .job = record->head.job};
+
+    for (uint32_t i = 0; i < owner.members && 0 == owner.process; i++)
+        if (GBA_MEMBERSHIP_EMPTY != record->membership[i].state &&
+            GBA_MEMBERSHIP_LEFT != record->membership[i].state)
+            owner.process = (uint32_t)record->membership[i].owner.pid;
+    return owner;
+}
+
+static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_t max,
+                               uint32_t *count)
+{
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+    uint32_t found = 0;
+
+    gba_sim_reap(dev);
+    for (uint32_t group = 0; group < dev->segment->model.groups && found < max; group++) {
+        const struct gba_driver_record *record;
+        gba_status_t status = gba_sim_group_lock(dev->segment, group);
+
+        if (GBA_OK != status)
+            return status;
+        record = gba_sim_record(dev->segment, group);
+        if (GBA_GROUP_FREE != record->head.state)
+            list[found++] = owner_of(record, group);
+        gba_sim_group_unlock(dev->segment, group);
+    }
+    *count = found;
+    return GBA_OK;
+}
+
 static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
@@ -298,6 +339,7 @@ const struct gba_dev_ops gba_dev_sim = {
     .close = sim_close,
     .identify = gba_sim_identify,
     .query = sim_query,
+    .owners = sim_owners,
     .alloc = gba_sim_alloc,
     .cancel = sim_cancel,
     .join = sim_join,

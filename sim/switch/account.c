@@ -125,3 +125,8 @@ const struct gba_switch_former *gba_switch_former(const struct gba_switch *devic
 {
     return &device->former[group][member];
 }
+
+const struct gba_switch_identity *gba_switch_owner(const struct gba_switch *device, uint32_t group)
+{
+    return &device->owner[group];
+}

@@ -100,6 +100,43 @@ static gba_status_t client_query(struct gba_dev *dev, gba_device_info_t *info)
     return GBA_ERR_NOMEM == status ? GBA_ERR_IO : GBA_OK;
 }
 
+static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, uint32_t max,
+                                  uint32_t *count)
+{
+    struct gba_client *client = (struct gba_client *)dev;
+    const bool here = 0 != strncmp(client->name, "switch://", 9);
+    struct gba_client_batch *batch;
+    gba_status_t status;
+
+    if (gba_file_is_child(client))
+        return GBA_ERR_DEAD;
+    batch = gba_batch_new(client->groups);
+    if (NULL == batch)
+        return GBA_ERR_NOMEM;
+    for (uint32_t group = 0; group < client->groups; group++)
+        batch->message[group] =
+            (struct gba_switch_message){.type = GBA_SWITCH_OWNER, .group = group};
+    gba_batch_send(client, batch);
+    status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
+    if (GBA_OK == status)
+        *count = 0;
+    for (uint32_t group = 0; GBA_OK == status && group < client->groups && *count < max; group++) {
+        const struct gba_switch_message *owned = &batch->message[group];
+
+        if (GBA_SWITCH_OWNED_NOT != owned->code)
+            list[(*count)++] =
+                (gba_group_owner_t){.group = group,
+                                    .members = (uint32_t)owned->key,
+                                    .present = (uint32_t)(owned->key >> 32),
+                                    .user = owned->generation,
+                                    .process = owned->member,
+                                    .local = here && GBA_SWITCH_OWNED_HERE == owned->code,
+                                    .job = owned->value};
+    }
+    gba_batch_abandon(client, batch);
+    return status;
+}
+
 /* Check that this process holds fewer groups than the limit. */
 static gba_status_t limit_check(struct gba_client *client, uint32_t groups_max)
 {
@@ -320,6 +357,7 @@ const struct gba_dev_ops gba_dev_switch = {
     .open = client_open,
     .close = client_close,
     .query = client_query,
+    .owners = client_owners,
     .alloc = client_alloc,
     .cancel = client_cancel,
     .join = client_join,

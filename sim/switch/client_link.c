@@ -172,7 +172,8 @@ void gba_link_post(struct gba_client *client, const struct gba_switch_message *m
 
 static bool is_answered(const struct gba_switch_message *message)
 {
-    return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type;
+    return GBA_SWITCH_READ == message->type || GBA_SWITCH_COMMAND == message->type ||
+           GBA_SWITCH_OWNER == message->type;
 }
 
 /* The first request of the batch from `at` on that has an answer; batch->count: none. */
@@ -193,8 +194,7 @@ static void answer_dispatch(struct gba_client *client, const struct gba_switch_m
         return;
     }
     request = &batch->message[batch->next_answer];
-    if (message->tag != request->tag ||
-        (GBA_SWITCH_VALUE == message->type) != (GBA_SWITCH_READ == request->type)) {
+    if (message->tag != request->tag || message->type != request->type + 1) {
         gba_link_die(client, "the switch answered another request");
         return;
     }
@@ -225,6 +225,7 @@ static void dispatch(struct gba_client *client, const struct gba_switch_message 
         break;
     case GBA_SWITCH_VALUE:
     case GBA_SWITCH_RESULT:
+    case GBA_SWITCH_OWNED:
         answer_dispatch(client, message);
         break;
     case GBA_SWITCH_EVENT:

@@ -251,6 +251,27 @@ static void take_read(struct gba_session *session, const struct gba_switch_messa
     gba_session_put(session, &answer);
 }
 
+static void take_owner(struct gba_session *session, const struct gba_switch_message *message)
+{
+    const struct gba_switch *device = session->daemon->device;
+    const struct gba_model *model = gba_switch_model(device);
+    struct gba_switch_message answer = {
+        .type = GBA_SWITCH_OWNED, .tag = message->tag, .group = message->group};
+
+    if (message->group < model->groups &&
+        model->group[message->group].record.life != GBA_LIFE_FREE) {
+        const struct gba_switch_identity *owner = gba_switch_owner(device, message->group);
+
+        answer.code = owner->local ? GBA_SWITCH_OWNED_HERE : GBA_SWITCH_OWNED_AWAY;
+        answer.generation = owner->user;
+        answer.member = owner->process;
+        answer.value = owner->job;
+        answer.key = (uint64_t)model->group[message->group].record.present << 32 |
+                     model->group[message->group].record.members;
+    }
+    gba_session_put(session, &answer);
+}
+
 /* Drop an arrival of an earlier allocation: its member may have the same number as a member of the
  * next one, on the same port. A group that does not exist is left to the device. */
 static void take_ring(struct gba_session *session, const struct gba_switch_message *message,
@@ -279,6 +300,9 @@ static void take_message(struct gba_session *session, const struct gba_switch_me
         break;
     case GBA_SWITCH_READ:
         take_read(session, message);
+        break;
+    case GBA_SWITCH_OWNER:
+        take_owner(session, message);
         break;
     case GBA_SWITCH_WRITE:
         gba_switch_write(session->daemon->device, session->port, (uint32_t)message->key,

@@ -42,6 +42,8 @@ static const uint16_t fields_of[] = {
     [GBA_SWITCH_PROCESS] = FROM_CLIENT | VALUE | KEY,
     [GBA_SWITCH_PROBE] = FROM_SERVER | TAG | MEMBER | VALUE | KEY,
     [GBA_SWITCH_PROBED] = FROM_CLIENT | CODE | TAG | VALUE,
+    [GBA_SWITCH_OWNER] = FROM_CLIENT | TAG | GROUP,
+    [GBA_SWITCH_OWNED] = FROM_SERVER | MAILBOX | VALUE,
 };
 #define TYPES (sizeof(fields_of) / sizeof(fields_of[0]))
 

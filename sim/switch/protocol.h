@@ -15,7 +15,8 @@
  *   switch PROBE: how is another process of the client's host? client PROBED: the answer, when the
  *   client next receives. The answer is for reports only.
  *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
- *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE.
+ *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE. client OWNER:
+ *   the switch answers OWNED. The type of an answer is that of the request plus 1.
  *   switch RELEASE: a release store. switch EVENT: events of a group at this port.
  *   The switch sends ERROR before it closes a connection that it refuses or drops, if the client
  *   still takes data. The port goes down with the connection.
@@ -104,8 +105,18 @@ enum gba_switch_type {
     GBA_SWITCH_PROBE = 20,
     /* code: gba_switch_process; tag, value: of the PROBE. The client answers only about processes
      * of its own user, and may leave out answers. */
-    GBA_SWITCH_PROBED = 21
+    GBA_SWITCH_PROBED = 21,
+    /* tag; group: of the device, or a higher number. The switch answers OWNED. */
+    GBA_SWITCH_OWNER = 22,
+    /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
+     * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
+     * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
+     * 0 for a free group, or one that does not exist. */
+    GBA_SWITCH_OWNED = 23
 };
+
+/* The group is free; its owner is on another host than the switch, or on the same. */
+enum gba_switch_owned { GBA_SWITCH_OWNED_NOT, GBA_SWITCH_OWNED_AWAY, GBA_SWITCH_OWNED_HERE };
 
 /* The state of a process. */
 enum gba_switch_process {

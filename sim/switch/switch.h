@@ -164,6 +164,9 @@ const struct gba_model *gba_switch_model(const struct gba_switch *device);
 /* The user of a port; NULL: no session is attached. Valid until it detaches. */
 const struct gba_switch_identity *gba_switch_user(const struct gba_switch *device, uint32_t port);
 
+/* The user that allocated a group, which may have ended. group: of the device, not free. */
+const struct gba_switch_identity *gba_switch_owner(const struct gba_switch *device, uint32_t group);
+
 /* Time in ns since the first arrival in the current round of an allocated group; since its
  * allocation if no member has arrived. */
 uint64_t gba_switch_waiting(const struct gba_switch *device, uint32_t group);

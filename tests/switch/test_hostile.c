@@ -313,7 +313,7 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
 {
     static const uint8_t types[] = {GBA_SWITCH_ARRIVE,  GBA_SWITCH_ARRIVE, GBA_SWITCH_NOTIFY,
                                     GBA_SWITCH_COMMAND, GBA_SWITCH_READ,   GBA_SWITCH_WRITE,
-                                    GBA_SWITCH_NAME,    GBA_SWITCH_PROBED};
+                                    GBA_SWITCH_NAME,    GBA_SWITCH_PROBED, GBA_SWITCH_OWNER};
     bool wild = next_random() % 4 == 0;
     struct gba_switch_message message = {.type = types[next_random() % sizeof(types)]};
 
@@ -333,6 +333,8 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
         message.group = message.member = 0;
         message.value = message.type == GBA_SWITCH_READ ? 0 : message.value;
     }
+    if (message.type == GBA_SWITCH_OWNER)
+        message.member = 0, message.value = 0;
     if (message.type == GBA_SWITCH_PROBED) {
         message.code = (uint8_t)(next_random() % 8);
         message.tag = (uint16_t)message.member;
