@@ -5,6 +5,9 @@
 
 machine_limit=600 # seconds until all guests must be ready; only a hang takes as long
 
+machine_kernel_options='console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check nowatchdog'
+machine_kernel_options+=' rcupdate.rcu_cpu_stall_suppress=1'
+
 # Written to the log of the kernel by "WARN", "BUG", an oops and their like; lower case words by checks that
 # a kernel with debugging has.
 machine_faults='WARNING:|BUG:|Oops|general protection fault|Kernel panic|Call Trace:|UBSAN:|KASAN:'
@@ -82,9 +85,18 @@ machine_network() {
     arguments+=(-device "virtio-net-pci,netdev=net,romfile=,mac=52:54:00:47:42:0$1")
 }
 
+# OPTION...: replace this shell by QEMU.
+machine_qemu() {
+    local qemu=$downloads/qemu
+
+    QEMU_MODULE_DIR=$qemu/usr/lib/x86_64-linux-gnu/qemu exec \
+        "$qemu/usr/lib64/ld-linux-x86-64.so.2" --library-path "$qemu/usr/lib/x86_64-linux-gnu" \
+        "$qemu/usr/bin/qemu-system-x86_64" -L "$qemu/usr/share/qemu" -L "$qemu/usr/share/seabios" "$@"
+}
+
 # INDEX: one guest. Sends "NAME ended STATUS" when its QEMU has ended.
 machine_start() {
-    local name=${names[$1]} qemu=$downloads/qemu arguments=() kernel_iommu='' status=0
+    local name=${names[$1]} arguments=() kernel_iommu='' status=0
 
     ! $kvm || arguments+=(-accel kvm)
     # Before the PCI GBA, as QEMU requires. caching-mode: the kernel reports each new mapping to the IOMMU,
@@ -102,15 +114,11 @@ machine_start() {
     exec 6<>"$run/$name.monitor.in"
     cat <>"$run/$name.monitor.out" >"$log/$name.monitor" &
     echo '{"execute": "qmp_capabilities"}' >&6
-    QEMU_MODULE_DIR=$qemu/usr/lib/x86_64-linux-gnu/qemu \
-        "$qemu/usr/lib64/ld-linux-x86-64.so.2" --library-path "$qemu/usr/lib/x86_64-linux-gnu" \
-        "$qemu/usr/bin/qemu-system-x86_64" -L "$qemu/usr/share/qemu" -L "$qemu/usr/share/seabios" \
-        -name "$name" -machine q35,memory-backend=memory -cpu max -smp "$cpus" -m "$memory" \
+    (machine_qemu -name "$name" -machine q35,memory-backend=memory -cpu max -smp "$cpus" -m "$memory" \
         -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" \
         -nodefaults -display none -no-reboot -no-user-config \
         -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
-        -append "console=ttyS0 loglevel=5 panic=-1 oops=panic no_timer_check nowatchdog \
-rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$kernel_iommu$append" \
+        -append "$machine_kernel_options gba_host=$name$kernel_iommu$append" \
         -serial "file:$log/$name.console" \
         -qmp "pipe:$run/$name.monitor" \
         -device virtio-serial-pci \
@@ -121,7 +129,7 @@ rcupdate.rcu_cpu_stall_suppress=1 gba_host=$name$kernel_iommu$append" \
         -device virtio-9p-pci,fsdev=host,mount_tag=host \
         -fsdev "local,id=vm,path=$run/share,security_model=none" \
         -device virtio-9p-pci,fsdev=vm,mount_tag=vm \
-        "${arguments[@]}" >"$log/$name.qemu" 2>&1 || status=$?
+        "${arguments[@]}" >"$log/$name.qemu" 2>&1) || status=$?
     echo "$name ended $status" >&5
 }
 
