@@ -61,6 +61,9 @@ struct gba_group {
 	u64 job;		   /* as the allocator states it */
 	bool sampled, rated;	   /* rates as in [DRV-13] */
 	u64 sample_rounds, sample_ns, rate;
+	bool taken;		/* taken back; perhaps not yet confirmed by all hosts */
+	bool stalled;		/* not confirmed within the time for which ALLOC waits */
+	unsigned long taken_at;	/* jiffies */
 	struct list_head members;  /* gba_member.group_link, all generations */
 };
 

@@ -37,8 +37,10 @@ void gba_fail(struct gba_device *gba, const char *reason)
 		wake_up_all(&file->wait);
 	}
 	/* The allocators stay, because FREE works on a dead device. */
-	for (u32 group = 0; group < GBA_GROUPS; group++)
+	for (u32 group = 0; group < GBA_GROUPS; group++) {
 		gba->group[group].held = false;
+		gba->group[group].taken = false;
+	}
 	gba->freed_count++;
 	wake_up_all(&gba->freed);
 }

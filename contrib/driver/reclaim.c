@@ -160,7 +160,44 @@ static bool take_back(struct gba_device *gba, u32 number)
 		return false;
 	gba_taken(gba, number);
 	gba->group[number].held = false;
+	gba->group[number].taken = true;
+	gba->group[number].stalled = false;
+	gba->group[number].taken_at = jiffies;
 	return true;
+}
+
+/*
+ * A group that was taken back from this user, and that another host has not confirmed, or
+ * gba->groups. While there is one, no other group of the user is taken back. So a host that does
+ * not confirm costs a user one group, and not all of them. [DRV-12]
+ */
+static u32 unconfirmed(struct gba_file *file)
+{
+	struct gba_device *gba = file->gba;
+
+	for (u32 number = 0; number < gba->groups; number++) {
+		struct gba_group *group = &gba->group[number];
+
+		if (!group->taken || !uid_eq(group->user, file->user))
+			continue;
+		if (group_command(gba, number, group->generation, GBA_CMD_MEMBER) != -ESTALE)
+			return number;
+		group->taken = false;
+	}
+	return gba->groups;
+}
+
+/* Report once that a group which was taken back is not confirmed. */
+static void report_stalled(struct gba_device *gba, u32 number, u32 generation)
+{
+	struct gba_group *group = &gba->group[number];
+
+	if (!group->taken || group->generation != generation || group->stalled)
+		return;
+	group->stalled = true;
+	dev_warn_ratelimited(&gba->dev,
+			     "group %u was taken back, but another host does not confirm\n",
+			     number);
 }
 
 /* --- ALLOC --- */
@@ -186,6 +223,7 @@ static int command_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc, u32
 	group->job = alloc->job;
 	group->sampled = false;
 	group->rated = false;
+	group->taken = false;
 	alloc->group = command.group;
 	alloc->generation = command.generation;
 	alloc->key = command.key;
@@ -210,42 +248,46 @@ static int limits(struct gba_file *file, const struct gba_ioc_alloc *alloc, bool
 
 /*
  * Allocate the group that was taken back when the other hosts have confirmed. Waits without the
- * lock. generation: of the allocation that was taken back.
+ * lock, at most until GBA_FREED_WAIT after the group was taken back.
  */
-static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number,
-			   u32 generation)
+static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u32 number)
 {
 	struct gba_device *gba = file->gba;
-	long left = GBA_FREED_WAIT;
+	u32 generation = gba->group[number].generation;
+	unsigned long end = gba->group[number].taken_at + GBA_FREED_WAIT;
 	bool at_limit;
 
 	for (;;) {
 		u32 seen = READ_ONCE(gba->freed_count);
-		int result = command_alloc(file, alloc, number);
+		/* Another process of the job may have allocated a group meanwhile. [DRV-11] */
+		int result = limits(file, alloc, &at_limit);
+		long left;
 
+		if (!result)
+			result = command_alloc(file, alloc, number);
 		if (result != -ENOSPC)
 			return result;
 		/* Another process or host has the group now, so no event follows. */
 		if (group_command(gba, number, generation, GBA_CMD_MEMBER) == -ESTALE)
 			return command_alloc(file, alloc, GBA_GROUP_ANY);
-		if (left <= 0)
+		left = end - jiffies;
+		if (left <= 0) {
+			report_stalled(gba, number, generation);
+			return result;
+		}
+		if (fatal_signal_pending(current))
 			return result;
 		mutex_unlock(&gba->lock);
-		left = wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen,
-						   left);
+		wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen, left);
 		mutex_lock(&gba->lock);
-		/* Another process of the job may have allocated a group meanwhile. [DRV-11] */
-		result = limits(file, alloc, &at_limit);
-		if (result)
-			return result;
 	}
 }
 
 int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 {
 	struct gba_device *gba = file->gba;
-	bool at_limit;
-	u32 number, generation;
+	bool at_limit, of_job;
+	u32 number;
 	int result;
 
 	lockdep_assert_held(&gba->lock);
@@ -259,11 +301,16 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 		result = command_alloc(file, alloc, GBA_GROUP_ANY);
 	if (!alloc->barrier_rate || (result != -ENOSPC && !(result == -EDQUOT && at_limit)))
 		return result;
-	number = slowest(file, alloc, result == -EDQUOT);
-	if (number == gba->groups)
+	of_job = result == -EDQUOT;
+	number = unconfirmed(file);
+	if (number < gba->groups) {
+		result = alloc_when_free(file, alloc, number);
+		/* If another process got that group, this call can take back one more. */
+		if (result != -ENOSPC || unconfirmed(file) < gba->groups)
+			return result;
+	}
+	number = slowest(file, alloc, of_job);
+	if (number == gba->groups || !take_back(gba, number))
 		return result;
-	generation = gba->group[number].generation;
-	if (!take_back(gba, number))
-		return result;
-	return alloc_when_free(file, alloc, number, generation);
+	return alloc_when_free(file, alloc, number);
 }

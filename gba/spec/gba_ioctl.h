@@ -69,7 +69,8 @@ struct gba_ioc_query {
  * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
  * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
  * If that team has members on other hosts, the call waits until their drivers have confirmed.
- * After two seconds it fails with ENOSPC, and the group becomes free later.
+ * Two seconds after it began to take the group back it fails with ENOSPC. The group becomes free
+ * later, and until then no other group of that user is taken back.
  * The driver does not verify job, groups_max and barrier_rate. They limit only the groups that a
  * job takes from other jobs of the same user. The administrator limits users.
  * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max

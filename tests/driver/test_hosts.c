@@ -124,15 +124,16 @@ static void test_DRV_18_a_death_on_another_host(void **state)
     close(file);
 }
 
-/* ALLOC waits until the other host has confirmed, for seconds: a busy host takes some time. Then
- * the group is free. */
+/* ALLOC waits until the other host has confirmed, for seconds: a busy host takes some time. Until
+ * then no other group is taken back, whatever the number of ALLOCs. Then the group is free. */
 static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
 {
     int file = open_device();
     uint32_t groups = query_device(file, 0).groups_free;
     struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1, .barrier_rate = 1000000};
     struct gba_ioc_alloc shared = alloc_group(file, 2);
-    struct test_member m = join_group(file, &shared, 0);
+    struct gba_ioc_alloc local = alloc_group(file, 1);
+    struct test_member m = join_group(file, &shared, 0), idle = join_group(file, &local, 0);
     uint64_t start;
     int error;
 
@@ -140,13 +141,17 @@ static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
     peer_joins(&shared, 1);
     peer("mask %u", shared.group);
     assert_int_equal(configure(&m, 0), 0);
-    for (uint32_t i = 1; i < groups; i++)
+    assert_int_equal(configure(&idle, 0), 0);
+    for (uint32_t i = 2; i < groups; i++)
         (void)alloc_group(file, 1); /* they are not armed, so they cannot be taken back */
     usleep(60000);
     start = now_ns();
     assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), ENOSPC);
     assert_true(now_ns() - start > 1000000000u);
     assert_int_equal(m.slot->revoked, GBA_REVOKED_TAKEN);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), ENOSPC);
+    assert_int_equal(idle.slot->revoked, GBA_REVOKED_NO);
     alloc.barrier_rate = 0;
     assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), ENOSPC);
     peer("unmask %u", shared.group);
@@ -155,7 +160,12 @@ static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
         usleep(5000);
     assert_int_equal(error, 0);
     assert_int_equal(alloc.group, shared.group);
+    alloc.barrier_rate = 1000000;
+    assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
+    assert_int_equal(alloc.group, local.group);
+    assert_int_equal(idle.slot->revoked, GBA_REVOKED_TAKEN);
     unmap(&m);
+    unmap(&idle);
     close(file);
     peer("die");
     assert_int_equal(groups_free(), groups);
