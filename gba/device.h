@@ -16,7 +16,7 @@ extern "C" {
 typedef struct gba_device gba_device_t;
 
 #define GBA_UUID_SIZE     16
-#define GBA_KEY_SIZE      16 /* of the key of a gba-switchd */
+#define GBA_KEY_SIZE      16 /* of a key of a gba-switchd */
 #define GBA_COUNTERS_SIZE 10 /* GBA_COUNTERS of gba_regs.h */
 
 /* What gba_device_query finds out about a device. */
@@ -43,7 +43,8 @@ typedef struct gba_device_attr {
     /* The file with the key of a gba-switchd that is reached over TCP. NULL, "" or "none": the file
      * that GBA_SWITCH_KEY_FILE in the environment names. */
     const char *key_file;
-    /* That key itself, GBA_KEY_SIZE bytes, copied. NULL: read key_file. */
+    /* The key of the job, GBA_KEY_SIZE bytes, from gba_device_job_key of another process of the
+     * job; copied. NULL: read key_file. */
     const uint8_t *key;
 } gba_device_attr_t;
 
@@ -67,14 +68,22 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
 
+/* Look for a usable key file: a private file of this user or root with a key. key_file: as in
+ * gba_device_attr_t. Returns whether there is one. Thread-safe. Not collective. */
+GBA_EXPORT bool gba_device_key_file(const char *key_file);
+
 /*
- * Read the key of a gba-switchd that is reached over TCP, so that one process can hand it to
- * others, which have no such file. They pass it to gba_device_init. key_file: as in
- * gba_device_attr_t. key: set on GBA_OK; the caller clears it. Returns GBA_OK; GBA_ERR_PERM (not
- * logged): there is no such file, it has no key, or it belongs to another user or can be read by
- * others. Thread-safe.
+ * Get a key for the job of this process, with which its other processes open the same device
+ * (gba_device_attr_t), so that only one host needs the key file. The gba-switchd makes it at the
+ * first call, at random. It is good only for the user and the job of gba_device_attr_t, while this
+ * device is open, and for a time after it (gba-switchd --job-key-time). The caller keeps it secret:
+ * not on a command line, in the environment or in a file that others can read.
+ * key: set on GBA_OK; the caller clears it.
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the device needs no key; GBA_ERR_REFUSED (logged): too many
+ * jobs have a key, or this process itself has a key from here; GBA_ERR_DEAD; GBA_ERR_NOMEM.
+ * Thread-safe. Waits for the switch, 10 seconds at most. Not collective.
  */
-GBA_EXPORT gba_status_t gba_device_key(const char *key_file, uint8_t key[GBA_KEY_SIZE]);
+GBA_EXPORT gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE]);
 
 /*
  * Print advice for the user about a device that gba_device_init refused.

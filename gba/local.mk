@@ -18,8 +18,8 @@ GBA_LIB_SOURCES = \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/process.c sim/shm/segment.c \
 	sim/switch/client.h sim/switch/client.c \
-	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_file.c sim/switch/client_link.c sim/switch/client_process.c \
-	sim/switch/client_member.c \
+	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_file.c sim/switch/client_key.c \
+	sim/switch/client_link.c sim/switch/client_member.c sim/switch/client_process.c \
 	gba/team/trial.h gba/team/trial.c gba/team/trial_run.h gba/team/trial_run.c \
 	gba/team/plan.h gba/team/plan.c gba/team/predict.c gba/team/node.h gba/team/node.c \
 	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \

@@ -19,7 +19,8 @@ GBA_SWITCH_CORE = \
 	sim/switch/switch.h sim/switch/switch.c \
 	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
-	sim/switch/daemon.h sim/switch/log.h sim/switch/log.c sim/switch/report.h \
+	sim/switch/daemon.h sim/switch/job_keys.h sim/switch/job_keys.c \
+	sim/switch/secret.h sim/switch/secret.c sim/switch/log.h sim/switch/log.c sim/switch/report.h \
 	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h \
 	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/probe.h \
 	sim/switch/probe.c sim/switch/messages.h \

@@ -57,6 +57,7 @@ EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c tests/driver/boot
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
 	tests/switch/test_faults tests/switch/test_absence tests/switch/test_probe tests/switch/test_load \
+	tests/switch/test_job_keys \
 	tests/switch/test_vfio_daemon
 if HAVE_LIBEVENT
 if HAVE_CMOCKA
@@ -72,6 +73,8 @@ tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
 	sim/switch/options.h sim/switch/fault_option.c
+tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
+	sim/switch/job_keys.h sim/switch/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c $(GBA_DAEMON_PEER)
 tests/switch/test_absence.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_DIAG='"$(abs_top_builddir)/sim/switch/gba_diag"'
@@ -313,7 +316,8 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
-	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp
+	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp \
+	tests/switch/corpus/job-key
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/check-models gba/algo/README.md \

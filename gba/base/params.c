@@ -53,10 +53,10 @@ static const gba_param_t table[] = {
              "\"none\": the nearest device, and processes balanced over devices that are equally "
              "near"},
     {FIELD(switch_key_file), .type = GBA_PARAM_STRING, .string_default = "none", .level = 3,
-     .help = "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
-             "digits and mode 0600, on the host of rank 0, which hands the key to the other ranks; "
-             "OpenSHMEM without coll gba_barrier: on each host; \"none\": the file that "
-             "GBA_SWITCH_KEY_FILE in the environment names"},
+     .help =
+         "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
+         "digits and mode 0600, on the host of rank 0, which hands a key of the job to the other "
+         "ranks; \"none\": the file that GBA_SWITCH_KEY_FILE in the environment names"},
     {FIELD(min_comm_size), .type = GBA_PARAM_INT, .min = 2, .max = INT32_MAX, .value_default = 2,
      .level = 4, .all_same = true,
      .help = "Members of the smallest communicator or active set that the component serves, 2 or "

@@ -134,6 +134,10 @@ struct gba_dev_ops {
      * system call. NULL: the driver reports no deaths. */
     bool (*died)(struct gba_membership *membership);
 
+    /* Get the key of this process's job. Returns GBA_OK, _UNSUPPORTED (this connection needs no
+     * key), _REFUSED, _NOMEM or _DEAD. NULL: the backend has no keys. */
+    gba_status_t (*job_key)(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
+
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */
     gba_status_t (*reg_read)(struct gba_dev *dev, uint32_t address, unsigned width,
                              uint64_t *value);

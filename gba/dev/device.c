@@ -170,6 +170,13 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
     return ops->owners(device->dev, list, max, count);
 }
 
+gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
+{
+    const struct gba_dev_ops *ops = device->dev->ops;
+
+    return NULL == ops->job_key ? GBA_ERR_UNSUPPORTED : ops->job_key(device->dev, key);
+}
+
 /* Whether a bus supports the access. The device itself decides whether the access is valid. */
 static bool access_possible(uint32_t address, unsigned width)
 {

@@ -370,6 +370,7 @@ const struct gba_dev_ops gba_dev_switch = {
     .failure = gba_client_failure,
     .sleep = gba_client_sleep,
     .died = gba_client_died,
+    .job_key = gba_client_job_key,
     .reg_read = gba_client_reg_read,
     .reg_write = gba_client_reg_write,
 };

@@ -8,6 +8,7 @@
  *   client_member.c   releases and events for the memberships
  *   client_link.c     the stream: output, input, and the answers that are awaited
  *   client_connect.c  connects, and sends the secret
+ *   client_key.c      the secret, and the key of the job
  *   client_process.c  answers how another process of this host is
  *   client_file.c     the descriptor of the connection: closed by the program; children of fork
  *
@@ -114,6 +115,21 @@ struct gba_client {
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr);
+
+/* --- client_key.c --- */
+
+/* Get the secret for TCP: attr->key, or that of the key file; attr may be NULL. Returns GBA_OK, or
+ * (logged) GBA_ERR_PERM. Thread-safe. */
+gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
+                                 uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
+
+/* Set the text (len bytes at most, terminated) to the source of a wrong key and what to do, for a
+ * log line after the refusal; to "" for another refusal. attr: as for gba_client_key_read, which
+ * has returned GBA_OK. Thread-safe. */
+void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len);
+
+/* The operation job_key of the backend. */
+gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
 
 /* --- client_link.c --- */
 

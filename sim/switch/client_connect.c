@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connect to gba-switchd: the socket, the secret, and the greeting. */
-#define _GNU_SOURCE /* secure_getenv */
+/* Connect to gba-switchd: the socket, and the greeting. */
+#define _GNU_SOURCE /* explicit_bzero */
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
@@ -17,9 +17,6 @@
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
-#include "sim/switch/key_file.h"
-
-#define KEY_FILE "GBA_SWITCH_KEY_FILE"
 
 /* Time between two attempts while the queue of a Unix socket is full, in ms. */
 #define AGAIN_MS 10
@@ -210,47 +207,6 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
     return 0 == error ? GBA_OK : unreachable(client, error);
 }
 
-/* --- The secret --- */
-
-_Static_assert(GBA_SWITCH_SECRET_BYTES == GBA_KEY_SIZE, "the key is the secret");
-
-/* The key file that was configured, or else that of the environment; NULL: none. */
-static const char *key_file_name(const char *name)
-{
-    if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
-        name = secure_getenv(KEY_FILE);
-    return NULL == name || '\0' == name[0] ? NULL : name;
-}
-
-gba_status_t gba_device_key(const char *key_file, uint8_t key[GBA_KEY_SIZE])
-{
-    const char *name = key_file_name(key_file);
-    char reason[128];
-
-    return NULL != name && gba_switch_key_read(name, key, reason, sizeof reason) ? GBA_OK
-                                                                                 : GBA_ERR_PERM;
-}
-
-static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
-{
-    const char *name = key_file_name(NULL == attr ? NULL : attr->key_file);
-    char reason[128];
-
-    if (NULL != attr && NULL != attr->key) {
-        memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
-        return GBA_OK;
-    }
-    if (NULL == name) {
-        gba_log(GBA_LOG_ERROR, "no key for gba-switchd over TCP: set switch_key_file, or " KEY_FILE
-                               " in the environment, to the file with the key");
-        return GBA_ERR_PERM;
-    }
-    if (gba_switch_key_read(name, secret, reason, sizeof reason))
-        return GBA_OK;
-    gba_log(GBA_LOG_ERROR, "cannot use the key file %s: %s", name, reason);
-    return GBA_ERR_PERM;
-}
-
 /* --- The greeting --- */
 
 static gba_status_t hello_send(const struct gba_client *client, const uint8_t *secret)
@@ -322,6 +278,7 @@ static gba_status_t refusal_status(unsigned refusal)
         return GBA_ERR_VERSION;
     case GBA_SWITCH_REFUSED_USER:
     case GBA_SWITCH_REFUSED_SECRET:
+    case GBA_SWITCH_REFUSED_JOB:
         return GBA_ERR_PERM;
     case GBA_SWITCH_REFUSED_PORTS:
     case GBA_SWITCH_REFUSED_QUOTA:
@@ -331,14 +288,16 @@ static gba_status_t refusal_status(unsigned refusal)
     }
 }
 
-static gba_status_t welcome_check(struct gba_client *client,
+static gba_status_t welcome_check(struct gba_client *client, const gba_device_attr_t *attr,
                                   const struct gba_switch_message *message)
 {
+    char advice[256];
     uint64_t uuid[2];
 
     if (GBA_SWITCH_ERROR == message->type) {
-        gba_log(GBA_LOG_ERROR, "gba-switchd at %s refused the connection: %s", client->name,
-                gba_switch_refusal_text(message->code));
+        gba_client_key_advice(attr, message->code, advice, sizeof advice);
+        gba_log(GBA_LOG_ERROR, "gba-switchd at %s refused the connection: %s%s", client->name,
+                gba_switch_refusal_text(message->code), advice);
         return refusal_status(message->code);
     }
     if (GBA_SWITCH_WELCOME != message->type || 0 == message->group || message->group > GBA_GROUPS) {
@@ -368,7 +327,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
     const bool tcp = '\0' != path->host[0];
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;
-    gba_status_t status = tcp ? key_read(attr, secret) : GBA_OK;
+    gba_status_t status = tcp ? gba_client_key_read(attr, secret) : GBA_OK;
 
     if (GBA_OK != status)
         return status;
@@ -379,7 +338,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
     if (GBA_OK == status)
         status = message_receive(client, due, &message);
     if (GBA_OK == status)
-        status = welcome_check(client, &message);
+        status = welcome_check(client, attr, &message);
     if (GBA_OK != status)
         gba_file_close(&client->file);
 clear_secret:

@@ -10,6 +10,7 @@
 
 #include <event2/event.h>
 
+#include "sim/switch/job_keys.h"
 #include "sim/switch/options.h"
 #include "sim/switch/protocol.h"
 #include "sim/switch/switch.h"
@@ -24,8 +25,9 @@ struct gba_switchd {
     uint64_t started; /* of gba_clock_ns */
     /* Called when a connection has attached to that port. NULL: no call. */
     void (*port_up)(struct gba_switchd *daemon, uint32_t port);
-    struct gba_faults *faults; /* NULL: none */
-    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_faults *faults;               /* NULL: none */
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
+    struct gba_job_keys job_keys;
     uint32_t connections; /* sessions that may use the switch, with and without a port */
     uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
     uint64_t accepted, refused, dropped; /* connections since the start */

@@ -16,6 +16,7 @@ enum {
     OPT_GROUP,
     OPT_TCP,
     OPT_KEY_FILE,
+    OPT_JOB_KEY_TIME,
     OPT_GROUPS,
     OPT_PORTS,
     OPT_QUOTA,
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
     {"group", required_argument, NULL, OPT_GROUP},
     {"tcp", required_argument, NULL, OPT_TCP},
     {"key-file", required_argument, NULL, OPT_KEY_FILE},
+    {"job-key-time", required_argument, NULL, OPT_JOB_KEY_TIME},
     {"groups", required_argument, NULL, OPT_GROUPS},
     {"ports", required_argument, NULL, OPT_PORTS},
     {"quota", required_argument, NULL, OPT_QUOTA},
@@ -71,6 +73,8 @@ static const char help[] =
     "                         default port: 7114; port 0: any free one\n"
     "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
     "                         by its owner alone\n"
+    "  --job-key-time S       seconds that the key of a job is valid after the connection of the\n"
+    "                         process that asked for it has ended; 0 to 3600; default: 60\n"
     "  --groups N             barrier groups, 1 to 32; default: 32\n"
     "  --ports N              ports, one for each connection, 1 to 708; default: 708\n"
     "  --quota N              groups that a port may hold; 0: no limit; default: 0\n"
@@ -199,6 +203,8 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
     case OPT_KEY_FILE:
         options->key_file = value;
         return true;
+    case OPT_JOB_KEY_TIME:
+        return parse_number("--job-key-time", value, 0, 3600, &options->job_key_time);
     case OPT_GROUPS:
         return parse_number("--groups", value, 1, GBA_GROUPS, &options->groups);
     case OPT_PORTS:
@@ -259,6 +265,7 @@ enum gba_switchd_action gba_switchd_options_parse(int argc, char **argv,
     *options = (struct gba_switchd_options){.groups = GBA_GROUPS,
                                             .ports = GBA_PORTS_MAX,
                                             .client_timeout = 30,
+                                            .job_key_time = 60,
                                             .vfio_devices = 4,
                                             .log_level = GBA_SWITCHD_INFO};
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

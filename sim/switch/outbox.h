@@ -60,6 +60,9 @@ struct gba_session {
     bool interrupted;  /* its port has events */
     bool paused;       /* the daemon does not read its input */
     bool held;         /* the daemon neither reads nor writes (--fault) */
+    bool key_of_file;  /* it has sent the key of the key file */
+    bool has_job_key;  /* it has asked for job_key, an index of daemon->job_keys */
+    int job_key;
     enum gba_session_state state;
     uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
     uint32_t late_ms; /* of STATUS */

@@ -17,6 +17,8 @@
  *   client ARRIVE, NOTIFY, WRITE: posted, without an answer.
  *   client COMMAND: the switch answers RESULT. client READ: the switch answers VALUE. client OWNER:
  *   the switch answers OWNED. The type of an answer is that of the request plus 1.
+ *   client JOB_KEY, over TCP only: the switch answers KEY, a secret for SECRET of the other
+ *     processes of the job. It is valid until some time after the end of this connection.
  *   switch RELEASE: a release store. switch EVENT: events of a group at this port.
  *   The switch sends ERROR before it closes a connection that it refuses or drops, if the client
  *   still takes data. The port goes down with the connection.
@@ -53,7 +55,9 @@ enum gba_switch_type {
      * value: number of the job, for its quota; 0: none. On a Unix socket the switch takes user and
      * process from the kernel instead. */
     GBA_SWITCH_HELLO = 1,
-    /* value, key: the secret, see gba_switch_secret_set. After HELLO, over TCP only. */
+    /* value, key: the secret, see gba_switch_secret_set. After HELLO, over TCP only. The secret of
+     * the key file, or that of a KEY; with the latter HELLO must have the user and the job that the
+     * switch made it for. */
     GBA_SWITCH_SECRET = 2,
     /* The text of the name is in bytes 4 to 31, see gba_switch_name_set. */
     GBA_SWITCH_NAME = 3,
@@ -90,13 +94,19 @@ enum gba_switch_type {
     GBA_SWITCH_EVENT = 13,
     /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*; value: ms after
      * which a member that is late counts as absent; 0: never. In place of HELLO: over TCP, SECRET
-     * follows, and no other message. */
+     * with the secret of the key file follows, and no other message. */
     GBA_SWITCH_STATUS = 14,
     /* value: bytes that follow; member: members that are absent; for GBA_SWITCH_STATUS_FREE_DEAD:
      * ports of dead processes that remain. */
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 16,
+    /* tag. A request for a secret for the user and the job of HELLO. Repeated requests of a
+     * connection have the same answer. */
+    GBA_SWITCH_JOB_KEY = 17,
+    /* tag; code: 0, or GBA_SWITCH_REFUSED_*, and the connection stays open; value, key: the secret,
+     * see gba_switch_secret_get. */
+    GBA_SWITCH_KEY = 18,
     /* value: number of the client's host, not 0: equal for processes of one boot of a machine that
      * have the same effective user and see each other under the same numbers and start times; key:
      * start of the process, as in /proc/PID/stat. A client that cannot tell sends no PROCESS. */
@@ -143,7 +153,9 @@ enum gba_switch_refusal {
     GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
     GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
     GBA_SWITCH_REFUSED_IDLE = 8,     /* no HELLO or SECRET in time */
-    GBA_SWITCH_REFUSED_QUOTA = 9     /* the user or the job uses as many ports as it may */
+    GBA_SWITCH_REFUSED_QUOTA = 9,    /* the user or the job uses as many ports as it may */
+    GBA_SWITCH_REFUSED_JOB = 10,     /* the secret was made for another user or job */
+    GBA_SWITCH_REFUSED_KEYS = 11     /* no further key for a job: too many, or no random number */
 };
 
 struct gba_switch_message {
@@ -173,7 +185,7 @@ void gba_switch_encode(const struct gba_switch_message *message,
 bool gba_switch_decode(const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES], enum gba_switch_sender sender,
                        struct gba_switch_message *message);
 
-/* Set and get the secret of a SECRET. Pure, thread-safe. */
+/* Set and get the secret of a SECRET or KEY. Pure, thread-safe. */
 void gba_switch_secret_set(struct gba_switch_message *message,
                            const uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
 void gba_switch_secret_get(const struct gba_switch_message *message,

@@ -141,6 +141,9 @@ static void destroy(struct gba_session *session)
         gba_session_put(session, &message);
         evbuffer_write(session->out, session->fd);
     }
+    if (session->has_job_key)
+        gba_job_key_end(&daemon->job_keys, session->job_key, gba_clock_ns(),
+                        daemon->options->job_key_time);
     if (session->dirty)
         TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
     LIST_REMOVE(session, link);

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
 # unix | tcp: options for that device path. (Between hosts, $selection shows the paths.) With TCP only
-# rank 0 has the key file, and hands the key to the other ranks.
+# rank 0 has the key file, and hands a key of the job to the other ranks.
 switch_options() {
     path_options "${!1}"
     [ -z "${HOSTS-}" ] || path=("${path[@]:3}")
@@ -132,13 +132,38 @@ switch_no_key() {
     switch_start 127.0.0.1
     echo 00000000000000000000000000000000 >"$key"
     job --mca coll_gba_barrier_device_path "$tcp" -np 2 -- early_exit 20
-    one_line 'refused the connection: wrong key'
+    one_line "refused the connection: wrong key \(key file $key\): copy the --key-file"
 }
 
 # NUMBER TEXT: that many lines of the log of the switch contain the text.
 switch_logged() {
     cat "$work/switch.log"
     [ "$(grep -cE "$2" "$work/switch.log")" -eq "$1" ] || fail "not $1 lines with \"$2\" in the log of the switch"
+}
+
+# The ranks use one key of the job. Nothing shows the key of the file.
+switch_job_key() {
+    limit 60
+    switch_start 127.0.0.1 --log-level debug --job-ports 3
+    switch_options tcp
+    job "${path[@]}" -np 3 -- early_exit 20
+    took switch
+    total_is errors -eq 0
+    switch_logged 1 'has made a key for its job'
+    switch_logged 3 'port [0-9]+: up'
+    ! grep -qF "$(cat "$key")" "$out" "$work/switch.log" || fail 'the key is shown'
+    groups_return
+}
+
+# The ranks cannot use the switch with more ports than the job may have.
+switch_job_limit() {
+    limit 60
+    switch_start 127.0.0.1 --log-level info --job-ports 2
+    switch_options tcp
+    job "${path[@]}" -np 3 -- early_exit 20
+    took none
+    switch_logged 2 'port [0-9]+: up'
+    switch_logged 1 'connection refused: the user or the job uses as many ports as it may'
 }
 
 # No device of rank 0 needs the key, so it keeps the key: another rank without the file cannot connect.
@@ -191,6 +216,8 @@ all_switch() {
     test_case switch-stopped switch_paused unix 5
     test_case switch-missing switch_missing
     test_case switch-no-key switch_no_key
+    test_case switch-job-key switch_job_key
+    test_case switch-job-limit switch_job_limit
     test_case switch-key-kept switch_key_kept
     test_case switch-own-key switch_own_key
     test_case switch-replaces switch_replaces

@@ -2,7 +2,8 @@
 /*
  * libFuzzer target: the sessions of gba-switchd with any bytes from several clients, on socket
  * pairs. It checks that each message to a client is one of the protocol, that a release store goes
- * only to the session that gave its address, that the device has made that store, and that all
+ * only to the session that gave its address, that the device has made that store, that a client
+ * with the key of a job has that job, and that all
  * resources are free when all clients have ended. Sanitizers check the memory.
  *
  * Input: one byte for each step, (session, action), and the bytes that the action takes. A message
@@ -16,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "sim/switch/outbox.h"
 #include "sim/switch/session.h"
 
 #define CLIENTS 4
@@ -28,6 +30,7 @@ static size_t left;
 static struct gba_switchd daemon_state;
 static int client[CLIENTS]; /* the ends of the clients; -1: not connected */
 static uint64_t keys, now;
+static uint8_t job_key[GBA_SWITCH_SECRET_BYTES]; /* that a client has got last */
 static uint32_t generation[GROUPS];
 
 static uint8_t take(void)
@@ -67,7 +70,8 @@ static uint64_t core_random(void *context)
 
 static void start(void)
 {
-    static struct gba_switchd_options options = {.client_timeout = 3600, .ports = CLIENTS - 1};
+    static struct gba_switchd_options options = {
+        .client_timeout = 3600, .job_key_time = 3600, .ports = CLIENTS - 1};
     const struct gba_switch_config config = {.groups = GROUPS,
                                              .ports = CLIENTS - 1,
                                              .quota = 2,
@@ -81,6 +85,7 @@ static void start(void)
     signal(SIGPIPE, SIG_IGN); /* as gba-switchd does */
     memset(&daemon_state, 0, sizeof(daemon_state));
     memset(generation, 0, sizeof(generation));
+    memset(job_key, 0xFF, sizeof(job_key));
     keys = now = 0;
     daemon_state.options = &options;
     daemon_state.base = event_base_new();
@@ -126,15 +131,17 @@ static void send_message(unsigned i, const struct gba_switch_message *message)
 
 static void send_hello(unsigned i)
 {
-    const struct gba_switch_message hello = {.type = take() % 16 == 0 ? GBA_SWITCH_STATUS
-                                                                      : GBA_SWITCH_HELLO,
-                                             .code = GBA_SWITCH_PROTOCOL,
-                                             .group = GBA_SWITCH_MAGIC};
+    struct gba_switch_message hello = {.type =
+                                           take() % 16 == 0 ? GBA_SWITCH_STATUS : GBA_SWITCH_HELLO,
+                                       .code = GBA_SWITCH_PROTOCOL,
+                                       .group = GBA_SWITCH_MAGIC};
     struct gba_switch_message secret;
+    uint8_t how = take();
 
+    hello.value = how / 4 % 4; /* the job */
     send_message(i, &hello);
-    if (take() % 2 != 0) {
-        gba_switch_secret_set(&secret, daemon_state.secret);
+    if (how % 2 != 0) {
+        gba_switch_secret_set(&secret, how / 2 % 2 != 0 ? job_key : daemon_state.secret);
         send_message(i, &secret);
     }
 }
@@ -142,7 +149,8 @@ static void send_hello(unsigned i)
 /* A message in short form: small numbers, and the newest generation and key. */
 static void send_short(unsigned i)
 {
-    struct gba_switch_message message = {.type = take() % 17, .group = take() % (GROUPS + 1)};
+    struct gba_switch_message message = {.type = take() % (GBA_SWITCH_OWNED + 1),
+                                         .group = take() % (GROUPS + 1)};
     uint8_t how = take();
 
     message.member = take() % 4;
@@ -246,12 +254,33 @@ static void check_message(unsigned i, const uint8_t *bytes)
     if (message.type == GBA_SWITCH_RESULT && message.code == GBA_RESULT_OK &&
         message.group < GROUPS)
         generation[message.group] = model->group[message.group].record.generation;
+    if (message.type == GBA_SWITCH_KEY && message.code == 0)
+        gba_switch_secret_get(&message, job_key);
     if (message.type != GBA_SWITCH_RELEASE)
         return;
     check(message.group < GROUPS && message.member < GBA_MEMBERS_MAX, "a release of a group");
     check(message.key >> 8 == i + 1, "a release to its own session");
     check(model->group[message.group].core.counters[GBA_COUNTER_RELEASES] != 0,
           "a release that the device has made");
+}
+
+/* A client with the key of a job, and not that of the file, has the user and job of such a key. */
+static void check_jobs(void)
+{
+    const struct gba_session *session;
+
+    LIST_FOREACH(session, &daemon_state.sessions, link)
+    {
+        bool found = !session->tcp || session->key_of_file || session->state != GBA_SESSION_OPEN;
+
+        for (unsigned i = 0; i < GBA_JOB_KEYS && !found; i++) {
+            const struct gba_job_key *key = &daemon_state.job_keys.key[i];
+
+            found = key->end != 0 && key->user == session->identity.user &&
+                    key->job == session->identity.job;
+        }
+        check(found, "the job of the key");
+    }
 }
 
 /* Take what the daemon has sent. A status is text, not messages. */
@@ -302,6 +331,7 @@ static void step(void)
     }
     if (byte < 128) /* else several messages come at once */
         run();
+    check_jobs();
 }
 
 static void finish(void)

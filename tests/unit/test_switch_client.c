@@ -470,7 +470,7 @@ static void dead_addresses(void **state)
     struct addrinfo list[DEAD + 1];
     int listener[DEAD + 1], filler[DEAD][FILLERS];
     struct gba_client client = {.name = "test"};
-    uint8_t key[GBA_KEY_SIZE];
+    const uint8_t key[GBA_KEY_SIZE] = {0};
     const gba_device_attr_t attr = {.key_file = "/nonexistent", .key = key};
     struct gba_dev_path path;
     char text[200], file[80];
@@ -489,12 +489,11 @@ static void dead_addresses(void **state)
             (void)connect(filler[i][k], (struct sockaddr *)&address[i], sizeof address[i]);
         }
     }
-    /* The key that another process has read takes the place of the file. */
+    /* The key of the job takes the place of the file. */
     key_write("0123456789abcdef0123456789abcdef\n", 0644, file, sizeof file);
-    assert_int_equal(gba_device_key(file, key), GBA_ERR_PERM);
+    assert_false(gba_device_key_file(file));
     assert_int_equal(chmod(file, 0600), 0);
-    assert_int_equal(gba_device_key(file, key), GBA_OK);
-    assert_int_equal(key[15], 0xef);
+    assert_true(gba_device_key_file(file));
     unlink(file);
     assert_int_equal(gba_dev_path_parse("switch://host:1", &path, text, sizeof text), GBA_OK);
     addresses = list;
@@ -510,6 +509,60 @@ static void dead_addresses(void **state)
             close(filler[i][k]);
         close(listener[i]);
     }
+}
+
+/* A switch that refuses the key of one client by TCP. arg: the listening socket. */
+static void *tcp_refuse(void *arg)
+{
+    const struct gba_switch_message refusal = {.type = GBA_SWITCH_ERROR,
+                                               .code = GBA_SWITCH_REFUSED_SECRET};
+    int file = accept(*(int *)arg, NULL, NULL);
+    struct gba_switch_message message;
+
+    for (int i = 0; i < 4; i++) /* HELLO, SECRET, NAME, PROCESS */
+        if (!script_get(file, &message))
+            abort();
+    script_put(file, refusal);
+    close(file);
+    return NULL;
+}
+
+/* Open a device whose switch refuses the key. */
+static void refused_open(const gba_device_attr_t *attr)
+{
+    struct sockaddr_in address;
+    int listener = tcp_listen(&address);
+    pthread_t thread;
+    char path[64];
+
+    snprintf(path, sizeof path, "switch://127.0.0.1:%u", ntohs(address.sin_port));
+    assert_int_equal(pthread_create(&thread, NULL, tcp_refuse, &listener), 0);
+    log_forget();
+    assert_int_equal(gba_device_init(path, attr, &device), GBA_ERR_PERM);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close(listener);
+}
+
+/* The message names the source of the key. */
+static void wrong_keys(void **state)
+{
+    const uint8_t key[GBA_KEY_SIZE] = {1};
+    gba_device_attr_t attr = {.key = key};
+    char file[80], wanted[160];
+
+    (void)state;
+    refused_open(&attr);
+    assert_logged("wrong key (the job's key, from rank 0)");
+    key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
+    attr = (gba_device_attr_t){.key_file = file};
+    refused_open(&attr);
+    snprintf(wanted, sizeof wanted, "wrong key (key file %s)", file);
+    assert_logged(wanted);
+    setenv("GBA_SWITCH_KEY_FILE", file, 1);
+    refused_open(NULL);
+    assert_logged(wanted);
+    unsetenv("GBA_SWITCH_KEY_FILE");
+    unlink(file);
 }
 
 /* --- A child of a process with a group --- */
@@ -551,12 +604,19 @@ static void child_of_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),           cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages),    cmocka_unit_test(a_group_that_is_taken_back),
-        cmocka_unit_test(a_reused_descriptor), cmocka_unit_test(a_closed_descriptor),
-        cmocka_unit_test(dead_addresses),      cmocka_unit_test(child_of_fork),
-        cmocka_unit_test(fork_before_welcome), cmocka_unit_test(a_reused_descriptor_in_a_round),
+        cmocka_unit_test(greetings),
+        cmocka_unit_test(no_switch),
+        cmocka_unit_test(key_files),
+        cmocka_unit_test(wrong_keys),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(hostile_messages),
+        cmocka_unit_test(a_group_that_is_taken_back),
+        cmocka_unit_test(a_reused_descriptor),
+        cmocka_unit_test(a_closed_descriptor),
+        cmocka_unit_test(dead_addresses),
+        cmocka_unit_test(child_of_fork),
+        cmocka_unit_test(fork_before_welcome),
+        cmocka_unit_test(a_reused_descriptor_in_a_round),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);

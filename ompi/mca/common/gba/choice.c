@@ -115,8 +115,8 @@ void gba_common_choice_make(void)
 static void others_open(struct gba_common_device *device)
 {
     for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++) {
-        if (i == device->chosen && GBA_OK != device->status)
-            continue; /* has failed */
+        if (NULL != device->others[i] || (i == device->chosen && GBA_OK != device->status))
+            continue; /* was opened for its key (key.c), or has failed */
         if (GBA_OK != gba_common_device_open(device->candidates.list[i].path, &device->others[i]))
             device->others[i] = NULL;
     }

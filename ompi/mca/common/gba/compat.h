@@ -41,6 +41,16 @@ static inline void gba_compat_job_name(char *text, size_t len)
 #endif
 }
 
+/* The number of processes of the job. */
+static inline uint32_t gba_compat_job_size(void)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return opal_process_info.num_procs;
+#else
+    return ompi_process_info.num_procs;
+#endif
+}
+
 /*
  * Publish a value of this process. To be called before the framework's open ends; later values
  * reach no process. Scope global: scope local is not sent to other hosts, and scope remote only to

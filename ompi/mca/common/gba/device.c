@@ -57,6 +57,7 @@ void gba_common_device_put(void)
 {
     gba_common_choice_close();
     gba_global_device_put(gba_common.device.device);
+    gba_common_key_clear();
     gba_common.device.device = NULL;
     gba_common.device.tried = false;
 }

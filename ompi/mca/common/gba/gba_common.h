@@ -277,16 +277,27 @@ void gba_common_device_put(void);
 
 /* key.c */
 
-/* On rank 0: publish the key of a gba-switchd over TCP, if device_path or a candidate needs one and
- * there is a key file. To be called after gba_common_choice_open, and before the framework's open
- * ends, as gba_compat_modex_put. */
+/* On rank 0: if device_path or a candidate is a gba-switchd over TCP, and there is a key file, open
+ * it and publish the key of the job. No effect on other ranks. To be called after
+ * gba_common_choice_open, and before the framework's open ends, as gba_compat_modex_put. Waits for
+ * the switch as gba_device_init. */
 void gba_common_key_publish(void);
 
 /*
+ * Hand the keys of the job from member 0 to those members of the exchange that have none. Member 0
+ * requests keys if it has the file and none was published. All members call it, whether they need a
+ * key or not, before they open a device. Returns the status of the exchange. Collective.
+ */
+gba_status_t gba_common_key_share(const gba_oob_t *oob);
+
+/* Erase the keys. */
+void gba_common_key_clear(void);
+
+/*
  * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
- * of the key file, or without a usable file the one that rank 0 has handed over. To be called after
- * MPI_Init's exchange. Returns as gba_global_device_get, whose reference the caller gets.
- * Thread-safe. Not collective.
+ * of the job, or if none was handed over that of the key file. To be called after MPI_Init's
+ * exchange, except on rank 0. Returns as gba_global_device_get, whose reference the caller gets.
+ * With the lock held. Not collective.
  */
 gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
 

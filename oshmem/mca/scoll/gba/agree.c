@@ -34,6 +34,8 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
      * offered a group and do not get it build another software barrier. That one uses messages. */
     if (!renegotiation)
         status = gba_scoll_slab_agree(module);
+    if (GBA_OK == status && !renegotiation)
+        status = gba_common_key_share(&a->oob);
     if (GBA_OK != status)
         return status;
     gba_scoll_name_set(module->set, a->name, sizeof a->name);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The key with which a process greets a gba-switchd over TCP: that of the key file, or the key of
+ * the job, which a process with the file has requested from the switch and handed over. */
+#define _GNU_SOURCE /* secure_getenv */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "sim/switch/client.h"
+#include "sim/switch/key_file.h"
+
+#define KEY_FILE "GBA_SWITCH_KEY_FILE"
+
+_Static_assert(GBA_SWITCH_SECRET_BYTES == GBA_KEY_SIZE, "the key is the secret");
+
+/* The key file that was configured, or else that of the environment; NULL: none. */
+static const char *key_file_name(const char *name)
+{
+    if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
+        name = secure_getenv(KEY_FILE);
+    return NULL == name || '\0' == name[0] ? NULL : name;
+}
+
+bool gba_device_key_file(const char *key_file)
+{
+    const char *name = key_file_name(key_file);
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    char reason[128];
+    bool usable = NULL != name && gba_switch_key_read(name, secret, reason, sizeof reason);
+
+    explicit_bzero(secret, sizeof secret);
+    return usable;
+}
+
+gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
+                                 uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    const char *name = key_file_name(NULL == attr ? NULL : attr->key_file);
+    char reason[128];
+
+    if (NULL != attr && NULL != attr->key) {
+        memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
+        return GBA_OK;
+    }
+    if (NULL == name) {
+        gba_log(GBA_LOG_ERROR, "no key for gba-switchd over TCP: set switch_key_file, or " KEY_FILE
+                               " in the environment, to the file with the key");
+        return GBA_ERR_PERM;
+    }
+    if (gba_switch_key_read(name, secret, reason, sizeof reason))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "cannot use the key file %s: %s", name, reason);
+    return GBA_ERR_PERM;
+}
+
+void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len)
+{
+    text[0] = '\0';
+    if (GBA_SWITCH_REFUSED_SECRET != refusal)
+        return;
+    if (NULL != attr && NULL != attr->key)
+        snprintf(text, len,
+                 " (the job's key, from rank 0): it ends with rank 0's connection or with "
+                 "gba-switchd. Start the job again");
+    else
+        snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
+                 key_file_name(NULL == attr ? NULL : attr->key_file));
+}
+
+gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
+{
+    struct gba_switch_message message = {.type = GBA_SWITCH_JOB_KEY};
+    struct gba_client *client = (struct gba_client *)dev;
+    gba_status_t status;
+
+    if (0 != strncmp(client->name, "switch://", strlen("switch://")))
+        return GBA_ERR_UNSUPPORTED;
+    status = gba_client_request(client, &message);
+    if (GBA_OK == status && 0 != message.code) {
+        gba_log(GBA_LOG_ERROR, "no key for the job from gba-switchd at %s: %s", client->name,
+                gba_switch_refusal_text(message.code));
+        status = GBA_ERR_REFUSED;
+    }
+    if (GBA_OK == status)
+        gba_switch_secret_get(&message, key);
+    explicit_bzero(&message, sizeof message);
+    return status;
+}

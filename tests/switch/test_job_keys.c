@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keys of jobs: the table, and a real gba-switchd that makes them for TCP clients. */
+#define _GNU_SOURCE /* strcasestr */
+#include "tests/switch/peer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/switch/job_keys.h"
+
+#define SECOND UINT64_C(1000000000)
+#define USER   1000u
+#define JOB    UINT64_C(0x7777777777)
+
+static struct daemon_process process;
+
+static int setup(void **state)
+{
+    (void)state;
+    peer_directory(&process);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    peer_clean(&process);
+    return 0;
+}
+
+/* --- The table --- */
+
+static void test_table_life(void **state)
+{
+    static struct gba_job_keys keys;
+    const uint64_t start = 5 * SECOND;
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES] = {0};
+    const struct gba_job_key *found;
+    int index;
+
+    (void)state;
+    assert_null(gba_job_key_find(&keys, secret, start)); /* an unused entry is no key */
+    index = gba_job_key_make(&keys, USER, JOB, start);
+    assert_true(index >= 0);
+    memcpy(secret, keys.key[index].secret, sizeof(secret));
+    found = gba_job_key_find(&keys, secret, UINT64_MAX - 1); /* while the connection is open */
+    assert_non_null(found);
+    assert_int_equal(found->user, USER);
+    assert_true(found->job == JOB);
+    secret[15] ^= 1;
+    assert_null(gba_job_key_find(&keys, secret, start));
+    secret[15] ^= 1;
+    gba_job_key_end(&keys, index, start, 60);
+    assert_non_null(gba_job_key_find(&keys, secret, start + 60 * SECOND - 1));
+    assert_null(gba_job_key_find(&keys, secret, start + 60 * SECOND));
+}
+
+static void test_table_no_time(void **state)
+{
+    static struct gba_job_keys keys;
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    int index = gba_job_key_make(&keys, USER, JOB, SECOND);
+
+    (void)state;
+    assert_true(index >= 0);
+    memcpy(secret, keys.key[index].secret, sizeof(secret));
+    gba_job_key_end(&keys, index, SECOND, 0);
+    assert_null(gba_job_key_find(&keys, secret, SECOND));
+}
+
+/* No two keys are equal. A full table has room when a key has expired. */
+static void test_table_full(void **state)
+{
+    static struct gba_job_keys keys;
+
+    (void)state;
+    for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
+        assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND), i);
+        for (unsigned k = 0; k < i; k++)
+            assert_memory_not_equal(keys.key[i].secret, keys.key[k].secret,
+                                    GBA_SWITCH_SECRET_BYTES);
+    }
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND), GBA_JOB_KEYS_FULL);
+    gba_job_key_end(&keys, 7, SECOND, 2);
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 2 * SECOND), GBA_JOB_KEYS_FULL);
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 3 * SECOND), 7);
+}
+
+/* --- The daemon --- */
+
+/* Connect by TCP, with HELLO and SECRET; the answer is not read. */
+static int greet(const uint8_t secret[GBA_SWITCH_SECRET_BYTES], uint32_t user, uint64_t job)
+{
+    const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
+                                             .code = GBA_SWITCH_PROTOCOL,
+                                             .group = GBA_SWITCH_MAGIC,
+                                             .generation = user,
+                                             .member = (uint32_t)getpid(),
+                                             .value = job};
+    struct gba_switch_message message;
+    int fd = peer_tcp(&process);
+
+    gba_switch_secret_set(&message, secret);
+    peer_send(fd, &hello);
+    peer_send(fd, &message);
+    return fd;
+}
+
+/* The same with the key of the file. Returns an open session. *port: its number. */
+static int first_process(uint64_t job, uint32_t *port)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    int fd;
+
+    assert_true(gba_switch_secret_parse(PEER_KEY, secret));
+    fd = greet(secret, USER, job);
+    *port = peer_expect(fd, GBA_SWITCH_WELCOME).tag;
+    return fd;
+}
+
+/* Request the key of the job. Returns the code of the answer. */
+static unsigned request(int fd, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    const struct gba_switch_message message = {.type = GBA_SWITCH_JOB_KEY, .tag = 0x4321};
+    struct gba_switch_message answer;
+
+    peer_send(fd, &message);
+    answer = peer_expect(fd, GBA_SWITCH_KEY);
+    assert_int_equal(answer.tag, 0x4321);
+    gba_switch_secret_get(&answer, secret);
+    return answer.code;
+}
+
+static bool session_works(int fd)
+{
+    return peer_read(fd, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4) == GBA_GROUPS;
+}
+
+static void expect_refused(const uint8_t secret[GBA_SWITCH_SECRET_BYTES], uint32_t user,
+                           uint64_t job, unsigned refusal)
+{
+    int fd = greet(secret, user, job);
+
+    peer_expect_refusal(fd, refusal);
+    close(fd);
+}
+
+static void test_job_key(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES], again[GBA_SWITCH_SECRET_BYTES];
+    uint8_t file_key[GBA_SWITCH_SECRET_BYTES], other[GBA_SWITCH_SECRET_BYTES];
+    int first, second, third;
+    uint32_t port;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    first = first_process(JOB, &port);
+    assert_int_equal(request(first, key), 0);
+    assert_int_equal(request(first, again), 0);
+    assert_memory_equal(key, again, sizeof(key));
+    assert_true(gba_switch_secret_parse(PEER_KEY, file_key));
+    assert_memory_not_equal(key, file_key, sizeof(key));
+    second = greet(key, USER, JOB);
+    peer_expect(second, GBA_SWITCH_WELCOME);
+    assert_true(session_works(second));
+    /* Each job has another key, and cannot use that of this job. */
+    third = first_process(JOB + 1, &port);
+    assert_int_equal(request(third, other), 0);
+    assert_memory_not_equal(key, other, sizeof(key));
+    expect_refused(key, USER, JOB + 1, GBA_SWITCH_REFUSED_JOB);
+    expect_refused(other, USER, JOB, GBA_SWITCH_REFUSED_JOB);
+    expect_refused(key, USER + 1, JOB, GBA_SWITCH_REFUSED_JOB);
+    expect_refused(key, USER, 0, GBA_SWITCH_REFUSED_JOB);
+    key[0] ^= 1;
+    expect_refused(key, USER, JOB, GBA_SWITCH_REFUSED_SECRET);
+    assert_true(session_works(first));
+    close(first);
+    close(second);
+    close(third);
+}
+
+/* Only a TCP client with the key of the file gets a key, and only that key is good for a status. */
+static void test_rights(void **state)
+{
+    const struct gba_switch_message message = {.type = GBA_SWITCH_JOB_KEY};
+    const struct gba_switch_message status = {
+        .type = GBA_SWITCH_STATUS, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
+    uint8_t key[GBA_SWITCH_SECRET_BYTES], none[GBA_SWITCH_SECRET_BYTES];
+    const uint8_t zero[GBA_SWITCH_SECRET_BYTES] = {0};
+    struct gba_switch_message secret;
+    uint32_t port;
+    int first, fd;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    first = first_process(JOB, &port);
+    assert_int_equal(request(first, key), 0);
+    fd = greet(key, USER, JOB);
+    peer_expect(fd, GBA_SWITCH_WELCOME);
+    assert_int_equal(request(fd, none), GBA_SWITCH_REFUSED_SECRET);
+    assert_memory_equal(none, zero, sizeof(zero));
+    assert_true(session_works(fd));
+    close(fd);
+    fd = peer_tcp(&process);
+    gba_switch_secret_set(&secret, key);
+    peer_send(fd, &status);
+    peer_send(fd, &secret);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_SECRET);
+    close(fd);
+    fd = peer_client(&process, &port);
+    peer_send(fd, &message);
+    peer_expect_refusal(fd, GBA_SWITCH_REFUSED_MESSAGE);
+    close(fd);
+    close(first);
+}
+
+/* The key outlives the connection that asked for it, so that late processes can connect. */
+static void test_late_process(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    uint32_t port, next;
+    int fd;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    fd = first_process(JOB, &port);
+    assert_int_equal(request(fd, key), 0);
+    close(fd);
+    do { /* until the port of that connection is free */
+        fd = first_process(JOB, &next);
+        close(fd);
+    } while (next != port);
+    fd = greet(key, USER, JOB);
+    peer_expect(fd, GBA_SWITCH_WELCOME);
+    close(fd);
+}
+
+/* The key of a job that has ended. A process that is connected keeps its connection. */
+static void test_expired(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message answer = {.type = GBA_SWITCH_WELCOME};
+    uint32_t port;
+    int first, second, fd;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", "--job-key-time=0", NULL);
+    first = first_process(JOB, &port);
+    assert_int_equal(request(first, key), 0);
+    second = greet(key, USER, JOB);
+    peer_expect(second, GBA_SWITCH_WELCOME);
+    close(first);
+    while (answer.type == GBA_SWITCH_WELCOME) { /* until the daemon has seen that */
+        fd = greet(key, USER, JOB);
+        assert_true(peer_receive(fd, &answer));
+        close(fd);
+    }
+    assert_int_equal(answer.type, GBA_SWITCH_ERROR);
+    assert_int_equal(answer.code, GBA_SWITCH_REFUSED_SECRET);
+    assert_true(session_works(second));
+    close(second);
+}
+
+static void test_too_many(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    uint32_t port;
+    int fd;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
+        fd = first_process(JOB + i, &port);
+        assert_int_equal(request(fd, key), 0);
+        close(fd);
+    }
+    fd = first_process(JOB, &port);
+    assert_int_equal(request(fd, key), GBA_SWITCH_REFUSED_KEYS);
+    assert_true(session_works(fd));
+    close(fd);
+}
+
+/* A process cannot evade the limit of its job by another number of the job. */
+static void test_limits_bind(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    int first, second;
+    uint32_t port;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", "--job-ports=2", NULL);
+    first = first_process(JOB, &port);
+    assert_int_equal(request(first, key), 0);
+    second = greet(key, USER, JOB);
+    peer_expect(second, GBA_SWITCH_WELCOME);
+    expect_refused(key, USER, JOB, GBA_SWITCH_REFUSED_QUOTA);
+    expect_refused(key, USER, JOB + 1, GBA_SWITCH_REFUSED_JOB);
+    close(first);
+    close(second);
+}
+
+/* Whether the text has the key, as digits. */
+static bool shows(const char *text, const uint8_t key[GBA_SWITCH_SECRET_BYTES])
+{
+    char digits[2 * GBA_SWITCH_SECRET_BYTES + 1];
+
+    for (unsigned i = 0; i < GBA_SWITCH_SECRET_BYTES; i++)
+        snprintf(digits + 2 * i, 3, "%02x", key[i]);
+    digits[8] = '\0'; /* a part of it is too much, too */
+    return strcasestr(text, digits) != NULL;
+}
+
+static void test_log(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES], file_key[GBA_SWITCH_SECRET_BYTES];
+    char path[64], text[16384] = "";
+    int log, saved, fd;
+    uint32_t port;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/log", process.directory);
+    log = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    saved = dup(STDERR_FILENO);
+    assert_true(log >= 0 && saved >= 0 && dup2(log, STDERR_FILENO) >= 0);
+    peer_start_tcp(&process, "--log-level=debug", NULL, NULL);
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    close(saved);
+    fd = first_process(JOB, &port);
+    assert_int_equal(request(fd, key), 0);
+    expect_refused(key, USER, 0, GBA_SWITCH_REFUSED_JOB);
+    close(fd);
+    peer_stop(&process, SIGTERM);
+    assert_true(pread(log, text, sizeof(text) - 1, 0) > 0);
+    assert_non_null(strstr(text, "the key is that of another user or job"));
+    assert_true(gba_switch_secret_parse(PEER_KEY, file_key));
+    assert_false(shows(text, key) || shows(text, file_key));
+    close(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_life),
+        cmocka_unit_test(test_table_no_time),
+        cmocka_unit_test(test_table_full),
+        cmocka_unit_test_setup_teardown(test_job_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rights, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_late_process, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_expired, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limits_bind, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_log, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("keys of jobs", tests, NULL, NULL);
+}
