@@ -295,6 +295,58 @@ ibarrier_all() {
     test_case "ibarrier-$1-fallback-threads" program_right ibarrier "$1" fallback 2
 }
 
+# RANKS DEVICE AFTER COMMUNICATORS MODE...: the ranks agree in a nonblocking barrier, at the AFTER-th one of
+# each communicator. AFTER is 1 more than agree_after.
+nonblocking_right() {
+    local ranks=$1 device=$2 after=$3 comms=$4
+    shift 4
+    limit 120
+    path_options "$device"
+    job "${path[@]}" "${nonblocking_options[@]}" --mca coll_gba_barrier_agree_after "$((after - 1))" \
+        -np "$ranks" -- nonblocking "$after" "$@"
+    lines 0 '^FAIL'
+    took "$device"
+    [ "$device" = fallback ] || total_is fallback -eq $((comms * (after - 1)))
+}
+nonblocking_options=()
+
+# As above: between pretended hosts, with eight requests for all messages of a rank.
+nonblocking_hosts() {
+    nonblocking_options=(--mca pml ob1 --mca btl 'tcp,self' --mca pml_ob1_free_list_num 8
+        --mca pml_ob1_free_list_max 8 --mca pml_ob1_free_list_inc 8 -x GBA_TEST_HOSTS=2
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    nonblocking_right "$@"
+    lines "$4" 'software: .* of 2 hosts'
+}
+
+# RANKS OPTION: the simulated device dies in the agreement, or in the first barriers after it, or it has no
+# group for a communicator.
+nonblocking_dies() {
+    limit 120
+    path_options "sim?$2"
+    job "${path[@]}" -np "$1" -- nonblocking 1 1
+    lines 0 '^FAIL'
+    total_is software -gt 0
+    total_is fallback -eq 0
+}
+
+nonblocking_all() {
+    local option
+    # 32 communicators in mode 1, 24 in mode 2, 6 in mode 4; two of the three of mode 3 agree.
+    test_case nonblocking-2-none nonblocking_right 2 none 1 38 1 4 3
+    test_case nonblocking-3-sim nonblocking_right 3 sim 5 38 1 4
+    test_case nonblocking-7-none nonblocking_right 7 none 3 38 1 4
+    test_case nonblocking-16-sim nonblocking_right 16 sim 2 32 1
+    test_case nonblocking-3-none-threads nonblocking_right 3 none 4 24 2
+    test_case nonblocking-4-sim-threads nonblocking_right 4 sim 2 24 2
+    test_case nonblocking-5-fallback nonblocking_right 5 fallback 3 0 1 4 3
+    test_case nonblocking-3-fallback-threads nonblocking_right 3 fallback 3 0 2
+    test_case nonblocking-5-hosts nonblocking_hosts 5 none 2 6 4
+    for option in die_call=3 die_arrival=7 'die_after=40' groups=1; do
+        test_case "nonblocking-4-$option" nonblocking_dies 4 "$option"
+    done
+}
+
 # The values of the tools interface after 1000 barriers of 3 ranks, in the preloaded example.
 stats_right() {
     limit 60
@@ -331,6 +383,7 @@ all_cases() {
     test_case trials-1-4 trials_right 1 4
     test_case trials-3-5 trials_right 3 5
     test_case ibarrier-nested ibarrier_nested
+    nonblocking_all
     test_case stats-sim stats_right sim sim 0
     test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do

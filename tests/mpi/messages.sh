@@ -138,17 +138,24 @@ values_named() {
     lines 1 "MPI_COMM_WORLD .*fallback: $1 differs: $2"
 }
 
-# Nonblocking barriers only: the ranks never agree on a path. This is reported at the end, or when the
+# At most agree_after barriers: the ranks do not agree on a path. This is reported at the end, or when the
 # communicator is freed.
 never_agreed() {
     limit 60
     path_options sim
-    job "${path[@]}" -np 3 -- unagreed
-    lines 1 'MPI_COMM_WORLD .*3 ranks\): fallback: no blocking barrier, .*: 5$'
-    lines 1 'DUP FROM 0 .*3 ranks\): fallback: no blocking barrier, .*: 7$'
-    # A communicator with a later blocking barrier has a path. One without barriers has no line.
-    lines 2 'no blocking barrier'
-    lines 1 'SPLIT FROM 0 .*sim: group'
+    job "${path[@]}" --mca coll_gba_barrier_agree_after 7 -np 3 -- unagreed
+    # MPI_COMM_WORLD agrees at once. A communicator without barriers has no line.
+    lines 1 'MPI_COMM_WORLD .*3 ranks\): sim: group'
+    lines 1 'DUP FROM 0 .*3 ranks\): fallback: the ranks agree on a path after 7 barriers; .*: 7$'
+    lines 1 'SPLIT FROM 0 .*3 ranks\): fallback: the ranks agree on a path after 7 barriers; .*: 4$'
+    lines 3 'ranks\): '
+    total_is fallback -eq 11
+    # The 7th one is nonblocking, and one more than those of the split.
+    job "${path[@]}" --mca coll_gba_barrier_agree_after 6 -np 3 -- unagreed
+    lines 2 'ranks\): sim: group'
+    lines 1 'SPLIT FROM 0 .*3 ranks\): fallback: the ranks agree on a path after 6 barriers; .*: 4$'
+    total_is fallback -eq 10
+    # With agree_after 0, that of the tests, all have a path.
     job --mca coll_gba_barrier_device_path sim -np 3 -- unagreed
     lines 0 'gba_barrier'
 }
@@ -163,16 +170,16 @@ counted_right() {
     total_is fallback -eq "$(sed -n 's|^barriers before the agreements: ||p' "$out")"
 }
 
-# The default: MPI_COMM_WORLD has a path from its first blocking barrier on; a copy of it with a few
+# The default: MPI_COMM_WORLD has a path from its first barrier on; a copy of it with a few
 # barriers has none, and is reported when it is freed.
 counted_default() {
     limit 60
     path_options sim
     unset OMPI_MCA_coll_gba_barrier_agree_after
     job "${path[@]}" -np 3 -- unagreed
-    lines 1 'MPI_COMM_WORLD .*3 ranks\): fallback: no blocking barrier, in which'
-    lines 1 'DUP FROM 0 .*3 ranks\): fallback: no blocking barrier after 100 barriers, .*: 7$'
-    lines 1 'SPLIT FROM 0 .*3 ranks\): fallback: no blocking barrier after 100 barriers, .*: 4$'
+    lines 1 'MPI_COMM_WORLD .*3 ranks\): sim: group'
+    lines 1 'DUP FROM 0 .*3 ranks\): fallback: the ranks agree on a path after 100 barriers; .*: 7$'
+    lines 1 'SPLIT FROM 0 .*3 ranks\): fallback: the ranks agree on a path after 100 barriers; .*: 4$'
     job "${path[@]}" -np 3 -- early_exit 20
     lines 1 'MPI_COMM_WORLD .*sim: group'
 }

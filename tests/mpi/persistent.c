@@ -5,9 +5,8 @@
  * has groups; and those whose communicator is freed. "persistent kept" leaves out the last kind,
  * which libnbc does not support.
  */
-#include "tests/mpi/test.h" /* first: the extensions need mpi.h */
+#include "tests/mpi/test.h"
 
-#include <mpi-ext.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,18 +16,6 @@
 #define FIRST  8   /* proof slots from here on */
 
 static uint64_t mine; /* random numbers of this rank */
-
-/* Open MPI 4.1 has it as an extension. Returns whether this Open MPI has it. */
-static bool barrier_init(MPI_Comm comm, MPI_Request *request)
-{
-#if OMPI_MAJOR_VERSION >= 5
-    return MPI_Barrier_init(comm, MPI_INFO_NULL, request) == MPI_SUCCESS;
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ) && OMPI_HAVE_MPI_EXT_PCOLLREQ
-    return MPIX_Barrier_init(comm, MPI_INFO_NULL, request) == MPI_SUCCESS;
-#else
-    return false;
-#endif
-}
 
 static void shuffle(int *order, int count)
 {
@@ -52,7 +39,7 @@ static void window_begin(struct window *window, MPI_Comm comm, uint32_t id)
     for (int i = 0; i < WINDOW; i++) {
         test_proof_begin(&window->proofs[i], comm, "a persistent barrier", FIRST + i,
                          id + (uint32_t)i);
-        TEST_CHECK(barrier_init(comm, &window->requests[i]), "MPI_Barrier_init failed");
+        TEST_CHECK(test_barrier_init(comm, &window->requests[i]), "MPI_Barrier_init failed");
     }
 }
 
@@ -118,7 +105,7 @@ static void one_after_the_other(void)
 
     for (int i = 0; i < CHURN; i++) {
         test_proof_begin(&proof, MPI_COMM_WORLD, "one of many", FIRST, 2000 + (uint32_t)i);
-        barrier_init(MPI_COMM_WORLD, &request);
+        test_barrier_init(MPI_COMM_WORLD, &request);
         /* Freed without ever having been started, some of them. */
         for (int round = 0; round < i % 4; round++) {
             test_proof_enter(&proof);
@@ -140,7 +127,7 @@ static void communicator_gone(void)
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     test_proof_begin(&proof, MPI_COMM_WORLD, "its communicator freed", FIRST, 3000);
-    barrier_init(comm, &request);
+    test_barrier_init(comm, &request);
     test_proof_enter(&proof);
     MPI_Start(&request);
     MPI_Comm_free(&comm);
@@ -157,7 +144,7 @@ int main(int argc, char **argv)
 
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
     mine = test_seed(1 + (uint64_t)test_rank);
-    if (!barrier_init(MPI_COMM_WORLD, &request)) {
+    if (!test_barrier_init(MPI_COMM_WORLD, &request)) {
         if (test_rank == 0)
             puts("skipped: this Open MPI has no persistent barriers");
         return test_end();

@@ -92,6 +92,8 @@ all_asan() {
         test_case "asan-ibarrier-4-$device-5" asan_right 4 "$device" ibarrier 5
         test_case "asan-threads-3-$device" asan_right 3 "$device" threads 3
     done
+    test_case asan-nonblocking-3-sim asan_right 3 sim nonblocking 1 4
+    test_case asan-nonblocking-3-none asan_right 3 none nonblocking 1 1
     test_case asan-scarce-3 asan_right 3 sim scarce rate 60 32 1
 }
 
@@ -99,6 +101,7 @@ all_valgrind() {
     test_case valgrind-kinds-sim valgrind_right sim kinds
     test_case valgrind-early_exit-lost valgrind_right lost early_exit 60
     test_case valgrind-ibarrier-sim-5 valgrind_right sim ibarrier 5
+    test_case valgrind-nonblocking-none valgrind_right none nonblocking 1 4
     test_case valgrind-kinds-none valgrind_right none kinds
     test_case valgrind-early_exit-v1 valgrind_right v1 early_exit 60
     test_case valgrind-early_exit-v2 valgrind_right v2 early_exit 60

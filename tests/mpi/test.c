@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The common part of the programs: start and end of a test, and the watchdog. */
 #define _GNU_SOURCE
-#include "tests/mpi/test.h"
+#include "tests/mpi/test.h" /* first: the extensions need mpi.h */
 
+#include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,4 +101,16 @@ void test_abort(const char *text)
     fprintf(stderr, "FAIL %s: rank %d: %s\n", program, test_rank, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
+}
+
+bool test_barrier_init(MPI_Comm comm, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+#if OMPI_MAJOR_VERSION >= 5
+    return MPI_Barrier_init(comm, MPI_INFO_NULL, request) == MPI_SUCCESS;
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ) && OMPI_HAVE_MPI_EXT_PCOLLREQ
+    return MPIX_Barrier_init(comm, MPI_INFO_NULL, request) == MPI_SUCCESS;
+#else
+    return false;
+#endif
 }

@@ -32,6 +32,10 @@ int test_end(void);
 /* The current step of the program, for the line of the watchdog. A constant string. */
 void test_step(const char *what);
 
+/* MPI_Barrier_init, which Open MPI 4.1 has as an extension. Returns false if this Open MPI lacks
+ * it, with a null request. */
+bool test_barrier_init(MPI_Comm comm, MPI_Request *request);
+
 /*
  * The proof that no member leaves early. Each member writes the number of its round to shared
  * memory before it enters. When it has left, it checks that all members had written that number. It

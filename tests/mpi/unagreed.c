@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators whose first barriers are nonblocking. MPI_COMM_WORLD, with 5 of them, and a copy of
- * it with 7, which is freed, never make a blocking one. A split makes one in the end. Another copy
- * makes none.
+ * Communicators with few barriers: MPI_COMM_WORLD with 5 nonblocking ones, a copy of it with 7,
+ * which is freed, and a split with 3 and a blocking one. Another copy makes none.
  */
 #include "tests/mpi/test.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agreement of a communicator's members about the path of their barriers: in its first blocking
- * barrier after agree_after barriers, again when the device has failed, and at each renegotiation.
- * Not when the communicator is made: an agreement costs more than many barriers, and Open MPI
- * selects modules for new communicators inside a progress callback, where nothing may block.
+ * The agreement of a communicator's members about the path of their barriers: in its first barrier
+ * after agree_after barriers, again when the device has failed, and at each renegotiation. Not when
+ * the communicator is made: an agreement costs more than many barriers, and Open MPI selects
+ * modules for new communicators inside a progress callback, where nothing may block.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -49,8 +49,13 @@ static const char *device_refused(const ompi_communicator_t *comm)
 
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a, bool renegotiation)
 {
-    const gba_coll_module_t *module = owner;
+    gba_coll_module_t *module = owner;
     int *offload_after = &a->params.offload_after;
+
+    if (module->agreeing)
+        gba_coll_iagree_oob(&a->oob);
+    else /* in a blocking barrier, so no member has a barrier in its queue */
+        module->queueing = false;
 
     /* The barriers before the agreement count. */
     if (!renegotiation && !module->base.agreed)
@@ -99,6 +104,12 @@ void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, 
     if (GBA_OK == module->base.declined && comm_for_set(module->comm))
         reason = GBA_OK; /* the user misses no device there */
     gba_coll_report_path(module->comm, reporter, reason, culprit, why);
+}
+
+bool gba_coll_agree_due(const gba_coll_module_t *module)
+{
+    return !module->queueing && !module->base.agreed &&
+           module->base.fallbacks >= module->agree_after;
 }
 
 bool gba_coll_agree_declines(gba_coll_module_t *module)

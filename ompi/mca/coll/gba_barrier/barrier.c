@@ -48,27 +48,22 @@ static int barrier_fallback(gba_coll_module_t *module)
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;
 }
 
-/*
- * Whether the members agree on a path in this barrier. They have called the same barriers on this
- * communicator before this one, blocking and nonblocking, so all of them count alike. Time must not
- * decide here, because it differs between members.
- */
-static bool agreement_due(const gba_coll_module_t *module)
-{
-    return !module->base.agreed && module->base.fallbacks >= module->agree_after;
-}
-
 /* There is no path yet, the path is the fallback, or the queue or "sample" needs the slow path. */
 static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
 {
     gba_status_t status = GBA_OK;
 
-    if (agreement_due(module)) {
+    if (gba_coll_agree_due(module)) {
         if (!gba_coll_agree_declines(module))
             status = gba_common_agree(&module->base);
         return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)
                                 : gba_coll_error(status);
     }
+    /* After an agreement in a nonblocking barrier: all members take the queue, or their path is
+     * known. `path` does not change while the queue is empty. */
+    if (module->queueing &&
+        (!gba_coll_ibarrier_idle(module) || GBA_PATH_FALLBACK == module->base.path))
+        return gba_coll_ibarrier_wait(module);
     if (GBA_PATH_FALLBACK == module->base.path)
         return barrier_fallback(module);
     /* A queued barrier is not measured, because its time would include the barriers before it. */

@@ -15,7 +15,7 @@ static char modex_key[] = "gba.coll.barrier";
 
 /* The version of everything that members send to each other outside libgba, this word included. To
  * be raised with each change of it. */
-#define PROTOCOL UINT64_C(8)
+#define PROTOCOL UINT64_C(9)
 
 /* Words of processes without an enabled component. All other words contain a protocol. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */

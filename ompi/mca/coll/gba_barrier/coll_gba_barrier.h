@@ -5,6 +5,9 @@
  * Lowest first; no file calls one behind it:
  *
  * oob.c         the exchange for the agreement, over the fallback's collectives
+ * coroutine.c   a function that can be left and continued
+ * exchange.c    collective calls that do not wait
+ * iagree.c      the agreement in a nonblocking barrier
  * capability.c  the processes of the job with an enabled component, known from MPI_Init on
  * report.c      the output for the user
  * agree.c       what the choice of the path depends on
@@ -22,8 +25,8 @@
  * Locks. gba_common.lock protects the cache of capabilities, too. A module needs no lock, because
  * MPI forbids two concurrent collective calls on one communicator.
  * The exception is its queue of nonblocking barriers, which any thread advances under
- * component.queue_lock, see ibarrier.c. No thread takes one of the two locks while it holds the
- * other.
+ * component.queue_lock, see ibarrier.c. An agreement in a nonblocking barrier takes gba_common.lock
+ * under the queue_lock. No thread takes them in the other order.
  */
 #ifndef GBA_COLL_GBA_BARRIER_H
 #define GBA_COLL_GBA_BARRIER_H
@@ -72,6 +75,13 @@ typedef struct gba_coll_module {
     gba_coll_request_t *queue, **queue_last;        /* the first one is in progress */
     struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
     unsigned spins;
+    /* The agreement in a nonblocking barrier. */
+    struct gba_coll_iagree *iagree; /* NULL: there is none, and no barrier needs its messages */
+    bool agreeing;                  /* the queue waits for its end */
+    /* The last agreement was in a nonblocking barrier. Set and cleared only by calls on the
+     * communicator, and thus by the same ones on all members. While it is set, `agreed` and `path`
+     * may change in progress, at different times on different members. */
+    bool queueing;
 } gba_coll_module_t;
 OBJ_CLASS_DECLARATION(gba_coll_module_t);
 
@@ -113,6 +123,99 @@ void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, 
 
 /* Open MPI's error code for a status. */
 int gba_coll_error(gba_status_t status);
+
+/* coroutine.c */
+
+typedef struct gba_coll_coroutine gba_coll_coroutine_t;
+
+/* A coroutine that will call run(argument). NULL: out of memory. Thread-safe. */
+gba_coll_coroutine_t *gba_coll_coroutine_create(void (*run)(void *argument), void *argument);
+
+/* Start or continue it, in any thread, but in one at a time. Returns true if `run` has returned,
+ * and false if it has yielded. Not to be called any more after true. */
+bool gba_coll_coroutine_resume(gba_coll_coroutine_t *c);
+
+/* In the coroutine: return from gba_coll_coroutine_resume. Returns in its next call. */
+void gba_coll_coroutine_yield(gba_coll_coroutine_t *c);
+
+/* Free its memory. After its end, or before its start. */
+void gba_coll_coroutine_destroy(gba_coll_coroutine_t *c);
+
+/* exchange.c */
+
+#define GBA_COLL_EXCHANGE_LANES 32 /* messages that a member has in transit at a time, at most */
+
+/* A message. */
+struct gba_coll_lane {
+    ompi_request_t *request; /* NULL: none is in transit */
+    bool receives;
+    int peer;
+    size_t bytes;
+    int64_t value; /* a child's minimum */
+};
+
+/* The collective call in progress on a communicator, one at a time, started by all members in the
+ * same order. For one thread at a time. */
+struct gba_coll_exchange {
+    ompi_communicator_t *comm;
+    uint32_t rank, size;
+    enum { GBA_COLL_MIN, GBA_COLL_BCAST, GBA_COLL_ALLGATHER } kind;
+    enum {
+        GBA_COLL_IDLE,
+        GBA_COLL_UP_RECEIVE, /* the next step */
+        GBA_COLL_UP_SEND,
+        GBA_COLL_DOWN_SEND,
+        GBA_COLL_DOWN_SENT
+    } phase;
+    bool failed;   /* permanently */
+    void *buffer;  /* what goes up; the result replaces it */
+    size_t bytes;  /* of one member */
+    uint32_t root; /* of a broadcast */
+    int64_t least; /* the result of a minimum */
+    struct gba_coll_lane lane[GBA_COLL_EXCHANGE_LANES];
+};
+
+void gba_coll_exchange_init(struct gba_coll_exchange *x, ompi_communicator_t *comm);
+
+/*
+ * Start a call; gba_coll_exchange_test advances it. The buffers are in use until it is complete.
+ * min: `least` is the result. bcast: `bytes` from the buffer of `root`. allgather: `bytes` of each
+ * member, to size * bytes in `out`, by rank. Send nothing themselves. Collective.
+ */
+void gba_coll_exchange_min(struct gba_coll_exchange *x, int64_t mine);
+void gba_coll_exchange_bcast(struct gba_coll_exchange *x, void *buffer, size_t bytes,
+                             uint32_t root);
+void gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void *in, void *out,
+                                 size_t bytes);
+
+/* Advance the call. Returns GBA_OK: complete, after all members have started it, or there is none;
+ * GBA_INPROGRESS; GBA_ERR_OOB: a message has failed, permanently. Never waits. Acquire: after
+ * GBA_OK the caller sees what the members wrote before they started the call. */
+gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x);
+
+/* Whether the PML still uses its memory. */
+bool gba_coll_exchange_in_transit(const struct gba_coll_exchange *x);
+
+/* iagree.c: all but _begin and _free under component.queue_lock. */
+
+/* Replace the calls of an exchange, see gba_coll_oob, by those of the agreement in progress. */
+void gba_coll_iagree_oob(gba_oob_t *oob);
+
+/* Prepare an agreement; the caller queues the barrier of this call then. Returns false if there is
+ * no memory. Collective, in a call on the communicator. Sends nothing. */
+bool gba_coll_iagree_begin(gba_coll_module_t *module);
+
+/* Advance the agreement. Returns GBA_INPROGRESS; GBA_OK: module->base.path is agreed; or the error
+ * of the agreement. Never waits for another member. */
+gba_status_t gba_coll_iagree_test(gba_coll_module_t *module);
+
+/* A barrier after an agreement on the fallback. Start it; returns GBA_OK or GBA_ERR_OOB. Test it;
+ * returns as gba_coll_exchange_test. */
+gba_status_t gba_coll_iagree_barrier(gba_coll_module_t *module);
+gba_status_t gba_coll_iagree_barrier_test(gba_coll_module_t *module);
+
+/* Free the agreement, if there is one. With no barrier in the queue. */
+void gba_coll_iagree_free(gba_coll_module_t *module);
 
 /* capability.c */
 
@@ -185,9 +288,9 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
 
 /*
  * At verbose 1: report that the ranks of a communicator never agreed on a path, because it did
- * fewer barriers than agree_after, or no blocking one from then on. _begin: before a barrier on the
- * fallback; in the first one it stores the name, because the communicator may be partly destroyed
- * at the end. _end: when the module closes.
+ * at most agree_after barriers. _begin: before a barrier on the fallback; in the first one it
+ * stores the name, because the communicator may be partly destroyed at the end. _end: when the
+ * module closes.
  */
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm);
 void gba_coll_report_unagreed_end(gba_coll_module_t *module);
@@ -200,6 +303,13 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
 void gba_coll_agree_apply(void *owner);
 void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
                            const char *why);
+
+/*
+ * Whether the members agree on a path in this call, a barrier of any kind. They have called the
+ * same barriers on this communicator before it, blocking and nonblocking, so all of them count
+ * alike. Time must not decide here, because it differs between members.
+ */
+bool gba_coll_agree_due(const gba_coll_module_t *module);
 
 /*
  * Whether the members' published words forbid a team: a member lacks the component, the parameters

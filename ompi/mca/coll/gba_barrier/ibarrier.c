@@ -20,7 +20,7 @@
  * of a blocking barrier, which all members are in. Until then its barriers, blocking and
  * nonblocking, run in degraded mode over messages (gba/team/degraded.h). Members also renegotiate
  * for a group at the end of a blocking barrier. So a communicator that uses only nonblocking
- * barriers from some time on gets no group any more.
+ * barriers gets a group in its first agreement or not at all.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -109,14 +109,50 @@ static void queue_fail(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
+/* The barriers use the messages of an agreement on the fallback. */
+static bool uses_messages(const gba_coll_module_t *module)
+{
+    return NULL != module->iagree;
+}
+
+/* Start a barrier on the agreed path. */
+static gba_status_t round_start(gba_coll_module_t *module)
+{
+    return uses_messages(module) ? gba_coll_iagree_barrier(module)
+                                 : gba_barrier_start(module->base.team);
+}
+
+static gba_status_t round_test(gba_coll_module_t *module)
+{
+    gba_status_t status;
+
+    if (!uses_messages(module))
+        return 0 == ++module->spins % SPINS ? gba_barrier_progress(module->base.team)
+                                            : gba_barrier_test(module->base.team);
+    status = gba_coll_iagree_barrier_test(module);
+    if (GBA_OK == status) {
+        module->base.fallbacks++;
+        (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
+    }
+    return status;
+}
+
+/* Advance the agreement that precedes the first barrier, and start that barrier. Returns GBA_OK: it
+ * is in progress; GBA_INPROGRESS: the agreement is; or an error. */
+static gba_status_t agreement_step(gba_coll_module_t *module)
+{
+    gba_status_t status = module->agreeing ? gba_coll_iagree_test(module) : GBA_OK;
+
+    return GBA_OK == status ? round_start(module) : status;
+}
+
 /* Advance the queue as far as possible, starting with a test of the barrier in progress. */
-static void module_step(gba_coll_module_t *module, struct done *done)
+static void queue_step(gba_coll_module_t *module, struct done *done)
 {
     gba_status_t status;
 
     while (NULL != module->queue) {
-        status = 0 == ++module->spins % SPINS ? gba_barrier_progress(module->base.team)
-                                              : gba_barrier_test(module->base.team);
+        status = round_test(module);
         if (GBA_ERR_DEAD == status) {
             /* The device has failed, whether it still answers or not: notifications of other
              * members complete the barrier. */
@@ -133,7 +169,7 @@ static void module_step(gba_coll_module_t *module, struct done *done)
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, done);
             if (NULL != module->queue)
-                status = gba_barrier_start(module->base.team);
+                status = round_start(module);
         }
         if (GBA_OK != status) {
             queue_fail(module, done);
@@ -143,16 +179,23 @@ static void module_step(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
-/* Start the first barrier of the queue. */
+/* Start the first barrier of the queue, if no agreement precedes it that is in progress. */
 static void module_start(gba_coll_module_t *module, struct done *done)
 {
-    gba_status_t status = gba_barrier_start(module->base.team);
+    gba_status_t status = agreement_step(module);
 
-    busy_insert(module);
     if (GBA_OK == status)
-        module_step(module, done);
-    else
+        queue_step(module, done);
+    else if (GBA_INPROGRESS != status)
         queue_fail(module, done);
+}
+
+static void module_step(gba_coll_module_t *module, struct done *done)
+{
+    if (module->agreeing)
+        module_start(module, done);
+    else
+        queue_step(module, done);
 }
 
 static int ibarrier_progress(void)
@@ -200,6 +243,7 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
         queue_append(module, request);
         if (module->queue == request) {
             gba_pointer_store_release(&module->base.active, NULL);
+            busy_insert(module);
             module_start(module, &done);
         }
     }
@@ -232,10 +276,13 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    /* An agreement would block. All members have called the same barriers before this one, so
-     * either all have agreed or none. */
-    if (module->base.agreed && GBA_PATH_FALLBACK != module->base.path)
+    /* All members have called the same barriers before this one, so either all have agreed or none,
+     * unless they agree in a nonblocking one. */
+    if (module->queueing || (module->base.agreed && GBA_PATH_FALLBACK != module->base.path))
         return ibarrier_start(module, request);
+    if (gba_coll_agree_due(module) && !gba_coll_agree_declines(module))
+        return gba_coll_iagree_begin(module) ? ibarrier_start(module, request)
+                                             : OMPI_ERR_OUT_OF_RESOURCE;
     gba_coll_report_unagreed_begin(module, comm);
     module->base.fallbacks++;
     (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
@@ -257,7 +304,13 @@ int gba_coll_ibarrier_wait(gba_coll_module_t *module)
     (void)ompi_request_free(&request);
     /* The request was the last of the queue, because its caller is still in this call. So no
      * barrier is in progress now. */
-    return MPI_SUCCESS == rc ? gba_coll_error(gba_common_barrier_after(&module->base)) : rc;
+    if (MPI_SUCCESS != rc)
+        return rc;
+    if (uses_messages(module)) { /* so do all members, and none has a later barrier */
+        module->queueing = false;
+        gba_coll_iagree_free(module);
+    }
+    return gba_coll_error(gba_common_barrier_after(&module->base));
 }
 
 bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
@@ -284,6 +337,7 @@ void gba_coll_ibarrier_drop(gba_coll_module_t *module)
     busy_remove(module);
     module->queue = NULL;
     module->queue_last = &module->queue;
+    module->agreeing = false;
     opal_mutex_unlock(&gba_coll->queue_lock);
 }
 

@@ -43,7 +43,7 @@ int gba_coll_params_register(void)
     (void)mca_base_component_var_register(
         component, "agree_after",
         "Barriers, blocking and nonblocking, that a communicator does on Open MPI's own barrier "
-        "before its ranks agree on a path in the next blocking one, 0 to 65535. For "
+        "before its ranks agree on a path in the next one, 0 to 65535. For "
         "MPI_COMM_WORLD and persistent barriers always 0",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_coll->agree_after);

@@ -108,15 +108,11 @@ void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator
 
 void gba_coll_report_unagreed_end(gba_coll_module_t *module)
 {
-    char after[32] = "";
-
-    if (0 != module->agree_after)
-        snprintf(after, sizeof after, " after %u barriers", module->agree_after);
     if (NULL != module->label && !module->base.agreed)
         gba_common_print(false,
-                         "%s: fallback: no blocking barrier%s, in which the ranks agree "
-                         "on a path; barriers on Open MPI's own: %llu",
-                         module->label, after, module->base.fallbacks);
+                         "%s: fallback: the ranks agree on a path after %u barriers; barriers on "
+                         "Open MPI's own: %llu",
+                         module->label, module->agree_after, module->base.fallbacks);
     free(module->label);
     module->label = NULL;
 }

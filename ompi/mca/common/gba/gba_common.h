@@ -172,6 +172,7 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
  * from 5.0 on at -7, with those that create communicators (ompi/mca/coll/base/coll_tags.h). So -2
  * to -6 are free. Other components use their tags on their own communicators.
  */
+#define GBA_COMMON_TAG_AGREEMENT     (-3)
 #define GBA_COMMON_TAG_DEGRADED      (-4)
 #define GBA_COMMON_TAG_TRANSPORT     (-5)
 #define GBA_COMMON_TAG_NOTIFICATIONS (-6)

@@ -40,13 +40,11 @@
 #else
 #define TAG_FIRST MCA_COLL_BASE_TAG_ALLGATHER
 #endif
-_Static_assert(GBA_COMMON_TAG_TRANSPORT > TAG_FIRST && GBA_COMMON_TAG_TRANSPORT < MPI_ANY_TAG &&
-                   GBA_COMMON_TAG_NOTIFICATIONS > TAG_FIRST &&
-                   GBA_COMMON_TAG_NOTIFICATIONS < MPI_ANY_TAG &&
-                   GBA_COMMON_TAG_TRANSPORT != GBA_COMMON_TAG_NOTIFICATIONS &&
-                   GBA_COMMON_TAG_DEGRADED > TAG_FIRST && GBA_COMMON_TAG_DEGRADED < MPI_ANY_TAG &&
-                   GBA_COMMON_TAG_DEGRADED != GBA_COMMON_TAG_NOTIFICATIONS &&
-                   GBA_COMMON_TAG_DEGRADED != GBA_COMMON_TAG_TRANSPORT,
+_Static_assert(GBA_COMMON_TAG_NOTIFICATIONS > TAG_FIRST &&
+                   GBA_COMMON_TAG_TRANSPORT > GBA_COMMON_TAG_NOTIFICATIONS &&
+                   GBA_COMMON_TAG_DEGRADED > GBA_COMMON_TAG_TRANSPORT &&
+                   GBA_COMMON_TAG_AGREEMENT > GBA_COMMON_TAG_DEGRADED &&
+                   GBA_COMMON_TAG_AGREEMENT < MPI_ANY_TAG,
                "these tags are ours alone");
 
 /* A message is the low byte of the sequence, which distinguishes a stray message from ours. */
