@@ -63,7 +63,8 @@ lib_LTLIBRARIES += gba/libgba_bootstrap.la
 gba_libgba_bootstrap_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
 	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
-	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c
+	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
+	gba/bootstrap/device.c
 EXTRA_gba_libgba_bootstrap_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
 if HAVE_PMIX
 gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/pmix.c

@@ -89,14 +89,16 @@ static int join(struct job *job, const struct options *options)
 
 static int make_team(struct job *job)
 {
-    gba_device_attr_t device = {.job = gba_bootstrap_job(job->bootstrap)};
     char message[256];
 
     gba_params_default(&job->params);
     if (GBA_OK != gba_params_environment(&job->params, message, sizeof message))
         return fail("parameters", message);
     job->attr = (gba_team_attr_t){.name = "all", .params = &job->params};
-    job->attr.device_status = gba_global_device_get(job->params.device_path, &device, &job->device);
+    job->attr.device_status =
+        gba_bootstrap_device(job->bootstrap, job->params.device_path, NULL, &job->device);
+    if (GBA_ERR_OOB == job->attr.device_status)
+        return fail("no device", gba_bootstrap_message(job->bootstrap));
     job->attr.device = job->device;
     job->attr.oversubscribed =
         gba_bootstrap_host_members(job->bootstrap) > (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
