@@ -13,21 +13,11 @@
 gba_status_t gba_request_group(gba_device_t *device, const gba_group_request_t *request,
                                gba_group_handle_t *handle)
 {
-    gba_group_handle_t t;
-    gba_status_t status;
-
     if (0 == request->members)
         return GBA_ERR_PARAM;
     if (request->members > device->members_max)
         return GBA_ERR_TOO_MANY;
-    memset(&t, 0, sizeof t); /* sent as bytes: clear the padding */
-    status = device->dev->ops->alloc(device->dev, request, &t);
-    if (GBA_OK != status)
-        return status;
-    t.members = request->members;
-    memcpy(t.uuid, device->uuid, sizeof t.uuid);
-    *handle = t;
-    return GBA_OK;
+    return device->dev->ops->alloc(device->dev, request, handle);
 }
 
 gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members, gba_group_handle_t *handle)

@@ -144,7 +144,6 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
     i.bad_access = model->bad_access;
     gba_sim_device_unlock(dev->segment);
     gba_model_uuid(model, i.uuid);
-    memcpy(i.path, info->path, sizeof i.path);
     *info = i;
     return GBA_OK;
 }
