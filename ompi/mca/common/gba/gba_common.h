@@ -278,6 +278,44 @@ void gba_common_device_put(void);
 
 /* key.c */
 
+/* The keys of the job, one for each path. */
+struct gba_common_keys {
+    uint64_t count;
+    struct {
+        uint64_t path; /* its hash; never 0 */
+        uint8_t key[GBA_KEY_SIZE];
+    } entry[GBA_CANDIDATES_MAX];
+};
+
+/* Whether a device at that path needs a key. Thread-safe. */
+bool gba_common_key_needed(const char *path);
+
+/* Add a key. Thread-safe. */
+void gba_common_key_add(const char *path, const uint8_t key[GBA_KEY_SIZE]);
+
+/* Publish the keys in the modex, as gba_compat_modex_put. */
+void gba_common_keys_put(void);
+
+/* Get the keys of this process, or if it has none those that rank 0 has published, after MPI_Init's
+ * exchange. The caller erases the copy. Thread-safe. */
+void gba_common_keys_get(struct gba_common_keys *copy);
+
+/* Set the keys of this process, if it has none. Thread-safe. */
+void gba_common_keys_set(const struct gba_common_keys *from);
+
+/* Erase the keys. */
+void gba_common_key_clear(void);
+
+/*
+ * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
+ * of the job, or if none was handed over that of the key file. To be called after MPI_Init's
+ * exchange, except on rank 0. Returns as gba_global_device_get, whose reference the caller gets.
+ * With the lock held. Not collective.
+ */
+gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
+
+/* job_key.c */
+
 /* On rank 0: if device_path or a candidate is a gba-switchd over TCP, and there is a key file, open
  * it and publish the key of the job. No effect on other ranks. To be called after
  * gba_common_choice_open, and before the framework's open ends, as gba_compat_modex_put. Waits for
@@ -290,17 +328,6 @@ void gba_common_key_publish(void);
  * key or not, before they open a device. Returns the status of the exchange. Collective.
  */
 gba_status_t gba_common_key_share(const gba_oob_t *oob);
-
-/* Erase the keys. */
-void gba_common_key_clear(void);
-
-/*
- * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
- * of the job, or if none was handed over that of the key file. To be called after MPI_Init's
- * exchange, except on rank 0. Returns as gba_global_device_get, whose reference the caller gets.
- * With the lock held. Not collective.
- */
-gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
 
 /*
  * Whether only the member with this reason has its cause: the error of its own device. That member

@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The opening of a device, with the key of a gba-switchd that is reached over TCP. A process with
- * the key file opens the device and requests a key for the job, which no other job can use. The
- * other processes of the job open the device with that key, so only the host of the first process
- * needs the file, and no key is on a command line or in the environment.
- *
- * - coll: rank 0 hands the key over in the modex, the exchange of MPI_Init (PMIx). The modex is
- *   complete before any other rank opens a device.
- * - scoll opens after that exchange. If coll has published no key, the leader of a set hands the
- *   key to its members at the beginning of each agreement.
- *
- * Between hosts both cross the network of the job, which need not encrypt it, and every process of
- * the job can read the key. The messages to gba-switchd are in clear text, too.
- */
+/* The opening of a device, and the keys of the job for each gba-switchd that is reached over TCP.
+ * job_key.c requests and shares them. */
 #include "ompi/mca/common/gba/module.h"
 
 #include <string.h>
 
-/* The keys of the job, one for each path. */
-struct key_set {
-    uint64_t count;
-    struct {
-        uint64_t path; /* its hash; never 0 */
-        uint8_t key[GBA_KEY_SIZE];
-    } entry[GBA_CANDIDATES_MAX];
-};
+static struct gba_common_keys keys; /* of this process; guarded by gba_common.lock */
 
-static struct key_set keys; /* of this process; guarded by gba_common.lock */
-
-static bool key_needed(const char *path)
+bool gba_common_key_needed(const char *path)
 {
     static const char tcp[] = "switch://";
 
@@ -52,64 +31,20 @@ static uint64_t hash_of(const char *path)
     return 0 == hash ? 1 : hash;
 }
 
-/* --- The process with the key file --- */
-
-static void request(const char *path, gba_device_t *device)
+void gba_common_key_add(const char *path, const uint8_t key[GBA_KEY_SIZE])
 {
-    uint8_t key[GBA_KEY_SIZE];
-
-    if (NULL == device || GBA_OK != gba_device_job_key(device, key))
-        return;
     opal_mutex_lock(&gba_common.lock);
     if (keys.count < GBA_CANDIDATES_MAX) {
-        memcpy(keys.entry[keys.count].key, key, sizeof key);
+        memcpy(keys.entry[keys.count].key, key, GBA_KEY_SIZE);
         keys.entry[keys.count++].path = hash_of(path);
     }
     opal_mutex_unlock(&gba_common.lock);
-    explicit_bzero(key, sizeof key);
 }
 
-/* Open a candidate before the choice among them (choice.c). Returns NULL if that fails. */
-static gba_device_t *candidate_open(uint32_t index)
-{
-    struct gba_common_device *device = &gba_common.device;
-    gba_device_t *opened;
-
-    opal_mutex_lock(&gba_common.lock);
-    if (NULL == device->others[index] &&
-        GBA_OK !=
-            gba_common_device_open(device->candidates.list[index].path, &device->others[index]))
-        device->others[index] = NULL;
-    opened = device->others[index];
-    opal_mutex_unlock(&gba_common.lock);
-    return opened;
-}
-
-/* Open the devices that need a key, and request a key for the job from each. The devices stay open,
- * because the keys end with the connections. */
-static void request_all(void)
-{
-    const gba_candidates_t *candidates = &gba_common.device.candidates;
-    const char *path = gba_common.params.device_path;
-    gba_status_t status;
-
-    if (!gba_common.enabled || gba_compat_job_size() < 2 ||
-        !gba_device_key_file(gba_common.params.switch_key_file))
-        return;
-    if (candidates->count < 2 && key_needed(path))
-        request(path, gba_common_device_get(&status));
-    for (uint32_t i = 0; i < candidates->count && candidates->count > 1; i++)
-        if (key_needed(candidates->list[i].path))
-            request(candidates->list[i].path, candidate_open(i));
-}
-
-void gba_common_key_publish(void)
+void gba_common_keys_put(void)
 {
     char name[40];
 
-    if (0 != OPAL_PROC_MY_NAME.vpid)
-        return;
-    request_all();
     for (uint64_t i = 0; i < keys.count; i++) {
         uint64_t part[PARTS] = {[PART_PATH] = keys.entry[i].path};
 
@@ -125,8 +60,6 @@ void gba_common_key_publish(void)
         explicit_bzero(part, sizeof part);
     }
 }
-
-/* --- The other processes --- */
 
 static bool part_get(uint64_t index, int part, uint64_t *value)
 {
@@ -159,37 +92,20 @@ static void modex_take(void)
     explicit_bzero(part, sizeof part);
 }
 
-/* Whether this process has keys, such as those of the modex. */
-static bool have_keys(void)
+void gba_common_keys_get(struct gba_common_keys *copy)
 {
-    bool any;
-
     opal_mutex_lock(&gba_common.lock);
     modex_take();
-    any = 0 != keys.count;
+    *copy = keys;
     opal_mutex_unlock(&gba_common.lock);
-    return any;
 }
 
-gba_status_t gba_common_key_share(const gba_oob_t *oob)
+void gba_common_keys_set(const struct gba_common_keys *from)
 {
-    struct key_set shared = {.count = 0};
-    gba_status_t status;
-
-    if (0 == oob->rank) {
-        if (!have_keys())
-            request_all();
-        opal_mutex_lock(&gba_common.lock);
-        shared = keys;
-        opal_mutex_unlock(&gba_common.lock);
-    }
-    status = oob->bcast(oob->ctx, &shared, sizeof shared, 0);
     opal_mutex_lock(&gba_common.lock);
-    if (GBA_OK == status && 0 == keys.count && shared.count <= GBA_CANDIDATES_MAX)
-        keys = shared;
+    if (0 == keys.count && from->count <= GBA_CANDIDATES_MAX)
+        keys = *from;
     opal_mutex_unlock(&gba_common.lock);
-    explicit_bzero(&shared, sizeof shared);
-    return status;
 }
 
 /* The key for that path. Hosts may reach one switch by different paths; so a single key is also for
@@ -214,7 +130,7 @@ gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
     gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
 
     gba_compat_job_name(job, sizeof job);
-    if (key_needed(path))
+    if (gba_common_key_needed(path))
         attr.key = key_for(path);
     return gba_global_device_get(path, &attr, device);
 }
