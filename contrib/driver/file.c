@@ -20,7 +20,7 @@ static int gba_open(struct inode *inode, struct file *filp)
 
 	if (!current->mm)
 		return -EPERM;
-	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	file = gba_zalloc(sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->gba = gba;
@@ -33,6 +33,7 @@ static int gba_open(struct inode *inode, struct file *filp)
 	if (result)
 		goto free_file;
 	mmgrab(current->mm);
+	atomic_inc(&gba_allocated);
 	file->mm = current->mm;
 
 	mutex_lock(&gba->lock);
@@ -51,9 +52,10 @@ static int gba_open(struct inode *inode, struct file *filp)
 
 exit_map:
 	mmdrop(file->mm);
+	atomic_dec(&gba_allocated);
 	gba_file_map_exit(file);
 free_file:
-	kfree(file);
+	gba_free(file);
 	return result;
 }
 
@@ -109,7 +111,8 @@ static int gba_release(struct inode *inode, struct file *filp)
 	gba_file_map_exit(file);
 	mutex_unlock(&gba->lock);
 	mmdrop(file->mm);
-	kfree(file);
+	atomic_dec(&gba_allocated);
+	gba_free(file);
 	return 0;
 }
 

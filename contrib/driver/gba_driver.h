@@ -37,6 +37,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
@@ -164,6 +165,45 @@ struct gba_command {
 	u32 command, group, generation, member, value;
 	u64 key;
 };
+
+/* --- main.c --- */
+
+/*
+ * Memory, inodes and references to address spaces that the module has allocated and not freed. The
+ * end of the module warns if it is not 0. All allocations are made by the functions below, or
+ * counted beside the call.
+ */
+extern atomic_t gba_allocated;
+
+static inline void *gba_zalloc(size_t size)
+{
+	void *memory = kzalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (memory)
+		atomic_inc(&gba_allocated);
+	return memory;
+}
+
+static inline void gba_free(void *memory)
+{
+	kfree(memory);
+	atomic_dec(&gba_allocated);
+}
+
+static inline struct page *gba_page_alloc(void)
+{
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+
+	if (page)
+		atomic_inc(&gba_allocated);
+	return page;
+}
+
+static inline void gba_page_free(struct page *page)
+{
+	__free_page(page);
+	atomic_dec(&gba_allocated);
+}
 
 /* --- life.c --- */
 

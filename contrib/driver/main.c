@@ -23,6 +23,8 @@
 static dev_t gba_numbers;
 static DEFINE_IDA(gba_minors);
 
+atomic_t gba_allocated = ATOMIC_INIT(0);
+
 static struct class gba_class = {
 	.name = GBA_NAME,
 };
@@ -37,13 +39,13 @@ static void device_release(struct device *dev)
 	pci_dev_put(gba->pdev);
 	mutex_destroy(&gba->irq_lock);
 	mutex_destroy(&gba->lock);
-	kfree(gba);
+	gba_free(gba);
 }
 
 /* The memory of a device outlives the driver's binding: open files have references. */
 static struct gba_device *device_new(struct pci_dev *pdev)
 {
-	struct gba_device *gba = kzalloc(sizeof(*gba), GFP_KERNEL);
+	struct gba_device *gba = gba_zalloc(sizeof(*gba));
 
 	if (!gba)
 		return ERR_PTR(-ENOMEM);
@@ -51,7 +53,7 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	if (gba->minor < 0) {
 		int result = gba->minor;
 
-		kfree(gba);
+		gba_free(gba);
 		return ERR_PTR(result);
 	}
 	gba->pdev = pci_dev_get(pdev);
@@ -312,6 +314,8 @@ static void __exit gba_exit(void)
 	class_unregister(&gba_class);
 	unregister_chrdev_region(gba_numbers, GBA_MINORS);
 	ida_destroy(&gba_minors);
+	WARN(atomic_read(&gba_allocated), "%d allocations are not freed\n",
+	     atomic_read(&gba_allocated));
 }
 
 module_init(gba_init);

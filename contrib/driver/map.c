@@ -46,7 +46,7 @@ int gba_file_map_init(struct gba_file *file, struct file *filp)
 	xa_init_flags(&file->mappings, XA_FLAGS_ALLOC1);
 	file->next_offset = 1;
 	INIT_LIST_HEAD(&file->pages);
-	file->dummy = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	file->dummy = gba_page_alloc();
 	if (!file->dummy)
 		return -ENOMEM;
 	result = simple_pin_fs(&gba_fs, &gba_mount, &gba_mounts);
@@ -56,14 +56,23 @@ int gba_file_map_init(struct gba_file *file, struct file *filp)
 	result = PTR_ERR_OR_ZERO(file->inode);
 	if (result)
 		goto release_fs;
+	atomic_inc(&gba_allocated);
 	filp->f_mapping = file->inode->i_mapping;
 	return 0;
 
 release_fs:
 	simple_release_fs(&gba_mount, &gba_mounts);
 free_dummy:
-	__free_page(file->dummy);
+	gba_page_free(file->dummy);
 	return result;
+}
+
+static void coherent_free(struct gba_file *file, struct gba_flag_page *page)
+{
+	dma_free_pages(&file->gba->pdev->dev, PAGE_SIZE, page->page, page->address,
+		       DMA_FROM_DEVICE);
+	atomic_dec(&gba_allocated);
+	page->page = NULL;
 }
 
 /* Free a page that has no slot in use, or whose file is closed. Under lock. */
@@ -72,10 +81,9 @@ static void page_free(struct gba_file *file, struct gba_flag_page *page)
 	gba_mapping_remove(file, &page->map);
 	list_del(&page->link);
 	if (page->page)
-		dma_free_pages(&file->gba->pdev->dev, PAGE_SIZE, page->page, page->address,
-			       DMA_FROM_DEVICE);
-	__free_page(page->shadow);
-	kfree(page);
+		coherent_free(file, page);
+	gba_page_free(page->shadow);
+	gba_free(page);
 }
 
 void gba_file_map_exit(struct gba_file *file)
@@ -86,8 +94,9 @@ void gba_file_map_exit(struct gba_file *file)
 		page_free(file, page);
 	xa_destroy(&file->mappings);
 	iput(file->inode);
+	atomic_dec(&gba_allocated);
 	simple_release_fs(&gba_mount, &gba_mounts);
-	__free_page(file->dummy);
+	gba_page_free(file->dummy);
 	mutex_destroy(&file->map_lock);
 }
 
@@ -196,19 +205,20 @@ struct gba_flag_slot *gba_slot(struct gba_flag_page *page, unsigned int slot)
 static struct gba_flag_page *page_new(struct gba_file *file)
 {
 	struct device *dev = &file->gba->pdev->dev;
-	struct gba_flag_page *page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	struct gba_flag_page *page = gba_zalloc(sizeof(*page));
 	int result = -ENOMEM;
 
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	/* Allocated now, because the removal of the device must not fail. */
-	page->shadow = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	page->shadow = gba_page_alloc();
 	if (!page->shadow)
 		goto free_page;
 	page->page = dma_alloc_pages(dev, PAGE_SIZE, &page->address, DMA_FROM_DEVICE,
 				     GFP_KERNEL);
 	if (!page->page)
 		goto free_shadow;
+	atomic_inc(&gba_allocated);
 	page->memory = page_address(page->page);
 	memset(page->memory, 0, PAGE_SIZE);
 	page->map.kind = GBA_MAP_FLAGS;
@@ -220,11 +230,11 @@ static struct gba_flag_page *page_new(struct gba_file *file)
 	return page;
 
 free_coherent:
-	dma_free_pages(dev, PAGE_SIZE, page->page, page->address, DMA_FROM_DEVICE);
+	coherent_free(file, page);
 free_shadow:
-	__free_page(page->shadow);
+	gba_page_free(page->shadow);
 free_page:
-	kfree(page);
+	gba_free(page);
 	return ERR_PTR(result);
 }
 
@@ -271,9 +281,7 @@ void gba_pages_detach(struct gba_file *file)
 		page->map.pfn = page_to_pfn(page->shadow);
 		spin_unlock(&gba->event_lock);
 		mutex_unlock(&file->map_lock);
-		dma_free_pages(&gba->pdev->dev, PAGE_SIZE, page->page, page->address,
-			       DMA_FROM_DEVICE);
-		page->page = NULL;
+		coherent_free(file, page);
 		page->retired = true;
 	}
 }

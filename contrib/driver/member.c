@@ -7,7 +7,7 @@
 
 static void member_free(struct kref *ref)
 {
-	kfree(container_of(ref, struct gba_member, ref));
+	gba_free(container_of(ref, struct gba_member, ref));
 }
 
 void gba_member_put(struct gba_member *member)
@@ -132,7 +132,7 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 	/* Also because a device without driver must not get memory. */
 	if (!gba->up)
 		return -ENODEV;
-	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	member = gba_zalloc(sizeof(*member));
 	if (!member)
 		return -ENOMEM;
 	kref_init(&member->ref);
