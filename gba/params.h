@@ -42,7 +42,8 @@ typedef enum gba_algorithm_choice {
     GBA_ALGORITHM_AUTO = 0,
     GBA_ALGORITHM_V1 = 1, /* dissemination */
     GBA_ALGORITHM_V2 = 2, /* radix-k dissemination */
-    GBA_ALGORITHM_V3 = 3  /* centralized, by pull */
+    GBA_ALGORITHM_V3 = 3, /* centralized, by pull */
+    GBA_ALGORITHM_TREE = 4
 } gba_algorithm_choice_t;
 
 /* Values of the parameter hierarchy. */

@@ -21,7 +21,7 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 11u
+#define GBA_WIRE_VERSION 12u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */
@@ -44,16 +44,18 @@ typedef struct gba_oob {
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
 } gba_oob_t;
 
+struct gba_transport; /* gba/transport/transport.h, for runtimes in this tree */
+struct gba_schedule;  /* gba/algo/sched.h, likewise */
+
 /* The members that exchange signals through the runtime's transport. */
 typedef struct gba_remote_group {
     const uint32_t *ranks; /* [size] ranks in the team, by number here; NULL: all, in order */
     uint32_t size, rank;   /* number of members of this group; number of this member in it */
-    uint32_t radix;        /* the schedule of the signals, see gba/algo/sched.h */
-    uint32_t sequence;     /* the first round is sequence + 1 */
-    uint32_t channel;      /* 0 or 1: a team can use both at a time, and they are kept apart */
+    const struct gba_schedule *schedule; /* the source and the target of each signal */
+    uint32_t radix;                      /* of the algorithm */
+    uint32_t sequence;                   /* the first round is sequence + 1 */
+    uint32_t channel; /* 0 or 1: a team can use both at a time, and they are kept apart */
 } gba_remote_group_t;
-
-struct gba_transport; /* gba/transport/transport.h, for runtimes in this tree */
 
 /* The transport of signals between hosts: the runtime's messages, or access to memory of other
  * processes. */

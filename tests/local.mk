@@ -296,7 +296,7 @@ TESTS += $(GBA_TSAN_TESTS)
 endif
 tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
 	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
-	gba/algo/central.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
+	gba/algo/central.c gba/algo/tree.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c \
 	gba/team/facts.c gba/algo/graph.c
@@ -322,7 +322,7 @@ EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
 	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
-	tests/models/central.pml tests/models/hybrid.pml tests/models/domains.pml \
+	tests/models/central.pml tests/models/tree.pml tests/models/hybrid.pml tests/models/domains.pml \
 	tests/models/death.pml tests/models/death_domains.pml
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.

@@ -64,7 +64,7 @@ add_paths() {
     fi
     [ ! -e /dev/gba0 ] || device=/dev/gba0
     add_setting device "$coll $device"
-    for kind in dissemination radix central; do
+    for kind in dissemination radix central tree; do
         add_setting "$kind" "$coll none --mca ${prefix}_sw_algorithm $kind"
     done
     add_setting stock "$stock"

@@ -4,7 +4,7 @@
  *
  * start sends the arrival. test advances as far as the received signals allow. Neither blocks.
  * Between two calls only the transport moves data. A member that does not call test can delay the
- * other members: dissemination and radix send the signals of later rounds from test.
+ * other members: dissemination, radix and tree send later signals from test.
  */
 #ifndef GBA_ALGO_ALGORITHM_H
 #define GBA_ALGO_ALGORITHM_H
@@ -19,12 +19,14 @@
  */
 struct gba_algo_state {
     uint32_t rank, size; /* this member, 0 to size - 1; size 1 to GBA_SCHED_SIZE_MAX */
-    uint32_t radix;      /* radix only: GBA_RADIX_MIN to GBA_RADIX_MAX */
+    uint32_t radix;      /* radix, tree (its degree): GBA_RADIX_MIN to GBA_RADIX_MAX */
     uint32_t seq;        /* the sequence of the current barrier, or of the last one */
     uint32_t distance;   /* dissemination, radix: radix^round; at or above size: complete */
-    uint32_t slot;       /* dissemination, radix: the first slot of the current round */
-    uint32_t seen;  /* radix: signals received in this round; central: members seen, own included */
-    uint32_t lanes; /* radix: signals to receive in this round */
+    uint32_t slot;       /* dissemination, radix: the first slot of the current round; tree: the
+                            release slot of this member */
+    uint32_t seen;  /* radix: signals received in this round; central: members seen, own included;
+                       tree: children that have signalled; above lanes: complete */
+    uint32_t lanes; /* radix: signals to receive in this round; tree: number of children */
 };
 
 struct gba_algorithm {
@@ -33,6 +35,9 @@ struct gba_algorithm {
 
     /* The number of slots that each member needs, the same for all members. Thread-safe. */
     uint32_t (*slots)(uint32_t size, uint32_t radix);
+
+    /* For a transport over any network. NULL: for shared memory only. */
+    const struct gba_schedule *schedule;
 
     /*
      * Arrive at the barrier `seq`: the last sequence + 1 (unsigned, wraps). test must have returned
@@ -61,6 +66,7 @@ struct gba_algorithm {
 extern const struct gba_algorithm gba_algo_dissemination; /* v1 */
 extern const struct gba_algorithm gba_algo_radix;         /* v2 */
 extern const struct gba_algorithm gba_algo_central;       /* v3 */
+extern const struct gba_algorithm gba_algo_tree;
 
 /* Initialise a member before its first barrier. The caller checks the ranges. */
 static inline void gba_algo_init(struct gba_algo_state *algo, uint32_t rank, uint32_t size,

@@ -14,10 +14,13 @@ static gba_status_t test(struct gba_algo_state *algo, struct gba_transport *tran
     return gba_central_test_on(transport->ops, algo, transport);
 }
 
+static const struct gba_schedule schedule = {.slots = gba_central_slots};
+
 const struct gba_algorithm gba_algo_central = {
     .name = "central (v3)",
     .pulls = true,
     .slots = gba_central_slots,
+    .schedule = &schedule,
     .start = start,
     .test = test,
 };

@@ -14,10 +14,13 @@ static gba_status_t test(struct gba_algo_state *algo, struct gba_transport *tran
     return gba_radix_test_on(transport->ops, algo, transport);
 }
 
+static const struct gba_schedule schedule = {.slots = gba_sched_slots, .link = gba_sched_link};
+
 const struct gba_algorithm gba_algo_radix = {
     .name = "radix (v2)",
     .pulls = false,
     .slots = gba_sched_slots,
+    .schedule = &schedule,
     .start = start,
     .test = test,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps of dissemination, radix and central. Each takes the transport's table as an argument.
- * With a table from memory it is the general algorithm (dissemination.c, radix.c, central.c). With
- * a constant table of inline functions (gba/transport/shm.c) the compiler expands them in place,
- * and dissemination among two members becomes one store and one load.
+ * The steps of dissemination, radix, central and tree. Each takes the transport's table as an
+ * argument. With a table from memory it is the general algorithm (dissemination.c, radix.c,
+ * central.c, tree.c). With a constant table of inline functions (gba/transport/shm.c) the compiler
+ * expands them in place, and dissemination among two members becomes one store and one load.
  *
  * algorithm.h documents start and test, their return values and their memory ordering.
  */
@@ -154,6 +154,89 @@ GBA_STEP gba_status_t gba_central_test_on(const struct gba_transport_ops *ops,
 
         if (!GBA_SEQ_REACHED(word, algo->seq))
             return GBA_INPROGRESS;
+    }
+    return gba_sent_on(ops, transport);
+}
+
+/* ----------------------------------------------------------------------------- tree, push --- */
+
+/* Signal the parent: the subtree of this member has arrived. */
+GBA_STEP gba_status_t gba_tree_arrive_on(const struct gba_transport_ops *ops,
+                                         struct gba_algo_state *algo,
+                                         struct gba_transport *transport)
+{
+    if (0 == algo->rank)
+        return GBA_OK;
+    return ops->set(transport, gba_sched_tree_parent(algo->rank, algo->radix),
+                    gba_sched_tree_arrival_slot(gba_sched_tree_place(algo->rank, algo->radix)),
+                    algo->seq);
+}
+
+/* All members have arrived: release the children. */
+GBA_STEP gba_status_t gba_tree_release_on(const struct gba_transport_ops *ops,
+                                          struct gba_algo_state *algo,
+                                          struct gba_transport *transport)
+{
+    uint32_t width = gba_sched_tree_width(algo->size, algo->radix);
+
+    for (uint32_t place = 0; place < algo->lanes; place++) {
+        gba_status_t status =
+            ops->set(transport, gba_sched_tree_child(algo->rank, algo->radix, place),
+                     gba_sched_tree_release_slot(place, width), algo->seq);
+
+        if (status != GBA_OK)
+            return status;
+    }
+    return GBA_OK;
+}
+
+GBA_STEP gba_status_t gba_tree_start_on(const struct gba_transport_ops *ops,
+                                        struct gba_algo_state *algo,
+                                        struct gba_transport *transport, uint32_t seq)
+{
+    algo->seq = seq;
+    algo->seen = 0;
+    algo->lanes = gba_sched_tree_children(algo->rank, algo->size, algo->radix);
+    if (0 != algo->rank)
+        algo->slot = gba_sched_tree_release_slot(gba_sched_tree_place(algo->rank, algo->radix),
+                                                 gba_sched_tree_width(algo->size, algo->radix));
+    /* A member with children first waits, so no set announces the barrier to the transport. */
+    if (NULL != ops->begin) {
+        gba_status_t status = ops->begin(transport, seq);
+
+        if (status != GBA_OK)
+            return status;
+    }
+    return 0 == algo->lanes ? gba_tree_arrive_on(ops, algo, transport) : GBA_OK;
+}
+
+GBA_STEP gba_status_t gba_tree_test_on(const struct gba_transport_ops *ops,
+                                       struct gba_algo_state *algo, struct gba_transport *transport)
+{
+    const uint32_t parity = gba_slot_parity(algo->seq);
+    gba_status_t status;
+
+    while (algo->seen < algo->lanes) {
+        uint32_t word = ops->mine(transport, gba_sched_tree_arrival_slot(algo->seen), parity);
+
+        if (!GBA_SEQ_REACHED(word, algo->seq))
+            return GBA_INPROGRESS;
+        /* The acquire above and the release in set make the signal to the parent vouch for the
+         * whole subtree. */
+        if (++algo->seen == algo->lanes) {
+            status = gba_tree_arrive_on(ops, algo, transport);
+            if (status != GBA_OK)
+                return status;
+        }
+    }
+    if (algo->seen == algo->lanes) {
+        if (0 != algo->rank &&
+            !GBA_SEQ_REACHED(ops->mine(transport, algo->slot, parity), algo->seq))
+            return GBA_INPROGRESS;
+        algo->seen++;
+        status = gba_tree_release_on(ops, algo, transport);
+        if (status != GBA_OK)
+            return status;
     }
     return gba_sent_on(ops, transport);
 }

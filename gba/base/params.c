@@ -16,6 +16,7 @@ static const gba_param_value_t algorithms[] = {{GBA_ALGORITHM_AUTO, "auto"},
                                                {GBA_ALGORITHM_V1, "dissemination"},
                                                {GBA_ALGORITHM_V2, "radix"},
                                                {GBA_ALGORITHM_V3, "central"},
+                                               {GBA_ALGORITHM_TREE, "tree"},
                                                {0, NULL}};
 static const gba_param_value_t hierarchies[] = {{GBA_HIERARCHY_AUTO, "auto"},
                                                 {GBA_HIERARCHY_FLAT, "flat"},
@@ -86,11 +87,13 @@ static const gba_param_t table[] = {
      .value_default = GBA_ALGORITHM_AUTO, .level = 5,
      .help = "Algorithm of software barriers: dissemination (v1); radix (v2: dissemination with "
              "a larger radix); central (v3: each process reads the flags of all others; v1 instead "
-             "where they reach each other by messages only); auto chooses by members and cores. "
-             "Rank 0's value is used"},
+             "where they reach each other by messages only); tree (arrivals are gathered along a "
+             "tree to rank 0, releases return along it: the fewest messages); auto chooses by "
+             "members and cores. Rank 0's value is used"},
     {FIELD(sw_radix), .type = GBA_PARAM_INT, .min = 2, .max = 64, .value_default = 8, .level = 6,
      .help = "Radix of the algorithm radix (v2), 2 to 64: in a round each process signals at most "
-             "this number less one; rank 0's value is used"},
+             "this number less one; and the most children of a process in the algorithm tree. Rank "
+             "0's value is used"},
     {FIELD(hierarchy), .type = GBA_PARAM_ENUM, .values = hierarchies,
      .value_default = GBA_HIERARCHY_AUTO, .level = 5,
      .help = "Barriers of several hosts: node (gather on each host, barrier of one leader of each "

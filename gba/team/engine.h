@@ -79,8 +79,8 @@ struct gba_team {
     char name[64];
     char instead[224];  /* the path without a group, in words */
     char because[224];  /* why there is no group, in words */
-    char measured[192]; /* the figures of the last trial, or "" */
-    char why[640];
+    char measured[256]; /* the figures of the last trial, or "" */
+    char why[704];
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)

@@ -11,8 +11,8 @@ gba_status_t gba_message_barrier_open(struct gba_message_barrier *barrier,
 {
     if (NULL == remote)
         return GBA_ERR_UNSUPPORTED;
-    /* The transport expects the signals of this schedule; dissemination uses that of radix 2. */
-    group.radix = &gba_algo_radix == algorithm ? radix : 2;
+    group.schedule = algorithm->schedule;
+    group.radix = radix;
     barrier->algorithm = algorithm;
     barrier->ranks = group.ranks;
     gba_algo_init(&barrier->algo, group.rank, group.size, radix, group.sequence);
@@ -28,20 +28,56 @@ void gba_message_barrier_close(struct gba_message_barrier *barrier)
     memset(barrier, 0, sizeof *barrier);
 }
 
+/*
+ * The slot of the signal that this member reports as missing, of an algorithm that pushes;
+ * UINT32_MAX: none. Of dissemination and radix it is that of the first signal, which its source
+ * sends as soon as it arrives. In a tree a parent reports its child, and one child of the root the
+ * root, which no other member would report.
+ */
+static uint32_t late_slot(const struct gba_message_barrier *barrier)
+{
+    const struct gba_algo_state *algo = &barrier->algo;
+    uint32_t word;
+
+    if (&gba_algo_tree == barrier->algorithm) {
+        if (algo->seen < algo->lanes)
+            return gba_sched_tree_arrival_slot(algo->seen);
+        return 1 == algo->rank && algo->seen == algo->lanes ? algo->slot : UINT32_MAX;
+    }
+    word = barrier->transport->ops->mine(barrier->transport, 0, gba_slot_parity(algo->seq));
+    return GBA_SEQ_REACHED(word, algo->seq) ? UINT32_MAX : 0;
+}
+
 uint32_t gba_message_barrier_late_source(const struct gba_message_barrier *barrier)
 {
     const struct gba_algo_state *algo = &barrier->algo;
-    uint32_t peer, word;
+    uint32_t peer, slot;
 
     if (barrier->algorithm->pulls) {
         if (algo->seen >= algo->size)
             return UINT32_MAX;
         peer = gba_sched_peer(algo->rank, algo->seen, algo->size);
     } else {
-        word = barrier->transport->ops->mine(barrier->transport, 0, gba_slot_parity(algo->seq));
-        if (GBA_SEQ_REACHED(word, algo->seq))
+        slot = late_slot(barrier);
+        if (UINT32_MAX == slot)
             return UINT32_MAX;
-        peer = gba_sched_source(algo->rank, 1, algo->size);
+        peer = barrier->algorithm->schedule->link(algo->rank, algo->size, algo->radix, slot).source;
     }
     return NULL == barrier->ranks ? peer : barrier->ranks[peer];
+}
+
+const char *gba_message_barrier_stands_for(const struct gba_message_barrier *barrier,
+                                           uint32_t member, const char *other)
+{
+    const struct gba_algo_state *algo = &barrier->algo;
+    uint32_t number = member;
+
+    if (&gba_algo_tree != barrier->algorithm)
+        return other;
+    for (uint32_t i = 0; NULL != barrier->ranks && i < algo->size; i++)
+        if (barrier->ranks[i] == member)
+            number = i;
+    if (0 == gba_sched_tree_children(number, algo->size, algo->radix))
+        return other;
+    return " or another process whose arrival it forwards";
 }

@@ -52,8 +52,17 @@ static inline gba_status_t gba_message_barrier_progress(struct gba_message_barri
     return barrier->transport->ops->progress(barrier->transport);
 }
 
-/* The rank in the team of the member whose first message of the current barrier is missing;
- * UINT32_MAX: it has come. */
+/* The rank in the team of the member whose message this member reports as missing: the first one of
+ * the current barrier, or that of a child in the tree. UINT32_MAX: none is missing, or another
+ * member reports it. */
 uint32_t gba_message_barrier_late_source(const struct gba_message_barrier *barrier);
+
+/*
+ * Text for the user, appended to the name of that member: `other`, or the members that it waits for
+ * before it sends. member: rank in the team. other: the text if it waits for no member of the
+ * barrier.
+ */
+const char *gba_message_barrier_stands_for(const struct gba_message_barrier *barrier,
+                                           uint32_t member, const char *other);
 
 #endif

@@ -156,8 +156,12 @@ static const char *hybrid_stands_for(const struct gba_path_base *path, uint32_t 
     if (UINT32_MAX != gba_node_local(&hybrid->node, member))
         return "";
     if (hybrid->split && UINT32_MAX == gba_ranks_find(hybrid->leaders, hybrid->nodes, member))
-        return " or another process in its switch domain";
-    return " or another process on its host";
+        return gba_message_barrier_stands_for(&hybrid->messages, member,
+                                              " or another process in its switch domain");
+    if (NULL != hybrid->base.state)
+        return " or another process on its host";
+    return gba_message_barrier_stands_for(&hybrid->messages, member,
+                                          " or another process on its host");
 }
 
 static uint32_t hybrid_late_source(const struct gba_path_base *path)

@@ -147,8 +147,9 @@ static enum gba_arrived shared_arrived(const struct gba_path_base *path,
     (void)group;
     if (member == node->rank)
         return GBA_ARRIVED_YES;
-    /* Dissemination and radix first signal the next member of the ring, in slot 0. */
-    if (!software->algorithm->pulls)
+    /* Dissemination and radix first signal the next member of the ring, in slot 0. A member of the
+     * others stores to its own slot 0. */
+    if (!software->algorithm->pulls && &gba_shm_tree != software->algorithm)
         local = gba_sched_peer(local, 1, node->segment.members);
     return gba_node_arrived(node, local, software->algo.seq);
 }
@@ -207,6 +208,11 @@ static enum gba_arrived messages_arrived(const struct gba_path_base *path,
     return member == software_const(path)->node.rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
 }
 
+static const char *messages_stands_for(const struct gba_path_base *path, uint32_t member)
+{
+    return gba_message_barrier_stands_for(&software_const(path)->messages, member, "");
+}
+
 static uint32_t messages_late_source(const struct gba_path_base *path)
 {
     return gba_message_barrier_late_source(&software_const(path)->messages);
@@ -220,6 +226,7 @@ static const struct gba_path_ops messages_ops = {.attempt = messages_attempt,
                                                  .listens = messages_listens,
                                                  .awaited = messages_awaited,
                                                  .arrived = messages_arrived,
+                                                 .stands_for = messages_stands_for,
                                                  .late_source = messages_late_source};
 
 gba_status_t gba_path_software_create(const struct gba_plan *plan, const gba_remote_t *remote,

@@ -122,10 +122,12 @@ static const struct gba_algorithm *algorithm_table(int32_t chosen, bool one_host
     static const struct gba_algorithm *const general[] = {[GBA_ALGORITHM_V1] =
                                                               &gba_algo_dissemination,
                                                           [GBA_ALGORITHM_V2] = &gba_algo_radix,
-                                                          [GBA_ALGORITHM_V3] = &gba_algo_central};
+                                                          [GBA_ALGORITHM_V3] = &gba_algo_central,
+                                                          [GBA_ALGORITHM_TREE] = &gba_algo_tree};
     static const struct gba_algorithm *const shm[] = {[GBA_ALGORITHM_V1] = &gba_shm_dissemination,
                                                       [GBA_ALGORITHM_V2] = &gba_shm_radix,
-                                                      [GBA_ALGORITHM_V3] = &gba_shm_central};
+                                                      [GBA_ALGORITHM_V3] = &gba_shm_central,
+                                                      [GBA_ALGORITHM_TREE] = &gba_shm_tree};
 
     return (one_host ? shm : general)[chosen];
 }

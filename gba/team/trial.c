@@ -13,12 +13,12 @@
 /*
  * The expected cost of a first trial: the making of some paths, which takes about FIRST_NS on a
  * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: three
- * batches of BATCH_LEAST and some more, of each of GBA_TRIAL_MOST candidates. A barrier takes no
+ * batches of BATCH_LEAST and some more, of each of 7 candidates. A barrier takes no
  * longer than the average interval between two barriers. So no trial comes in the first
  * SHARE * FIRST_BARRIERS barriers.
  */
 #define FIRST_NS       UINT64_C(5000000)
-#define FIRST_BARRIERS UINT64_C(300)
+#define FIRST_BARRIERS UINT64_C(350)
 #define SHARE          100u /* a trial may cost this part of the time */
 
 #define PAUSE_GROWTH UINT64_C(1024)
@@ -30,14 +30,19 @@ static void list_add(struct gba_trial_choice *list, uint32_t *count, int32_t hie
 }
 
 /* The algorithms among n members, flat or among the leaders. radix: with two members it is
- * dissemination. */
+ * dissemination. tree: with two members it has twice the way of dissemination, for as many
+ * messages. */
 static void list_algorithms(struct gba_trial_choice *list, uint32_t *count, int32_t hierarchy,
                             int32_t algorithm, uint32_t n)
 {
-    if (GBA_ALGORITHM_V2 != algorithm || n <= 2)
+    const bool any = GBA_ALGORITHM_AUTO == algorithm;
+
+    if (any || GBA_ALGORITHM_V1 == algorithm || (GBA_ALGORITHM_V2 == algorithm && n <= 2))
         list_add(list, count, hierarchy, GBA_ALGORITHM_V1);
-    if (GBA_ALGORITHM_V1 != algorithm && n > 2)
+    if ((any || GBA_ALGORITHM_V2 == algorithm) && n > 2)
         list_add(list, count, hierarchy, GBA_ALGORITHM_V2);
+    if ((any && n > 2) || GBA_ALGORITHM_TREE == algorithm)
+        list_add(list, count, hierarchy, GBA_ALGORITHM_TREE);
 }
 
 uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
@@ -73,9 +78,11 @@ uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
 
 const char *gba_trial_name(const struct gba_trial_choice *choice, bool hosts)
 {
-    static const char *const one_host[] = {"counter", "dissemination", "radix", "central"};
-    static const char *const node[] = {"node", "node dissemination", "node radix", "node central"};
-    static const char *const flat[] = {"flat", "flat dissemination", "flat radix", "flat central"};
+    static const char *const one_host[] = {"counter", "dissemination", "radix", "central", "tree"};
+    static const char *const node[] = {"node", "node dissemination", "node radix", "node central",
+                                       "node tree"};
+    static const char *const flat[] = {"flat", "flat dissemination", "flat radix", "flat central",
+                                       "flat tree"};
 
     if (choice->fallback)
         return "fallback";

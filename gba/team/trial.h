@@ -12,7 +12,7 @@
 #include "gba/gba.h"
 
 /* The most candidates of a trial: the current barrier, the list, and the runtime's barrier. */
-#define GBA_TRIAL_MOST 6u
+#define GBA_TRIAL_MOST 8u
 
 /* A candidate: values of the parameters from which plan.c derives a path, or the runtime's barrier.
  */

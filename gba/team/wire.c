@@ -21,7 +21,7 @@
 #include "gba/team/plan.h"
 #include "gba/team/steer.h"
 
-#define LAYOUTS_OF 11u
+#define LAYOUTS_OF 12u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 

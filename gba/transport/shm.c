@@ -22,6 +22,14 @@ static inline gba_status_t set(struct gba_transport *transport, uint32_t peer, u
     return GBA_OK;
 }
 
+/* The mark of this member's arrival, for gba_shm_peek. It has its own cache line, which only the
+ * watchdog reads. */
+static inline gba_status_t begin(struct gba_transport *transport, uint32_t seq)
+{
+    gba_word_store_relaxed(((struct gba_shm *)transport)->mine, seq);
+    return GBA_OK;
+}
+
 static inline uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct gba_shm *shm = (struct gba_shm *)transport;
@@ -40,7 +48,7 @@ static inline uint32_t peek(struct gba_transport *transport, uint32_t peer, uint
 }
 
 const struct gba_transport_ops gba_shm_ops = {
-    .name = "shm", .set = set, .mine = mine, .peek = peek};
+    .name = "shm", .set = set, .begin = begin, .mine = mine, .peek = peek};
 
 /* The compiler sees the constant table and expands its functions in the steps. */
 #define GBA_SHM_ALGORITHM(steps, id, pull, slots_of)                                               \
@@ -77,6 +85,7 @@ const struct gba_transport_ops gba_shm_ops = {
 GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", false, gba_dissemination_slots);
 GBA_SHM_ALGORITHM(radix, "radix (v2)", false, gba_sched_slots);
 GBA_SHM_ALGORITHM(central, "central (v3)", true, gba_central_slots);
+GBA_SHM_ALGORITHM(tree, "tree", false, gba_sched_tree_slots);
 
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_algo_state *algo)
@@ -86,6 +95,9 @@ gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorith
 
         return slot_of(shm->slots + peer * shm->row, 0);
     }
+    if (&gba_shm_tree == algorithm)
+        return slot_of(shm->mine, algo->seen < algo->lanes ? gba_sched_tree_arrival_slot(algo->seen)
+                                                           : algo->slot);
     return slot_of(shm->mine, algo->slot + (&gba_shm_radix == algorithm ? algo->seen : 0));
 }
 

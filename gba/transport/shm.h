@@ -27,6 +27,7 @@ extern const struct gba_transport_ops gba_shm_ops;
 extern const struct gba_algorithm gba_shm_dissemination;
 extern const struct gba_algorithm gba_shm_radix;
 extern const struct gba_algorithm gba_shm_central;
+extern const struct gba_algorithm gba_shm_tree;
 
 /*
  * Initialise the transport of a member. member: its index among the segment's members. The segment

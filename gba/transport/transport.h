@@ -62,6 +62,13 @@ struct gba_transport_ops {
     gba_status_t (*set)(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                         uint32_t seq);
 
+    /*
+     * The barrier `seq` begins, before the first set. Only tree calls it, because there members
+     * wait before their first set. Slot 0 is free for the transport then. NULL: nothing to do.
+     * Returns as set.
+     */
+    gba_status_t (*begin)(struct gba_transport *transport, uint32_t seq);
+
     /* The word (slot, parity) of this member. Acquire. */
     uint32_t (*mine)(struct gba_transport *transport, uint32_t slot, uint32_t parity);
 

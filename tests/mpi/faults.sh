@@ -492,6 +492,7 @@ soak() {
 all_stalled() {
     test_alone stalled-stopped-sim stalled_stopped sim sim
     test_alone stalled-stopped-none stalled_stopped none software
+    test_alone stalled-stopped-tree stalled_stopped none software --mca coll_gba_barrier_sw_algorithm tree
     test_alone stalled-stopped-node stalled_stopped sim sim --mca coll_gba_barrier_hierarchy node
     # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
     # sixth.

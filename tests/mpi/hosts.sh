@@ -29,6 +29,8 @@ kind_options() {
     flat-v2) kind_text='radix \(v2\) through messages' ;;
     node-v1) kind_text='dissemination \(v1\) among the leaders' ;;
     node-v2) kind_text='radix \(v2\) among the leaders' ;;
+    flat-tree) kind_text='tree through messages' ;;
+    node-tree) kind_text='tree among the leaders' ;;
     esac
     # A radix that leaves the last round of v2 incomplete with most sizes.
     [ "$1" = auto ] || path=(--mca coll_gba_barrier_hierarchy "${1%-*}"
@@ -194,6 +196,11 @@ all_hosts() {
         test_case "hosts$hosts-$kind-unequal" spans_with '3 2 1' "$kind" node early_exit 60
         test_case "hosts$hosts-$kind-sequence-32" spans_sequence "$kind" $((0xffffff00))
     done
+    for kind in flat-tree node-tree; do
+        test_case "hosts$hosts-$kind" spans_with '3 2 1' "$kind" node early_exit 60
+    done
+    test_case "hosts$hosts-flat-tree-sequence" spans_sequence flat-tree $((0xffffff00))
+    [ "$hosts" -ne 3 ] || test_case "hosts$hosts-flat-tree-ibarrier" spans_with '2 1' flat-tree node ibarrier
     test_case "hosts$hosts-auto" spans_with '1 4 2' auto slot early_exit 60
     test_case "hosts$hosts-one-each" spans_with 1 auto slot many 500
     for kind in flat-v1 node-v1; do
@@ -205,7 +212,7 @@ all_hosts() {
     done
     [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-stalled-stopped" spans_stopped
     [ "$hosts" -ne 2 ] || test_alone "hosts$hosts-idle" spans_with 2 auto slot idle
-    for kind in flat-v1 flat-v2 node-v1; do
+    for kind in flat-v1 flat-v2 node-v1 flat-tree; do
         [ "$hosts" -eq 2 ] || continue
         test_case "hosts$hosts-$kind-queued" spans_queued 1 "$kind"
         test_case "hosts$hosts-$kind-queued-nonblocking" spans_queued 2 "$kind"

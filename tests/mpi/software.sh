@@ -111,8 +111,27 @@ queued_degraded() {
     lines 0 'no device: the device stopped answering'
 }
 
+# HOSTS RANKS PROGRAM [ARGUMENT...]: the tree, in shared memory or over messages, with inner ranks.
+tree_right() {
+    local hosts=$1 ranks=$2 kind='tree through messages'
+    shift 2
+    limit 60
+    path_options none
+    [ "$hosts" -gt 1 ] || kind='tree through shared memory'
+    job "${path[@]}" --mca coll_gba_barrier_sw_algorithm tree --mca coll_gba_barrier_sw_radix 2 \
+        --mca coll_gba_barrier_hierarchy flat -x GBA_TEST_HOSTS="$hosts" \
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np "$ranks" -- "$@"
+    skip_if_disabled
+    lines 0 '^FAIL'
+    grep -q "software: $kind" "$out" || fail "no $kind"
+    took none
+}
+
 all_software() {
     local mode
+    test_case software-tree-shared tree_right 1 7 early_exit 100
+    test_case software-tree-messages tree_right 7 7 early_exit 100
+    test_case software-tree-persistent tree_right 3 3 persistent
     for mode in 1 2; do
         test_case "software-queued-flat-v1-$mode" queued_software 2 2 "$mode" flat-v1
         test_case "software-queued-flat-v2-$mode" queued_software 3 3 "$mode" flat-v2

@@ -159,6 +159,51 @@ V1_TEST(signed_test, b->size, (int32_t)word >= (int32_t)seq)
 V1_TEST(equal_test, b->size, word == seq)
 V1_TEST(round_short_test, b->size / 2 + 1, GBA_SEQ_REACHED(word, seq))
 
+/* Tree that signals its parent when the last child has signalled, or with another fault. */
+#define TREE_TEST(function, gathered, released)                                     \
+    static gba_status_t function(struct gba_algo_state *b, struct gba_transport *s) \
+    {                                                                               \
+        while (b->seen < b->lanes) {                                                \
+            if (!(gathered))                                                        \
+                return GBA_INPROGRESS;                                              \
+            if (++b->seen == b->lanes)                                              \
+                (void)gba_tree_arrive_on(s->ops, b, s);                             \
+        }                                                                           \
+        if (b->seen == b->lanes) {                                                  \
+            if (!(released))                                                        \
+                return GBA_INPROGRESS;                                              \
+            b->seen++;                                                              \
+            (void)gba_tree_release_on(s->ops, b, s);                                \
+        }                                                                           \
+        return GBA_OK;                                                              \
+    }
+
+#define TREE_CHILD(place) \
+    GBA_SEQ_REACHED(word_of(s, gba_sched_tree_arrival_slot(place), b->seq), b->seq)
+#define TREE_RELEASED (0 == b->rank || GBA_SEQ_REACHED(word_of(s, b->slot, b->seq), b->seq))
+
+TREE_TEST(first_child_test, b->seen > 0 || TREE_CHILD(0), TREE_RELEASED)
+TREE_TEST(unreleased_test, TREE_CHILD(b->seen), true)
+TREE_TEST(subtree_only_test, TREE_CHILD(b->seen), TREE_RELEASED || b->lanes > 0)
+
+/* Tree in which a member signals its parent before its children have signalled. */
+static gba_status_t forward_start(struct gba_algo_state *b, struct gba_transport *s, uint32_t seq)
+{
+    uint32_t lanes;
+
+    (void)gba_tree_start_on(s->ops, b, s, seq);
+    lanes = b->lanes;
+    return 0 == lanes ? GBA_OK : gba_tree_arrive_on(s->ops, b, s);
+}
+
+static gba_status_t forward_test(struct gba_algo_state *b, struct gba_transport *s)
+{
+    for (; b->seen < b->lanes; b->seen++)
+        if (!TREE_CHILD(b->seen))
+            return GBA_INPROGRESS;
+    return gba_tree_test_on(s->ops, b, s);
+}
+
 /* Right with one exception: it leaves when all have arrived, while its own signals have not left.
  */
 static const struct gba_transport_ops hasty_ops = {
@@ -179,6 +224,11 @@ static gba_status_t early_v3_test(struct gba_algo_state *b, struct gba_transport
     return gba_central_test_on(&hasty_ops, b, s);
 }
 
+static gba_status_t early_tree_test(struct gba_algo_state *b, struct gba_transport *s)
+{
+    return gba_tree_test_on(&hasty_ops, b, s);
+}
+
 /* An algorithm with other steps, or on a transport that breaks promise 4; and the verdict. */
 struct mutant {
     const char *name;
@@ -189,9 +239,10 @@ struct mutant {
     struct rules rules; /* radix 0: 2 */
 };
 
-#define V1 &gba_algo_dissemination
-#define V2 &gba_algo_radix
-#define V3 &gba_algo_central
+#define V1   &gba_algo_dissemination
+#define V2   &gba_algo_radix
+#define V3   &gba_algo_central
+#define TREE &gba_algo_tree
 
 static const struct mutant mutants[] = {
     {"lanes run ahead", V2, lanes_start, lanes_test, EARLY, {.size = 6, .radix = 3, .rounds = 1}},
@@ -230,6 +281,12 @@ static const struct mutant mutants[] = {
      NULL,
      DEADLOCK,
      {.size = 3, .radix = 3, .rounds = 3, .one_word = true}},
+    {"first child only", TREE, NULL, first_child_test, EARLY, {.size = 3, .rounds = 1}},
+    {"no release", TREE, NULL, unreleased_test, EARLY, {.size = 3, .rounds = 1}},
+    {"subtree only", TREE, NULL, subtree_only_test, EARLY, {.size = 4, .rounds = 1}},
+    {"forwards at once", TREE, forward_start, forward_test, EARLY, {.size = 4, .rounds = 1}},
+    {"hasty tree", TREE, NULL, early_tree_test, DEADLOCK, {.size = 2, .rounds = 1, .keeps = true}},
+    {"tree, late", TREE, NULL, NULL, DEADLOCK, {.size = 2, .rounds = 4, .late = true}},
 };
 
 #endif

@@ -2,7 +2,7 @@
 /* The messages between the hosts of team_harness.h: a transport in memory. */
 #include <stdlib.h>
 
-#include "gba/transport/transport.h"
+#include "gba/algo/algorithm.h"
 #include "tests/unit/team_harness.h"
 
 struct net {
@@ -61,7 +61,7 @@ static uint32_t net_mine(struct gba_transport *transport, uint32_t slot, uint32_
     return (uint32_t)gba_word_load_acquire(&net->word[net->mine][slot][parity]);
 }
 
-/* In dissemination and radix a member sends as many messages in a barrier as it receives. */
+/* Without faults a member sends as many messages in a barrier as it receives. */
 static void net_destroy(struct gba_transport *transport)
 {
     struct net *net = (struct net *)transport;
@@ -78,10 +78,14 @@ static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};
 
-/* All members, or the leaders; dissemination, or radix. */
+/* All members, or the leaders; dissemination, radix, or tree. */
 static uint32_t group_number(const gba_remote_group_t *group)
 {
-    return (NULL != group->ranks) + 2 * (2 != group->radix);
+    const uint32_t algorithm = gba_algo_tree.schedule == group->schedule    ? 2
+                               : gba_algo_radix.schedule == group->schedule ? 1
+                                                                            : 0;
+
+    return (NULL != group->ranks) + 2 * algorithm;
 }
 
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,

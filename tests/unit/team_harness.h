@@ -27,7 +27,7 @@
 #define HARNESS_SLOTS    64u
 #define HARNESS_IDS      64u /* ids that a team may use at each registration */
 #define HARNESS_REQUESTS 64u
-#define HARNESS_GROUPS   4u /* whose transports can be open on one channel at a time */
+#define HARNESS_GROUPS   6u /* whose transports can be open on one channel at a time */
 #define NOBODY           UINT32_MAX
 
 /* Calls of a device (gba/dev/dev_ops.h). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* v1, v2 and v3 against an adversary (algo_harness.h), and mutants that it must catch. */
+/* v1, v2, v3 and tree against an adversary (algo_harness.h), and mutants that it must catch. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,14 @@
 static const uint32_t firsts[] = {0xFFFFFFFEu, 0x7FFFFFFEu, 0u, 12345u};
 
 static const struct gba_algorithm *const all[] = {&gba_algo_dissemination, &gba_algo_radix,
-                                                  &gba_algo_central};
+                                                  &gba_algo_central, &gba_algo_tree};
+#define ALGORITHMS (sizeof all / sizeof all[0])
+
+/* The largest radix with which the algorithm is searched in every order. */
+static uint32_t radix_most(const struct gba_algorithm *algorithm, uint32_t most)
+{
+    return &gba_algo_radix == algorithm || &gba_algo_tree == algorithm ? most : 2;
+}
 
 static void expect_all(struct rules r, enum verdict expected)
 {
@@ -31,7 +38,7 @@ static void expect_all(struct rules r, enum verdict expected)
 static void test_every_order_of_two(void **state)
 {
     (void)state;
-    for (size_t a = 0; a < 3; a++) {
+    for (size_t a = 0; a < ALGORITHMS; a++) {
         for (size_t f = 0; f < 4; f++) {
             struct rules r = {
                 .algorithm = all[a], .size = 2, .radix = 2, .first = firsts[f], .rounds = 5};
@@ -51,8 +58,8 @@ static void test_every_order_of_two(void **state)
 static void test_every_order_of_three(void **state)
 {
     (void)state;
-    for (size_t a = 0; a < 3; a++) {
-        for (uint32_t radix = 2; radix <= (a == 1 ? 3u : 2u); radix++) {
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        for (uint32_t radix = 2; radix <= radix_most(all[a], 3); radix++) {
             struct rules r = {.algorithm = all[a],
                               .size = 3,
                               .radix = radix,
@@ -73,8 +80,8 @@ static void test_every_order_of_three(void **state)
 static void test_every_order_of_four(void **state)
 {
     (void)state;
-    for (size_t a = 0; a < 3; a++) {
-        for (uint32_t radix = 2; radix <= (a == 1 ? 4u : 2u); radix++) {
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        for (uint32_t radix = 2; radix <= radix_most(all[a], 4); radix++) {
             struct rules r = {.algorithm = all[a],
                               .size = 4,
                               .radix = radix,
@@ -109,9 +116,9 @@ static void test_dice_every_size(void **state)
 {
     (void)state;
     for (uint32_t size = 1; size <= 64; size++) {
-        for (size_t a = 0; a < 3; a++) {
+        for (size_t a = 0; a < ALGORITHMS; a++) {
             for (uint32_t run = 0; run < 8; run++) {
-                uint64_t seed = (size * 3 + a) * 8 + run;
+                uint64_t seed = (size * ALGORITHMS + a) * 8 + run;
                 struct rules r = {.algorithm = all[a],
                                   .size = size,
                                   .radix = 2 + (uint32_t)(seed * 7 % 15),
@@ -134,9 +141,9 @@ static void test_dice_every_size(void **state)
 static void test_dice_small_sizes(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 6000; seed++) {
-        struct rules r = {.algorithm = all[seed % 3],
-                          .size = 2 + (uint32_t)(seed % 8),
+    for (uint64_t seed = 0; seed < 8000; seed++) {
+        struct rules r = {.algorithm = all[seed % ALGORITHMS],
+                          .size = 2 + (uint32_t)(seed / 3 % 8),
                           .radix = 2 + (uint32_t)(seed / 8 % 7),
                           .first = firsts[seed % 4],
                           .rounds = 9,
@@ -151,7 +158,7 @@ static void test_dice_small_sizes(void **state)
 static void test_done_stays_done(void **state)
 {
     (void)state;
-    for (size_t a = 0; a < 3; a++) {
+    for (size_t a = 0; a < ALGORITHMS; a++) {
         struct rules r = {.algorithm = all[a], .size = 1, .radix = 8, .rounds = 1};
         struct fake_transport transport = {.base = {.ops = &fake_ops}};
 
@@ -183,8 +190,8 @@ static void test_broken_transport(void **state)
 
     (void)state;
     ops.set = broken_set;
-    for (size_t a = 0; a < 3; a++) {
-        gba_algo_init(&algo, 0, 2, 2, 0);
+    for (size_t a = 0; a < ALGORITHMS; a++) {
+        gba_algo_init(&algo, 1, 2, 2, 0); /* the root of a tree first waits */
         assert_int_equal(all[a]->start(&algo, &transport, 1), GBA_ERR_IO);
     }
 }

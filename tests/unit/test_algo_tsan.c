@@ -22,12 +22,26 @@
 #define THREADS_MAX 9u
 #define ROUNDS      1000u
 
-enum kind { V1, V2, V3, V1_GENERIC, V2_GENERIC, V3_GENERIC, NODE, HYBRID, UNORDERED, KINDS };
-static const char *const names[] = {"v1",         "v2",   "v3",     "v1 generic", "v2 generic",
-                                    "v3 generic", "node", "hybrid", "unordered"};
+enum kind {
+    V1,
+    V2,
+    V3,
+    TREE,
+    V1_GENERIC,
+    V2_GENERIC,
+    V3_GENERIC,
+    TREE_GENERIC,
+    NODE,
+    HYBRID,
+    UNORDERED,
+    KINDS
+};
+static const char *const names[] = {"v1",         "v2",         "v3",         "tree",
+                                    "v1 generic", "v2 generic", "v3 generic", "tree generic",
+                                    "node",       "hybrid",     "unordered"};
 static const struct gba_algorithm *const algorithms[] = {
-    &gba_shm_dissemination,  &gba_shm_radix,  &gba_shm_central,
-    &gba_algo_dissemination, &gba_algo_radix, &gba_algo_central};
+    &gba_shm_dissemination,  &gba_shm_radix,  &gba_shm_central,  &gba_shm_tree,
+    &gba_algo_dissemination, &gba_algo_radix, &gba_algo_central, &gba_algo_tree};
 
 struct trial {
     enum kind kind;

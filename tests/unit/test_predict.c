@@ -32,7 +32,7 @@ static void compare(struct harness *w, uint32_t hosts, uint32_t members)
 static void compare_all(struct harness *w, uint32_t hosts_max)
 {
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy++)
-        for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
+        for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++)
             for (uint32_t hosts = 1; hosts <= hosts_max; hosts += 2)
                 for (uint32_t members = 1; members <= 3; members++) {
                     w->params.hierarchy = hierarchy;

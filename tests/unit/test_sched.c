@@ -137,6 +137,108 @@ static void test_large_sizes(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------- the tree --- */
+
+/* Every link has the same members at both ends, each word has one writer, and a member signals each
+ * other member through one slot at most. */
+static void check_tree_links(uint32_t size, uint32_t degree)
+{
+    uint32_t slots = gba_sched_tree_slots(size, degree), signals = 0;
+
+    for (uint32_t rank = 0; rank < size; rank++)
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            struct gba_sched_link link = gba_sched_tree_link(rank, size, degree, slot);
+
+            if (link.target != GBA_SCHED_NONE) {
+                assert_in_range(link.target, 0, size - 1);
+                assert_int_not_equal(link.target, rank);
+                assert_int_equal(gba_sched_tree_link(link.target, size, degree, slot).source, rank);
+                signals++;
+            }
+            if (link.source != GBA_SCHED_NONE)
+                assert_int_equal(gba_sched_tree_link(link.source, size, degree, slot).target, rank);
+        }
+    assert_int_equal(signals, 2 * (size - 1));
+}
+
+/* Follow the arrivals up and the releases down: the root knows all members, and then all do. */
+static void check_tree_knowledge(uint32_t size, uint32_t degree)
+{
+    uint32_t slots = gba_sched_tree_slots(size, degree);
+    uint32_t width = gba_sched_tree_width(size, degree);
+    bool released[SIZE_MAX_TESTED] = {true};
+
+    knowledge_init(size);
+    for (uint32_t rank = size; rank-- > 1;) { /* children have higher numbers than their parent */
+        uint32_t slot = gba_sched_tree_arrival_slot(gba_sched_tree_place(rank, degree));
+        uint32_t parent = gba_sched_tree_parent(rank, degree);
+
+        assert_true(slot < slots && parent < rank);
+        assert_int_equal(gba_sched_tree_link(rank, size, degree, slot).target, parent);
+        for (uint32_t word = 0; word < WORDS; word++)
+            now.of[parent][word] |= now.of[rank][word];
+    }
+    assert_true(knows_all(0, size));
+    for (uint32_t rank = 0; rank < size; rank++) {
+        assert_true(released[rank]);
+        for (uint32_t i = 0; i < gba_sched_tree_children(rank, size, degree); i++) {
+            uint32_t child = gba_sched_tree_child(rank, degree, i);
+            uint32_t slot = gba_sched_tree_release_slot(i, width);
+
+            assert_int_equal(gba_sched_tree_parent(child, degree), rank);
+            assert_int_equal(gba_sched_tree_place(child, degree), i);
+            assert_true(slot < slots);
+            assert_int_equal(gba_sched_tree_link(child, size, degree, slot).source, rank);
+            assert_false(released[child]);
+            released[child] = true;
+        }
+    }
+}
+
+static void test_tree(void **state)
+{
+    static const uint32_t large[] = {65, 127, 128, 129, 708, 1024};
+
+    (void)state;
+    for (uint32_t degree = GBA_RADIX_MIN; degree <= GBA_RADIX_MAX; degree += degree < 9 ? 1 : 11) {
+        for (uint32_t size = 1; size <= 64; size++) {
+            check_tree_links(size, degree);
+            check_tree_knowledge(size, degree);
+        }
+        for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
+            check_tree_links(large[i], degree);
+            check_tree_knowledge(large[i], degree);
+        }
+    }
+    /* No overflow at the largest size. */
+    for (uint32_t degree = GBA_RADIX_MIN; degree <= GBA_RADIX_MAX; degree++) {
+        uint32_t last = GBA_SCHED_SIZE_MAX - 1, parent = gba_sched_tree_parent(last, degree);
+
+        assert_int_equal(gba_sched_tree_children(last, GBA_SCHED_SIZE_MAX, degree), 0);
+        assert_int_equal(gba_sched_tree_child(parent, degree, gba_sched_tree_place(last, degree)),
+                         last);
+    }
+}
+
+/* The links of the dissemination are those of its rounds. */
+static void test_links(void **state)
+{
+    (void)state;
+    for (uint32_t size = 2; size <= 64; size++)
+        for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
+            uint32_t slot = 0;
+
+            for (uint32_t distance = 1; distance < size; distance *= radix)
+                for (uint32_t lane = 1; lane <= gba_sched_lanes(distance, size, radix); lane++) {
+                    struct gba_sched_link link = gba_sched_link(5 % size, size, radix, slot++);
+
+                    assert_int_equal(link.target, gba_sched_peer(5 % size, lane * distance, size));
+                    assert_int_equal(link.source,
+                                     gba_sched_source(5 % size, lane * distance, size));
+                }
+        }
+}
+
 static void test_known_numbers(void **state)
 {
     (void)state;
@@ -145,6 +247,9 @@ static void test_known_numbers(void **state)
     assert_int_equal(gba_sched_slots(708, 2), 10);
     assert_int_equal(gba_sched_slots(708, 8), 7 + 7 + 7 + 1); /* 512 < 708, 1024 is not */
     assert_int_equal(gba_sched_slots(16, 8), 7 + 1);
+    assert_int_equal(gba_sched_tree_slots(1, 8), 1);
+    assert_int_equal(gba_sched_tree_slots(3, 8), 1 + 2 * 2);
+    assert_int_equal(gba_sched_tree_slots(708, 8), 1 + 2 * 8);
 }
 
 /* No overflow at the largest size: the loops end, after the expected number of rounds. */
@@ -167,10 +272,9 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_to_64),
-        cmocka_unit_test(test_large_sizes),
-        cmocka_unit_test(test_known_numbers),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_sizes_to_64),   cmocka_unit_test(test_large_sizes),
+        cmocka_unit_test(test_known_numbers), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_tree),          cmocka_unit_test(test_links),
     };
 
     return cmocka_run_group_tests_name("sched", tests, NULL, NULL);

@@ -10,7 +10,8 @@
 
 static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
 {
-    static const char *const names[] = {"", "dissemination (v1) ", "radix (v2) ", "central (v3) "};
+    static const char *const names[] = {"", "dissemination (v1) ", "radix (v2) ", "central (v3) ",
+                                        "tree "};
 
     w->params.sw_algorithm = algorithm;
     w->params.hierarchy = hierarchy;
@@ -31,7 +32,7 @@ static void one_host(void **state)
         w->oversubscribed = true;
         harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         w->oversubscribed = false;
-        for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V3; algorithm++) {
+        for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
             choose(w, algorithm, GBA_HIERARCHY_FLAT, 3);
             harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
         }
@@ -80,7 +81,9 @@ static void several_hosts(void **state)
 
             for (uint32_t r = 0; r < sizes[i]; r++)
                 w->host[r] = host_of(layout, r, sizes[i]);
-            for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_V2; algorithm++) {
+            for (int algorithm = GBA_ALGORITHM_V1; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
+                if (GBA_ALGORITHM_V3 == algorithm)
+                    continue;
                 choose(w, algorithm, GBA_HIERARCHY_NODE, 3);
                 harness_run(w, sizes[i], GBA_PATH_SOFTWARE);
                 assert_non_null(strstr(w->why[0], "among the leaders"));
@@ -105,16 +108,18 @@ static void several_hosts(void **state)
 static void many_rounds(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 8; kind++) {
         struct harness *w = harness_on(NULL);
 
         w->rounds = 10000;
         w->params.first_sequence = UINT32_MAX - 5000;
         if (kind < 3)
             choose(w, GBA_ALGORITHM_V1 + kind, GBA_HIERARCHY_FLAT, 3);
+        else if (kind > 5)
+            choose(w, GBA_ALGORITHM_TREE, GBA_HIERARCHY_FLAT, 3);
         else
             choose(w, GBA_ALGORITHM_AUTO, 4 == kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE, 3);
-        w->host[1] = w->host[4] = kind > 3;
+        w->host[1] = w->host[4] = kind > 3 && kind < 7;
         w->oversubscribed = 3 == kind;
         harness_run(w, 5, GBA_PATH_SOFTWARE);
         harness_end(w);

@@ -32,10 +32,10 @@ static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t
 static void test_candidates(void **state)
 {
     (void)state;
-    list_is("counter, dissemination, radix, central, fallback",
+    list_is("counter, dissemination, radix, tree, central, fallback",
             (struct gba_trial_terms){.nodes = 1, .fallback = 1}, 4);
     list_is("counter, dissemination, central", (struct gba_trial_terms){.nodes = 1}, 2);
-    list_is("dissemination, radix, central",
+    list_is("dissemination, radix, tree, central",
             (struct gba_trial_terms){.nodes = 1, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
             4);
     list_is("counter",
@@ -43,19 +43,23 @@ static void test_candidates(void **state)
             4);
     list_is("", (struct gba_trial_terms){.nodes = 1, .fallback = 1, .algorithm = GBA_ALGORITHM_V2},
             4);
-    list_is("node dissemination, node radix, flat dissemination, flat radix, fallback",
+    list_is("node dissemination, node radix, node tree, flat dissemination, flat radix, flat tree, "
+            "fallback",
             (struct gba_trial_terms){.nodes = 3, .fallback = 1}, 6);
-    list_is("node dissemination, flat dissemination, flat radix",
+    list_is("node dissemination, flat dissemination, flat radix, flat tree",
             (struct gba_trial_terms){.nodes = 2}, 4);
-    list_is("node dissemination, node radix, fallback",
+    list_is("node dissemination, node radix, node tree, fallback",
             (struct gba_trial_terms){.nodes = 4, .fallback = 1}, 4);
     list_is("node dissemination, fallback", (struct gba_trial_terms){.nodes = 2, .fallback = 1}, 2);
     list_is("node radix, flat radix",
             (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V2}, 6);
-    list_is("flat dissemination, flat radix",
+    list_is("flat dissemination, flat radix, flat tree",
             (struct gba_trial_terms){.nodes = 3, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
             3);
     list_is("", (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V3},
+            6);
+    list_is("node tree, flat tree",
+            (struct gba_trial_terms){.nodes = 2, .fallback = 1, .algorithm = GBA_ALGORITHM_TREE},
             6);
 }
 
@@ -74,7 +78,7 @@ static void test_cost(void **state)
         uint64_t pause = 30000, now = 0, began = 0, last = 0, spent = 0, trials = 0;
 
         for (uint64_t barriers = 0; barriers < UINT64_C(1000000000); barriers += pause) {
-            const uint64_t cost = 3000000 + 300 * intervals[i];
+            const uint64_t cost = 3000000 + 350 * intervals[i];
 
             now += pause * intervals[i];
             if (gba_trial_affordable(now - began, (now - began) / intervals[i], last)) {
@@ -169,11 +173,12 @@ static void test_rotation_on_one_host(void **state)
 
     (void)state;
     w->late_ms = 1;
-    run_to(w, 4, 3, GBA_PATH_FALLBACK, "the fastest of 5");
-    run_to(w, 4, 6, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
+    run_to(w, 4, 2, GBA_PATH_SOFTWARE, "tree through shared memory");
+    run_to(w, 4, 4, GBA_PATH_FALLBACK, "the fastest of 6");
+    run_to(w, 4, 7, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
     w->oversubscribed = true;
     run_to(w, 2, 1, GBA_PATH_SOFTWARE, "dissemination (v1) through shared memory");
-    run_to(w, 7, 4, GBA_PATH_FALLBACK, "the fastest of 5");
+    run_to(w, 7, 5, GBA_PATH_FALLBACK, "the fastest of 6");
     w->oversubscribed = false; /* a core for each member, so that none yields */
     w->params.wait = GBA_WAIT_SPIN;
     w->late_ms = 0;
@@ -187,12 +192,13 @@ static void test_rotation_on_hosts(void **state)
     for (uint32_t hosts = 2; hosts <= 3; hosts++)
         for (int layout = 0; layout < 2; layout++) {
             struct harness *w = harness_of_trials(2);
-            const uint32_t cycle = 2 == hosts ? 4 : 5;
+            const uint32_t cycle = 2 == hosts ? 5 : 7;
 
             w->late_ms = 0 == layout;
             w->params.sw_radix = 3;
             harness_hosts(w, 6, hosts, layout);
-            run_to(w, 6, cycle - 2, GBA_PATH_SOFTWARE, "radix (v2) through messages, 6");
+            run_to(w, 6, cycle - 3, GBA_PATH_SOFTWARE, "radix (v2) through messages, 6");
+            run_to(w, 6, cycle - 2, GBA_PATH_SOFTWARE, "tree through messages, 6");
             run_to(w, 6, cycle - 1, GBA_PATH_FALLBACK, "the fastest of ");
             run_to(w, 6, cycle + 1, GBA_PATH_SOFTWARE,
                    2 == hosts ? "dissemination (v1) through messages, 6"
@@ -209,11 +215,11 @@ static void test_nonblocking_barriers(void **state)
 
     (void)state;
     w->blocks_every = 4; /* trials after rounds 4, 8, 12, ... */
-    w->rounds = 21;
+    w->rounds = 25;
     w->expected = "radix (v2) through shared memory";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
-    assert_int_equal(w->stats[0].trials, 5);
-    w->rounds = 13;
+    assert_int_equal(w->stats[0].trials, 6);
+    w->rounds = 17;
     w->expected = "counter in shared memory";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     harness_end(w);
@@ -240,7 +246,7 @@ static void test_parameters_restrict_the_choice(void **state)
     assert_int_equal(w->stats[0].trials, 0);
     w->params.trial_test = 2;
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
-    run_to(w, 4, 3, GBA_PATH_SOFTWARE, "dissemination (v1)");
+    run_to(w, 4, 4, GBA_PATH_SOFTWARE, "dissemination (v1)");
     harness_end(w);
 }
 
@@ -248,16 +254,16 @@ static void test_parameters_restrict_the_choice(void **state)
  * rounds. */
 static void test_all_take_the_fastest(void **state)
 {
-    static const char *const paths[] = {"dissemination (v1)", "radix (v2)", "central (v3)",
-                                        "the fastest of 5", "counter"};
+    static const char *const paths[] = {"dissemination (v1)", "radix (v2)",       "tree through",
+                                        "central (v3)",       "the fastest of 6", "counter"};
     struct harness *w = harness_of_trials(1);
 
     (void)state;
-    w->candidates = 5;
-    for (uint32_t i = 0; i < 5; i++) {
+    w->candidates = 6;
+    for (uint32_t i = 0; i < 6; i++) {
         for (uint32_t r = 0; r < 4; r++)
             w->fastest[r] = i;
-        run_to(w, 4, 1, 3 == i ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE, paths[i]);
+        run_to(w, 4, 1, 4 == i ? GBA_PATH_FALLBACK : GBA_PATH_SOFTWARE, paths[i]);
     }
     harness_end(w);
     for (uint32_t hosts = 1; hosts <= 3; hosts += 2) {
@@ -350,11 +356,11 @@ static void test_a_member_that_decides_alone_is_found(void **state)
 {
     (void)state;
     for (uint32_t alone = 0; alone < 3; alone++)
-        for (uint32_t choice = 1; choice < 5; choice++) {
+        for (uint32_t choice = 1; choice < 6; choice++) {
             struct harness *w = harness_of_trials(1);
 
             w->rounds = 4;
-            w->candidates = 5;
+            w->candidates = 6;
             w->fastest[alone] = choice;
             thread_oob_run(3, 0, harness_member, w);
             assert_int_equal(gba_word_load_relaxed(&w->split), 3);

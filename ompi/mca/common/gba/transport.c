@@ -55,7 +55,7 @@ static const uint8_t low_byte[256] = {SIXTY4(0), SIXTY4(64), SIXTY4(128), SIXTY4
 
 /* One slot: the source of its signal, and the target of this member's signal. */
 struct lane {
-    int source, target;      /* ranks in the communicator */
+    int source, target;      /* ranks in the communicator; negative: no signal */
     ompi_request_t *request; /* the receive, while it is posted, else NULL */
     ompi_request_t *sending; /* the send, while it is incomplete, else NULL */
     uint8_t byte;            /* the received byte */
@@ -88,9 +88,12 @@ static gba_status_t transport_begin(struct pml_transport *s, uint32_t seq)
     s->sequence = seq;
     for (uint32_t i = 0; i < s->lanes; i++) {
         struct lane *lane = &s->lane[i];
-        int rc = MCA_PML_CALL(
-            irecv(&lane->byte, 1, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
+        int rc;
 
+        if (lane->source < 0)
+            continue;
+        rc = MCA_PML_CALL(
+            irecv(&lane->byte, 1, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
         if (OMPI_SUCCESS != rc) {
             lane->request = NULL;
             return transport_fail(s, "cannot receive from", lane->source, rc);
@@ -140,6 +143,14 @@ static gba_status_t pml_set(struct gba_transport *transport, uint32_t peer, uint
     /* After the first signal, because other members wait for the signal, and none for our receives.
      */
     return seq == s->sequence ? GBA_OK : transport_begin(s, seq);
+}
+
+/* The receives come before the messages: a member that waits first has nothing else to do. */
+static gba_status_t pml_begin(struct gba_transport *transport, uint32_t seq)
+{
+    struct pml_transport *s = (struct pml_transport *)transport;
+
+    return s->failed ? GBA_ERR_IO : transport_begin(s, seq);
 }
 
 /* The receive of a lane is complete: check the message, and free the request. */
@@ -214,6 +225,7 @@ static void pml_destroy(struct gba_transport *transport)
 
 static const struct gba_transport_ops pml_ops = {.name = "pml",
                                                  .set = pml_set,
+                                                 .begin = pml_begin,
                                                  .mine = pml_mine,
                                                  .sent = pml_sent,
                                                  .progress = pml_progress,
@@ -222,8 +234,11 @@ static const struct gba_transport_ops pml_ops = {.name = "pml",
 static int rank_of(const struct gba_common_messages *messages, const gba_remote_group_t *group,
                    uint32_t number)
 {
-    uint32_t member = NULL == group->ranks ? number : group->ranks[number];
+    uint32_t member;
 
+    if (GBA_SCHED_NONE == number)
+        return -1;
+    member = NULL == group->ranks ? number : group->ranks[number];
     return (int)(NULL == messages->ranks ? member : messages->ranks[member]);
 }
 
@@ -231,7 +246,8 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
                              struct gba_transport **transport)
 {
     const struct gba_common_messages *messages = ctx;
-    uint32_t size = group->size, lanes = gba_sched_slots(size, group->radix), slot = 0;
+    const struct gba_schedule *schedule = group->schedule;
+    uint32_t lanes = schedule->slots(group->size, group->radix);
     struct pml_transport *s;
 
     s = calloc(1, sizeof *s + lanes * sizeof s->lane[0]);
@@ -242,16 +258,11 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
     s->tag = messages->tag[group->channel];
     s->sequence = group->sequence;
     s->lanes = lanes;
-    for (uint32_t distance = 1; distance < size; distance *= group->radix) {
-        uint32_t most = gba_sched_lanes(distance, size, group->radix);
+    for (uint32_t slot = 0; slot < lanes; slot++) {
+        struct gba_sched_link link = schedule->link(group->rank, group->size, group->radix, slot);
 
-        for (uint32_t lane = 1; lane <= most; lane++, slot++) {
-            uint32_t far = lane * distance;
-
-            s->lane[slot].target = rank_of(messages, group, gba_sched_peer(group->rank, far, size));
-            s->lane[slot].source =
-                rank_of(messages, group, gba_sched_source(group->rank, far, size));
-        }
+        s->lane[slot].source = rank_of(messages, group, link.source);
+        s->lane[slot].target = rank_of(messages, group, link.target);
     }
     *transport = &s->base;
     return GBA_OK;

@@ -210,7 +210,7 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
     struct gba_scoll_remote *remote = &module->remote;
     struct gba_scoll_slab *slab = &module->slab;
 
-    if (remote->slab && gba_sched_slots(group->size, group->radix) < SLOTS)
+    if (remote->slab && group->schedule->slots(group->size, group->radix) < SLOTS)
         return spml_open(module, group, transport);
     if (!remote->apart)
         return GBA_ERR_UNSUPPORTED;
