@@ -18,7 +18,9 @@ struct evbuffer;
 
 /* Maximum number of connections beyond the number of ports. This number plus the ports also limits
  * the TCP connections that have not sent the key. Those are counted separately, so that a host
- * without the key cannot keep clients out. A new one replaces the oldest. */
+ * without the key cannot keep clients out. A new one replaces the oldest. A connection on the Unix
+ * socket that has no port gives way to a client of another user, so that no user can keep the
+ * others out. */
 #define GBA_SESSION_WAITING_MAX 64u
 
 /* The session waits for: a greeting; the secret; messages; answers to probes, before its report;
@@ -85,7 +87,9 @@ void gba_session_mark(struct gba_session *session);
  * reason is kept, but a session whose status is being sent can still fail. */
 void gba_session_end(struct gba_session *session, unsigned reason);
 
-/* Let the session use the switch, or end it if there are too many. Returns whether it may. */
+/* Let the session use the switch. If there are too many, end the oldest session without a port of
+ * the user who has most of these, or this one if its own user has as many. Returns whether it may.
+ */
 bool gba_session_admit(struct gba_session *session);
 
 /* Queue a message. */

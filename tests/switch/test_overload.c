@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PORTS 8
@@ -113,13 +115,13 @@ static void test_connections_without_key(void **state)
         close(stranger[i]);
 }
 
-/* Connections with the key, and on the Unix socket, are limited, too. */
+/* Connections on the Unix socket are limited, too. One that sends nothing gives way to a client
+ * with the key. */
 static void test_connections_with_key(void **state)
 {
     enum { CLIENTS = PORTS + 64 };
-    struct gba_switch_message message;
-    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     int client[CLIENTS], fd;
+    uint32_t port;
 
     (void)state;
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -127,13 +129,58 @@ static void test_connections_with_key(void **state)
     fd = peer_unix(&process);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
     close(fd);
-    fd = peer_tcp(&process);
-    peer_hello(fd);
-    assert_true(gba_switch_secret_parse(PEER_KEY, secret));
-    gba_switch_secret_set(&message, secret);
-    peer_send(fd, &message);
+    fd = peer_tcp_client(&process, PEER_KEY, &port);
+    peer_expect_refusal(client[0], GBA_SWITCH_REFUSED_IDLE);
+    close(fd);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        close(client[i]);
+}
+
+/* Connect as another user, who has the group of the socket. Returns whether it got a port. */
+static bool other_user_connects(void)
+{
+    const uid_t other = 65534;
+    int status;
+    pid_t child = fork();
+
+    assert_return_code(child, errno);
+    if (child == 0) {
+        struct gba_switch_message message;
+        int fd;
+
+        if (setuid(other) != 0)
+            _exit(2);
+        fd = peer_unix(&process);
+        peer_hello(fd);
+        _exit(peer_receive(fd, &message) && message.type == GBA_SWITCH_WELCOME ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* One user fills the switch with connections that send nothing. Each client of another user takes
+ * the place of the oldest of them. */
+static void test_connections_of_a_user(void **state)
+{
+    enum { CLIENTS = PORTS + 64 };
+    int client[CLIENTS], fd;
+
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    assert_return_code(chmod(process.directory, 0755), errno);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        client[i] = peer_unix(&process);
+    fd = peer_unix(&process); /* the daemon has accepted all of them */
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_PORTS);
     close(fd);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(other_user_connects());
+        peer_expect_refusal(client[i], GBA_SWITCH_REFUSED_IDLE);
+        fd = peer_unix(&process); /* the place of the client that has ended */
+        close(client[i]);
+        client[i] = fd;
+    }
     for (unsigned i = 0; i < CLIENTS; i++)
         close(client[i]);
 }
@@ -247,6 +294,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_requests_before_a_pause, setup, teardown),
         cmocka_unit_test_setup_teardown(test_connections_without_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_connections_with_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connections_of_a_user, setup, teardown),
         cmocka_unit_test_setup_teardown(test_connections_at_once, setup, teardown),
         cmocka_unit_test_teardown(test_log_of_refusals, teardown),
         cmocka_unit_test_teardown(test_locked_directory, teardown),
