@@ -243,7 +243,7 @@ broken_found() {
     esac
 }
 
-# RANKS LOSSES MODE...: a lost message costs retry_after, and thousands are lost here.
+# RANKS LOSSES MODE...: a lost message costs retry_after, and hundreds are lost here.
 ibarrier_lost_right() {
     limit 120
     path_options "sim?$2"
@@ -277,12 +277,14 @@ ibarrier_nested() {
 
 # RANKS: nonblocking barriers, in all modes of the program that the path allows.
 ibarrier_all() {
-    local algorithm
+    local algorithm losses='lose_arrival=17&lose_release=19'
+    # A round of many ranks has many arrivals, and the losses of one round are recovered one by one.
+    [ "$1" -lt 7 ] || losses='lose_arrival=97&lose_release=101'
     # Mode 2 runs by itself, because it needs threads; the other modes test a program without threads.
     test_case "ibarrier-$1-sim" program_right ibarrier "$1" sim 1 4 5 3
     test_case "ibarrier-$1-sim-threads" program_right ibarrier "$1" sim 2
-    test_case "ibarrier-$1-lost" ibarrier_lost_right "$1" 'lose_arrival=17&lose_release=19' 1 5 3
-    test_case "ibarrier-$1-lost-threads" ibarrier_lost_right "$1" 'lose_arrival=17&lose_release=19' 2
+    test_case "ibarrier-$1-lost" ibarrier_lost_right "$1" "$losses" 1 5 3
+    test_case "ibarrier-$1-lost-threads" ibarrier_lost_right "$1" "$losses" 2
     # Mode 4 with releases lost only: a member that is away cannot repeat its arrival.
     test_case "ibarrier-$1-lost-away" ibarrier_lost_right "$1" 'lose_release=3' 4
     test_case "ibarrier-$1-none" program_right ibarrier "$1" none 1 4 5 3
