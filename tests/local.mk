@@ -20,7 +20,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
-	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_wait \
+	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
 	tests/unit/test_switch_probe \
 	tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
@@ -163,7 +163,8 @@ tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 # The client of gba-switchd, against a switch that the test scripts.
 GBA_SWITCH_SCRIPT = tests/unit/switch_members.h tests/unit/switch_script.h tests/unit/log_catch.h
 tests_unit_test_switch_client_SOURCES = tests/unit/test_switch_client.c $(GBA_SWITCH_SCRIPT)
-tests_unit_test_switch_client_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
+tests_unit_test_switch_connect_SOURCES = tests/unit/test_switch_connect.c $(GBA_SWITCH_SCRIPT)
+tests_unit_test_switch_connect_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
 tests_unit_test_switch_probe_SOURCES = tests/unit/test_switch_probe.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
