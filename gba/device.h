@@ -46,6 +46,9 @@ typedef struct gba_device_attr {
     /* The key of the job, GBA_KEY_SIZE bytes, from gba_device_job_key of another process of the
      * job; copied. NULL: read key_file. */
     const uint8_t *key;
+    /* Time in ms for which the call waits for a gba-switchd to answer, without the time of the
+     * resolver: 1 to 10,000. 0: 10,000. */
+    uint32_t timeout_ms;
 } gba_device_attr_t;
 
 /*

@@ -110,7 +110,7 @@ struct gba_client {
 /*
  * Connect to the switch: set file, groups, version and uuid of a client whose name and job are set.
  * attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM,
- * _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for GBA_CLIENT_SILENCE at most, and as long as
+ * _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for its timeout_ms at most, and as long as
  * the resolver does.
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,

@@ -320,10 +320,18 @@ static gba_status_t welcome_check(struct gba_client *client, const gba_device_at
     return GBA_OK;
 }
 
+/* Time in ns in which the switch must answer the greeting. */
+static uint64_t open_timeout(const gba_device_attr_t *attr)
+{
+    uint64_t ns = NULL == attr ? 0 : attr->timeout_ms * UINT64_C(1000000);
+
+    return 0 == ns || ns > GBA_CLIENT_SILENCE ? GBA_CLIENT_SILENCE : ns;
+}
+
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr)
 {
-    const uint64_t due = gba_clock_ns() + GBA_CLIENT_SILENCE;
+    const uint64_t due = gba_clock_ns() + open_timeout(attr);
     const bool tcp = '\0' != path->host[0];
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;

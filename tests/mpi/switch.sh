@@ -202,6 +202,28 @@ switch_replaces() {
     groups_return
 }
 
+# Two switches before the right one accept connections and do not answer. The 10 seconds for all
+# candidates are a limit: without it, each of the two takes 10 seconds.
+switch_list_silent() {
+    local began
+    limit 60
+    switch_start 127.0.0.1
+    # shellcheck disable=SC2016 # variables of Perl
+    perl -MIO::Socket::UNIX -e 'for (@ARGV) { push @s, IO::Socket::UNIX->new(Local => $_, Listen => 8) or die }
+        $| = 1; print "ready\n"; sleep 60' "$work/silent1" "$work/silent2" >"$work/silent" &
+    until_true grep -q ready "$work/silent"
+    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_device_map /dev/null:1
+        --mca coll_gba_barrier_device_list "/dev/null,switch:$work/silent1,switch:$work/silent2,$unix")
+    began=$SECONDS
+    job "${path[@]}" -np 2 -- early_exit 20
+    [ $((SECONDS - began)) -lt 20 ] || fail "the job took $((SECONDS - began)) s"
+    took switch
+    total_is errors -eq 0
+    lines 2 'cannot reach gba-switchd at switch:.*/silent[12]: Connection timed out'
+    kill %+
+    groups_return
+}
+
 all_switch() {
     local transport program
     for transport in unix tcp; do
@@ -221,6 +243,7 @@ all_switch() {
     test_case switch-key-kept switch_key_kept
     test_case switch-own-key switch_own_key
     test_case switch-replaces switch_replaces
+    test_case switch-list-silent switch_list_silent
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0
     test_case switch-many switch_right tcp 4 many 20000

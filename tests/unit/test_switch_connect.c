@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "gba/base/clock.h"
 #include "sim/switch/client.h"
 #include "tests/unit/switch_members.h"
 
@@ -95,6 +96,30 @@ static void no_switch(void **state)
     assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: No such file");
     gba_device_advice("switch:/nonexistent/socket", GBA_ERR_IO, text, sizeof text);
     assert_non_null(strstr(text, "Start gba-switchd"));
+}
+
+/* A switch that accepts the connection and sends nothing. Without its own limit the call waits for
+ * GBA_CLIENT_SILENCE. */
+static void serve_until_closed(int file)
+{
+    struct gba_switch_message message;
+
+    while (script_get(file, &message))
+        continue;
+}
+
+static void limited_open(void **state)
+{
+    const gba_device_attr_t attr = {.timeout_ms = 50};
+    const uint64_t began = gba_clock_ns();
+
+    (void)state;
+    log_forget();
+    script_start(serve_until_closed);
+    assert_int_equal(gba_device_init(script_path, &attr, &device), GBA_ERR_IO);
+    script_join();
+    assert_logged("Connection timed out");
+    assert_true(gba_clock_ns() - began < GBA_CLIENT_SILENCE);
 }
 
 /* --- The key file --- */
@@ -364,9 +389,10 @@ static void wrong_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
-        cmocka_unit_test(key_files),           cmocka_unit_test(wrong_keys),
-        cmocka_unit_test(fork_before_welcome), cmocka_unit_test(dead_addresses),
+        cmocka_unit_test(greetings),      cmocka_unit_test(no_switch),
+        cmocka_unit_test(limited_open),   cmocka_unit_test(key_files),
+        cmocka_unit_test(wrong_keys),     cmocka_unit_test(fork_before_welcome),
+        cmocka_unit_test(dead_addresses),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);

@@ -114,12 +114,9 @@ void gba_common_choice_make(void)
 /* Open the candidates, once in the life of the process. With the lock held. */
 static void others_open(struct gba_common_device *device)
 {
-    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++) {
-        if (NULL != device->others[i] || (i == device->chosen && GBA_OK != device->status))
-            continue; /* was opened for its key (key.c), or has failed */
-        if (GBA_OK != gba_common_device_open(device->candidates.list[i].path, &device->others[i]))
-            device->others[i] = NULL;
-    }
+    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++)
+        if (i != device->chosen || GBA_OK == device->status) /* else it has failed */
+            gba_common_candidate_open(i);
     device->others_tried = true;
 }
 
@@ -133,7 +130,7 @@ void gba_common_choice_replace(void)
     for (uint32_t i = 0; i < device->candidates.count && !device->replaced; i++)
         /* That device is open, so this adds a reference. */
         if (NULL != device->others[i] &&
-            GBA_OK == gba_common_device_open(device->candidates.list[i].path, &device->device)) {
+            GBA_OK == gba_common_device_open(device->candidates.list[i].path, 0, &device->device)) {
             device->status = GBA_OK;
             device->replaced = true;
             gba_common.params.device_path = device->candidates.list[i].path;
@@ -164,5 +161,6 @@ void gba_common_choice_close(void)
         device->others[i] = NULL;
     }
     device->others_tried = false;
+    device->others_ms = 0;
     device->replaced = false;
 }

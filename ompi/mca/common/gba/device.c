@@ -40,7 +40,7 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
     if (!tried) {
         gba_common_choice_make();
         gba_common_log_keep(device->detail, sizeof device->detail);
-        device->status = gba_common_device_open(gba_common.params.device_path, &device->device);
+        device->status = gba_common_device_open(gba_common.params.device_path, 0, &device->device);
         gba_common_log_keep(NULL, 0);
         if (GBA_OK != device->status)
             gba_common_choice_replace();

@@ -60,9 +60,10 @@ struct gba_common_device {
     gba_candidates_t candidates;              /* count 0 or 1: no choice */
     gba_device_t *others[GBA_CANDIDATES_MAX]; /* the open candidates, the chosen one included */
     bool others_tried;
-    uint32_t chosen; /* index */
-    bool replaced;   /* the chosen device could not be opened, and `device` is another candidate */
-    char why[160];   /* the reason of the choice, in words */
+    uint32_t others_ms; /* spent on opening them */
+    uint32_t chosen;    /* index */
+    bool replaced; /* the chosen device could not be opened, and `device` is another candidate */
+    char why[160]; /* the reason of the choice, in words */
 };
 
 /* abi.c */
@@ -309,10 +310,15 @@ void gba_common_key_clear(void);
 /*
  * Get the device at a path with this job's attributes: its name, and if the path needs a key, that
  * of the job, or if none was handed over that of the key file. To be called after MPI_Init's
- * exchange, except on rank 0. Returns as gba_global_device_get, whose reference the caller gets.
- * With the lock held. Not collective.
+ * exchange, except on rank 0. timeout_ms: as in gba_device_attr_t. Returns as
+ * gba_global_device_get, whose reference the caller gets. With the lock held. Not collective.
  */
-gba_status_t gba_common_device_open(const char *path, gba_device_t **device);
+gba_status_t gba_common_device_open(const char *path, uint32_t timeout_ms, gba_device_t **device);
+
+/* Open a candidate in `others`, unless it is open. All calls of the process together wait 10 s at
+ * most for switches that do not answer. index: below the number of candidates. As
+ * gba_common_device_open otherwise. */
+void gba_common_candidate_open(uint32_t index);
 
 /* job_key.c */
 

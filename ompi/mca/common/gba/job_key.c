@@ -30,15 +30,11 @@ static void request(const char *path, gba_device_t *device)
 /* Open a candidate before the choice among them (choice.c). Returns NULL if that fails. */
 static gba_device_t *candidate_open(uint32_t index)
 {
-    struct gba_common_device *device = &gba_common.device;
     gba_device_t *opened;
 
     opal_mutex_lock(&gba_common.lock);
-    if (NULL == device->others[index] &&
-        GBA_OK !=
-            gba_common_device_open(device->candidates.list[index].path, &device->others[index]))
-        device->others[index] = NULL;
-    opened = device->others[index];
+    gba_common_candidate_open(index);
+    opened = gba_common.device.others[index];
     opal_mutex_unlock(&gba_common.lock);
     return opened;
 }

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+#include "gba/base/clock.h"
+
+/* Time in ms for which a process waits for all candidates together: the time that one device has,
+ * because the other ranks of the job wait for this process. */
+#define OTHERS_MS 10000u
+
 static struct gba_common_keys keys; /* of this process; guarded by gba_common.lock */
 
 bool gba_common_key_needed(const char *path)
@@ -124,15 +130,35 @@ static const uint8_t *key_for(const char *path)
                : NULL;
 }
 
-gba_status_t gba_common_device_open(const char *path, gba_device_t **device)
+gba_status_t gba_common_device_open(const char *path, uint32_t timeout_ms, gba_device_t **device)
 {
     char job[256];
-    gba_device_attr_t attr = {.job = job, .key_file = gba_common.params.switch_key_file};
+    gba_device_attr_t attr = {
+        .job = job, .key_file = gba_common.params.switch_key_file, .timeout_ms = timeout_ms};
 
     gba_compat_job_name(job, sizeof job);
     if (gba_common_key_needed(path))
         attr.key = key_for(path);
     return gba_global_device_get(path, &attr, device);
+}
+
+/*
+ * Each candidate may use an equal part of the time that is left, so a switch that does not answer
+ * leaves time for the next one.
+ */
+void gba_common_candidate_open(uint32_t index)
+{
+    struct gba_common_device *device = &gba_common.device;
+    const uint32_t left = device->others_ms < OTHERS_MS ? OTHERS_MS - device->others_ms : 0;
+    const uint64_t began = gba_clock_ns();
+
+    if (NULL != device->others[index])
+        return;
+    if (GBA_OK != gba_common_device_open(device->candidates.list[index].path,
+                                         left / (device->candidates.count - index) + 1,
+                                         &device->others[index]))
+        device->others[index] = NULL;
+    device->others_ms += (uint32_t)((gba_clock_ns() - began) / 1000000u);
 }
 
 void gba_common_key_clear(void)
