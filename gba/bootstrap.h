@@ -3,15 +3,25 @@
  * Bootstraps: the exchange that a team needs (gba_oob_t), for programs without MPI. They are in a
  * library of their own, libgba_bootstrap; pkg-config knows it as gba-bootstrap.
  *
- * - PMIx: a program that mpirun, prterun, srun or another PMIx launcher has started.
- * - Unique id: any processes that reach one of them by TCP. A process makes an id, and serves the
- *   exchange in a thread. The id is a line of text, passed to the members by any means. It contains
- *   a random secret of 128 bits. A connection that does not show the secret is closed. Any process
- *   that has the id can join, so keep the id from other users. Messages are not encrypted.
+ * - PMIx, "pmix": a program that mpirun, prterun, srun or another PMIx launcher has started.
+ * - Unique id, "uid": any processes that reach one of them by TCP. A process makes an id, and
+ *   serves the exchange in a thread. The id is a line of text, passed to the members by any means.
+ *   It contains a random secret of 128 bits. A connection that does not show the secret is closed.
+ *   Any process that has the id can join, so keep the id from other users. Messages are not
+ *   encrypted.
+ * - An MPI communicator, "mpi", by default MPI_COMM_WORLD: a duplicate of it is used.
+ * - OpenSHMEM, "shmem": all PEs. The program is linked with OpenSHMEM. The symmetric memory of a
+ *   bootstrap, 2064 bytes for each PE, stays allocated until shmem_finalize.
+ *
+ * The last two are plug-ins, for the Open MPI with which libgba_bootstrap was built. They are
+ * loaded when they are chosen; the library itself links neither with MPI nor with OpenSHMEM. If the
+ * program has not initialised MPI or OpenSHMEM, the bootstrap does, and finalizes it when the last
+ * such bootstrap is destroyed. A program that uses MPI itself initialises it before. Their calls
+ * are calls of MPI or OpenSHMEM, for which the thread level of the program must allow.
  *
  * Environment variables. A program that runs with the rights of another user (AT_SECURE) ignores
  * them.
- * - GBA_BOOTSTRAP: "pmix" or "uid", where the program leaves the choice open.
+ * - GBA_BOOTSTRAP: "pmix", "uid", "mpi" or "shmem", where the program leaves the choice open.
  * - GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK, GBA_BOOTSTRAP_SIZE: the id, and this member, where the
  *   program gives none.
  * - GBA_BOOTSTRAP_IFNAME: the network interface on which gba_bootstrap_uid_get listens, such as
@@ -21,7 +31,8 @@
  * - GBA_BOOTSTRAP_TIMEOUT: seconds that the members of a call wait for the last of them, 1 to
  *   2592000, by default 300; 0: no limit. The same in all processes. With a unique id the process
  *   that made it reports the missing ranks; the other processes wait 10 seconds longer for the
- *   report.
+ *   report. With OpenSHMEM on a network that needs the program of the receiver to complete a put,
+ *   there is no limit for a member that makes no call of OpenSHMEM.
  *
  * A bootstrap delivers neither signals between hosts (gba_remote_t) nor failure notifications. A
  * team on several hosts therefore needs a device, or makes its barriers by gba_oob_t.barrier, and a
@@ -40,10 +51,13 @@ extern "C" {
 
 /* The way in which the members of a program find each other. */
 typedef enum gba_bootstrap_kind {
-    /* By GBA_BOOTSTRAP. If that is unset: by unique id if there is one, else PMIx. */
+    /* By GBA_BOOTSTRAP. If that is unset: MPI if the program gives a communicator, else by unique
+     * id if there is one, else PMIx. */
     GBA_BOOTSTRAP_AUTO = 0,
     GBA_BOOTSTRAP_PMIX = 1,
-    GBA_BOOTSTRAP_UID = 2
+    GBA_BOOTSTRAP_UID = 2,
+    GBA_BOOTSTRAP_MPI = 3,
+    GBA_BOOTSTRAP_SHMEM = 4
 } gba_bootstrap_kind_t;
 
 #define GBA_BOOTSTRAP_UID_LEN 128
@@ -88,6 +102,9 @@ typedef struct gba_bootstrap_attr {
     gba_bootstrap_kind_t kind;
     const gba_bootstrap_uid_t *uid; /* GBA_BOOTSTRAP_UID only; NULL: from the environment */
     uint32_t rank, size; /* GBA_BOOTSTRAP_UID only; a size of 0: both from the environment */
+    /* GBA_BOOTSTRAP_MPI only: an MPI_Comm, of an intracommunicator; NULL: MPI_COMM_WORLD. It is
+     * used during gba_bootstrap_init only. */
+    const void *mpi_comm;
 } gba_bootstrap_attr_t;
 
 /*
@@ -96,12 +113,14 @@ typedef struct gba_bootstrap_attr {
  * the cause, and with the missing ranks if it is a unique id that timed out (len bytes at most,
  * terminated).
  * Returns GBA_OK; GBA_ERR_PARAM: no id, an invalid one, an invalid rank or environment variable, or
- * a rank that another process has; GBA_ERR_UNSUPPORTED: built without PMIx, or not started by a
- * launcher with PMIx; GBA_ERR_REFUSED: the other end does not accept the secret; GBA_ERR_TIMEOUT;
- * GBA_ERR_VERSION: members have different versions of libgba (gba_wire_version); GBA_ERR_NOMEM;
- * GBA_ERR_OOB: the connection or PMIx failed.
- * Thread-safe with unique ids; with PMIx, all members make their calls in the same order.
- * Collective. Blocks.
+ * a rank that another process has, or a communicator that is none; GBA_ERR_UNSUPPORTED: the
+ * bootstrap is not installed, PMIx is chosen and there is no launcher with PMIx, the program uses
+ * another MPI or OpenSHMEM than the plug-in, or MPI is finalized already; GBA_ERR_REFUSED: the
+ * other end does not accept the secret; GBA_ERR_TIMEOUT; GBA_ERR_VERSION: members have different
+ * versions of libgba (gba_wire_version); GBA_ERR_NOMEM; GBA_ERR_OOB: the connection, PMIx, MPI or
+ * OpenSHMEM failed.
+ * Thread-safe with unique ids; else all members make their calls in the same order. Collective.
+ * Blocks.
  */
 GBA_EXPORT gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr,
                                            gba_bootstrap_t **bootstrap, char *message, size_t len);
@@ -144,9 +163,30 @@ GBA_EXPORT uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap)
  * no random numbers. Thread-safe. Not collective. */
 GBA_EXPORT uint64_t gba_bootstrap_team_id(void);
 
-/* Leave the exchange, and free it. Sends nothing to other members and does not wait for them; with
- * PMIx it calls PMIx_Finalize. bootstrap: may be NULL. Thread-safe on different bootstraps. Not
- * collective. */
+/*
+ * Make a bootstrap of some members of another one, as OpenSHMEM's shmem_team_split_strided does:
+ * start, start + stride, start + 2 * stride and so on, which get the ranks 0, 1, 2 and so on. All
+ * members of parent call it with the same numbers. The new members join by a unique id, which the
+ * member `start` makes and serves in a thread: several hosts need GBA_BOOTSTRAP_IFNAME there. Later
+ * calls are independent of the parent, which may be destroyed first.
+ * parent: its size is N. start: 0 to N - 1. size: at least 1. stride: may be negative; 0 is allowed
+ * with a size of 1 only. All ranks are 0 to N - 1. bootstrap: set on GBA_OK; NULL if this member is
+ * not one of the new bootstrap. message, len: set on error to one line with the cause (len bytes at
+ * most, terminated).
+ * Returns GBA_OK; on all members of parent GBA_ERR_PARAM: invalid numbers, GBA_ERR_MISMATCH:
+ * members give different numbers, and the errors of gba_bootstrap_uid_get; on new members the
+ * errors of gba_bootstrap_init; GBA_ERR_NOMEM; GBA_ERR_OOB: the exchange of parent has failed.
+ * Thread-safe on different parents. Collective. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start,
+                                                    int32_t stride, int32_t size,
+                                                    gba_bootstrap_t **bootstrap, char *message,
+                                                    size_t len);
+
+/* Leave the exchange, and free it. Sends nothing to other members and does not wait for them,
+ * except in PMIx_Finalize, MPI_Finalize or shmem_finalize where it calls these. With MPI it calls
+ * MPI_Comm_free, unless MPI is finalized. bootstrap: may be NULL. Thread-safe on different
+ * bootstraps. Not collective. */
 GBA_EXPORT void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap);
 
 #ifdef __cplusplus

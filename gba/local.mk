@@ -5,7 +5,7 @@ GBA_LIB_SOURCES = \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/why.h gba/base/descriptor.h \
-	gba/base/status.c gba/base/log.c gba/base/params.c gba/base/params_env.c gba/base/host.c gba/base/park.c \
+	gba/base/allowed.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/params_env.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c gba/algo/tree.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
@@ -64,21 +64,39 @@ gba_libgba_bootstrap_la_SOURCES = gba/bootstrap.h gba/bootstrap/backend.h \
 	gba/bootstrap/settings.h gba/bootstrap/settings.c gba/bootstrap/wire.h gba/bootstrap/wire.c \
 	gba/bootstrap/address.h gba/bootstrap/address.c gba/bootstrap/member.c gba/bootstrap/root.h \
 	gba/bootstrap/root.c gba/bootstrap/fail.c gba/bootstrap/join.c gba/bootstrap/serve.c gba/bootstrap/bootstrap.c \
-	gba/bootstrap/device.c
+	gba/bootstrap/choose.c gba/bootstrap/plugin.h gba/bootstrap/plugin.c gba/bootstrap/device.c
 EXTRA_gba_libgba_bootstrap_la_SOURCES = gba/bootstrap/pmix.c gba/bootstrap/no_pmix.c
 if HAVE_PMIX
 gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/pmix.c
 else
 gba_libgba_bootstrap_la_SOURCES += gba/bootstrap/no_pmix.c
 endif
-gba_libgba_bootstrap_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
-gba_libgba_bootstrap_la_LIBADD = gba/libgba.la $(PMIX_LIBS) -lpthread
+gba_libgba_bootstrap_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) \
+	-DGBA_BOOT_PLUGIN_DIR='"$(pkglibdir)"'
+gba_libgba_bootstrap_la_LIBADD = gba/libgba.la $(PMIX_LIBS) -lpthread -ldl
 # -z nodelete: a thread may run its code.
 gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba_bootstrap.map
 EXTRA_gba_libgba_bootstrap_la_DEPENDENCIES = gba/libgba_bootstrap.map
 EXTRA_DIST += gba/libgba_bootstrap.map
 gbainclude_HEADERS += gba/bootstrap.h
+# The bootstraps that link with Open MPI: loaded by libgba_bootstrap when they are chosen.
+if BUILD_OMPI
+pkglib_LTLIBRARIES += gba/bootstrap_mpi.la
+gba_bootstrap_mpi_la_SOURCES = gba/bootstrap/plugin.h gba/bootstrap/plugin_mpi.c
+gba_bootstrap_mpi_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+gba_bootstrap_mpi_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
+gba_bootstrap_mpi_la_LIBADD = $(MPI_LIBS) -lpthread
+endif
+if BUILD_OSHMEM
+pkglib_LTLIBRARIES += gba/bootstrap_shmem.la
+gba_bootstrap_shmem_la_SOURCES = gba/bootstrap/plugin.h gba/bootstrap/plugin_shmem.c
+gba_bootstrap_shmem_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+gba_bootstrap_shmem_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+gba_bootstrap_shmem_la_LDFLAGS = -module -avoid-version -Wl,-z,defs
+gba_bootstrap_shmem_la_LIBADD = $(OSHMEM_LIBS) $(OMPI_LIBS) -lpthread
+endif
+
 # The manual pages of section 3 are made from the comments of the public headers. Only the script knows their
 # names, so automake does not install them.
 man3dir = $(mandir)/man3

@@ -428,4 +428,23 @@ EXTRA_DIST += tests/shmem/run
 check_PROGRAMS += tests/bootstrap/exchange
 tests_bootstrap_exchange_SOURCES = tests/bootstrap/exchange.c
 tests_bootstrap_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
+if BUILD_OMPI
+check_PROGRAMS += tests/bootstrap/in_mpi
+check_LTLIBRARIES += tests/bootstrap/other_library.la
+endif
+tests_bootstrap_in_mpi_SOURCES = tests/bootstrap/in_mpi.c
+tests_bootstrap_in_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_bootstrap_in_mpi_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(MPI_LIBS)
+tests_bootstrap_other_library_la_SOURCES = tests/bootstrap/other_library.c
+tests_bootstrap_other_library_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_bootstrap_other_library_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+if BUILD_OSHMEM
+check_PROGRAMS += tests/bootstrap/shmem/exchange tests/bootstrap/in_shmem
+endif
+tests_bootstrap_shmem_exchange_SOURCES = tests/bootstrap/exchange.c
+tests_bootstrap_shmem_exchange_LDADD = gba/libgba_bootstrap.la gba/libgba.la
+tests_bootstrap_shmem_exchange_LDFLAGS = -Wl,--no-as-needed $(GBA_OSHMEM_LIBS)
+tests_bootstrap_in_shmem_SOURCES = tests/bootstrap/in_shmem.c
+tests_bootstrap_in_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+tests_bootstrap_in_shmem_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(GBA_OSHMEM_LIBS)
 EXTRA_DIST += tests/bootstrap/run

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "gba/base/allowed.h"
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
 
@@ -169,11 +170,14 @@ static bool enum_has(const gba_param_t *param, int64_t value)
     return false;
 }
 
-/* The values of an enumeration as a list: "auto, v1, v2". */
-static void enum_list(const gba_param_t *param, char *text, size_t len)
+void gba_param_allowed(const gba_param_t *param, char *text, size_t len)
 {
     size_t used = 0;
 
+    if (GBA_PARAM_ENUM != param->type) {
+        snprintf(text, len, "%" PRId64 " to %" PRId64, param->min, param->max);
+        return;
+    }
     for (const gba_param_value_t *v = param->values; NULL != v->name && used < len; v++)
         used += (size_t)snprintf(text + used, len - used, "%s%s", v == param->values ? "" : ", ",
                                  v->name);
@@ -205,12 +209,10 @@ static gba_status_t param_check(const gba_params_t *params, const gba_param_t *p
     if (GBA_PARAM_ENUM == param->type) {
         if (enum_has(param, value))
             return GBA_OK;
-        enum_list(param, allowed, sizeof allowed);
-    } else {
-        if (value >= param->min && value <= param->max)
-            return GBA_OK;
-        snprintf(allowed, sizeof allowed, "%" PRId64 " to %" PRId64, param->min, param->max);
+    } else if (value >= param->min && value <= param->max) {
+        return GBA_OK;
     }
+    gba_param_allowed(param, allowed, sizeof allowed);
     snprintf(message, len, "%s=%" PRId64 " is out of range; allowed: %s", param->name, value,
              allowed);
     return GBA_ERR_PARAM;

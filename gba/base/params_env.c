@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/allowed.h"
 #include "gba/params.h"
 
 #define NAME_MAX_LEN 64
@@ -66,15 +67,15 @@ gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t 
     gba_params_t read = *params;
 
     for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
-        char name[NAME_MAX_LEN];
+        char name[NAME_MAX_LEN], allowed[128];
         const char *text;
 
         name_of(param, name);
         text = secure_getenv(name);
         if (NULL == text || set_field(&read, param, text))
             continue;
-        snprintf(message, len, "%s=%.64s is invalid; see gba-tuning(7), parameter %s", name, text,
-                 param->name);
+        gba_param_allowed(param, allowed, sizeof allowed);
+        snprintf(message, len, "%s=%.64s is invalid; allowed: %s", name, text, allowed);
         return GBA_ERR_PARAM;
     }
     if (GBA_OK != gba_params_check(&read, message, len))

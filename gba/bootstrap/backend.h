@@ -31,9 +31,18 @@ struct gba_boot_backend {
 };
 
 /* Join. backend: set on GBA_OK. Returns as gba_bootstrap_init, and sets message on error.
- * Collective. Blocks. The first: as member of a valid id. */
+ * Collective. Blocks. The first: as attr and the environment choose. The second: as member of a
+ * valid id. The last: by a plug-in (gba/bootstrap/plugin.h). */
+gba_status_t gba_boot_open(const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
+                           char *message);
 gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, uint32_t size,
                                struct gba_boot_backend **backend, char *message);
 gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message);
+gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t timeout,
+                                  struct gba_boot_backend **backend, char *message);
+
+/* Whether this build has PMIx, and whether the plug-in is installed. */
+bool gba_boot_has_pmix(void);
+bool gba_boot_plugin_installed(const char *name);
 
 #endif

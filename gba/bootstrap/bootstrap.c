@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice of a bootstrap, and the exchange (gba_oob_t) made of its two operations. */
+/* A bootstrap: the exchange (gba_oob_t) made of the two operations of its backend. */
+#define _GNU_SOURCE /* explicit_bzero */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct gba_bootstrap {
     char job[32];
     uint32_t host_members;
     struct member_info *members; /* by rank */
+    gba_bootstrap_root_t *root;  /* of the unique id of gba_bootstrap_split_strided; or NULL */
 };
 
 /* The end of an operation. After a failure the bootstrap stays failed, because its members may be
@@ -127,87 +129,6 @@ static gba_status_t exchange_members(gba_bootstrap_t *b)
     return GBA_OK;
 }
 
-static gba_status_t choose(gba_bootstrap_kind_t *kind, const gba_bootstrap_uid_t *uid,
-                           char *message)
-{
-    const char *text = gba_boot_env("GBA_BOOTSTRAP");
-
-    if (GBA_BOOTSTRAP_AUTO != *kind)
-        return GBA_OK;
-    if (NULL == text)
-        *kind = NULL != uid || NULL != gba_boot_env("GBA_BOOTSTRAP_UID") ? GBA_BOOTSTRAP_UID
-                                                                         : GBA_BOOTSTRAP_PMIX;
-    else if (0 == strcmp(text, "pmix"))
-        *kind = GBA_BOOTSTRAP_PMIX;
-    else if (0 == strcmp(text, "uid"))
-        *kind = GBA_BOOTSTRAP_UID;
-    else {
-        snprintf(message, GBA_BOOT_MESSAGE, "GBA_BOOTSTRAP=%.32s is invalid; allowed: pmix, uid",
-                 text);
-        return GBA_ERR_PARAM;
-    }
-    return GBA_OK;
-}
-
-/* Take the id, the rank and the size from the caller or the environment, and join. */
-static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
-                             char *message)
-{
-    uint32_t rank = attr->rank, size = attr->size;
-    const char *text = NULL != attr->uid ? attr->uid->text : gba_boot_env("GBA_BOOTSTRAP_UID");
-    gba_bootstrap_uid_t uid;
-
-    if (0 == size) {
-        rank = UINT32_MAX;
-        if (GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_SIZE", GBA_BOOT_SIZE_MAX, &size, message,
-                                          GBA_BOOT_MESSAGE) ||
-            GBA_OK != gba_boot_env_number("GBA_BOOTSTRAP_RANK", GBA_BOOT_SIZE_MAX, &rank, message,
-                                          GBA_BOOT_MESSAGE))
-            return GBA_ERR_PARAM;
-        if (0 == size || UINT32_MAX == rank) {
-            snprintf(message, GBA_BOOT_MESSAGE,
-                     "the unique id needs GBA_BOOTSTRAP_RANK and GBA_BOOTSTRAP_SIZE, or a rank and "
-                     "a size of the program");
-            return GBA_ERR_PARAM;
-        }
-    }
-    if (size > GBA_BOOT_SIZE_MAX || rank >= size) {
-        snprintf(
-            message, GBA_BOOT_MESSAGE,
-            "rank %u of %u members is out of range; a bootstrap has 1 to %u members, and ranks "
-            "from 0",
-            (unsigned)rank, (unsigned)size, GBA_BOOT_SIZE_MAX);
-        return GBA_ERR_PARAM;
-    }
-    if (NULL == text || GBA_OK != gba_bootstrap_uid_parse(text, &uid)) {
-        snprintf(message, GBA_BOOT_MESSAGE,
-                 NULL == text
-                     ? "no unique id: set GBA_BOOTSTRAP_UID to that of gba_bootstrap_uid_get"
-                     : "the unique id is not one of gba_bootstrap_uid_get");
-        return GBA_ERR_PARAM;
-    }
-    return gba_boot_uid_open(&uid, rank, size, backend, message);
-}
-
-static gba_status_t open_backend(const gba_bootstrap_attr_t *attr,
-                                 struct gba_boot_backend **backend, char *message)
-{
-    gba_bootstrap_kind_t kind = attr->kind;
-    gba_status_t status = choose(&kind, attr->uid, message);
-
-    if (GBA_OK != status)
-        return status;
-    switch (kind) {
-    case GBA_BOOTSTRAP_PMIX:
-        return gba_boot_pmix_open(backend, message);
-    case GBA_BOOTSTRAP_UID:
-        return open_uid(attr, backend, message);
-    default:
-        snprintf(message, GBA_BOOT_MESSAGE, "there is no bootstrap of kind %d", (int)kind);
-        return GBA_ERR_PARAM;
-    }
-}
-
 gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_t **bootstrap,
                                 char *message, size_t len)
 {
@@ -219,7 +140,7 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
         snprintf(message, len, "out of memory");
         return GBA_ERR_NOMEM;
     }
-    status = open_backend(NULL == attr ? &defaults : attr, &b->backend, b->message);
+    status = gba_boot_open(NULL == attr ? &defaults : attr, &b->backend, b->message);
     if (GBA_OK != status)
         goto discard;
     b->oob = (gba_oob_t){.ctx = b,
@@ -271,12 +192,109 @@ uint64_t gba_bootstrap_team_id(void)
     return 0 == id ? 1 : id;
 }
 
+/* What a member sends to all others before a split. */
+struct split {
+    int32_t start, stride, size, status;
+    gba_bootstrap_uid_t uid; /* of the member `start`, which makes it */
+};
+
+static bool split_is_valid(const struct split *split, uint32_t parent_size)
+{
+    int64_t last = split->start + (int64_t)split->stride * (split->size - 1);
+
+    return split->start >= 0 && split->start < (int64_t)parent_size && split->size > 0 &&
+           last >= 0 && last < (int64_t)parent_size && (0 != split->stride || 1 == split->size);
+}
+
+/* The rank of a parent's member; -1: it is no member. */
+static int32_t split_rank(const struct split *split, uint32_t parent_rank)
+{
+    int64_t distance = (int64_t)parent_rank - split->start;
+
+    if (1 == split->size || 0 == distance)
+        return 0 == distance ? 0 : -1;
+    if (0 != distance % split->stride || distance / split->stride < 0 ||
+        distance / split->stride >= split->size)
+        return -1;
+    return (int32_t)(distance / split->stride);
+}
+
+/* Whether all members of the parent can split, and alike; the same on all. */
+static gba_status_t splits_match(const struct split *all, uint32_t count, char *message, size_t len)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (GBA_OK != all[i].status) {
+            snprintf(message, len,
+                     "rank %u cannot split %u members by start %d, stride %d and size %d: %s",
+                     (unsigned)i, (unsigned)count, (int)all[i].start, (int)all[i].stride,
+                     (int)all[i].size, gba_status_text((gba_status_t)all[i].status));
+            return (gba_status_t)all[i].status;
+        }
+    for (uint32_t i = 1; i < count; i++)
+        if (all[i].start != all[0].start || all[i].stride != all[0].stride ||
+            all[i].size != all[0].size) {
+            snprintf(message, len,
+                     "rank 0 splits by start %d, stride %d and size %d, and rank %u by %d, %d, %d",
+                     (int)all[0].start, (int)all[0].stride, (int)all[0].size, (unsigned)i,
+                     (int)all[i].start, (int)all[i].stride, (int)all[i].size);
+            return GBA_ERR_MISMATCH;
+        }
+    return GBA_OK;
+}
+
+gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start, int32_t stride,
+                                         int32_t size, gba_bootstrap_t **bootstrap, char *message,
+                                         size_t len)
+{
+    struct split mine = {.start = start, .stride = stride, .size = size, .status = GBA_OK};
+    struct split *all = calloc(parent->oob.size, sizeof *all);
+    gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_UID, .size = (uint32_t)size};
+    gba_bootstrap_root_t *root = NULL;
+    gba_status_t status = GBA_ERR_NOMEM;
+    int32_t rank;
+
+    snprintf(message, len, "out of memory");
+    *bootstrap = NULL;
+    if (NULL == all) {
+        parent->failed = true; /* the others wait for this member's call */
+        return status;
+    }
+    if (!split_is_valid(&mine, parent->oob.size))
+        mine.status = GBA_ERR_PARAM;
+    else if ((uint32_t)start == parent->oob.rank)
+        mine.status = gba_bootstrap_uid_get(&mine.uid, &root, message, len);
+    status = oob_allgather(parent, &mine, all, sizeof mine);
+    if (GBA_OK != status)
+        snprintf(message, len, "%s", parent->message);
+    else if (NULL != root || GBA_OK == mine.status || GBA_ERR_PARAM == mine.status)
+        status = splits_match(all, parent->oob.size, message, len);
+    else
+        status = (gba_status_t)mine.status; /* the message is this member's own */
+    rank = GBA_OK == status ? split_rank(&mine, parent->oob.rank) : -1;
+    if (rank >= 0) {
+        attr.uid = &all[start].uid;
+        attr.rank = (uint32_t)rank;
+        status = gba_bootstrap_init(&attr, bootstrap, message, len);
+    }
+    if (GBA_OK == status && rank >= 0)
+        (*bootstrap)->root = root;
+    else
+        gba_bootstrap_root_close(root, false);
+    explicit_bzero(&mine, sizeof mine);
+    explicit_bzero(all, parent->oob.size * sizeof *all);
+    free(all);
+    return status;
+}
+
 void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap)
 {
     if (NULL == bootstrap)
         return;
     if (NULL != bootstrap->backend)
         bootstrap->backend->ops->close(bootstrap->backend);
+    /* All calls that this member has made are answered, and the others need this member for more.
+     */
+    gba_bootstrap_root_close(bootstrap->root, false);
     free(bootstrap->members);
     free(bootstrap);
 }

@@ -248,6 +248,11 @@ static gba_status_t job_size(const pmix_proc_t *self, uint32_t *size, char *mess
     return GBA_ERR_OOB;
 }
 
+bool gba_boot_has_pmix(void)
+{
+    return true;
+}
+
 gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message)
 {
     struct launched *l;
@@ -257,8 +262,8 @@ gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message
     /* Without a launcher PMIx would make a job of one process. */
     if (NULL == getenv("PMIX_NAMESPACE")) {
         snprintf(message, GBA_BOOT_MESSAGE,
-                 "not started by a launcher with PMIx: use mpirun, prterun or srun --mpi=pmix, or "
-                 "the bootstrap uid");
+                 "The program was not started by a launcher with PMIx, such as mpirun, prterun or "
+                 "srun --mpi=pmix");
         return GBA_ERR_UNSUPPORTED;
     }
     l = calloc(1, sizeof *l);

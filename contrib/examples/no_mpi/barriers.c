@@ -18,25 +18,31 @@
 #include <gba/gba.h>
 
 static const char help[] =
-    "usage: barriers [--rounds N] [--make FILE] [--proof FILE]\n"
+    "usage: barriers [--rounds N] [--make FILE] [--proof FILE] [--members LIST | --stride LIST]\n"
     "\n"
     "Run N barriers (default 1000) with the other processes of the job.\n"
     "\n"
     "  --make FILE   make a unique id and write it to FILE, which must not exist\n"
     "  --proof FILE  a file that all processes map, for the proof that nobody leaves early\n"
+    "  --members R,R...  only these ranks, which get the ranks 0, 1 and so on of a team, run "
+    "barriers\n"
+    "  --stride START,STRIDE,SIZE  only the ranks START, START+STRIDE and so on, SIZE of them\n"
     "\n"
     "Started by mpirun, or with GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK and GBA_BOOTSTRAP_SIZE.\n"
+    "GBA_BOOTSTRAP chooses the bootstrap: pmix, uid, mpi, or, if linked with OpenSHMEM, shmem.\n"
     "The parameters of libgba come from the environment: GBA_DEVICE_PATH=sim and so on.\n";
 
 struct options {
     unsigned long rounds;
-    const char *make, *proof;
+    const char *make, *proof, *members, *stride;
 };
 
 struct job {
-    gba_bootstrap_root_t *root;
-    gba_bootstrap_t *bootstrap;
-    const gba_oob_t *oob;
+    gba_bootstrap_root_t *root, *some_root;
+    gba_bootstrap_t *all;       /* of all processes */
+    gba_bootstrap_t *some;      /* of those that run barriers, if these are not all */
+    gba_bootstrap_t *bootstrap; /* one of the two; NULL: this process runs none */
+    const gba_oob_t *oob;       /* of bootstrap */
     gba_device_t *device;
     gba_team_t *team;
     gba_params_t params;
@@ -81,10 +87,68 @@ static int join(struct job *job, const struct options *options)
         attr.kind = GBA_BOOTSTRAP_UID;
         attr.uid = &uid;
     }
-    if (GBA_OK != gba_bootstrap_init(&attr, &job->bootstrap, message, sizeof message))
+    if (GBA_OK != gba_bootstrap_init(&attr, &job->all, message, sizeof message))
         return fail("cannot join", message);
-    job->oob = gba_bootstrap_oob(job->bootstrap);
+    job->bootstrap = job->all;
     return 0;
+}
+
+/* A bootstrap of any processes: the first of them makes a unique id, which the exchange of all
+ * processes passes on. */
+static int join_members(struct job *job, const char *list)
+{
+    const gba_oob_t *all = gba_bootstrap_oob(job->all);
+    uint32_t first = (uint32_t)strtoul(list, NULL, 10), rank = UINT32_MAX, size = 0;
+    gba_bootstrap_uid_t uid = {.text = ""};
+    gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_UID, .uid = &uid};
+    char message[256];
+
+    for (const char *next = list; NULL != next; size++) {
+        if ((uint32_t)strtoul(next, NULL, 10) == all->rank)
+            rank = size;
+        next = strchr(next, ',');
+        next = NULL == next ? NULL : next + 1;
+    }
+    /* If that fails, all members find that the id is empty. */
+    if (first == all->rank &&
+        GBA_OK != gba_bootstrap_uid_get(&uid, &job->some_root, message, sizeof message))
+        fail("no unique id", message);
+    if (GBA_OK != all->bcast(all->ctx, &uid, sizeof uid, first))
+        return fail("cannot pass the id on", gba_bootstrap_message(job->all));
+    if (UINT32_MAX == rank)
+        return 0;
+    attr.rank = rank;
+    attr.size = size;
+    if (GBA_OK != gba_bootstrap_init(&attr, &job->some, message, sizeof message))
+        return fail("cannot join the members", message);
+    return 0;
+}
+
+static int join_stride(struct job *job, const char *list)
+{
+    char message[256];
+    int start, stride, size;
+
+    if (3 != sscanf(list, "%d,%d,%d", &start, &stride, &size))
+        return fail(list, "is not START,STRIDE,SIZE");
+    if (GBA_OK != gba_bootstrap_split_strided(job->all, start, stride, size, &job->some, message,
+                                              sizeof message))
+        return fail("cannot split", message);
+    return 0;
+}
+
+/* Choose the processes that run barriers. */
+static int join_some(struct job *job, const struct options *options)
+{
+    int status = NULL != options->members  ? join_members(job, options->members)
+                 : NULL != options->stride ? join_stride(job, options->stride)
+                                           : 0;
+
+    if (NULL != options->members || NULL != options->stride)
+        job->bootstrap = job->some;
+    if (0 == status && NULL != job->bootstrap)
+        job->oob = gba_bootstrap_oob(job->bootstrap);
+    return status;
 }
 
 static int make_team(struct job *job)
@@ -181,6 +245,15 @@ static int run(struct job *job, const struct options *options)
     return 0;
 }
 
+static int run_team(struct job *job, const struct options *options)
+{
+    int status = NULL != options->proof ? open_proof(job, options->proof) : 0;
+
+    if (0 == status)
+        status = make_team(job);
+    return 0 == status ? run(job, options) : status;
+}
+
 static int parse(int argc, char **argv, struct options *options)
 {
     for (int i = 1; i < argc; i++) {
@@ -192,6 +265,10 @@ static int parse(int argc, char **argv, struct options *options)
             options->make = argv[++i];
         else if (more && 0 == strcmp(argv[i], "--proof"))
             options->proof = argv[++i];
+        else if (more && 0 == strcmp(argv[i], "--members"))
+            options->members = argv[++i];
+        else if (more && 0 == strcmp(argv[i], "--stride"))
+            options->stride = argv[++i];
         else
             return 2;
     }
@@ -211,17 +288,17 @@ int main(int argc, char **argv)
         return 2;
     }
     status = join(&job, &options);
-    if (0 == status && NULL != options.proof)
-        status = open_proof(&job, options.proof);
     if (0 == status)
-        status = make_team(&job);
-    if (0 == status)
-        status = run(&job, &options);
+        status = join_some(&job, &options);
+    if (0 == status && NULL != job.bootstrap)
+        status = run_team(&job, &options);
     gba_team_destroy(job.team);
     if (NULL != job.device)
         gba_global_device_put(job.device);
-    gba_bootstrap_destroy(job.bootstrap);
-    /* The process that made the id serves until the others have left. */
+    gba_bootstrap_destroy(job.some);
+    gba_bootstrap_destroy(job.all);
+    /* The process that made an id serves until the others have left. */
+    gba_bootstrap_root_close(job.some_root, 0 == status);
     gba_bootstrap_root_close(job.root, 0 == status);
     return status;
 }

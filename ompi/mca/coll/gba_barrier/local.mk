@@ -34,7 +34,7 @@ dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
 endif
 # No other package installs files there, and automake removes files only.
 uninstall-hook:
-	@rmdir "$(DESTDIR)$(pkglibexecdir)" "$(DESTDIR)$(pkgdatadir)/perf" "$(DESTDIR)$(pkgdatadir)/modulefiles" \
+	@rmdir "$(DESTDIR)$(pkglibexecdir)" "$(DESTDIR)$(pkglibdir)" "$(DESTDIR)$(pkgdatadir)/perf" "$(DESTDIR)$(pkgdatadir)/modulefiles" \
 		"$(DESTDIR)$(pkgdatadir)/systemd" "$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(docdir)" "$(DESTDIR)$(includedir)/gba/spec" \
 		"$(DESTDIR)$(includedir)/gba" 2>/dev/null || :
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loading of plug-ins. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "gba/bootstrap/plugin.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+static void path_of(const char *name, char *path, size_t len)
+{
+    snprintf(path, len, "%s/bootstrap_%s.so", GBA_BOOT_PLUGIN_DIR, name);
+}
+
+bool gba_boot_plugin_installed(const char *name)
+{
+    char path[4096];
+
+    path_of(name, path, sizeof path);
+    return 0 == access(path, R_OK);
+}
+
+gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t timeout,
+                                  struct gba_boot_backend **backend, char *message)
+{
+    const struct gba_boot_plugin *plugin = NULL;
+    char path[4096];
+    void *handle;
+
+    /* shmem_init of Open MPI registers all memory below the symbol _end, which is that of the
+     * program only if the program is linked with liboshmem. Else it registers too much, and dies.
+     */
+    if (0 == strcmp(name, "shmem") && NULL == dlsym(RTLD_DEFAULT, "shmem_init")) {
+        snprintf(message, GBA_BOOT_MESSAGE,
+                 "The program is not linked with OpenSHMEM: link it with oshcc");
+        return GBA_ERR_UNSUPPORTED;
+    }
+    path_of(name, path, sizeof path);
+    /* Global: the components of Open MPI use symbols of libmpi and liboshmem without linking with
+     * them. Never closed: MPI and OpenSHMEM cannot be unloaded. */
+    handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (NULL == handle) {
+        const char *cause = dlerror();
+
+        snprintf(message, GBA_BOOT_MESSAGE, "cannot load the plug-in: %.200s",
+                 NULL == cause ? path : cause);
+        return GBA_ERR_UNSUPPORTED;
+    }
+    plugin = dlsym(handle, GBA_BOOT_PLUGIN_SYMBOL);
+    if (NULL != plugin && GBA_BOOT_PLUGIN_VERSION == plugin->version)
+        return plugin->open(comm, timeout, backend, message);
+    snprintf(message, GBA_BOOT_MESSAGE, "%.150s is of another version than libgba_bootstrap", path);
+    return GBA_ERR_UNSUPPORTED;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plug-in: a backend in a shared object of its own, bootstrap_NAME.so, which is loaded when it is
+ * chosen. So libgba_bootstrap links neither with MPI nor with OpenSHMEM.
+ */
+#ifndef GBA_BOOTSTRAP_PLUGIN_H
+#define GBA_BOOTSTRAP_PLUGIN_H
+
+#include <stdio.h>
+
+#include "gba/bootstrap/backend.h"
+
+/* Of this header and backend.h: a plug-in of another version is refused. */
+#define GBA_BOOT_PLUGIN_VERSION 1u
+#define GBA_BOOT_PLUGIN_SYMBOL  "gba_boot_plugin"
+
+/* The symbol that a plug-in exports. */
+struct gba_boot_plugin {
+    uint32_t version;
+    /* As the functions open of backend.h. comm: gba_bootstrap_attr_t.mpi_comm. timeout: ns; 0:
+     * none. */
+    gba_status_t (*open)(const void *comm, uint64_t timeout, struct gba_boot_backend **backend,
+                         char *message);
+};
+
+/* One call, as each member sends it to all before the data. */
+struct gba_boot_call {
+    uint64_t kind, bytes, root; /* kind: 1 gather, 2 broadcast */
+};
+
+/* Whether all members make the same call. Returns GBA_OK or GBA_ERR_MISMATCH, which sets message.
+ */
+static inline gba_status_t gba_boot_calls_match(const struct gba_boot_call *calls, uint32_t size,
+                                                char *message)
+{
+    for (uint32_t rank = 1; rank < size; rank++)
+        if (calls[rank].kind != calls[0].kind || calls[rank].bytes != calls[0].bytes ||
+            calls[rank].root != calls[0].root) {
+            snprintf(message, GBA_BOOT_MESSAGE,
+                     "rank 0 and rank %u make different calls: they are not in step",
+                     (unsigned)rank);
+            return GBA_ERR_MISMATCH;
+        }
+    return GBA_OK;
+}
+
+static inline gba_status_t gba_boot_call_timeout(uint32_t size, uint64_t timeout, char *message)
+{
+    snprintf(message, GBA_BOOT_MESSAGE,
+             "timeout: some of the %u members did not come within %u seconds "
+             "(GBA_BOOTSTRAP_TIMEOUT)",
+             (unsigned)size, (unsigned)(timeout / 1000000000u));
+    return GBA_ERR_TIMEOUT;
+}
+
+#endif

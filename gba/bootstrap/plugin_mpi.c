@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plug-in mpi. In each call the members first exchange what they call, by a nonblocking
+ * collective: so a missing member is a timeout, and different calls are an error on all members.
+ * The data follow by a blocking collective, which all members have entered or enter at once.
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gba/base/clock.h"
+#include "gba/bootstrap/plugin.h"
+
+struct over_mpi {
+    struct gba_boot_backend base;
+    MPI_Comm comm; /* a duplicate: its calls are apart from those of the program */
+    uint64_t timeout;
+    bool abandoned; /* a collective has timed out; MPI may still use the memory */
+    struct gba_boot_call mine;
+    struct gba_boot_call *calls; /* [size] */
+};
+
+/* MPI is finalized by the last bootstrap if a bootstrap has initialised it. */
+static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned users;
+static bool ours;
+
+static gba_status_t failed(const char *what, int error, char *message)
+{
+    char text[MPI_MAX_ERROR_STRING] = "?";
+    int len;
+
+    (void)MPI_Error_string(error, text, &len);
+    snprintf(message, GBA_BOOT_MESSAGE, "%s failed: %.180s", what, text);
+    return GBA_ERR_OOB;
+}
+
+/* Wait until all members are in this call, and compare their calls. */
+static gba_status_t enter_call(struct over_mpi *m, const struct gba_boot_call *call, char *message)
+{
+    uint64_t end = gba_clock_ns() + m->timeout;
+    int bytes = (int)sizeof m->mine, done = 0;
+    MPI_Request request;
+    int error;
+
+    m->mine = *call;
+    error = MPI_Iallgather(&m->mine, bytes, MPI_BYTE, m->calls, bytes, MPI_BYTE, m->comm, &request);
+    while (MPI_SUCCESS == error && !done) {
+        error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done || MPI_SUCCESS != error)
+            break;
+        if (0 != m->timeout && gba_clock_ns() > end) {
+            m->abandoned = true; /* a collective cannot be cancelled */
+            return gba_boot_call_timeout(m->base.size, m->timeout, message);
+        }
+        sched_yield();
+    }
+    if (MPI_SUCCESS != error)
+        return failed("MPI_Iallgather", error, message);
+    return gba_boot_calls_match(m->calls, m->base.size, message);
+}
+
+static gba_status_t mpi_gather(struct gba_boot_backend *self, const void *in, void *out,
+                               size_t bytes, char *message)
+{
+    struct over_mpi *m = (struct over_mpi *)self;
+    gba_status_t status =
+        enter_call(m, &(struct gba_boot_call){.kind = 1, .bytes = bytes}, message);
+    int error;
+
+    if (GBA_OK != status || 0 == bytes)
+        return status;
+    error = MPI_Allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, m->comm);
+    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Allgather", error, message);
+}
+
+static gba_status_t mpi_bcast(struct gba_boot_backend *self, void *buffer, size_t bytes,
+                              uint32_t root, char *message)
+{
+    struct over_mpi *m = (struct over_mpi *)self;
+    gba_status_t status =
+        enter_call(m, &(struct gba_boot_call){.kind = 2, .bytes = bytes, .root = root}, message);
+    int error;
+
+    if (GBA_OK != status || 0 == bytes)
+        return status;
+    error = MPI_Bcast(buffer, (int)bytes, MPI_BYTE, (int)root, m->comm);
+    return MPI_SUCCESS == error ? GBA_OK : failed("MPI_Bcast", error, message);
+}
+
+static void leave_mpi(void)
+{
+    int finalized = 0;
+
+    pthread_mutex_lock(&users_lock);
+    users--;
+    (void)MPI_Finalized(&finalized);
+    if (0 == users && ours && !finalized) {
+        ours = false;
+        (void)MPI_Finalize();
+    }
+    pthread_mutex_unlock(&users_lock);
+}
+
+static void mpi_close(struct gba_boot_backend *self)
+{
+    struct over_mpi *m = (struct over_mpi *)self;
+    bool abandoned = m->abandoned;
+    int finalized = 0;
+
+    (void)MPI_Finalized(&finalized);
+    if (!finalized && !abandoned && MPI_COMM_NULL != m->comm)
+        (void)MPI_Comm_free(&m->comm);
+    leave_mpi();
+    if (abandoned)
+        return;
+    free(m->calls);
+    free(m);
+}
+
+static const struct gba_boot_ops mpi_ops = {
+    .gather = mpi_gather, .bcast = mpi_bcast, .close = mpi_close};
+
+/* The constants of another MPI have other values. MPI_Get_library_version can be called at any
+ * time, and has the same types in each MPI. */
+static gba_status_t check_library(char *message)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING + 8192] = ""; /* another MPI's may be longer */
+    int len;
+
+    (void)MPI_Get_library_version(version, &len);
+    if (0 == strncmp(version, "Open MPI ", 9))
+        return GBA_OK;
+    snprintf(message, GBA_BOOT_MESSAGE,
+             "the plug-in was built for Open MPI, and the program uses %.80s",
+             '\0' == version[0] ? "another MPI" : version);
+    return GBA_ERR_UNSUPPORTED;
+}
+
+/* Initialise MPI if the program has not. On GBA_OK the caller is one of its users. */
+static gba_status_t enter_mpi(char *message)
+{
+    gba_status_t status = check_library(message);
+    int initialized = 0, finalized = 0, provided, error;
+
+    if (GBA_OK != status)
+        return status;
+    pthread_mutex_lock(&users_lock);
+    (void)MPI_Initialized(&initialized);
+    (void)MPI_Finalized(&finalized);
+    if (finalized) {
+        snprintf(message, GBA_BOOT_MESSAGE,
+                 "MPI is finalized, and cannot be initialised a second time");
+        status = GBA_ERR_UNSUPPORTED;
+    } else if (!initialized) {
+        error = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+        if (MPI_SUCCESS == error)
+            ours = true;
+        else
+            status = failed("MPI_Init_thread", error, message);
+    }
+    users += GBA_OK == status;
+    pthread_mutex_unlock(&users_lock);
+    return status;
+}
+
+/* Use a duplicate of the communicator. */
+static gba_status_t take_comm(struct over_mpi *m, MPI_Comm comm, char *message)
+{
+    int between = 0, rank, size, error;
+
+    if (MPI_COMM_NULL != comm)
+        (void)MPI_Comm_test_inter(comm, &between);
+    if (MPI_COMM_NULL == comm || between) {
+        snprintf(message, GBA_BOOT_MESSAGE, "mpi_comm is %s; allowed: an intracommunicator",
+                 between ? "an intercommunicator" : "MPI_COMM_NULL");
+        return GBA_ERR_PARAM;
+    }
+    error = MPI_Comm_dup(comm, &m->comm);
+    if (MPI_SUCCESS != error)
+        return failed("MPI_Comm_dup", error, message);
+    (void)MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
+    (void)MPI_Comm_rank(m->comm, &rank);
+    (void)MPI_Comm_size(m->comm, &size);
+    m->base.rank = (uint32_t)rank;
+    m->base.size = (uint32_t)size;
+    m->calls = calloc(m->base.size, sizeof *m->calls);
+    if (NULL != m->calls)
+        return GBA_OK;
+    snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
+    return GBA_ERR_NOMEM;
+}
+
+static gba_status_t mpi_open(const void *comm, uint64_t timeout, struct gba_boot_backend **backend,
+                             char *message)
+{
+    struct over_mpi *m = calloc(1, sizeof *m);
+    gba_status_t status;
+
+    if (NULL == m) {
+        snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
+        return GBA_ERR_NOMEM;
+    }
+    status = enter_mpi(message);
+    if (GBA_OK != status) {
+        free(m);
+        return status;
+    }
+    m->base.ops = &mpi_ops;
+    m->timeout = timeout;
+    m->comm = MPI_COMM_NULL;
+    status = take_comm(m, NULL == comm ? MPI_COMM_WORLD : *(const MPI_Comm *)comm, message);
+    if (GBA_OK != status) {
+        mpi_close(&m->base);
+        return status;
+    }
+    *backend = &m->base;
+    return GBA_OK;
+}
+
+GBA_EXPORT extern const struct gba_boot_plugin gba_boot_plugin;
+const struct gba_boot_plugin gba_boot_plugin = {.version = GBA_BOOT_PLUGIN_VERSION,
+                                                .open = mpi_open};
