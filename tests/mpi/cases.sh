@@ -344,6 +344,7 @@ nonblocking_all() {
     test_case nonblocking-5-fallback nonblocking_right 5 fallback 3 0 1 4 3
     test_case nonblocking-3-fallback-threads nonblocking_right 3 fallback 3 0 2
     test_case nonblocking-5-hosts nonblocking_hosts 5 none 2 6 4
+    test_case nonblocking-8-hosts nonblocking_hosts 8 none 1 5 5
     for option in die_call=3 die_arrival=7 'die_after=40' groups=1; do
         test_case "nonblocking-4-$option" nonblocking_dies 4 "$option"
     done

@@ -7,7 +7,8 @@
  *
  * AFTER: 1 more than agree_after. MODE 1, the default: in one thread. 2: four threads, each with
  * its own communicators. 3: requests that are never completed, as the last mode. 4: communicators
- * freed with requests in progress, which crashes Open MPI 4.1's own nonblocking barrier.
+ * freed with requests in progress, which crashes Open MPI 4.1's own nonblocking barrier. 5:
+ * agreements of several communicators at once, for messages that wait for memory.
  */
 #include "tests/mpi/test.h"
 
@@ -384,9 +385,16 @@ static void freed(void)
     }
 }
 
+static void at_once(void)
+{
+    uint64_t mine = test_seed(4000 + (uint64_t)test_rank);
+
+    crossed(&mine);
+}
+
 int main(int argc, char **argv)
 {
-    static void (*const modes[])(void) = {single, threads, leaked, freed};
+    static void (*const modes[])(void) = {single, threads, leaked, freed, at_once};
     long mode = argc > 2 ? strtol(argv[2], NULL, 0) : 1;
 
     test_begin(&argc, &argv, mode == 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);

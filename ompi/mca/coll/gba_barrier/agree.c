@@ -81,8 +81,10 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
 void gba_coll_agree_apply(void *owner)
 {
     gba_coll_module_t *module = owner;
-    bool fast =
-        GBA_PATH_FALLBACK != module->base.path && NULL == module->queue && 0 == gba_coll->sample;
+    /* iagree: an agreement in a nonblocking barrier has failed here, perhaps after the choice of a
+     * path. Each later barrier fails. */
+    bool fast = GBA_PATH_FALLBACK != module->base.path && NULL == module->queue &&
+                NULL == module->iagree && 0 == gba_coll->sample;
 
     /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
      * last nonblocking barrier. */

@@ -167,11 +167,12 @@ struct gba_coll_exchange {
         GBA_COLL_DOWN_SEND,
         GBA_COLL_DOWN_SENT
     } phase;
-    bool failed;   /* permanently */
-    void *buffer;  /* what goes up; the result replaces it */
-    size_t bytes;  /* of one member */
-    uint32_t root; /* of a broadcast */
-    int64_t least; /* the result of a minimum */
+    uint32_t posted; /* messages of this step */
+    bool failed;     /* permanently */
+    void *buffer;    /* what goes up; the result replaces it */
+    size_t bytes;    /* of one member */
+    uint32_t root;   /* of a broadcast */
+    int64_t least;   /* the result of a minimum */
     struct gba_coll_lane lane[GBA_COLL_EXCHANGE_LANES];
 };
 
@@ -201,9 +202,10 @@ bool gba_coll_exchange_in_transit(const struct gba_coll_exchange *x);
 /* Replace the calls of an exchange, see gba_coll_oob, by those of the agreement in progress. */
 void gba_coll_iagree_oob(gba_oob_t *oob);
 
-/* Prepare an agreement; the caller queues the barrier of this call then. Returns false if there is
- * no memory. Collective, in a call on the communicator. Sends nothing. */
-bool gba_coll_iagree_begin(gba_coll_module_t *module);
+/* Prepare an agreement; the caller queues the barrier of this call then. If there is no memory,
+ * that barrier and all later ones fail. Collective, in a call on the communicator. Sends nothing.
+ */
+void gba_coll_iagree_begin(gba_coll_module_t *module);
 
 /* Advance the agreement. Returns GBA_INPROGRESS; GBA_OK: module->base.path is agreed; or the error
  * of the agreement. Never waits for another member. */

@@ -17,6 +17,9 @@
  * Synchronisation. A member receives the result only after all members have started the call. The
  * call is complete at a member when its sends have left the process, so a member that makes no
  * further call of MPI delays no other one.
+ *
+ * Memory. The number of the PML's requests may be limited. A message for which there is none is
+ * posted later. Those that are in transit end without it, and give theirs back.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -42,6 +45,12 @@ static uint32_t subtree(const struct gba_coll_exchange *x, uint32_t rank, uint32
     return bits >= 31 || most < UINT32_C(1) << bits ? most : UINT32_C(1) << bits;
 }
 
+/* The PML has no request for one more message. */
+static bool is_temporary(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc || OMPI_ERR_TEMP_OUT_OF_RESOURCE == rc;
+}
+
 static gba_status_t exchange_fail(struct gba_coll_exchange *x, const char *what, int peer, int code)
 {
     if (!x->failed)
@@ -59,8 +68,10 @@ static gba_status_t message_receive(struct gba_coll_exchange *x, uint32_t lane, 
 
     if (OMPI_SUCCESS != rc) {
         x->lane[lane].request = NULL;
-        return exchange_fail(x, "cannot receive from", (int)peer, rc);
+        return is_temporary(rc) ? GBA_INPROGRESS /* to be posted later */
+                                : exchange_fail(x, "cannot receive from", (int)peer, rc);
     }
+    x->posted++;
     x->lane[lane].receives = true;
     x->lane[lane].peer = (int)peer;
     x->lane[lane].bytes = bytes;
@@ -75,8 +86,10 @@ static gba_status_t message_send(struct gba_coll_exchange *x, uint32_t lane, uin
 
     if (OMPI_SUCCESS != rc) {
         x->lane[lane].request = NULL;
-        return exchange_fail(x, "cannot send to", (int)peer, rc);
+        return is_temporary(rc) ? GBA_INPROGRESS
+                                : exchange_fail(x, "cannot send to", (int)peer, rc);
     }
+    x->posted++;
     x->lane[lane].receives = false;
     x->lane[lane].peer = (int)peer;
     x->lane[lane].bytes = bytes;
@@ -103,13 +116,16 @@ static char *up_part(const struct gba_coll_exchange *x, uint32_t rank, uint32_t 
     }
 }
 
+/* Each of the following steps posts the messages that it has not posted yet. Returns GBA_OK if all
+ * are posted, GBA_INPROGRESS or GBA_ERR_OOB. */
+
 /* Post the receives from the children. */
 static gba_status_t up_receive(struct gba_coll_exchange *x)
 {
     gba_status_t status = GBA_OK;
     size_t bytes;
 
-    for (uint32_t i = 0; i < children(x) && GBA_OK == status; i++) {
+    for (uint32_t i = x->posted; i < children(x) && GBA_OK == status; i++) {
         uint32_t child = x->rank + (UINT32_C(1) << i);
         void *part = up_part(x, child, subtree(x, child, i), &bytes);
 
@@ -124,7 +140,7 @@ static gba_status_t up_send(struct gba_coll_exchange *x)
 {
     const uint32_t count = children(x), parent = x->rank & (x->rank - 1);
     uint32_t bits = 0;
-    gba_status_t status;
+    gba_status_t status = GBA_OK;
     size_t bytes;
     void *part;
 
@@ -137,7 +153,8 @@ static gba_status_t up_send(struct gba_coll_exchange *x)
     while (0 == (x->rank >> bits & 1))
         bits++;
     part = up_part(x, x->rank, subtree(x, x->rank, bits), &bytes);
-    status = message_send(x, 0, parent, part, bytes);
+    if (0 == x->posted)
+        status = message_send(x, 0, parent, part, bytes);
     if (GBA_OK != status)
         return status;
     bytes = GBA_COLL_ALLGATHER == x->kind ? x->size * x->bytes : x->bytes;
@@ -150,7 +167,7 @@ static gba_status_t down_send(struct gba_coll_exchange *x)
     const size_t bytes = GBA_COLL_ALLGATHER == x->kind ? x->size * x->bytes : x->bytes;
     gba_status_t status = GBA_OK;
 
-    for (uint32_t i = 0; i < children(x) && GBA_OK == status; i++)
+    for (uint32_t i = x->posted; i < children(x) && GBA_OK == status; i++)
         status = message_send(x, i, x->rank + (UINT32_C(1) << i), x->buffer, bytes);
     return status;
 }
@@ -222,6 +239,16 @@ void gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void *in, vo
     x->phase = GBA_COLL_UP_RECEIVE;
 }
 
+/* A step with this result: if it has posted all of its messages, the next one follows. */
+static gba_status_t phase_end(struct gba_coll_exchange *x, gba_status_t status, int next)
+{
+    if (GBA_OK == status) {
+        x->phase = next;
+        x->posted = 0;
+    }
+    return status;
+}
+
 gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x)
 {
     gba_status_t status = lanes_test(x);
@@ -229,16 +256,13 @@ gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x)
     while (GBA_OK == status && GBA_COLL_IDLE != x->phase) {
         switch (x->phase) {
         case GBA_COLL_UP_RECEIVE:
-            status = up_receive(x);
-            x->phase = GBA_COLL_UP_SEND;
+            status = phase_end(x, up_receive(x), GBA_COLL_UP_SEND);
             break;
         case GBA_COLL_UP_SEND:
-            status = up_send(x);
-            x->phase = GBA_COLL_DOWN_SEND;
+            status = phase_end(x, up_send(x), GBA_COLL_DOWN_SEND);
             break;
         case GBA_COLL_DOWN_SEND:
-            status = down_send(x);
-            x->phase = GBA_COLL_DOWN_SENT;
+            status = phase_end(x, down_send(x), GBA_COLL_DOWN_SENT);
             break;
         default:
             x->phase = GBA_COLL_IDLE;

@@ -84,23 +84,22 @@ void gba_coll_iagree_oob(gba_oob_t *oob)
     oob->barrier = oob_barrier;
 }
 
-bool gba_coll_iagree_begin(gba_coll_module_t *module)
+void gba_coll_iagree_begin(gba_coll_module_t *module)
 {
     struct gba_coll_iagree *a = calloc(1, sizeof *a);
 
+    module->queueing = true; /* as on the other members, also if there is no memory */
     if (NULL == a)
-        return false;
+        return;
     a->module = module;
     a->coroutine = gba_coll_coroutine_create(agree, a);
     if (NULL == a->coroutine) {
         free(a);
-        return false;
+        return;
     }
     gba_coll_exchange_init(&a->exchange, module->comm);
     module->iagree = a;
     module->agreeing = true;
-    module->queueing = true;
-    return true;
 }
 
 gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
@@ -113,12 +112,19 @@ gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
         a->exchanged = gba_coll_exchange_test(&a->exchange);
         if (GBA_INPROGRESS == a->exchanged)
             return GBA_INPROGRESS;
+        status = a->exchanged;
+        /* The other messages of a failed call may still access the memory of the coroutine, which
+         * must not free it then. It never continues. */
+        if (GBA_OK != status && gba_coll_exchange_in_transit(&a->exchange))
+            goto end;
     } while (!gba_coll_coroutine_resume(a->coroutine));
     gba_coll_coroutine_destroy(a->coroutine);
     a->coroutine = NULL;
+    status = a->status;
+
+end:
     module->agreeing = false;
     module->base.agreed = true; /* also if it has failed */
-    status = a->status;
     if (GBA_OK != status)
         a->exchange.failed = true;
     else if (GBA_PATH_FALLBACK != module->base.path)

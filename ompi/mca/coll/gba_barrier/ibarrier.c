@@ -118,8 +118,11 @@ static bool uses_messages(const gba_coll_module_t *module)
 /* Start a barrier on the agreed path. */
 static gba_status_t round_start(gba_coll_module_t *module)
 {
-    return uses_messages(module) ? gba_coll_iagree_barrier(module)
-                                 : gba_barrier_start(module->base.team);
+    if (uses_messages(module))
+        return gba_coll_iagree_barrier(module);
+    /* No team: there was no memory for the agreement. Each later barrier fails, too. On another
+     * path it would be one barrier behind those of the other members. */
+    return NULL != module->base.team ? gba_barrier_start(module->base.team) : GBA_ERR_NOMEM;
 }
 
 static gba_status_t round_test(gba_coll_module_t *module)
@@ -280,9 +283,10 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
      * unless they agree in a nonblocking one. */
     if (module->queueing || (module->base.agreed && GBA_PATH_FALLBACK != module->base.path))
         return ibarrier_start(module, request);
-    if (gba_coll_agree_due(module) && !gba_coll_agree_declines(module))
-        return gba_coll_iagree_begin(module) ? ibarrier_start(module, request)
-                                             : OMPI_ERR_OUT_OF_RESOURCE;
+    if (gba_coll_agree_due(module) && !gba_coll_agree_declines(module)) {
+        gba_coll_iagree_begin(module);
+        return ibarrier_start(module, request);
+    }
     gba_coll_report_unagreed_begin(module, comm);
     module->base.fallbacks++;
     (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
