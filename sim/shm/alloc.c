@@ -28,6 +28,7 @@ static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint
     struct gba_driver_record *record = &segment->place[place].record;
     struct gba_driver_owner owner;
     uint32_t taken = 0, member = 0;
+    gba_status_t status;
 
     if (GBA_OK != gba_sim_group_lock(segment, group))
         return 0;
@@ -37,9 +38,11 @@ static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint
                                   GBA_MEMBER_NONE == member ? GBA_SIM_JOURNAL_GROUP
                                                             : GBA_SIM_JOURNAL_ALL,
                                   place, member);
-            (void)gba_driver_leave(record, &segment->model.group[group], record->head.generation,
-                                   member, owner);
+            status = gba_driver_leave(record, &segment->model.group[group], record->head.generation,
+                                      member, owner);
             gba_sim_journal_end(segment, group);
+            if (GBA_OK != status)
+                break; /* a record that was overwritten: it would be found again for ever */
             taken++;
         }
         gba_sim_place_put(segment, group, place);
