@@ -6,7 +6,7 @@
 
 #include "gba/bootstrap.h"
 
-#define GBA_BOOT_MESSAGE   256u
+#define GBA_BOOT_MESSAGE   320u
 #define GBA_BOOT_BYTES_MAX ((size_t)16 << 20) /* of one member, in one call */
 #define GBA_BOOT_TOTAL_MAX ((uint64_t)1 << 30)
 #define GBA_BOOT_SIZE_MAX  65536u /* members */
