@@ -397,7 +397,7 @@ if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
 check_LTLIBRARIES += tests/shmem/noquiet.la tests/shmem/broken.la tests/shmem/late_reader.la \
-	tests/shmem/late_add.la
+	tests/shmem/late_add.la tests/shmem/held_reads.la
 endif
 tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test.h \
 	tests/shmem/test.c
@@ -409,6 +409,11 @@ tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
 tests_shmem_broken_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_shmem_broken_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_shmem_broken_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+tests_shmem_held_reads_la_SOURCES = tests/shmem/held_reads.c
+tests_shmem_held_reads_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
+tests_shmem_held_reads_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default
+tests_shmem_held_reads_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+tests_shmem_held_reads_la_LIBADD = -ldl
 tests_shmem_late_add_la_SOURCES = tests/shmem/late_add.c
 tests_shmem_late_add_la_CPPFLAGS = $(AM_CPPFLAGS) $(OSHMEM_CPPFLAGS)
 tests_shmem_late_add_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=default

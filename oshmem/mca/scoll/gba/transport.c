@@ -14,8 +14,10 @@
  * (see barrier.c). Its stores to its own memory are visible before its signal: the release here.
  * Its loads after the barrier follow the signals: the acquire here.
  *
- * Central (v3) reads the words of other members, by gets that do not wait either. A get is complete
- * when the word that it writes to has changed: no word of a slab ever holds UNREAD. Over a network
+ * Central (v3) reads the words of other members, by gets that do not wait either. The words of all
+ * members that have not been seen are read at the same time, so if all have arrived, a member waits
+ * for one round trip and not for one of each. A get is complete when the word that it writes to has
+ * changed: no word of a slab ever holds UNREAD. Over a network
  * that cannot read memory by itself (TCP), the PE that is read must call Open MPI now and then,
  * also when it has left the barrier. So central runs between hosts only if the user requests it.
  */
@@ -30,8 +32,7 @@
 #include "ompi/runtime/mpiruntime.h"
 #include "oshmem/mca/atomic/atomic.h"
 
-/* The last slot of a slab receives the results of gets. */
-#define SLOTS  (GBA_SCOLL_SLAB_SLOTS - 1)
+#define SLOTS  GBA_SCOLL_SLAB_SLOTS
 #define UNREAD UINT64_MAX
 
 struct spml_transport {
@@ -41,7 +42,7 @@ struct spml_transport {
     uint32_t rank, size;
     uint32_t sequence;       /* the initial value of the words */
     uint32_t begun;          /* central (v3): the current round, or the last one */
-    bool reading;            /* a get is in progress */
+    gba_word_t *landing;     /* [size] results of gets; UNREAD: one is in progress */
     bool unsent;             /* adds since the last quiet, which may not have left this process */
     bool connected;          /* one barrier is complete, so the connections exist */
     bool failed;             /* permanently */
@@ -98,34 +99,39 @@ static uint32_t spml_mine(struct gba_transport *transport, uint32_t slot, uint32
     return (uint32_t)gba_word_load_acquire(word_of(s, slot, parity));
 }
 
+/*
+ * Read the word of each member that is not known to have arrived, unless that is in progress. The
+ * caller leaves the barrier when it has seen all members arrive. So no get is in progress then.
+ */
+static void read_others(struct spml_transport *s, uint32_t slot, uint32_t parity)
+{
+    int rc = OSHMEM_SUCCESS;
+
+    s->slab->pulled = true;
+    for (uint32_t i = 1; i < s->size && OSHMEM_SUCCESS == rc; i++) {
+        uint32_t peer = gba_sched_peer(s->rank, i, s->size);
+        uint64_t value = gba_word_load_relaxed(&s->landing[peer]);
+
+        if (UNREAD == value || (uint32_t)value == s->begun)
+            continue;
+        gba_word_store_relaxed(&s->landing[peer], UNREAD);
+        rc = MCA_SPML_CALL(get_nb(oshmem_ctx_default, word_of(s, slot, parity),
+                                  sizeof s->landing[peer], &s->landing[peer], s->pes[peer], NULL));
+        if (OSHMEM_SUCCESS != rc)
+            (void)transport_fail(s, "cannot read from", s->pes[peer], rc);
+    }
+}
+
 static uint32_t spml_peek(struct gba_transport *transport, uint32_t peer, uint32_t slot,
                           uint32_t parity)
 {
     struct spml_transport *s = (struct spml_transport *)transport;
-    gba_word_t *landing = &s->words[2 * SLOTS];
-    const uint32_t older = s->begun - 2; /* the word held that, or more, when the round began */
-    uint64_t value;
-    int rc;
+    uint64_t value = gba_word_load_acquire(&s->landing[peer]);
 
-    if (s->failed)
-        return older;
-    if (!s->reading) {
-        gba_word_store_relaxed(landing, UNREAD);
-        s->slab->pulled = s->reading = true;
-        rc = MCA_SPML_CALL(get_nb(oshmem_ctx_default, word_of(s, slot, parity), sizeof *landing,
-                                  landing, s->pes[peer], NULL));
-        if (OSHMEM_SUCCESS != rc) {
-            (void)transport_fail(s, "cannot read from", s->pes[peer], rc);
-            return older;
-        }
-    }
-    value = gba_word_load_acquire(landing);
-    if (UNREAD == value)
-        return older;
-    /* The caller moves on to the next member when this one has arrived, and reads again if it has
-     * not. So no get stays in progress, and its result always belongs to the requested member. */
-    s->reading = false;
-    return (uint32_t)value;
+    if (UNREAD != value && (uint32_t)value != s->begun && !s->failed)
+        read_others(s, slot, parity);
+    /* If not yet: the word held this, or more, when the round began. */
+    return UNREAD != value && (uint32_t)value == s->begun ? s->begun : s->begun - 2;
 }
 
 /*
@@ -161,8 +167,13 @@ static gba_status_t spml_progress(struct gba_transport *transport)
 static void spml_destroy(struct gba_transport *transport)
 {
     struct spml_transport *s = (struct spml_transport *)transport;
+    bool reading = false;
 
     s->slab->transport = NULL;
+    for (uint32_t i = 0; i < s->size && !reading; i++)
+        reading = UNREAD == gba_word_load_relaxed(&s->landing[i]);
+    if (!reading) /* after a failure it is leaked, because a get may still write to it */
+        free(s->landing);
     free(s);
 }
 
@@ -181,14 +192,21 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
 
     if (NULL == s)
         return GBA_ERR_NOMEM;
+    s->landing = malloc(group->size * sizeof *s->landing);
+    if (NULL == s->landing) {
+        free(s);
+        return GBA_ERR_NOMEM;
+    }
     s->base.ops = &spml_ops;
     s->slab = &module->slab;
     s->words = (gba_word_t *)gba_scoll_slab_words(&module->slab);
     s->rank = group->rank;
     s->size = group->size;
     s->sequence = s->begun = group->sequence;
-    for (uint32_t i = 0; i < group->size; i++)
+    for (uint32_t i = 0; i < group->size; i++) {
+        gba_word_store_relaxed(&s->landing[i], group->sequence);
         s->pes[i] = (int)module->set->proc_vpids[NULL == group->ranks ? i : group->ranks[i]];
+    }
     /* No member signals before all have voted that they are ready, which follows this call. */
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         for (uint32_t parity = 0; parity < 2; parity++) {
