@@ -151,6 +151,35 @@ machine_output() {
     output_pids+=($!)
 }
 
+# Kill gba-switchd while all guests are stopped and it has read all their requests. Otherwise QEMU 11.1 aborts:
+# a socket with unread data is reset at its end, and QEMU handles the end of file, but not the reset.
+machine_kill_switch() {
+    local name before tries=0 idle=0
+
+    for name in "${names[@]}"; do
+        before=$(grep -ac '"STOP"' "$log/$name.monitor") || true
+        echo '{"execute": "stop"}' >"$run/$name.monitor.in"
+        until [ "$(grep -ac '"STOP"' "$log/$name.monitor")" -gt "$before" ] || [ "$tries" -ge 600 ]; do
+            tries=$((tries + 1))
+            sleep 0.05
+        done
+    done
+    # Asleep at ten looks in a row: it has no request to read.
+    while [ "$idle" -lt 10 ] && kill -0 "$switch_pid" 2>/dev/null; do
+        idle=$((idle + 1))
+        grep -q '^State:[[:space:]]*S' "/proc/$switch_pid/status" || idle=0
+        sleep 0.02
+    done
+    kill -KILL "$switch_pid" 2>/dev/null || true
+    # Its sockets are closed when it is gone, or a zombie.
+    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$switch_pid/status"; do
+        sleep 0.02
+    done
+    for name in "${names[@]}"; do
+        echo '{"execute": "cont"}' >"$run/$name.monitor.in"
+    done
+}
+
 # NAME REQUEST: execute a request of contrib/guest/host. The guest waits for the file with the result: an
 # error, or nothing.
 machine_request() {
@@ -164,8 +193,11 @@ machine_request() {
     plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index")}" |
         tr '\n' ' ' >"$run/$1.monitor.in" ;;
     kill-switch)
-        [ -n "$switch_pid" ] && kill -KILL "$switch_pid" 2>/dev/null ||
+        if [ -n "$switch_pid" ]; then
+            machine_kill_switch
+        else
             error='contrib/vm has not started a gba-switchd'
+        fi
         switch_pid=
         ;;
     start-switch) machine_start_switch ;;
