@@ -98,14 +98,18 @@ machine_qemu() {
 machine_start() {
     local name=${names[$1]} arguments=() kernel_iommu='' status=0
 
-    ! $kvm || arguments+=(-accel kvm)
+    ! $kvm || $icount || arguments+=(-accel kvm)
     # Before the PCI GBA, as QEMU requires. caching-mode: the kernel reports each new mapping to the IOMMU,
     # and so QEMU can send it to the switch.
     ! $iommu || {
         arguments+=(-device 'intel-iommu,caching-mode=on')
         kernel_iommu=' intel_iommu=on iommu.strict=1'
     }
-    arguments+=(-accel 'tcg,thread=multi')
+    if $icount; then
+        arguments+=(-accel 'tcg,thread=single' -icount 'shift=1,sleep=on')
+    else
+        arguments+=(-accel 'tcg,thread=multi')
+    fi
     machine_network "$1"
     arguments+=(-device 'pcie-root-port,id=rp0,slot=1')
     ! $device || arguments+=(-device "$(machine_device "$1")")
