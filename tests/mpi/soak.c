@@ -43,15 +43,16 @@ struct soaked {
     struct test_proof proof;
     long style; /* 1 to 3, see above */
     int pending;
-    bool foreign; /* some of them are Open MPI's own, because there was no team yet */
+    bool agreed;  /* the agreement has begun; the team exists at its end */
+    bool foreign; /* some of them are Open MPI's own, from before the agreement */
     MPI_Request request[WINDOW];
     uint64_t round[WINDOW];
     gba_team_t *team;
-    uint64_t barriers; /* since the team was made, with the one in which it was */
+    uint64_t barriers; /* since the agreement began, with the one in which it did */
 };
 
 static struct soaked soaked[TEAMS];
-static struct soaked *in_barrier; /* whose blocking barrier this process is in */
+static struct soaked *in_barrier; /* whose MPI_Barrier or MPI_Ibarrier this process is in */
 static gba_device_t *device;      /* of this iteration */
 static long failed_over;          /* teams of this iteration, counted by their rank 0 */
 static int teams_alive;
@@ -78,14 +79,19 @@ static gba_team_attr_t on_device(const gba_team_attr_t *attr)
     return mine;
 }
 
+/* Begins within MPI_Barrier or MPI_Ibarrier; in the latter it can end in another call. */
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
     const gba_team_attr_t mine = on_device(attr);
-    gba_status_t status = REAL(gba_team_create)(&mine, oob, team);
+    struct soaked *s = in_barrier;
+    gba_status_t status;
 
-    TEST_CHECK(status == GBA_OK && in_barrier != NULL, "no team: status %d", (int)status);
-    in_barrier->team = *team;
-    in_barrier->barriers = 1;
+    TEST_CHECK(s != NULL, "an agreement begins outside of a barrier");
+    s->agreed = true;
+    s->barriers = 1;
+    status = REAL(gba_team_create)(&mine, oob, team);
+    TEST_CHECK(status == GBA_OK, "no team: status %d", (int)status);
+    s->team = *team;
     teams_alive++;
     return status;
 }
@@ -195,9 +201,11 @@ static void start(struct soaked *s)
 {
     test_proof_enter(&s->proof);
     s->barriers++;
-    s->foreign |= s->team == NULL;
     s->round[s->pending] = s->proof.round;
+    in_barrier = s;
     MPI_Ibarrier(s->comm, &s->request[s->pending++]);
+    in_barrier = NULL;
+    s->foreign |= !s->agreed;
 }
 
 static void wait_all(struct soaked *s)
@@ -247,7 +255,7 @@ static void soaked_open(struct soaked *s, int slot, uint32_t id, long style, uin
         MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
     s->style = style < 4 ? style : 1 + (long)(test_random(ours) % 3);
     test_proof_begin(&s->proof, s->comm, "barriers of a dying device", slot, id);
-    /* Only a blocking barrier agrees on a path. */
+    /* Otherwise the first barrier, which agrees on a path, can be a nonblocking one. */
     if (test_random(ours) % 8 != 0)
         block(s);
 }
@@ -260,7 +268,7 @@ static void soaked_close(struct soaked *s, uint64_t *ours)
 
     if (test_random(ours) % 4 != 0)
         block(s);
-    if (s->team != NULL && test_random(ours) % 2 == 0) {
+    if (s->agreed && test_random(ours) % 2 == 0) {
         wait_all(s);
         REAL(gba_team_stats)(s->team, &stats);
         TEST_CHECK(stats.rounds == s->barriers, "the team has counted %llu rounds of %llu",
