@@ -92,7 +92,7 @@ static void list_ports(const struct ports *ports)
     }
 }
 
-/* Who has the groups in use. status: GBA_OK, or why it is not known. */
+/* The owners of the groups in use. status: GBA_OK, or why it is not known. */
 struct owners {
     gba_status_t status;
     uint32_t count;

@@ -88,8 +88,8 @@ void gba_session_mark(struct gba_session *session);
 void gba_session_end(struct gba_session *session, unsigned reason);
 
 /* Let the session use the switch. If there are too many, end the oldest session without a port of
- * the user who has most of these, or this one if its own user has as many. Returns whether it may.
- */
+ * the user with most such sessions, or this one if its own user has as many. Returns whether this
+ * one may use the switch. */
 bool gba_session_admit(struct gba_session *session);
 
 /* Queue a message. */

@@ -136,7 +136,8 @@ static void test_connections_with_key(void **state)
         close(client[i]);
 }
 
-/* Connect as another user, who has the group of the socket. Returns whether it got a port. */
+/* Connect as another user, in the group of the socket. Returns whether the connection has a port.
+ */
 static bool other_user_connects(void)
 {
     const uid_t other = 65534;

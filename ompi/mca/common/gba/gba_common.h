@@ -251,6 +251,16 @@ bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx
 void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                     const void *ctx);
 
+#define GBA_COMMON_HASH_START UINT64_C(0xcbf29ce484222325) /* the hash of no text */
+
+/* The hash of the texts so far, `hash`, and of one more: FNV-1a, 64 bits. Thread-safe. */
+static inline uint64_t gba_common_hash(uint64_t hash, const char *text)
+{
+    for (; '\0' != *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* once.c */
 
 /*

@@ -30,10 +30,8 @@ static void part_name(uint64_t index, int part, char name[40])
 
 static uint64_t hash_of(const char *path)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    uint64_t hash = gba_common_hash(GBA_COMMON_HASH_START, path);
 
-    for (; '\0' != *path; path++)
-        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
     return 0 == hash ? 1 : hash;
 }
 

@@ -24,16 +24,9 @@
 
 static opal_mutex_t once_lock = OPAL_MUTEX_STATIC_INIT;
 static int once_sockets[TOPICS_MAX];
-static uint64_t once_topics[TOPICS_MAX]; /* hash of each topic that this process reported */
+/* Hash of each topic that this process reported; topics may be longer than a socket's name. */
+static uint64_t once_topics[TOPICS_MAX];
 static unsigned once_count;
-
-/* FNV-1a, because topics may be longer than a socket's name. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; '\0' != *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 /* Bind the name. Returns the socket; -1: another process has it; -2: there is no socket. */
 static int name_bind(uint64_t job, uint64_t topic)
@@ -65,8 +58,7 @@ static bool topic_known(uint64_t topic)
 
 bool gba_common_first_on_host(const char *topic)
 {
-    const uint64_t start = UINT64_C(0xcbf29ce484222325);
-    uint64_t hash = hash_text(start, topic);
+    uint64_t hash = gba_common_hash(GBA_COMMON_HASH_START, topic);
     bool first = 0 == opal_process_info.my_local_rank;
     /* The name of a job is unique among the jobs of one mpirun; its daemon's address is unique on
      * the host. */
@@ -79,7 +71,9 @@ bool gba_common_first_on_host(const char *topic)
     if (topic_known(hash)) {
         first = false;
     } else if (once_count < TOPICS_MAX) {
-        fd = name_bind(hash_text(hash_text(start, job), NULL == daemon ? "" : daemon), hash);
+        fd = name_bind(gba_common_hash(gba_common_hash(GBA_COMMON_HASH_START, job),
+                                       NULL == daemon ? "" : daemon),
+                       hash);
         first = fd >= 0 || (-2 == fd && first);
         once_sockets[once_count] = fd;
         once_topics[once_count++] = hash; /* tried once, whichever process is first */
