@@ -37,6 +37,13 @@ static uint32_t children(const struct gba_coll_exchange *x)
     return count;
 }
 
+/* The rank of child `i`, which is below children(). In 64 bits, since clang's analyzer does not
+ * know that bound. */
+static uint32_t child_of(const struct gba_coll_exchange *x, uint32_t i)
+{
+    return (uint32_t)(x->rank + (UINT64_C(1) << i));
+}
+
 /* The number of ranks of a member's subtree if `bits` of its lowest bits are 0. */
 static uint32_t subtree(const struct gba_coll_exchange *x, uint32_t rank, uint32_t bits)
 {
@@ -126,7 +133,7 @@ static gba_status_t up_receive(struct gba_coll_exchange *x)
     size_t bytes;
 
     for (uint32_t i = x->posted; i < children(x) && GBA_OK == status; i++) {
-        uint32_t child = x->rank + (UINT32_C(1) << i);
+        uint32_t child = child_of(x, i);
         void *part = up_part(x, child, subtree(x, child, i), &bytes);
 
         status =
@@ -168,7 +175,7 @@ static gba_status_t down_send(struct gba_coll_exchange *x)
     gba_status_t status = GBA_OK;
 
     for (uint32_t i = x->posted; i < children(x) && GBA_OK == status; i++)
-        status = message_send(x, i, x->rank + (UINT32_C(1) << i), x->buffer, bytes);
+        status = message_send(x, i, child_of(x, i), x->buffer, bytes);
     return status;
 }
 
