@@ -63,8 +63,10 @@ noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
 	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
-contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(MPI_CPPFLAGS)
+	contrib/examples/kv_shuffle/options.c contrib/examples/kv_shuffle/options.h \
+	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
+	contrib/examples/timeline.c contrib/examples/timeline.h
+contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_kv_shuffle_kv_shuffle_LDADD = $(GBA_OSHMEM_LIBS)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
 	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/dispatch.h \
@@ -86,6 +88,7 @@ contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
 EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
+	contrib/examples/plot-timeline \
 	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
 	contrib/examples/teams/README.md
 EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus \

@@ -91,6 +91,7 @@ static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
     for (int p = 0; p < pe->pes; p++)
         shmem_putmem_nbi(&(*tables)[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks),
                          (pe->me + p) % pe->pes);
+    timeline_mark(&pe->timeline, "barrier");
     begin = kv_now();
     shmem_barrier_all();
     pe->times.barrier += kv_now() - begin;
@@ -143,8 +144,10 @@ static void send_blocks(struct kv_pe *pe, int partner)
     int in_flight = 0;
     double begin;
 
+    timeline_mark(&pe->timeline, "ready wait");
     /* Until then the receiver works on those blocks for sequences that end with this round. */
     pe->times.ready += wait_flag(pe->ready, pe, partner);
+    timeline_mark(&pe->timeline, "put");
     begin = kv_now();
     for (int i = 0; i < pe->plan.count; i++) {
         if (pe->plan.move[i].sender != pe->me)
@@ -166,7 +169,9 @@ static void send_blocks(struct kv_pe *pe, int partner)
 static void receive_blocks(struct kv_pe *pe, int partner)
 {
     raise_flag(pe->ready, pe, partner);
+    timeline_mark(&pe->timeline, "done wait");
     pe->times.done += wait_flag(pe->done, pe, partner);
+    timeline_mark(&pe->timeline, "work");
     jitter(pe, 4);
     for (int i = 0; i < pe->plan.count; i++)
         if (pe->plan.move[i].receiver == pe->me)
@@ -185,13 +190,16 @@ const char *kv_pe_round(struct kv_pe *pe)
     int partner;
 
     pe->round++;
+    timeline_mark(&pe->timeline, "table");
     jitter(pe, 1);
     pe->before = pe->table;
     kv_table_step(&pe->table, pe->shape.blocks, pe->me, pe->pes, pe->seed, pe->round);
     wrong = gather_tables(pe, &tables);
     if (wrong)
         return wrong;
+    timeline_mark(&pe->timeline, "plan");
     kv_plan_make(&pe->plan, tables, pe->pes, pe->shape.blocks);
+    timeline_mark(&pe->timeline, "work");
     jitter(pe, 2);
     kv_compute(&pe->shape, pe->cache, &pe->before, &pe->table, pe->round);
     jitter(pe, 3);
@@ -200,6 +208,7 @@ const char *kv_pe_round(struct kv_pe *pe)
         send_blocks(pe, partner);
     else if (moves_with_me(pe, 1) > 0)
         receive_blocks(pe, partner);
+    timeline_mark(&pe->timeline, NULL);
     kv_plan_apply(&pe->plan, &pe->table, pe->me);
     return NULL;
 }

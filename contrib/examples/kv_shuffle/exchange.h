@@ -3,6 +3,7 @@
 #ifndef KV_EXCHANGE_H
 #define KV_EXCHANGE_H
 
+#include "contrib/examples/timeline.h"
 #include "model.h"
 
 /* Seconds that this PE spent, in all rounds. */
@@ -28,6 +29,7 @@ struct kv_pe {
     int64_t round;
     int64_t moved; /* blocks that this PE has sent */
     struct kv_times times;
+    struct timeline timeline;
 };
 
 /*

@@ -4,72 +4,15 @@
  * independent of barrier plugins.
  */
 #include "exchange.h"
+#include "options.h"
 
-#include <getopt.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
-    "                  [--blocks N] [--heads N] [--tokens N] [--dim N]\n"
-    "  --pes N      end with an error unless there are N PEs\n"
-    "  --rounds N   shuffles, 1 to 100000 (20)\n"
-    "  --seed N     of the sequences (1)\n"
-    "  --verify     compare all caches after every round with a serial model\n"
-    "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
-    "  --blocks N, --heads N, --tokens N, --dim N\n"
-    "               each of the two caches of a PE is int8 [80][8][128][128]\n";
-
-enum option_id { PES, ROUNDS, SEED, JITTER, BLOCKS, HEADS, TOKENS, DIM, VERIFY, OPTIONS };
-
-static const struct {
-    const char *name;
-    long min, max, value_default;
-} limits[OPTIONS] = {
-    [PES] = {"pes", 1, 1 << 20, 0},
-    /* Sequence numbers are 32 bits. */
-    [ROUNDS] = {"rounds", 1, 100000, 20},
-    [SEED] = {"seed", 0, 1L << 30, 1},
-    [JITTER] = {"jitter", 0, 100000, 0},
-    [BLOCKS] = {"blocks", 1, KV_BLOCKS_MAX, 80},
-    [HEADS] = {"heads", 1, 1024, 8},
-    [TOKENS] = {"tokens", 1, 65536, 128},
-    [DIM] = {"dim", 1, 65536, 128},
-    [VERIFY] = {"verify", 0, 1, 0},
-};
-
-/* Returns 0, or -1 with a message on PE 0. All PEs have the same arguments, so all return the
- * same. */
-static int parse_options(int argc, char **argv, int me, long *value)
-{
-    struct option options[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
-    int id;
-
-    for (id = 0; id < OPTIONS; id++) {
-        value[id] = limits[id].value_default;
-        options[id] = (struct option){limits[id].name, id != VERIFY, NULL, id};
-    }
-    opterr = me == 0;
-    while ((id = getopt_long(argc, argv, "", options, NULL)) >= 0 && id < OPTIONS) {
-        char *end = NULL;
-
-        value[id] = id == VERIFY ? 1 : strtol(optarg, &end, 10);
-        if (id != VERIFY &&
-            (end == optarg || *end || value[id] < limits[id].min || value[id] > limits[id].max)) {
-            if (me == 0)
-                fprintf(stderr, "kv_shuffle: --%s %s: a number from %ld to %ld is allowed\n",
-                        limits[id].name, optarg, limits[id].min, limits[id].max);
-            return -1;
-        }
-    }
-    if (id < 0 && optind == argc)
-        return 0;
-    if (me == 0)
-        fputs(usage, stderr);
-    return -1;
-}
+/* A bound of the phases that a PE records in a round. */
+#define PHASES 16
 
 /*
  * Compare the sums of every PE with the model's, on PE 0. Sums are taken after each round and
@@ -175,14 +118,16 @@ static void report(const struct kv_pe *pe, const struct totals *mine, const doub
            1e6 * barrier_alone(pe, waits, rounds));
 }
 
-static int run(struct kv_pe *pe, int rounds, int want_verify)
+static int run(struct kv_pe *pe, const struct kv_options *options)
 {
+    const int rounds = (int)options->rounds;
     uint64_t *sums = shmem_malloc((size_t)rounds * sizeof *sums);
     double *waits = shmem_malloc((size_t)rounds * sizeof *waits);
     struct totals *totals = shmem_malloc(sizeof *totals);
     int wrong = 0;
 
-    if (!sums || !waits || !totals) {
+    if (!sums || !waits || !totals ||
+        timeline_init(&pe->timeline, options->timeline ? (size_t)rounds * PHASES : 0) != 0) {
         fprintf(stderr, "kv_shuffle: no symmetric memory for %d rounds\n", rounds);
         shmem_global_exit(2);
         return 2;
@@ -196,19 +141,22 @@ static int run(struct kv_pe *pe, int rounds, int want_verify)
             shmem_global_exit(1);
         }
         waits[r] = pe->times.barrier - waited;
-        sums[r] = want_verify ? kv_checksum(&pe->shape, pe->cache) : 0;
+        sums[r] = options->verify ? kv_checksum(&pe->shape, pe->cache) : 0;
     }
     *totals = (struct totals){pe->times, pe->moved};
     shmem_barrier_all(); /* before PE 0 reads what the others have written to their own memory */
     if (pe->me == 0) {
         report(pe, totals, waits, rounds);
-        wrong = want_verify ? verify(pe, sums, rounds) : 0;
+        wrong = options->verify ? verify(pe, sums, rounds) : 0;
         if (wrong > 0) {
             fflush(NULL);
             shmem_global_exit(1);
         }
     }
+    if (options->timeline && timeline_write(&pe->timeline, options->timeline) != 0)
+        wrong = 1;
     shmem_barrier_all(); /* before it is freed */
+    timeline_fini(&pe->timeline);
     shmem_free(totals);
     shmem_free(waits);
     shmem_free(sums);
@@ -217,23 +165,22 @@ static int run(struct kv_pe *pe, int rounds, int want_verify)
 
 int main(int argc, char **argv)
 {
-    long value[OPTIONS];
+    struct kv_options options;
     struct kv_pe pe;
     int me, pes, status = 2;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
-        return fputs(usage, stdout) < 0;
+        return fputs(kv_usage, stdout) < 0;
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();
-    if (parse_options(argc, argv, me, value) == 0) {
-        const struct kv_shape shape = {(int)value[BLOCKS], (int)value[HEADS], (int)value[TOKENS],
-                                       (int)value[DIM]};
+    if (kv_options_parse(&options, argc, argv, me) == 0) {
+        const struct kv_shape shape = kv_options_shape(&options);
 
-        if (value[PES] != 0 && value[PES] != pes) {
+        if (options.pes != 0 && options.pes != pes) {
             if (me == 0)
-                fprintf(stderr, "kv_shuffle: --pes %ld: there are %d PEs\n", value[PES], pes);
-        } else if (kv_pe_init(&pe, &shape, me, pes, (uint64_t)value[SEED], (int)value[JITTER]) !=
+                fprintf(stderr, "kv_shuffle: --pes %ld: there are %d PEs\n", options.pes, pes);
+        } else if (kv_pe_init(&pe, &shape, me, pes, (uint64_t)options.seed, (int)options.jitter) !=
                    0) {
             if (me == 0)
                 fprintf(stderr,
@@ -241,7 +188,7 @@ int main(int argc, char **argv)
                         "the caches smaller or SHMEM_SYMMETRIC_SIZE larger\n",
                         kv_cache_bytes(&shape));
         } else {
-            status = run(&pe, (int)value[ROUNDS], (int)value[VERIFY]);
+            status = run(&pe, &options);
             kv_pe_fini(&pe);
         }
     }
