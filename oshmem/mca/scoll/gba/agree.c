@@ -16,12 +16,15 @@ static gba_status_t device_refused(gba_scoll_module_t *module)
     gba_status_t status;
     gba_device_t *device = gba_common_device_get(&status);
     gba_device_info_t info;
+    bool refused;
 
+    module->reserve_met = false;
     if (NULL == device || 0 != module->base.rank || module->set == oshmem_group_all)
         return status;
     status = gba_device_query(device, &info);
-    module->reserved = GBA_OK == status && info.groups_free <= gba_scoll->group_reserve;
-    return module->reserved ? GBA_ERR_NO_GROUP : status;
+    refused = GBA_OK == status && info.groups_free <= gba_scoll->group_reserve;
+    module->reserve_met = refused && 0 != gba_scoll->group_reserve;
+    return refused ? GBA_ERR_NO_GROUP : status;
 }
 
 gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a,
@@ -52,6 +55,10 @@ void gba_scoll_agree_apply(void *owner)
 {
     gba_scoll_module_t *module = owner;
 
+    /* A trial requests no group, so the reason of the set is that of an earlier agreement. */
+    if (module->agreements != module->base.tally.agreements)
+        module->reserved = module->reserve_met;
+    module->agreements = module->base.tally.agreements;
     gba_scoll_slab_settle(module, module->base.path);
     gba_pointer_store_release(&module->base.active,
                               GBA_PATH_FALLBACK == module->base.path ? NULL : module->base.team);
