@@ -80,9 +80,9 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
     /* Every member records that the reason is reported. */
     bool due = gba_common_reason_due(reason, asked);
 
-    /* `due` may differ between members. For a reason of the job they choose the same one, because
-     * the job may have other such communicators. */
-    if (asked && (due || gba_common_reason_of_job(reason)))
+    /* `due` may differ between members, because the job may have other such communicators. Where
+     * the reporter depends on the reason, all members choose the same one. */
+    if (asked && (due || gba_common_reason_of_job(reason) || gba_common_reason_own(reason)))
         reporter = reporter_of(comm, requester, reason, culprit);
     if (reporter != (uint32_t)ompi_comm_rank(comm))
         return;

@@ -104,11 +104,21 @@ void gba_common_keys_get(struct gba_common_keys *copy)
     opal_mutex_unlock(&gba_common.lock);
 }
 
+/* Open the device again if it was refused for lack of a key. With the lock held. */
+static void device_retry(struct gba_common_device *device)
+{
+    if (GBA_ERR_PERM == device->status && NULL == device->device &&
+        gba_common_key_needed(gba_common.params.device_path))
+        device->tried = device->others_tried = false;
+}
+
 void gba_common_keys_set(const struct gba_common_keys *from)
 {
     opal_mutex_lock(&gba_common.lock);
-    if (0 == keys.count && from->count <= GBA_CANDIDATES_MAX)
+    if (0 == keys.count && 0 < from->count && from->count <= GBA_CANDIDATES_MAX) {
         keys = *from;
+        device_retry(&gba_common.device);
+    }
     opal_mutex_unlock(&gba_common.lock);
 }
 
