@@ -112,7 +112,7 @@ EXTRA_DIST += contrib/vm contrib/guest/packages.sh contrib/guest/machine.sh cont
 	tests/driver/run tests/driver/guest
 # The Linux driver is no part of the build: kbuild makes it.
 EXTRA_DIST += contrib/driver/README.md contrib/driver/build contrib/driver/Makefile contrib/driver/Kbuild \
-	contrib/driver/dkms.conf contrib/driver/60-gba.rules contrib/driver/gba_driver.h \
+	contrib/driver/dkms.conf contrib/driver/60-gba.rules contrib/driver/gba_driver.h contrib/driver/rate.h \
 	contrib/driver/main.c contrib/driver/life.c contrib/driver/interrupt.c contrib/driver/control.c \
 	contrib/driver/file.c contrib/driver/calls.c contrib/driver/wait.c contrib/driver/member.c \
 	contrib/driver/reclaim.c contrib/driver/map.c contrib/driver/debugfs.c

@@ -28,7 +28,7 @@ GBA_UNIT_TESTS = \
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
 	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_reclaim \
-	tests/unit/test_control tests/unit/test_ports tests/unit/test_control_search
+	tests/unit/test_driver_rate tests/unit/test_control tests/unit/test_ports tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace

@@ -10,7 +10,7 @@
  *   calls.c    the calls of gba_ioctl.h
  *   wait.c     events, WAIT
  *   member.c   memberships: join, leave, revoke
- *   reclaim.c  limits of users and jobs, groups that are taken back
+ *   reclaim.c, rate.h  limits of users and jobs, groups that are taken back
  *   map.c      mappings: doorbells, flag pages, their revocation
  *   debugfs.c  registers, for tests and repair
  *

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* ALLOC: limits of users and jobs, and the reclaim of groups with a low barrier rate. */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
 #include "gba_driver.h"
+#include "rate.h"
 
 #define GBA_FASTER	4	    /* ratio of barrier rates for a reclaim [DRV-12] */
 #define GBA_SAMPLE_NS	(50 * NSEC_PER_MSEC) /* between two samples of a rate [DRV-13] */
@@ -87,8 +89,7 @@ static void sample(struct gba_device *gba, u32 number)
 	if (elapsed < GBA_SAMPLE_NS)
 		return;
 	rounds = gba_rounds(gba, number);
-	group->rate = mul_u64_u64_div_u64(rounds - group->sample_rounds, NSEC_PER_SEC, elapsed);
-	group->rated = true;
+	group->rated = gba_rate(rounds - group->sample_rounds, elapsed, &group->rate);
 	group->sample_rounds = rounds;
 	group->sample_ns += elapsed;
 }
