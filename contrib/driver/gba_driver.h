@@ -47,7 +47,7 @@
 #include "gba_ioctl.h"
 
 #define GBA_NAME	  "gba"
-#define GBA_FILE_MEMBERS  4096u /* maximum number of memberships of a file */
+#define GBA_FILE_SLOTS	  4096u /* maximum number of release flags of a file */
 #define GBA_PAGE_SLOTS	  (PAGE_SIZE / GBA_FLAG_SLOT_STRIDE)
 #define GBA_HEALTH_PERIOD (HZ / 10) /* between two checks of the device while it has files */
 
@@ -135,7 +135,7 @@ struct gba_file {
 
 	struct list_head members; /* gba_member.file_link; lock and event_lock */
 	struct list_head pages;	  /* under lock */
-	u32 member_count;
+	u32 slot_count;		  /* of memberships, and of those that ended with the owner */
 
 	struct list_head pending; /* gba_member.event_link; event_lock */
 	wait_queue_head_t wait;

@@ -215,7 +215,7 @@ static struct gba_flag_page *page_new(struct gba_file *file)
 	if (!page->shadow)
 		goto free_page;
 	page->page = dma_alloc_pages(dev, PAGE_SIZE, &page->address, DMA_FROM_DEVICE,
-				     GFP_KERNEL);
+				     GFP_KERNEL_ACCOUNT);
 	if (!page->page)
 		goto free_shadow;
 	atomic_inc(&gba_allocated);

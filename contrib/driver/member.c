@@ -126,7 +126,7 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 		return -ESTALE;
 	if (join->member >= gba->members_max)
 		return -EINVAL;
-	if (file->member_count >= GBA_FILE_MEMBERS)
+	if (file->slot_count >= GBA_FILE_SLOTS)
 		return -EDQUOT;
 	gba_check_port(gba);
 	/* Also because a device without driver must not get memory. */
@@ -154,7 +154,7 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join)
 	result = attach_and_list(member, join->key);
 	if (result)
 		goto remove_mapping;
-	file->member_count++;
+	file->slot_count++;
 	/* From the first JOIN on the members hold the group. [DRV-3] */
 	if (gba->group[join->group].generation == join->generation)
 		gba->group[join->group].allocator = NULL;
@@ -251,9 +251,13 @@ void gba_member_leave(struct gba_member *member, bool died)
 	list_del(&member->group_link);
 	wake_up_all(&member->wait);
 	spin_unlock(&gba->event_lock);
-	file->member_count--;
-	/* A process may still poll a marked flag, so its slot is not used again. */
-	if (!died)
+	/*
+	 * A process may still poll a marked flag, so its slot is not used again, and counts until
+	 * the file is closed. Else a file could use any amount of memory.
+	 */
+	if (!died) {
 		gba_slot_put(member->page, member->slot);
+		file->slot_count--;
+	}
 	gba_member_put(member);
 }

@@ -118,7 +118,8 @@ struct gba_ioc_free {
  *
  * Errors: ESTALE group, generation and key do not match an allocation; EBUSY the membership is
  * taken; EINVAL the member is not below the number of members; EDQUOT the file has too many
- * memberships; ENOMEM; ENODEV.
+ * memberships, with those that ended when its owner closed a copy of the descriptor; ENOMEM;
+ * ENODEV.
  */
 struct gba_ioc_join {
     __u32 size;            /* in */

@@ -184,6 +184,35 @@ static void test_join(void **state)
     close(file);
 }
 
+/* A process that closes copies of its descriptor ends its memberships each time. It may still poll
+ * the flags, so they stay until the file is closed, and their number has a limit. */
+static void test_limit_of_a_file(void **state)
+{
+    enum { MEMBERS = 700, LIMIT = 4096 };
+    int file = open_device(), other = open_device(), error = 0;
+    struct gba_ioc_alloc alloc;
+    struct gba_ioc_join join;
+    uint32_t joined = 0;
+
+    (void)state;
+    while (0 == error && joined <= LIMIT) {
+        alloc = alloc_group(file, MEMBERS);
+        for (uint32_t i = 0; i < MEMBERS && 0 == error; i++) {
+            join = join_of(&alloc, i);
+            error = call(file, GBA_IOC_JOIN, &join);
+            joined += 0 == error;
+        }
+        close(dup(file));
+    }
+    assert_int_equal(error, EDQUOT);
+    assert_int_equal(joined, LIMIT);
+    close(file);
+    alloc = alloc_group(other, 1); /* another file has a limit of its own */
+    join = join_of(&alloc, 0);
+    assert_int_equal(call(other, GBA_IOC_JOIN, &join), 0);
+    close(other);
+}
+
 static void test_configure_inspect_leave(void **state)
 {
     int file = open_device(), other = open_device();
@@ -282,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_query),
         cmocka_unit_test(test_alloc_and_free),
         cmocka_unit_test(test_join),
+        cmocka_unit_test(test_limit_of_a_file),
         cmocka_unit_test(test_configure_inspect_leave),
         cmocka_unit_test(test_wait),
         cmocka_unit_test(test_a_users_limit),
