@@ -58,6 +58,9 @@ EXTRA_DIST += contrib/bench/releases
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c
 if BUILD_OSHMEM
 GBA_OSHMEM_LIBS = -loshmem $(MPI_LIBS)
+if HAVE_BLAS
+GBA_BLAS_CPPFLAGS = -DMOE_BLAS
+endif
 noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 	contrib/examples/moe_dispatch/moe_dispatch contrib/examples/teams/teams
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
@@ -69,10 +72,18 @@ contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_kv_shuffle_kv_shuffle_LDADD = $(GBA_OSHMEM_LIBS)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
-	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/dispatch.h \
+	contrib/examples/moe_dispatch/options.c contrib/examples/moe_dispatch/options.h \
+	contrib/examples/moe_dispatch/step.c contrib/examples/moe_dispatch/step.h \
+	contrib/examples/moe_dispatch/dispatch.c contrib/examples/moe_dispatch/combine.c \
+	contrib/examples/moe_dispatch/phases.h \
+	contrib/examples/moe_dispatch/sync.c contrib/examples/moe_dispatch/sync.h \
+	contrib/examples/moe_dispatch/pe.c contrib/examples/moe_dispatch/pe.h \
+	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/nodes.h \
+	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
+	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
 	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
-contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_examples_moe_dispatch_moe_dispatch_LDADD = $(GBA_OSHMEM_LIBS)
+contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
+contrib_examples_moe_dispatch_moe_dispatch_LDADD = $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
 contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
 	contrib/examples/teams/team.c contrib/examples/teams/team.h \
 	contrib/examples/teams/team_set.c contrib/examples/teams/team_mpi.c \
@@ -80,7 +91,17 @@ contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
 contrib_examples_teams_teams_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_teams_teams_LDADD = $(GBA_OSHMEM_LIBS)
 endif
-# The planner and the serial model of kv_shuffle are plain C.
+# The nodes and the matrix product of moe_dispatch, and the planner and the serial model of kv_shuffle,
+# are plain C.
+GBA_OTHER_UNIT_TESTS += contrib/examples/moe_dispatch/test_plain
+contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch/test_plain.c \
+	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/nodes.h \
+	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
+	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
+	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
+# Without a BLAS: its loop is for other machines.
+contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS)
 GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
 contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \

@@ -1,237 +1,152 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dispatch.h"
+/* The way to the experts. */
+#include "phases.h"
+#include "sync.h"
 
 #include <shmem.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/*
- * Memory that other PEs write to, and the synchronisation that separates the next step's puts from
- * the reads of this PE. A step has three synchronisations: A after the counts, B after the
- * dispatch, C after the way back. Both kinds have the same effect: no PE leaves before all have
- * entered, and all puts issued before are then in place.
- *
- *   buffer    written by puts     read              next written, and why that is late enough
- *   counts    before A            from A to C       after C: all PEs have entered C then
- *   receive   from A to B         from B to C       after the next A, which all enter after C
- *   back      from B to C         from C, to the    after the next B, which all enter after they
- *                                 next A            have combined
- *
- * So one copy of each is enough. Without C, the next counts of a fast PE would reach a slow PE that
- * still looks up the targets of its rows.
- */
-
-double moe_now(void)
+/* Make my tokens, and choose their experts. */
+void moe_make_tokens(struct moe_pe *pe)
 {
-    struct timespec t;
+    const struct moe_shape *shape = &pe->config.shape;
+    float *x = pe->send;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *alloc_zeroed(size_t bytes)
-{
-    void *memory = shmem_malloc(bytes);
-
-    if (memory)
-        memset(memory, 0, bytes);
-    return memory;
-}
-
-static void *alloc_private(size_t count, size_t bytes)
-{
-    void *memory = calloc(count, bytes);
-
-    /* Other PEs may have their memory, so no collective call is possible here. */
-    if (!memory) {
-        fprintf(stderr, "moe_dispatch: no memory for %zu bytes\n", count * bytes);
-        shmem_global_exit(2);
+    for (int t = 0; t < shape->tokens; t++) {
+        moe_route(shape, pe->step, pe->me, t, &pe->choice[t * shape->top_k]);
+        for (int i = 0; i < shape->hidden; i++)
+            *x++ = (float)moe_token_value(shape, pe->step, pe->me, t, i);
     }
-    return memory;
 }
 
-int moe_pe_init(struct moe_pe *pe, const struct moe_shape *shape, int me, uint64_t seed, int jitter)
+/* Put the tokens that have an expert in the group to my forwarder there, each once. */
+static void send_to_group(struct moe_pe *pe, int group)
 {
-    const size_t all = (size_t)moe_experts_all(shape), pes = (size_t)shape->pes;
-    const size_t row = (size_t)shape->hidden * sizeof(uint32_t), sent = moe_rows_sent(shape);
+    const struct moe_shape *shape = &pe->config.shape;
+    const size_t tokens = (size_t)shape->tokens, hidden = (size_t)shape->hidden;
+    const size_t top_k = (size_t)shape->top_k, row = hidden * sizeof(float);
+    const int to = moe_forwarder(&pe->groups, pe->me, group);
+    const size_t slot = (size_t)moe_slot(&pe->groups, pe->me, group);
+    struct moe_choice *staged = &pe->staged[(size_t)group * tokens * top_k];
+    size_t count = 0;
 
-    *pe = (struct moe_pe){.shape = *shape, .me = me, .seed = seed, .jitter = jitter};
-    pe->counts = alloc_zeroed(pes * all * sizeof *pe->counts);
-    pe->receive = alloc_zeroed(moe_rows_received_max(shape) * row);
-    pe->back = alloc_zeroed(sent * row);
-    pe->flags = alloc_zeroed(pes * sizeof *pe->flags);
-    if (!pe->counts || !pe->receive || !pe->back || !pe->flags) {
-        moe_pe_fini(pe);
+    for (size_t t = 0; t < tokens; t++) {
+        const struct moe_choice *choice = &pe->choice[t * top_k];
+        size_t j = 0;
+
+        while (j < top_k && moe_group_of(pe, choice[j].expert) != group)
+            j++;
+        if (j == top_k)
+            continue;
+        memcpy(&staged[count * top_k], choice, top_k * sizeof *choice);
+        shmem_putmem_nbi(&pe->across[(slot * tokens + count) * hidden], &pe->send[t * hidden], row,
+                         to);
+        pe->sent[(size_t)group * tokens + count++] = (int)t;
+    }
+    pe->sent_count[group] = (int32_t)count;
+    if (count > 0)
+        shmem_putmem_nbi(&pe->across_choice[slot * tokens * top_k], staged,
+                         count * top_k * sizeof *staged, to);
+    shmem_putmem_nbi(&pe->across_count[slot], &pe->sent_count[group], sizeof *pe->sent_count, to);
+    if (group != pe->group)
+        pe->rows_across += (int64_t)count;
+}
+
+/* First level of normal mode. My own group is the last: the longest way first. */
+void moe_send_across(struct moe_pe *pe)
+{
+    const int groups = pe->groups.count;
+
+    for (int i = 1; i <= groups; i++)
+        send_to_group(pe, (pe->group + i) % groups);
+    moe_sync_quiet(pe);
+    for (int i = 1; i <= groups; i++) {
+        const int group = (pe->group + i) % groups;
+
+        moe_sync_raise(pe, &pe->across_flag[moe_slot(&pe->groups, pe->me, group)],
+                       moe_forwarder(&pe->groups, pe->me, group));
+    }
+    moe_sync_meet(pe);
+}
+
+/* Count the rows of the source for each expert of my group, and find the places of their results:
+ * by expert, and for each by token. Returns 0, or -1: no router makes these choices. */
+static int plan(struct moe_pe *pe, const struct moe_source *source, struct moe_head *head)
+{
+    const struct moe_shape *shape = &pe->config.shape;
+    const int choices = source->count * shape->top_k;
+    int32_t home = 0;
+
+    memset(head, 0, (size_t)pe->reach * sizeof *head);
+    if (source->count < 0 || source->count > shape->tokens)
         return -1;
+    for (int i = 0; i < choices; i++) {
+        const int e = source->choice[i].expert;
+
+        if (e < 0 || e >= moe_experts_all(shape))
+            return -1;
+        if (moe_group_of(pe, e) == pe->group)
+            head[moe_expert_place(pe, e)].count++;
     }
-    pe->my_counts = alloc_private(all, sizeof *pe->my_counts);
-    pe->send = alloc_private(sent, row);
-    pe->result = alloc_private((size_t)shape->tokens, row);
-    pe->expert = alloc_private(sent, sizeof *pe->expert);
-    pe->row = alloc_private(sent, sizeof *pe->row);
-    pe->weight = alloc_private(sent, sizeof *pe->weight);
-    if (moe_layout_init(&pe->layout, shape) != 0) {
-        fprintf(stderr, "moe_dispatch: no memory for the layout of %zu experts\n", all);
-        shmem_global_exit(2);
+    for (int e = 0; e < pe->reach; e++) {
+        if (head[e].count > shape->tokens)
+            return -1;
+        head[e].home = home;
+        home += head[e].count;
     }
-    shmem_barrier_all(); /* no PE writes to a PE that has not cleared its memory yet */
+    return home <= pe->results ? 0 : -1;
+}
+
+/* Put the rows of the source to the PEs of their experts in my group. */
+static int deliver_source(struct moe_pe *pe, const struct moe_source *source)
+{
+    const struct moe_shape *shape = &pe->config.shape;
+    const size_t hidden = (size_t)shape->hidden, row = hidden * sizeof(float);
+    const size_t experts = (size_t)shape->experts, from = (size_t)source->pe * experts;
+    struct moe_head *head = &pe->out_head[source->slot * pe->reach];
+    int *place = &pe->place[(size_t)source->slot * (size_t)(shape->tokens * shape->top_k)];
+
+    if (plan(pe, source, head) != 0)
+        return -1;
+    for (int e = 0; e < pe->reach; e++)
+        head[e].count = 0; /* now: rows put so far */
+    for (int i = 0; i < source->count * shape->top_k; i++) {
+        const int e = source->choice[i].expert, to = e / shape->experts;
+        const size_t pair = from + (size_t)(e % shape->experts);
+        struct moe_head *h;
+
+        place[i] = -1;
+        if (moe_group_of(pe, e) != pe->group)
+            continue;
+        h = &head[moe_expert_place(pe, e)];
+        place[i] = h->home + h->count;
+        shmem_putmem_nbi(&pe->receive[(pair * (size_t)shape->tokens + (size_t)h->count++) * hidden],
+                         &source->row[(size_t)(i / shape->top_k) * hidden], row, to);
+        pe->rows_across += pe->nodes.node[to] != pe->nodes.node[pe->me];
+    }
+    for (size_t p = 0; p < (size_t)pe->groups.size[pe->group]; p++)
+        shmem_putmem_nbi(&pe->heads[from], &head[p * experts], experts * sizeof *head,
+                         pe->groups.member[(size_t)pe->groups.first[pe->group] + p]);
     return 0;
 }
 
-void moe_pe_fini(struct moe_pe *pe)
+/* Second level of normal mode, the only one of low-latency mode. */
+const char *moe_deliver(struct moe_pe *pe)
 {
-    void *const symmetric[] = {pe->flags, pe->back, pe->receive, pe->counts};
+    const int experts = pe->config.shape.experts, pes = pe->config.shape.pes;
+    struct moe_source source;
 
-    for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
-        if (symmetric[i])
-            shmem_free(symmetric[i]);
-    free(pe->my_counts);
-    free(pe->send);
-    free(pe->result);
-    free(pe->expert);
-    free(pe->row);
-    free(pe->weight);
-    moe_layout_fini(&pe->layout);
-}
-
-/* A random pause, different on every PE and at every point of the step. */
-static void jitter(const struct moe_pe *pe, uint64_t point)
-{
-    const uint64_t dice =
-        moe_hash(moe_hash(pe->seed ^ point, (uint64_t)pe->step), (uint64_t)pe->me);
-    struct timespec t = {0, 0};
-
-    if (pe->jitter == 0 || dice % 2 == 0)
-        return;
-    t.tv_nsec = (long)(dice / 2 % (uint64_t)pe->jitter) * 1000;
-    nanosleep(&t, NULL);
-}
-
-/*
- * One word for each sender, written by that PE only, with its count of synchronisations. It only
- * increases, so steps do not mix, and a PE that is one ahead has also been here.
- */
-static void push_flags(struct moe_pe *pe)
-{
-    const int pes = pe->shape.pes;
-
-    shmem_quiet(); /* my puts are in place before a flag announces them */
-    for (int i = 0; i < pes; i++)
-        shmem_long_atomic_set(&pe->flags[pe->me], pe->synchronisations, (pe->me + i) % pes);
-    for (int p = 0; p < pes; p++)
-        shmem_long_wait_until(&pe->flags[p], SHMEM_CMP_GE, pe->synchronisations);
-}
-
-static void synchronise(struct moe_pe *pe, enum moe_sync sync)
-{
-    const double begin = moe_now();
-
-    pe->synchronisations++;
-    if (sync == MOE_BARRIER)
-        shmem_barrier_all();
-    else
-        push_flags(pe);
-    pe->sync_time += moe_now() - begin;
-}
-
-/* Choose the experts of my tokens, and send all PEs the number of rows that each of their experts
- * gets from me. */
-static void route(struct moe_pe *pe)
-{
-    const struct moe_shape *shape = &pe->shape;
-    const size_t all = (size_t)moe_experts_all(shape);
-
-    memset(pe->my_counts, 0, all * sizeof *pe->my_counts);
-    for (int t = 0; t < shape->tokens; t++) {
-        const int first = t * shape->top_k;
-
-        moe_route(shape, pe->seed, pe->step, pe->me, t, &pe->expert[first], &pe->weight[first]);
-        for (int j = first; j < first + shape->top_k; j++)
-            pe->my_counts[pe->expert[j]]++;
+    for (int slot = 0; slot < pe->slots; slot++) {
+        if (pe->config.mode == MOE_NORMAL && moe_slot_source(&pe->groups, pe->me, slot) >= 0)
+            moe_sync_await(pe, &pe->across_flag[slot], 1);
+        if (moe_find_source(pe, slot, &source) && deliver_source(pe, &source) != 0)
+            return "the tokens of a source cannot be those of one step";
     }
-    for (int i = 0; i < shape->pes; i++)
-        shmem_putmem_nbi(&pe->counts[(size_t)pe->me * all], pe->my_counts, all * sizeof *pe->counts,
-                         (pe->me + i) % shape->pes);
-}
-
-/* Pack the rows by expert, and put the rows of each expert to its PE. */
-static void dispatch(struct moe_pe *pe)
-{
-    const struct moe_shape *shape = &pe->shape;
-    const size_t hidden = (size_t)shape->hidden;
-    const int all = moe_experts_all(shape), first = pe->me * shape->experts;
-
-    memset(pe->my_counts, 0, (size_t)all * sizeof *pe->my_counts); /* now: rows packed so far */
-    for (int i = 0; i < shape->tokens * shape->top_k; i++) {
-        const int e = pe->expert[i];
-
-        pe->row[i] = pe->layout.mine[e] + pe->my_counts[e]++;
-        moe_token(shape, pe->seed, pe->step, pe->me, i / shape->top_k,
-                  &pe->send[(size_t)pe->row[i] * hidden]);
-    }
-    /* Begin with my own experts, so that not all PEs put to the same PE at the same time. */
-    for (int i = 0; i < all; i++) {
-        const int e = (first + i) % all;
-
-        if (pe->my_counts[e] > 0)
-            shmem_putmem_nbi(&pe->receive[(size_t)pe->layout.there[e] * hidden],
-                             &pe->send[(size_t)pe->layout.mine[e] * hidden],
-                             (size_t)pe->my_counts[e] * hidden * sizeof *pe->send,
-                             e / shape->experts);
-    }
-}
-
-/* Run my experts on the received rows, and put the results back to each sender. */
-static void run_experts(struct moe_pe *pe)
-{
-    const struct moe_shape *shape = &pe->shape;
-    const size_t hidden = (size_t)shape->hidden;
-    const int all = moe_experts_all(shape);
-
-    for (int e = 0; e < shape->experts; e++)
-        for (int i = 0; i < shape->pes; i++) {
-            const int s = (pe->me + i) % shape->pes, chunk = e * shape->pes + s;
-            const int expert = pe->me * shape->experts + e;
-            const int32_t count = pe->counts[s * all + expert];
-            uint32_t *rows = &pe->receive[(size_t)pe->layout.here[chunk] * hidden];
-
-            for (int32_t r = 0; r < count; r++)
-                moe_expert(shape, expert, &rows[(size_t)r * hidden]);
-            if (count > 0)
-                shmem_putmem_nbi(&pe->back[(size_t)pe->layout.home[chunk] * hidden], rows,
-                                 (size_t)count * hidden * sizeof *rows, s);
-        }
-}
-
-/* In the order of the tokens, and for each token in the order of the router's choices. */
-static void combine(struct moe_pe *pe)
-{
-    const struct moe_shape *shape = &pe->shape;
-    const size_t hidden = (size_t)shape->hidden;
-
-    memset(pe->result, 0, (size_t)shape->tokens * hidden * sizeof *pe->result);
-    for (int i = 0; i < shape->tokens * shape->top_k; i++)
-        moe_combine(shape, &pe->result[(size_t)(i / shape->top_k) * hidden],
-                    &pe->back[(size_t)pe->row[i] * hidden], pe->weight[i]);
-}
-
-const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
-{
-    pe->step++;
-    jitter(pe, 1);
-    route(pe);
-    synchronise(pe, sync); /* A: the counts of all PEs have arrived */
-    if (moe_layout_make(&pe->layout, &pe->shape, pe->counts, pe->me) != 0)
-        return "the counts of the PEs cannot be those of one step";
-    jitter(pe, 2);
-    dispatch(pe);
-    synchronise(pe, sync); /* B: the rows for my experts have arrived */
-    jitter(pe, 3);
-    run_experts(pe);
-    synchronise(pe, sync); /* C: my rows are back, and no PE reads the counts any more */
-    jitter(pe, 4);
-    combine(pe);
+    moe_sync_quiet(pe);
+    for (int slot = 0; slot < pe->slots; slot++)
+        for (int e = 0; e < pe->reach && moe_find_source(pe, slot, &source); e++)
+            moe_sync_raise(pe, &pe->deliver_flag[e % experts * pes + source.pe],
+                           pe->groups.member[pe->groups.first[pe->group] + e / experts]);
+    moe_sync_meet(pe);
     return NULL;
 }
