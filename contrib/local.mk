@@ -81,8 +81,9 @@ contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispat
 	contrib/examples/moe_dispatch/nodes.c contrib/examples/moe_dispatch/nodes.h \
 	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
 	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
-	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h
-contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
+	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h \
+	contrib/examples/timeline.c contrib/examples/timeline.h
+contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
 contrib_examples_moe_dispatch_moe_dispatch_LDADD = $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
 contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
 	contrib/examples/teams/team.c contrib/examples/teams/team.h \

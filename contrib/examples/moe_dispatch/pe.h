@@ -3,6 +3,7 @@
 #ifndef MOE_PE_H
 #define MOE_PE_H
 
+#include "contrib/examples/timeline.h"
 #include "experts.h"
 #include "nodes.h"
 
@@ -51,9 +52,10 @@ struct moe_pe {
     int me;
     int64_t step;
     enum moe_sync sync;
-    double sync_time;       /* seconds in CrossRankSync, quiet included */
-    int64_t rows_across;    /* rows that this PE has dispatched to other nodes */
-    struct moe_nodes nodes; /* hosts, or emulated */
+    double sync_time;         /* seconds in CrossRankSync, quiet included */
+    struct timeline timeline; /* lane 0: phases; lane 1: CrossRankSync */
+    int64_t rows_across;      /* rows that this PE has dispatched to other nodes */
+    struct moe_nodes nodes;   /* hosts, or emulated */
     struct moe_nodes groups;
     int group;   /* my node in groups */
     int slots;   /* of a forwarder */

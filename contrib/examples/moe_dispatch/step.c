@@ -54,27 +54,43 @@ static void jitter(const struct moe_pe *pe, uint64_t point)
     nanosleep(&t, NULL);
 }
 
+/* Begin the phase, which has this number, perhaps after a pause. */
+static void phase(struct moe_pe *pe, uint64_t number, const char *name)
+{
+    timeline_mark(&pe->timeline, pe->config.jitter > 0 ? "pause" : name);
+    if (pe->config.jitter == 0)
+        return;
+    jitter(pe, number);
+    timeline_mark(&pe->timeline, name);
+}
+
 const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
 {
+    const int normal = pe->config.mode == MOE_NORMAL;
     const char *message;
 
     pe->step++;
     pe->sync = sync;
-    jitter(pe, 1);
+    phase(pe, 1, "route");
     moe_make_tokens(pe);
-    if (pe->config.mode == MOE_NORMAL)
+    if (normal) {
+        phase(pe, 2, "across");
         moe_send_across(pe); /* A */
-    jitter(pe, 2);
+    }
+    phase(pe, 3, normal ? "forward" : "dispatch");
     message = moe_deliver(pe); /* B */
-    jitter(pe, 3);
-    if (!message)
-        message = moe_run_experts(pe); /* C */
-    jitter(pe, 4);
     if (message)
         return message;
+    phase(pe, 4, "experts");
+    message = moe_run_experts(pe); /* C */
+    if (message)
+        return message;
+    phase(pe, 5, normal ? "reduce" : "combine");
     moe_reduce(pe); /* D */
-    jitter(pe, 5);
-    if (pe->config.mode == MOE_NORMAL)
+    if (normal) {
+        phase(pe, 6, "combine");
         moe_combine(pe);
+    }
+    timeline_mark(&pe->timeline, NULL);
     return NULL;
 }

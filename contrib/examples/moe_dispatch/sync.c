@@ -12,38 +12,64 @@ double moe_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* In lane 1 of the time line, beside the phase that waits. */
+static double begin(struct moe_pe *pe, const char *name)
+{
+    timeline_begin(&pe->timeline, 1, name);
+    return moe_now();
+}
+
+static void end(struct moe_pe *pe, double begun)
+{
+    pe->sync_time += moe_now() - begun;
+    timeline_end(&pe->timeline, 1);
+}
+
 void moe_sync_quiet(struct moe_pe *pe)
 {
-    const double begin = moe_now();
+    const double begun = begin(pe, "quiet");
 
     shmem_quiet();
-    pe->sync_time += moe_now() - begin;
+    end(pe, begun);
 }
 
 void moe_sync_raise(struct moe_pe *pe, struct moe_flag *flag, int to)
 {
-    const double begin = moe_now();
+    const double begun = moe_now();
 
     /* Atomic: the standard promises no other store to a waiter. */
     if (pe->sync == MOE_FLAGS)
         shmem_long_atomic_set(&flag->step, (long)pe->step, to);
-    pe->sync_time += moe_now() - begin;
+    pe->sync_time += moe_now() - begun;
 }
 
 void moe_sync_await(struct moe_pe *pe, struct moe_flag *flags, int count)
 {
-    const double begin = moe_now();
+    double begun;
 
-    for (int i = 0; i < count && pe->sync == MOE_FLAGS; i++)
+    if (pe->sync != MOE_FLAGS)
+        return;
+    begun = begin(pe, "wait");
+    for (int i = 0; i < count; i++)
         shmem_long_wait_until(&flags[i].step, SHMEM_CMP_GE, (long)pe->step);
-    pe->sync_time += moe_now() - begin;
+    end(pe, begun);
 }
 
 void moe_sync_meet(struct moe_pe *pe)
 {
-    const double begin = moe_now();
+    double begun;
 
-    if (pe->sync == MOE_BARRIER)
-        shmem_barrier_all();
-    pe->sync_time += moe_now() - begin;
+    if (pe->sync != MOE_BARRIER)
+        return;
+    begun = begin(pe, "barrier");
+    shmem_barrier_all();
+    end(pe, begun);
+}
+
+size_t moe_step_phases(const struct moe_pe *pe)
+{
+    /* Six phases, each after a pause, and the comparison; quiets; waits; barriers. */
+    const size_t experts = (size_t)pe->config.shape.experts, slots = (size_t)pe->slots;
+
+    return 13 + (3 + experts) + (2 * slots + experts + 1) + 4;
 }
