@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A set finds reserved groups only, and then communicators give their groups back: freed [COMMS
- * [ROUNDS]]. The first COMMS communicators have one barrier each, and end after the set's agreement. The
- * set of the first two PEs has ROUNDS barriers after that.
+ * [ROUNDS]]. The first COMMS communicators have one barrier each, and end after the set's
+ * agreement. The set of the first two PEs has ROUNDS barriers after that.
  */
 #include <mpi.h>
 

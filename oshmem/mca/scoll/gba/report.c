@@ -31,8 +31,8 @@ void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, 
         gba_common_why_clear(&module->base);
     else
         gba_common_why_set(&module->base, set, why);
-    /* Only the member that knows the cause, or the reporter, prints the line. All members choose the
-     * same one; `due` may differ between them. */
+    /* Only the member that knows the cause, or the reporter, prints the line. All members choose
+     * the same one; `due` may differ between them. */
     if (module->base.rank != (asked && gba_common_reason_own(reason) ? culprit : reporter))
         return;
     due = due && gba_common_reason_first("scoll", reason);

@@ -125,10 +125,10 @@ typedef struct gba_scoll_module {
     uint32_t members_seen; /* leader: the hellos of ranks 1 to `members_seen` have arrived */
     ompi_request_t *activated;
     struct gba_scoll_hello activation; /* receive buffer of the activation */
-    bool reserve_met;    /* leader: what is free now is reserved (group_reserve) */
-    bool reserved;       /* leader: no group because of group_reserve */
-    uint64_t agreements; /* agreements about a group, at the time of `reserved` */
-    bool reported;       /* missing members have been reported */
+    bool reserve_met;                  /* leader: what is free now is reserved (group_reserve) */
+    bool reserved;                     /* leader: no group because of group_reserve */
+    uint64_t agreements;               /* agreements about a group, at the time of `reserved` */
+    bool reported;                     /* missing members have been reported */
     uint32_t channels;                 /* GBA_SCOLL_CHANNEL_*: those that all members can use */
     struct gba_scoll_slab slab;
     struct gba_scoll_remote remote;
