@@ -103,6 +103,31 @@ static void on_stop(evutil_socket_t number, short what, void *context)
     event_base_loopbreak(daemon->base);
 }
 
+/* The signals that stop the daemon. SIGHUP comes when a terminal is closed. */
+static const int stop_signals[] = {SIGTERM, SIGINT, SIGHUP};
+#define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
+
+/* Whether the caller ignores SIGHUP, as nohup does. */
+static bool ignores_hangup(void)
+{
+    struct sigaction action;
+
+    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Stop at these signals. The caller frees the events that are not NULL, also after a failure. */
+static bool await_signals(struct gba_switchd *daemon, struct event *events[STOP_SIGNALS])
+{
+    for (size_t i = 0; i < STOP_SIGNALS; i++) {
+        if (stop_signals[i] == SIGHUP && ignores_hangup())
+            continue;
+        events[i] = evsignal_new(daemon->base, stop_signals[i], on_stop, daemon);
+        if (events[i] == NULL || event_add(events[i], NULL) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Raise the limit of open files, because each connection has a descriptor. */
 static void raise_descriptor_limit(void)
 {
@@ -198,10 +223,8 @@ static bool serve(struct gba_switchd *daemon)
     struct gba_switchd_listeners listeners;
     struct gba_vfio_server *devices = NULL;
     struct gba_faults *faults = NULL;
-    struct event *terminate = evsignal_new(daemon->base, SIGTERM, on_stop, daemon);
-    struct event *interrupt = evsignal_new(daemon->base, SIGINT, on_stop, daemon);
-    bool good = gba_switchd_listen(daemon, &listeners) && terminate != NULL && interrupt != NULL &&
-                event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0 &&
+    struct event *signals[STOP_SIGNALS] = {NULL};
+    bool good = gba_switchd_listen(daemon, &listeners) && await_signals(daemon, signals) &&
                 offer_devices(daemon, &devices) && (faults = gba_faults_start(daemon)) != NULL;
 
     if (good) {
@@ -213,10 +236,10 @@ static bool serve(struct gba_switchd *daemon)
     gba_switchd_listen_close(&listeners);
     gba_vfio_server_destroy(devices);
     gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);
-    if (interrupt != NULL)
-        event_free(interrupt);
-    if (terminate != NULL)
-        event_free(terminate);
+    for (size_t i = 0; i < STOP_SIGNALS; i++) {
+        if (signals[i] != NULL)
+            event_free(signals[i]);
+    }
     return good;
 }
 

@@ -63,7 +63,7 @@ static const struct option long_options[] = {
 static const char help[] =
     "Usage: gba-switchd [OPTION]...\n"
     "Run a simulated switch with a Global Barrier Accelerator for the hosts and jobs that connect\n"
-    "to it. Runs in the foreground until SIGTERM or SIGINT.\n"
+    "to it. Runs in the foreground until SIGTERM, SIGINT or SIGHUP.\n"
     "\n"
     "  --listen PATH          Unix socket; none: no Unix socket. Default:\n"
     "                         $XDG_RUNTIME_DIR/gba-switchd.sock, or /run/gba/switch.sock\n"

@@ -312,6 +312,28 @@ static void test_stop(void **state)
     assert_int_equal(stat(process.socket, &status), -1);
 }
 
+/* A closed terminal stops the daemon as other signals do, and not one that was started with nohup.
+ */
+static void test_hangup(void **state)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN}, before;
+    struct stat status;
+    uint32_t port;
+
+    (void)state;
+    assert_return_code(sigaction(SIGHUP, &action, &before), errno);
+    start(NULL, NULL);
+    assert_return_code(kill(process.pid, SIGHUP), errno);
+    close(peer_client(&process, &port));
+    assert_int_equal(peer_stop(&process, SIGTERM), 0);
+    action.sa_handler = SIG_DFL;
+    assert_return_code(sigaction(SIGHUP, &action, NULL), errno);
+    start(NULL, NULL);
+    assert_int_equal(peer_stop(&process, SIGHUP), 0);
+    assert_int_equal(stat(process.socket, &status), -1);
+    assert_return_code(sigaction(SIGHUP, &before, NULL), errno);
+}
+
 static void test_stale_socket(void **state)
 {
     static const char *const options[] = {"--log-level=error", NULL};
@@ -399,6 +421,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_taken_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_status, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hangup, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stale_socket, setup, teardown),
         cmocka_unit_test_setup_teardown(test_key_file, setup, teardown),
