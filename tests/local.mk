@@ -47,7 +47,8 @@ $(GBA_MODEL_TESTS): sim/libgbamodel.la
 # only the header of its interface.
 GBA_DRIVER_TESTS = \
 	tests/driver/test_calls tests/driver/test_rounds tests/driver/test_maps tests/driver/test_life \
-	tests/driver/test_hosts tests/driver/test_users tests/driver/fuzz tests/driver/latency
+	tests/driver/test_hosts tests/driver/test_users tests/driver/test_copy_out tests/driver/fuzz \
+	tests/driver/latency
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
