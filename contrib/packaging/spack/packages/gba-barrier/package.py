@@ -21,6 +21,8 @@ class GbaBarrier(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     # For the distances to the devices of a host.
     depends_on("hwloc@2:")
+    # For programs without MPI that a launcher starts.
+    depends_on("pmix")
     # For gba-switchd.
     depends_on("libevent@2.1:")
     # Its internal headers are needed: an external Open MPI that was configured with --with-devel-headers.
