@@ -131,10 +131,10 @@ GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notifi
                                                 gba_notification_t *answer);
 
 /*
- * Find out whether all members call gba_team_recover after the barrier that has just completed.
- * Until then the team continues by notifications, or over messages (gba_team_attr_t.nonblocking).
- * team: may be NULL. Returns the same on all members; false if team is NULL. Only the thread that
- * runs the team's barrier calls it. Not collective.
+ * Find out whether all members call gba_team_recover between the barrier that has just completed
+ * and the next one. Until then the team continues by notifications, or over messages
+ * (gba_team_attr_t.nonblocking). team: may be NULL. Returns the same on all members; false if team
+ * is NULL. Only the thread that runs the team's barrier calls it. Not collective.
  */
 GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 

@@ -48,9 +48,8 @@ typedef struct gba_team_attr {
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     bool oversubscribed; /* the job has more processes on this host than it has cores */
-    /* Most barriers of the team may start without blocking. After a device failure, the nonblocking
-     * barriers before the next blocking one use `remote`, which all members must then have. The
-     * same on all members. */
+    /* Barriers of the team may start without blocking. After a device failure, those before
+     * gba_team_recover use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;
     /*
      * For the trials of a software barrier (gba_team_renegotiate), with their argument:
@@ -172,8 +171,8 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * the reason was that no group was free, that the job held `max_groups` groups, `offload_after`, or
  * that its group was taken back. All members do that together, at the end of a blocking barrier:
  * gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its barriers in steps calls
- * gba_team_renegotiate_due after a barrier that may block. Until then the team stays on its path,
- * for any number of barriers.
+ * gba_team_renegotiate_due after a barrier that may block, and gba_team_request_due before it
+ * starts a barrier that may not. Until then the team stays on its path, for any number of barriers.
  *
  * A team with a software barrier also makes trials, if the parameters leave a choice: after
  * `trial_after` barriers, and rarely from then on, its members measure other software barriers, and
@@ -194,18 +193,25 @@ GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_at
  * team's barrier calls it. Not collective. */
 GBA_EXPORT bool gba_team_renegotiate_due(const gba_team_t *team);
 
+/* Find out whether the members request a group again. gba_team_renegotiate then makes no trial, so
+ * it waits only in the calls of oob. team: may be NULL. Returns the same on all members between two
+ * barriers, if all have completed the same ones; false if team is NULL. Only the thread that runs
+ * the team's barrier calls it. Not collective. */
+GBA_EXPORT bool gba_team_request_due(const gba_team_t *team);
+
 /*
  * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
- * All members call it for each such barrier; for a nonblocking one when it starts. team: may be
- * NULL. Returns GBA_OK; GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking
- * one. Only the thread that runs the team's barrier calls it. Not collective. Never blocks. Sends
- * nothing.
+ * All members call it for each such barrier; for a nonblocking one when it starts, or, if the
+ * runtime starts such barriers one after the other, when it is complete. team: may be NULL. Returns
+ * GBA_OK; GBA_RENEGOTIATE: call gba_team_renegotiate, if the barrier was a blocking one. Only the
+ * thread that runs the team's barrier calls it. Not collective. Never blocks. Sends nothing.
  */
 GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
 
 /*
  * Agree with all members on another path after a device failure. Call it when gba_team_recover_due
- * returns true, which happens between two rounds and on all members. On return the path is
+ * returns true, which happens between two rounds and on all members: at the end of a barrier that
+ * may block, or before the start of one that may not. On return the path is
  * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It is permanent if the device
  * died, and lasts until gba_team_renegotiate if the group was taken back. attr: as for
  * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,

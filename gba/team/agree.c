@@ -350,7 +350,7 @@ gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
     bool settled;
     gba_status_t status;
 
-    if (gba_trial_due(team) && gba_team_barriers(team) < team->renegotiate_at) {
+    if (gba_trial_due(team) && !gba_team_request_due(team)) {
         status = gba_trial_run(team, attr, oob);
         gba_barrier_init(team);
         return status;

@@ -5,17 +5,21 @@
  * A device has few groups. A team that gets none takes another path, and its members renegotiate
  * later. Every member computes the same time, because it depends on a count that each member keeps
  * by itself: the barriers that the team has completed. That count is the same on all members at the
- * end of a blocking barrier, for these reasons:
+ * end of a blocking barrier, and at the start of a nonblocking one, for these reasons:
  *
  * - All members call the barriers of a team in one order, nonblocking ones included. MPI forbids
  *   two concurrent calls of collectives on one communicator. So before this barrier each member has
  *   called the same barriers.
- * - Each member has completed them, because a team has one barrier in progress and the blocking one
- *   was queued last. On GBA_PATH_FALLBACK barriers are counted when they are called.
- * - No member has called a later barrier, because each member is still in this call.
+ * - Each member has completed them, because a team has one barrier in progress and later ones are
+ *   queued. On GBA_PATH_FALLBACK barriers are counted when they are called, or when they are
+ *   complete if the runtime queues them.
+ * - No member has completed a later barrier: the blocking one ends, or the nonblocking one starts,
+ *   only after the renegotiation.
  *
- * A count that is reached by a nonblocking barrier takes effect at the end of the next blocking
- * barrier, the same one on all members.
+ * A blocking barrier never matches a nonblocking one, so the count takes effect at one barrier on
+ * all members: at the end of the barrier that reaches it, if that is a blocking one, and otherwise
+ * at the next one, before a nonblocking barrier or at the end of a blocking one. Before it and not
+ * behind it, because a member may make no further call after a nonblocking barrier.
  *
  * The frequency. A renegotiation that yields no group costs one broadcast and one driver call: a
  * few barriers. The first one after 64 barriers thus costs some percent of their time. The pause
@@ -159,6 +163,11 @@ void gba_trial_cancel(struct gba_team *team)
 void gba_renegotiation_cancel(struct gba_team *team)
 {
     team->renegotiate_at = UINT64_MAX;
+}
+
+bool gba_team_request_due(const gba_team_t *team)
+{
+    return NULL != team && gba_team_barriers(team) >= team->renegotiate_at;
 }
 
 bool gba_team_renegotiate_due(const gba_team_t *team)

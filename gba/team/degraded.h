@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Degraded mode: the barriers of a team whose device has failed, until its members agree on another
- * path. An agreement needs a call that may block, and a program may use nonblocking barriers only.
- * A round by notifications costs several times the messages of a barrier (facts.h), so it is for
- * the rounds of the failure only. All members learn in the same round that they leave the device
- * (failover.c). From the next round on their barriers run by dissemination over messages.
+ * path. They agree at the end of a blocking barrier, or, if the runtime can, before a nonblocking
+ * one. A round by notifications costs several times the messages of a barrier (facts.h), so it is
+ * for the rounds of the failure only. All members learn in the same round that they leave the
+ * device (failover.c). From the next round on their barriers run by dissemination over messages.
  */
 #ifndef GBA_TEAM_DEGRADED_H
 #define GBA_TEAM_DEGRADED_H

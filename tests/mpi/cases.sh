@@ -107,6 +107,12 @@ scarce_hosts() {
         fail 'few groups were used'
 }
 
+# FUNCTION [ARGUMENT...]: one of the above with nonblocking barriers only.
+scarce_nonblocking() {
+    selection+=(-x GBA_TEST_NONBLOCKING=1)
+    "$@"
+}
+
 scarce_all() {
     local software
     for software in 0 1; do
@@ -120,6 +126,15 @@ scarce_all() {
     test_case "scarce-faults-$1" scarce_faults "$1" 4 "$1"
     test_case "scarce-hosts-$1-1" scarce_hosts 1 "$1"
     test_case "scarce-hosts-$1-2" scarce_hosts 2 "$1"
+}
+
+scarce_nonblocking_all() {
+    test_case scarce-nonblocking-after-4 scarce_nonblocking scarce_after 4 300 1
+    test_case scarce-nonblocking-after-3-0 scarce_nonblocking scarce_after 3 10 0
+    test_case scarce-nonblocking-freed-3 scarce_nonblocking scarce_freed 3 1
+    test_case scarce-nonblocking-rate-2 scarce_nonblocking scarce_rate 2 6 0 0
+    test_case scarce-nonblocking-faults-2 scarce_nonblocking scarce_faults 2 4 5
+    test_case scarce-nonblocking-hosts-4 scarce_nonblocking scarce_hosts 2 4
 }
 
 # RANKS COUNT PATH
@@ -332,6 +347,17 @@ nonblocking_dies() {
     total_is fallback -eq 0
 }
 
+# RANKS OFFLOAD SOFTWARE MODE...: the ranks get a group in a barrier after OFFLOAD, while later ones are queued.
+nonblocking_offload() {
+    nonblocking_options=(--mca coll_gba_barrier_offload_after "$2" --mca coll_gba_barrier_sw_enable "$3")
+    limit 120
+    path_options sim
+    job "${path[@]}" "${nonblocking_options[@]}" --mca coll_gba_barrier_agree_after 2 -np "$1" -- \
+        nonblocking 3 "${@:4}"
+    lines 0 '^FAIL'
+    total_is sim -gt 0
+}
+
 nonblocking_all() {
     local option
     # 32 communicators in mode 1, 24 in mode 2, 6 in mode 4; two of the three of mode 3 agree.
@@ -345,6 +371,9 @@ nonblocking_all() {
     test_case nonblocking-3-fallback-threads nonblocking_right 3 fallback 3 0 2
     test_case nonblocking-5-hosts nonblocking_hosts 5 none 2 6 4
     test_case nonblocking-8-hosts nonblocking_hosts 8 none 1 5 5
+    test_case nonblocking-4-offload nonblocking_offload 4 12 1 1 4
+    test_case nonblocking-5-offload-0 nonblocking_offload 5 9 0 1 4
+    test_case nonblocking-3-offload-threads nonblocking_offload 3 12 0 2
     for option in die_call=3 die_arrival=7 'die_after=40' groups=1; do
         test_case "nonblocking-4-$option" nonblocking_dies 4 "$option"
     done
@@ -414,6 +443,7 @@ all_cases() {
     for ranks in 2 4; do
         scarce_all "$ranks"
     done
+    scarce_nonblocking_all
     for ranks in 2 3 4 7 16; do
         for device in sim none; do
             count=100000

@@ -182,7 +182,7 @@ static void queued(long rounds, bool blocking)
     test_proof_end(&proof);
 }
 
-/* Until the last one the members cannot agree on another path. */
+/* The members agree on another path before one of them. */
 static void only_nonblocking(long rounds)
 {
     uint64_t mine = test_seed((uint64_t)test_rank + 1);

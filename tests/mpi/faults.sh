@@ -125,14 +125,23 @@ death_async() {
     lines 1 'MPI_COMM_WORLD .*software: .*no device: async_mpi_finalize is set, although device_path is'
 }
 
-# RANKS: nonblocking barriers only; the path is agreed on at the end.
+# RANKS: nonblocking barriers only; the ranks agree on another path in one of them, on a software barrier
+# and on messages in the place of Open MPI's own.
 death_nonblocking() {
+    local kind rounds=2000
     limit 60
     path_options 'sim?die_after=20'
-    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- death 9 5000
-    lines 0 '^FAIL'
-    lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
-    total_is failovers -eq 1
+    for kind in software fallback; do
+        job "${path[@]}" --mca coll_gba_barrier_retry_after 1 -np "$1" -- death 9 "$rounds"
+        lines 0 '^FAIL'
+        lines 1 "MPI_COMM_WORLD .*$kind: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \\(rank [0-9]+ on "
+        total_is failovers -eq 1
+        # The rounds of the device, and the few that failure notifications completed.
+        total_is sim -le 24
+        [ $(($(total sim) + $(total "$kind"))) -eq $((rounds + 2)) ] || fail 'a round is lost'
+        path+=(--mca coll_gba_barrier_sw_enable 0)
+        rounds=500
+    done
 }
 
 # OPTIONS RANKS: the device dies in the last round, and no notification is left to a PML that reports

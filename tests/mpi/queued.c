@@ -12,7 +12,8 @@
  * rank 0 waits until the watchdog ends the job.
  *
  * MODE 1, the default: MPI_Barrier. 2: MPI_Ibarrier and MPI_Wait. 3: the same after the death of
- * the device, in a communicator that makes nonblocking barriers only.
+ * the device, in a communicator that makes nonblocking barriers only. 4: MPI_Barrier after
+ * nonblocking barriers that detect the death of the device, and before an agreement.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,10 @@
 /* Nonblocking barriers in mode 3 from the first one on: more than the device completes, and those
  * that detect its death. */
 #define BARRIERS 20
+
+/* The same in mode 4. The device completes five rounds with `die_after=5`, and after two more all
+ * members know that they leave it. */
+#define DETECTED 6
 
 static const char *directory;
 
@@ -61,7 +66,7 @@ static void barrier(int mode)
 {
     MPI_Request request;
 
-    if (mode == 1) {
+    if (mode == 1 || mode == 4) {
         MPI_Barrier(MPI_COMM_WORLD);
         return;
     }
@@ -109,8 +114,8 @@ int main(int argc, char **argv)
     TEST_CHECK(argc > 1, "no directory");
     directory = argv[1];
     MPI_Barrier(MPI_COMM_WORLD); /* the ranks agree on a path, and connect */
-    for (int i = 0; i < BARRIERS; i++)
-        barrier(mode);
+    for (int i = 0; i < (mode == 4 ? DETECTED : BARRIERS); i++)
+        barrier(mode == 4 ? 3 : mode);
     if (test_rank == 0)
         sender(mode);
     else

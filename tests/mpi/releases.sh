@@ -20,7 +20,7 @@ persistent_right() {
     took "$device"
 }
 
-# The device dies while several barriers are in progress; they complete over messages.
+# The device dies while several barriers are in progress. Later ones are software barriers.
 persistent_dies() {
     limit 120
     path_options 'sim?die_after=200'
@@ -28,6 +28,7 @@ persistent_dies() {
     skip_if_disabled
     lines 1 '^persistent: right$'
     total_is failovers -gt 0
+    total_is software -gt 0
 }
 
 # SETTING: rank 1 lacks the component, so it makes none of its collective calls in MPI_Barrier_init.

@@ -10,6 +10,9 @@
  *   scarce dies COMMS GROUPS PHASES   the device dies meanwhile
  *
  * GROUPS: those that the job can have, by the device or by max_groups.
+ *
+ * GBA_TEST_NONBLOCKING in the environment: all barriers are nonblocking. A renegotiation then
+ * precedes a barrier; otherwise it is at the end of one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +39,7 @@ struct subject {
 };
 
 static MPI_T_pvar_session session;
-static bool dies;
+static bool dies, nonblocking;
 static int paths[] = {PATH_SOFTWARE, PATH_FALLBACK}; /* without a group; the first one counts */
 
 static MPI_T_pvar_handle handle(const char *name, MPI_Comm *comm)
@@ -107,15 +110,23 @@ static void subject_end(struct subject *subject)
     MPI_Comm_free(&subject->comm);
 }
 
-static void blocking(struct subject *subject)
+/* A barrier that is complete at the end. */
+static void barrier(struct subject *subject)
 {
+    MPI_Request request;
+
     test_proof_enter(&subject->proof);
-    MPI_Barrier(subject->comm);
+    if (nonblocking) {
+        MPI_Ibarrier(subject->comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Barrier(subject->comm);
+    }
     test_proof_look(&subject->proof, subject->proof.round, AHEAD);
     subject->done++;
 }
 
-/* Nonblocking barriers in progress, and a blocking one behind them. */
+/* Nonblocking barriers in progress, and one more behind them. */
 static void window(struct subject *subject)
 {
     MPI_Request requests[WINDOW];
@@ -124,11 +135,9 @@ static void window(struct subject *subject)
         test_proof_enter(&subject->proof);
         MPI_Ibarrier(subject->comm, &requests[i]);
     }
-    test_proof_enter(&subject->proof);
-    MPI_Barrier(subject->comm);
-    test_proof_look(&subject->proof, subject->proof.round, AHEAD);
+    barrier(subject);
     MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-    subject->done += WINDOW + 1;
+    subject->done += WINDOW;
 }
 
 static bool on_group(struct subject *subject, const char *what)
@@ -141,7 +150,8 @@ static bool on_group(struct subject *subject, const char *what)
 
 /*
  * At most that many communicators have groups. A communicator whose group was taken back detects it
- * in its next barrier, and leaves the group at the end of the one after that. Meanwhile the group
+ * in its next barrier, and leaves the group at the end of the one after that, or before the third
+ * one. Meanwhile the group
  * of another one may be taken back. If more groups were given than exist, this would not end.
  */
 static void at_most(struct subject *subjects, long from, long to, long groups)
@@ -153,13 +163,19 @@ static void at_most(struct subject *subjects, long from, long to, long groups)
         found = 0;
         for (long i = from; i < to; i++)
             for (int j = 0; j < 3; j++)
-                blocking(&subjects[i]);
+                barrier(&subjects[i]);
         for (long i = from; i < to; i++)
             found += on_group(&subjects[i], "the path");
     } while (found > groups);
 }
 
-/* Exact counts: of blocking barriers, and of both kinds at the end of a blocking one. */
+/* Whether `done` barriers are enough for a renegotiation that follows `barriers`. */
+static bool renegotiated(uint64_t done, uint64_t barriers)
+{
+    return nonblocking ? done > barriers : done >= barriers;
+}
+
+/* Exact counts: of single barriers, and of several in progress at once. */
 static void after(uint64_t barriers)
 {
     struct subject subject;
@@ -167,17 +183,17 @@ static void after(uint64_t barriers)
     test_step("offload_after");
     subject_begin(&subject, 0);
     for (uint64_t i = 1; i <= barriers + 5; i++) {
-        blocking(&subject);
-        TEST_CHECK(on_group(&subject, "the path") == (i >= barriers), "after %llu barriers",
-                   (unsigned long long)i);
+        barrier(&subject);
+        TEST_CHECK(on_group(&subject, "the path") == renegotiated(i, barriers),
+                   "after %llu barriers", (unsigned long long)i);
     }
     subject_end(&subject);
     subject_begin(&subject, 0);
-    blocking(&subject); /* nonblocking ones before it are not ours */
+    barrier(&subject); /* nonblocking ones before it are not ours */
     while (subject.done < barriers + 5) {
         window(&subject);
-        TEST_CHECK(on_group(&subject, "the path") == (subject.done >= barriers),
-                   "after %llu barriers of both kinds", (unsigned long long)subject.done);
+        TEST_CHECK(on_group(&subject, "the path") == renegotiated(subject.done, barriers),
+                   "after %llu barriers, some at once", (unsigned long long)subject.done);
     }
     subject_end(&subject);
 }
@@ -196,20 +212,22 @@ static void all_here(void)
  * these, which are idle by then.) */
 static void freed(struct subject *subjects, long count, long groups)
 {
+    const uint64_t pause = PAUSE + nonblocking;
+
     test_step("groups that are freed");
     for (long i = 0; i < count; i++) {
         subject_begin(&subjects[i], (int)i);
-        blocking(&subjects[i]);
+        barrier(&subjects[i]);
         TEST_CHECK(on_group(&subjects[i], "the path") == (i < groups), "communicator %ld", i);
     }
     for (long i = 0; i < groups; i++)
         subject_end(&subjects[i]);
     all_here();
     for (long i = groups; i < count; i++) {
-        while (subjects[i].done < PAUSE - 1)
-            blocking(&subjects[i]);
+        while (subjects[i].done < pause - 1)
+            barrier(&subjects[i]);
         TEST_CHECK(!on_group(&subjects[i], "the path"), "communicator %ld is early", i);
-        blocking(&subjects[i]);
+        barrier(&subjects[i]);
         TEST_CHECK(on_group(&subjects[i], "the path") || i >= 2 * groups, "communicator %ld", i);
     }
     at_most(subjects, groups, count, groups);
@@ -219,7 +237,7 @@ static void freed(struct subject *subjects, long count, long groups)
     for (long i = 2 * groups; i < count; i++) {
         while (subjects[i].done < 3 * PAUSE - 1)
             window(&subjects[i]);
-        blocking(&subjects[i]);
+        barrier(&subjects[i]);
     }
     at_most(subjects, 2 * groups, count, groups);
     for (long i = 2 * groups; i < count; i++)
@@ -238,11 +256,11 @@ static void barrier_rate_pass(struct subject *subjects, long count, const long *
             if (j % 8 == 7)
                 window(subject);
             else
-                blocking(subject);
+                barrier(subject);
         }
     }
     for (int i = 0; i < 4 && busy < count; i++)
-        blocking(&subjects[order[busy + idle++ % (count - busy)]]);
+        barrier(&subjects[order[busy + idle++ % (count - busy)]]);
 }
 
 static void shuffle(long *order, long count, uint64_t *random)
@@ -275,7 +293,7 @@ static void barrier_rate(struct subject *subjects, long count, long groups, long
     for (long i = 0; i < count; i++) {
         order[i] = i;
         subject_begin(&subjects[i], (int)i);
-        blocking(&subjects[i]);
+        barrier(&subjects[i]);
     }
     for (long phase = 0; phase < phases; phase++) {
         test_step("the busy ones have no groups yet");
@@ -310,6 +328,7 @@ int main(int argc, char **argv)
     third = test_argument(argc, argv, 4, 3);
     TEST_CHECK(first <= SUBJECTS_MAX || argv[1][0] == 'a', "too many communicators");
     dies = strcmp(argv[1], "dies") == 0;
+    nonblocking = getenv("GBA_TEST_NONBLOCKING") != NULL;
     if (getenv("GBA_TEST_FALLBACK") != NULL)
         paths[0] = PATH_FALLBACK;
     if (strcmp(argv[1], "after") == 0)

@@ -104,11 +104,18 @@ queued_domains() { # MODE
         -x GBA_TEST_DEVICES="sim:queued-$BASHPID-0 sim:queued-$BASHPID-1"
 }
 
-# A communicator in degraded mode: its device has failed, and it cannot agree.
-queued_degraded() {
+# The ranks have left a dead device in a nonblocking barrier, for messages.
+queued_recovered() {
     queued 1 2 3 'sim: group' --mca coll_gba_barrier_device_path 'sim?die_after=5' \
+        --mca coll_gba_barrier_retry_after 1 --mca coll_gba_barrier_sw_enable 0
+    lines 1 'fallback: .*the device stopped answering'
+}
+
+# The barrier in degraded mode, at whose end the ranks leave the device.
+queued_degraded() {
+    queued 1 2 4 'sim: group' --mca coll_gba_barrier_device_path 'sim?die_after=5' \
         --mca coll_gba_barrier_retry_after 1
-    lines 0 'no device: the device stopped answering'
+    lines 1 'software: .*the device stopped answering'
 }
 
 # HOSTS RANKS PROGRAM [ARGUMENT...]: the tree, in shared memory or over messages, with inner ranks.
@@ -138,6 +145,7 @@ all_software() {
         test_case "software-queued-node-$mode" queued_software 2 4 "$mode" node-v1
         test_case "software-queued-domains-$mode" queued_domains "$mode"
     done
+    test_case software-queued-recovered queued_recovered
     test_case software-queued-degraded queued_degraded
     test_case software-finalize-async finalize_async
     test_case software-stray stray_message

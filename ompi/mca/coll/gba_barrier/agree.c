@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agreement of a communicator's members about the path of their barriers: in its first barrier
+ * Agreements of a communicator's members about the path of their barriers: in its first barrier
  * after agree_after barriers, again when the device has failed, and at each renegotiation. Not when
  * the communicator is made: an agreement costs more than many barriers, and Open MPI selects
  * modules for new communicators inside a progress callback, where nothing may block.
@@ -81,10 +81,9 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
 void gba_coll_agree_apply(void *owner)
 {
     gba_coll_module_t *module = owner;
-    /* iagree: an agreement in a nonblocking barrier has failed here, perhaps after the choice of a
-     * path. Each later barrier fails. */
+    /* failed: perhaps after the choice of a path. */
     bool fast = GBA_PATH_FALLBACK != module->base.path && NULL == module->queue &&
-                NULL == module->iagree && 0 == gba_coll->sample;
+                !module->failed && 0 == gba_coll->sample;
 
     /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
      * last nonblocking barrier. */

@@ -59,16 +59,14 @@ static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
         return GBA_OK == status ? gba_coll_barrier(module->comm, &module->super)
                                 : gba_coll_error(status);
     }
-    /* After an agreement in a nonblocking barrier: all members take the queue, or their path is
-     * known. `path` does not change while the queue is empty. */
-    if (module->queueing &&
-        (!gba_coll_ibarrier_idle(module) || GBA_PATH_FALLBACK == module->base.path))
+    /* `path` does not change while the queue is empty. */
+    if (module->queueing && gba_coll_ibarrier_queues(module))
         return gba_coll_ibarrier_wait(module);
     if (GBA_PATH_FALLBACK == module->base.path)
         return barrier_fallback(module);
-    /* A queued barrier is not measured, because its time would include the barriers before it. */
-    if (0 == gba_coll->sample || !gba_coll_ibarrier_idle(module))
+    if (0 == gba_coll->sample) /* the queue has become empty in this call */
         return gba_coll_ibarrier_wait(module);
+    /* A queued barrier is not measured, because its time would include the barriers before it. */
     status = barrier_sampled(module);
     return GBA_OK == status ? OMPI_SUCCESS : barrier_fail(module, status);
 }

@@ -7,7 +7,7 @@
  * oob.c         the exchange for the agreement, over the fallback's collectives
  * coroutine.c   a function that can be left and continued
  * exchange.c    collective calls that do not wait
- * iagree.c      the agreement in a nonblocking barrier
+ * iagree.c      agreements in nonblocking barriers
  * capability.c  the processes of the job with an enabled component, known from MPI_Init on
  * report.c      the output for the user
  * agree.c       what the choice of the path depends on
@@ -56,6 +56,7 @@ typedef struct gba_coll_request {
     struct gba_coll_module *module;
     struct gba_coll_request *next; /* in the module's queue, in the order of the calls */
     ompi_communicator_t *own;      /* persistent barrier: its communicator; else MPI_COMM_NULL */
+    bool blocking;                 /* a blocking barrier, which the queue orders */
 } gba_coll_request_t;
 OBJ_CLASS_DECLARATION(gba_coll_request_t);
 
@@ -78,9 +79,10 @@ typedef struct gba_coll_module {
     /* The agreement in a nonblocking barrier. */
     struct gba_coll_iagree *iagree; /* NULL: there is none, and no barrier needs its messages */
     bool agreeing;                  /* the queue waits for its end */
-    /* The last agreement was in a nonblocking barrier. Set and cleared only by calls on the
-     * communicator, and thus by the same ones on all members. While it is set, `agreed` and `path`
-     * may change in progress, at different times on different members. */
+    bool failed;                    /* one has failed, so each later barrier does */
+    /* All nonblocking barriers are queued. Set and cleared only by calls on the communicator, and
+     * thus by the same ones on all members. While it is set, `agreed` and `path` may change in
+     * progress, at different times on different members. */
     bool queueing;
 } gba_coll_module_t;
 OBJ_CLASS_DECLARATION(gba_coll_module_t);
@@ -202,18 +204,18 @@ bool gba_coll_exchange_in_transit(const struct gba_coll_exchange *x);
 /* Replace the calls of an exchange, see gba_coll_oob, by those of the agreement in progress. */
 void gba_coll_iagree_oob(gba_oob_t *oob);
 
-/* Prepare an agreement; the caller queues the barrier of this call then. If there is no memory,
- * that barrier and all later ones fail. Collective, in a call on the communicator. Sends nothing.
- */
+/* If an agreement is due before a nonblocking barrier, prepare it: `agreeing` is set. If there is
+ * no memory for it, `failed` is set. To be called between two barriers of the queue, so that all
+ * members call it after the same barriers. Sends nothing. */
 void gba_coll_iagree_begin(gba_coll_module_t *module);
 
 /* Advance the agreement. Returns GBA_INPROGRESS; GBA_OK: module->base.path is agreed; or the error
- * of the agreement. Never waits for another member. */
+ * of the agreement, with `failed` set. Never waits for another member. */
 gba_status_t gba_coll_iagree_test(gba_coll_module_t *module);
 
-/* A barrier after an agreement on the fallback. Start it; returns GBA_OK or GBA_ERR_OOB. Test it;
- * returns as gba_coll_exchange_test. */
-gba_status_t gba_coll_iagree_barrier(gba_coll_module_t *module);
+/* A barrier after an agreement on the fallback. Start it. Test it; returns as
+ * gba_coll_exchange_test. */
+void gba_coll_iagree_barrier(gba_coll_module_t *module);
 gba_status_t gba_coll_iagree_barrier_test(gba_coll_module_t *module);
 
 /* Free the agreement, if there is one. With no barrier in the queue. */
@@ -299,7 +301,8 @@ void gba_coll_report_unagreed_end(gba_coll_module_t *module);
 
 /* agree.c */
 
-/* For gba_common_framework; apply may also be called when the queue has become empty. */
+/* For gba_common_framework; apply may also be called when the queue has become empty. In a blocking
+ * barrier, or by the coroutine of one that is not. */
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
                                     bool renegotiation);
 void gba_coll_agree_apply(void *owner);
@@ -345,8 +348,9 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request);
 /* A blocking barrier on our path, behind the queued ones. Collective, blocks. */
 int gba_coll_ibarrier_wait(gba_coll_module_t *module);
 
-/* Whether the queue is empty. It stays empty until the next call on this communicator. */
-bool gba_coll_ibarrier_idle(gba_coll_module_t *module);
+/* Whether a blocking barrier must take the queue. If not, this remains so until the next call on
+ * this communicator. */
+bool gba_coll_ibarrier_queues(gba_coll_module_t *module);
 
 /* Discard the queue. Only an erroneous program leaves barriers in it when a communicator ends. */
 void gba_coll_ibarrier_drop(gba_coll_module_t *module);

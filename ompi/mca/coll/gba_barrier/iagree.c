@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The agreement in a nonblocking barrier. It precedes the first barrier of the queue (ibarrier.c),
- * and progress advances it: a coroutine runs gba_common_agree, and leaves it in each call of the
- * exchange until the messages of the call have arrived.
+ * Agreements in nonblocking barriers: the first one of a communicator, renegotiations, and those
+ * about another path after a device failure. An agreement precedes the first barrier of the queue
+ * (ibarrier.c), and progress advances it: a coroutine runs the function of ompi/mca/common/gba that
+ * a blocking barrier would call, and leaves it in each call of the exchange until the messages of
+ * the call have arrived.
  *
  * The agreement is no barrier. The barriers of the queue start when it has ended, the first one on
  * the agreed path, too. So no member has to know which barriers other members have called before
  * the end of the agreement.
+ *
+ * All members run the same agreement before the same barrier n + 1. When a member is about to start
+ * that barrier, it has completed n barriers, neither fewer nor more, and what it examines then is
+ * the same on all members: whether they have agreed (agree.c), gba_team_recover_due
+ * (gba/team/failover.md), gba_team_request_due (gba/team/alloc.c), and whether barrier n + 1 is a
+ * nonblocking one. If it is a blocking one, they agree at its end, wherever it runs. No member
+ * starts barrier n + 1 on the new path while another one is in barrier n on the old path, because
+ * the calls of the exchange end only when all members have started them. A team whose device has
+ * failed accepts and answers failure notifications until then.
  *
  * If the members agree on the fallback, the queued barriers cannot use Open MPI's own nonblocking
  * barrier, which matches by the order of the calls, because they would start in progress. Members
@@ -16,8 +27,11 @@
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
+typedef gba_status_t (*agreement_fn)(struct gba_common_module *m);
+
 struct gba_coll_iagree {
     gba_coll_module_t *module;
+    agreement_fn agreement;
     gba_coll_coroutine_t *coroutine; /* NULL: the agreement has ended */
     gba_status_t exchanged;          /* the result of the last exchange */
     gba_status_t status;             /* the result of the agreement */
@@ -71,7 +85,7 @@ static void agree(void *argument)
 {
     struct gba_coll_iagree *a = argument;
 
-    a->status = gba_common_agree(&a->module->base);
+    a->status = a->agreement(&a->module->base);
 }
 
 /* ----------------------------------------------------------------- outside of it -------------- */
@@ -84,22 +98,48 @@ void gba_coll_iagree_oob(gba_oob_t *oob)
     oob->barrier = oob_barrier;
 }
 
-void gba_coll_iagree_begin(gba_coll_module_t *module)
+/* The agreement that precedes a nonblocking barrier, or NULL. Trials wait for a blocking one, see
+ * gba/team/trial_run.c. */
+static agreement_fn agreement_due(const struct gba_common_module *m)
 {
-    struct gba_coll_iagree *a = calloc(1, sizeof *a);
+    if (!m->agreed)
+        return gba_common_agree;
+    if (gba_team_recover_due(m->team))
+        return gba_common_recover;
+    return gba_team_request_due(m->team) ? gba_common_renegotiate : NULL;
+}
 
-    module->queueing = true; /* as on the other members, also if there is no memory */
+/* The object for the next agreement: that of the last one, if the barriers use its messages. NULL:
+ * out of memory. */
+static struct gba_coll_iagree *iagree_get(gba_coll_module_t *module)
+{
+    struct gba_coll_iagree *a = module->iagree;
+
+    if (NULL != a)
+        return a;
+    a = calloc(1, sizeof *a);
     if (NULL == a)
-        return;
+        return NULL;
     a->module = module;
-    a->coroutine = gba_coll_coroutine_create(agree, a);
-    if (NULL == a->coroutine) {
-        free(a);
-        return;
-    }
     gba_coll_exchange_init(&a->exchange, module->comm);
     module->iagree = a;
-    module->agreeing = true;
+    return a;
+}
+
+void gba_coll_iagree_begin(gba_coll_module_t *module)
+{
+    agreement_fn agreement = agreement_due(&module->base);
+    struct gba_coll_iagree *a;
+
+    if (module->failed || NULL == agreement)
+        return;
+    a = iagree_get(module);
+    if (NULL != a) {
+        a->agreement = agreement;
+        a->coroutine = gba_coll_coroutine_create(agree, a);
+    }
+    module->agreeing = NULL != a && NULL != a->coroutine;
+    module->failed = !module->agreeing;
 }
 
 gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
@@ -125,19 +165,15 @@ gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
 end:
     module->agreeing = false;
     module->base.agreed = true; /* also if it has failed */
-    if (GBA_OK != status)
-        a->exchange.failed = true;
-    else if (GBA_PATH_FALLBACK != module->base.path)
+    module->failed = GBA_OK != status;
+    if (GBA_OK == status && GBA_PATH_FALLBACK != module->base.path)
         gba_coll_iagree_free(module);
     return status;
 }
 
-gba_status_t gba_coll_iagree_barrier(gba_coll_module_t *module)
+void gba_coll_iagree_barrier(gba_coll_module_t *module)
 {
-    struct gba_coll_exchange *exchange = &module->iagree->exchange;
-
-    gba_coll_exchange_min(exchange, 0);
-    return exchange->failed ? GBA_ERR_OOB : GBA_OK;
+    gba_coll_exchange_min(&module->iagree->exchange, 0);
 }
 
 gba_status_t gba_coll_iagree_barrier_test(gba_coll_module_t *module)

@@ -15,12 +15,14 @@
  * is a real lock in a program of one thread as well, because progress can re-enter this file from
  * one of our sends. No request is completed under the lock, because a completion may call anything.
  *
+ * Members agree on a path before a nonblocking barrier of the queue (iagree.c), or at the end of a
+ * blocking one, whether it took the queue or not. An agreement is due after the same number of
+ * barriers on all members, and the kind of the next barrier is the same on all, too.
+ *
  * When the device fails or takes the group back, a barrier in progress completes by failure
- * notifications (notifications.c), which need progress only. The team leaves the device at the end
- * of a blocking barrier, which all members are in. Until then its barriers, blocking and
- * nonblocking, run in degraded mode over messages (gba/team/degraded.h). Members also renegotiate
- * for a group at the end of a blocking barrier. So a communicator that uses only nonblocking
- * barriers gets a group in its first agreement or not at all.
+ * notifications (notifications.c), which need progress only. The team leaves the device in the next
+ * of these agreements. A blocking barrier before that runs in degraded mode over messages
+ * (gba/team/degraded.h).
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
@@ -118,11 +120,10 @@ static bool uses_messages(const gba_coll_module_t *module)
 /* Start a barrier on the agreed path. */
 static gba_status_t round_start(gba_coll_module_t *module)
 {
-    if (uses_messages(module))
-        return gba_coll_iagree_barrier(module);
-    /* No team: there was no memory for the agreement. Each later barrier fails, too. On another
-     * path it would be one barrier behind those of the other members. */
-    return NULL != module->base.team ? gba_barrier_start(module->base.team) : GBA_ERR_NOMEM;
+    if (!uses_messages(module))
+        return gba_barrier_start(module->base.team);
+    gba_coll_iagree_barrier(module);
+    return GBA_OK;
 }
 
 static gba_status_t round_test(gba_coll_module_t *module)
@@ -135,17 +136,25 @@ static gba_status_t round_test(gba_coll_module_t *module)
     status = gba_coll_iagree_barrier_test(module);
     if (GBA_OK == status) {
         module->base.fallbacks++;
-        (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
+        (void)gba_team_count(module->base.team); /* iagree.c examines the count, or the caller */
     }
     return status;
 }
 
-/* Advance the agreement that precedes the first barrier, and start that barrier. Returns GBA_OK: it
- * is in progress; GBA_INPROGRESS: the agreement is; or an error. */
-static gba_status_t agreement_step(gba_coll_module_t *module)
+/* Start the first barrier of the queue, after the agreement that precedes it, if one is due or in
+ * progress. Returns GBA_OK: the barrier is in progress; GBA_INPROGRESS: the agreement is; or an
+ * error. */
+static gba_status_t barrier_begin(gba_coll_module_t *module)
 {
-    gba_status_t status = module->agreeing ? gba_coll_iagree_test(module) : GBA_OK;
+    gba_status_t status = GBA_OK;
 
+    if (!module->agreeing && !module->queue->blocking)
+        gba_coll_iagree_begin(module);
+    /* On another path the barrier would be one behind those of the other members. */
+    if (module->failed)
+        return GBA_ERR_OOB;
+    if (module->agreeing)
+        status = gba_coll_iagree_test(module);
     return GBA_OK == status ? round_start(module) : status;
 }
 
@@ -172,7 +181,9 @@ static void queue_step(gba_coll_module_t *module, struct done *done)
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, done);
             if (NULL != module->queue)
-                status = round_start(module);
+                status = barrier_begin(module);
+            if (GBA_INPROGRESS == status)
+                return;
         }
         if (GBA_OK != status) {
             queue_fail(module, done);
@@ -182,10 +193,10 @@ static void queue_step(gba_coll_module_t *module, struct done *done)
     module_rest(module);
 }
 
-/* Start the first barrier of the queue, if no agreement precedes it that is in progress. */
+/* Start the first barrier of the queue, unless an agreement before it is in progress. */
 static void module_start(gba_coll_module_t *module, struct done *done)
 {
-    gba_status_t status = agreement_step(module);
+    gba_status_t status = barrier_begin(module);
 
     if (GBA_OK == status)
         queue_step(module, done);
@@ -256,14 +267,15 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
     return rc;
 }
 
-/* Start a nonblocking barrier on our own path. */
-static int ibarrier_start(gba_coll_module_t *module, ompi_request_t **request)
+/* Start a barrier of the queue. */
+static int ibarrier_start(gba_coll_module_t *module, bool blocking, ompi_request_t **request)
 {
     gba_coll_request_t *r = gba_coll_request_create(module, module->comm);
     int rc;
 
     if (NULL == r)
         return OMPI_ERR_OUT_OF_RESOURCE;
+    r->blocking = blocking;
     *request = &r->super;
     rc = gba_coll_ibarrier_enqueue(r);
     if (OMPI_SUCCESS != rc) {
@@ -274,29 +286,37 @@ static int ibarrier_start(gba_coll_module_t *module, ompi_request_t **request)
     return rc;
 }
 
+/* Whether the nonblocking barriers are queued from this call on, since an agreement precedes it. On
+ * the fallback the barriers are counted when they are called, so by this call on all members. */
+static bool ibarrier_agrees(gba_coll_module_t *module)
+{
+    if (gba_coll_agree_due(module))
+        return !gba_coll_agree_declines(module);
+    return gba_team_request_due(module->base.team);
+}
+
 int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
                       mca_coll_base_module_t *super)
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
     /* All members have called the same barriers before this one, so either all have agreed or none,
-     * unless they agree in a nonblocking one. */
-    if (module->queueing || (module->base.agreed && GBA_PATH_FALLBACK != module->base.path))
-        return ibarrier_start(module, request);
-    if (gba_coll_agree_due(module) && !gba_coll_agree_declines(module)) {
-        gba_coll_iagree_begin(module);
-        return ibarrier_start(module, request);
+     * unless nonblocking ones are queued. */
+    if (module->queueing || (module->base.agreed && GBA_PATH_FALLBACK != module->base.path) ||
+        ibarrier_agrees(module)) {
+        module->queueing = true;
+        return ibarrier_start(module, false, request);
     }
     gba_coll_report_unagreed_begin(module, comm);
     module->base.fallbacks++;
-    (void)gba_team_count(module->base.team); /* a renegotiation waits for a blocking barrier */
+    (void)gba_team_count(module->base.team); /* for ibarrier_agrees, or a blocking barrier */
     return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);
 }
 
 int gba_coll_ibarrier_wait(gba_coll_module_t *module)
 {
     ompi_request_t *request;
-    int rc = ibarrier_start(module, &request);
+    int rc = ibarrier_start(module, true, &request);
 
     if (OMPI_SUCCESS != rc)
         return rc;
@@ -317,14 +337,14 @@ int gba_coll_ibarrier_wait(gba_coll_module_t *module)
     return gba_coll_error(gba_common_barrier_after(&module->base));
 }
 
-bool gba_coll_ibarrier_idle(gba_coll_module_t *module)
+bool gba_coll_ibarrier_queues(gba_coll_module_t *module)
 {
-    bool idle;
+    bool queues;
 
     opal_mutex_lock(&gba_coll->queue_lock);
-    idle = NULL == module->queue;
+    queues = NULL != module->queue || uses_messages(module) || module->failed;
     opal_mutex_unlock(&gba_coll->queue_lock);
-    return idle;
+    return queues;
 }
 
 void gba_coll_ibarrier_drop(gba_coll_module_t *module)

@@ -83,7 +83,7 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
     int rc;
 
     /* All members have called the same barriers before this one, so either all have agreed or none,
-     * unless they agree in a nonblocking one. Then gba_coll_agree_declines has returned false. */
+     * unless nonblocking ones are queued. Then gba_coll_agree_declines has returned false. */
     if (!module->queueing && module->base.agreed && GBA_PATH_FALLBACK == module->base.path)
         return init_fallback(comm, info, request, module);
     /* A member without this component is in the fallback's function now, and makes none of our

@@ -64,6 +64,7 @@ gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_comm
     request->module = module;
     request->next = NULL;
     request->own = MPI_COMM_NULL;
+    request->blocking = false;
     request->super.req_start = NULL;
     /* MPI allows MPI_Comm_free while a barrier is in progress; the barrier then completes normally.
      * The module has its own reference, because MPI_COMM_WORLD is not counted: MPI_Finalize
