@@ -365,8 +365,8 @@ switch_stopped_away() {
 
 all_switch_hosts() {
     local hosts=${#host_names[@]} program
+    test_case "hosts$hosts-switch" switch_spans '3 1 2 1' early_exit 60
     [ "$hosts" -le 3 ] || return 0
-    test_case "hosts$hosts-switch" switch_spans '3 1 2' early_exit 60
     test_case "hosts$hosts-switch-killed" switch_spans_killed
     if [ "$hosts" -eq 2 ]; then
         test_case hosts2-switch-cut switch_cut 0
