@@ -29,8 +29,10 @@ GBA_LIB_SOURCES = \
 	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c \
 	gba/team/facts.h gba/team/facts.c gba/team/failover.h gba/team/failover.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
-	gba/team/barrier.h gba/team/barrier.c gba/team/alloc.h gba/team/alloc.c \
-	gba/team/steer.h gba/team/steer.c gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
+	gba/team/barrier.h gba/team/barrier.c gba/team/devices.h gba/team/devices.c \
+	gba/team/alloc.h gba/team/alloc.c \
+	gba/team/steer.h gba/team/steer.c gba/team/outcome.h gba/team/outcome.c \
+	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)

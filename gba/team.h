@@ -37,9 +37,10 @@ typedef struct gba_team_attr {
     /*
      * The devices of a member that has several; NULL: it has `device` alone. If the members'
      * devices are at different switches, each uses that at the switch of the team, without regard
-     * to which one `device` is. list: set to the usable devices, `device` among them, which live
-     * longer than the team. max: the length of the list. Returns their number, at most max. Called
-     * if `device` is not at the switch of the team, so it may open the other devices first.
+     * to which one `device` is. If that switch has no group for the team, the members try the next
+     * one at which all have a device. list: set to the usable devices, `device` among them, which
+     * live longer than the team. max: the length of the list. Returns their number, at most max.
+     * Called if `device` is not at the switch of the team, so it may open the other devices first.
      */
     uint32_t (*devices)(void *ctx, gba_device_t **list, uint32_t max);
     void *devices_ctx;
@@ -111,7 +112,8 @@ GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
 
 /*
  * Get the reason for the path, in one line. Examples: "sim: group 3 of 32, 4 members", "sim: group
- * 3 of 32 among the leaders of 4 hosts, 9 members", "device: groups among the leaders of 900 hosts,
+ * 3 of 32 among the leaders of 4 hosts, 9 members", "device: group 0 of 32, 4 members; not at
+ * /dev/gba0 (no barrier group is free)", "device: groups among the leaders of 900 hosts,
  * dissemination (v1) among 3 switch domains, 7200 members", "fallback: no software barrier:
  * sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0 on hosta)" or,
  * after a device failure, "software: counter in shared memory, 4 members on one host, from
@@ -169,7 +171,8 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 /*
  * Renegotiate the path of a team. A team without a group requests one again from time to time, if
  * the reason was that no group was free, that the job held `max_groups` groups, `offload_after`, or
- * that its group was taken back. All members do that together, at the end of a blocking barrier:
+ * that its group was taken back, or if its device died and rank 0 has others. All members do that
+ * together, at the end of a blocking barrier:
  * gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its barriers in steps calls
  * gba_team_renegotiate_due after a barrier that may block, and gba_team_request_due before it
  * starts a barrier that may not. Until then the team stays on its path, for any number of barriers.
@@ -211,9 +214,9 @@ GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
 /*
  * Agree with all members on another path after a device failure. Call it when gba_team_recover_due
  * returns true, which happens between two rounds and on all members: at the end of a barrier that
- * may block, or before the start of one that may not. On return the path is
- * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It is permanent if the device
- * died, and lasts until gba_team_renegotiate if the group was taken back. attr: as for
+ * may block, or before the start of one that may not. On return the path is GBA_PATH_SOFTWARE or
+ * GBA_PATH_FALLBACK, the same on all members. It lasts until gba_team_renegotiate if the group was
+ * taken back, or if the device died and rank 0 has others; else it is permanent. attr: as for
  * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,
  * GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team. Collective over oob. May block.
  */

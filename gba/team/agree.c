@@ -18,9 +18,11 @@
  *                 if no group results: 8 ready in software? (min)
  *   none, or not of all:  memory? (min), members' information? (allgather), nodes' information
  *                 (allgather), ready? (min)
- *   not of all, because a member has another device:  of leaders, 2 to 8; if rank 0 has several
- *                 devices, first gba_steer_agree, and with another switch 1 to 3 again
+ *   not of all, because a member has another device:  of leaders, 2 to 8
+ *   not of all, and rank 0 has several devices:  before any other line, the switches of a member
+ *                 (bcast), and for each: all have a device there? (min), if so 1 to 3 again
  *   of leaders, and rank 0 has several devices:  before 2: gba_steer_leaders
+ *   some switch was tried and yielded no group:  after these attempts, their text (bcast)
  *
  * Call 8 is left out if the members' information excludes software. If call 3 shows that all
  * members are on one host, and rank 0's `hierarchy` is not `node`, calls 4 and 5 agree on a
@@ -45,103 +47,15 @@
 #include "gba/team/alloc.h"
 #include "gba/team/barrier.h"
 #include "gba/team/degraded.h"
+#include "gba/team/devices.h"
 #include "gba/team/failover.h"
+#include "gba/team/outcome.h"
 #include "gba/team/path_device.h"
 #include "gba/team/steer.h"
 #include "gba/team/trial_run.h"
 
-/* The state that the steps of one agreement about a group share. */
-struct agreement {
-    struct gba_team *team;
-    const gba_team_attr_t *attr;
-    gba_team_attr_t steered; /* attr, with this member's device at the switch of the proposal */
-    const gba_oob_t *oob;
-    struct gba_proposal proposal;
-    gba_status_t mine;     /* GBA_OK, or why this member can join no group */
-    struct gba_refusal no; /* why there is no group; the same on all members */
-    uint64_t pause;        /* barriers until the next renegotiation, if one follows */
-    uint64_t round;        /* the first failed round; 0: no device failed */
-    const char *text;      /* replaces the text of the reason, if not NULL */
-};
-
-static void path_replace(struct gba_team *team, struct gba_path_base *path)
-{
-    gba_path_destroy(team->path);
-    team->path = path;
-}
-
-/* The team has an armed group. */
-static void team_take(struct gba_team *team, gba_path_t kind, struct gba_path_base *path,
-                      const char *text)
-{
-    path_replace(team, path); /* frees the software path of an earlier agreement */
-    team->kind = kind;
-    team->reason = GBA_OK;
-    team->culprit = 0;
-    team->watchdog.inspect_failed = false;
-    snprintf(team->why, sizeof team->why, "%s: %s", gba_path_name(kind), text);
-    gba_renegotiation_cancel(team);
-    gba_trial_cancel(team);
-}
-
-/*
- * Describe the failure of a group and the first barrier without it. `member` names the member that
- * observed the failure itself and has the lowest status and rank.
- */
-static void describe_failure(const struct agreement *t, const char *member)
-{
-    struct gba_team *team = t->team;
-
-    snprintf(team->because, sizeof team->because, ", from barrier %llu on; %s in barrier %llu (%s)",
-             (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(t->no.reason),
-             (unsigned long long)t->round, member);
-}
-
-/* The team continues without a group. */
-static void team_refused(const struct agreement *t)
-{
-    struct gba_team *team = t->team;
-    char member[96];
-
-    t->oob->name_member(t->oob->ctx, t->no.culprit, member, sizeof member);
-    team->reason = t->no.reason;
-    team->culprit = t->no.culprit;
-    if (0 != t->round)
-        describe_failure(t, member);
-    else if (NULL != t->text)
-        snprintf(team->because, sizeof team->because, "; no device: %s", t->text);
-    else
-        snprintf(team->because, sizeof team->because, "; %s%s (%s)",
-                 GBA_ERR_NO_DEVICE == t->no.reason ? "" : "no device: ",
-                 gba_status_text(t->no.reason), member);
-    gba_trial_describe(team);
-    gba_renegotiation_plan(team, t->no.reason, t->pause);
-}
-
-/* All members have the outcome: set the path without a group, and its reason. */
-static void team_settle(const struct agreement *t, struct gba_path_base *path,
-                        const struct gba_nodes_outcome *outcome)
-{
-    struct gba_team *team = t->team;
-    char member[96];
-
-    path_replace(team, path);
-    if (NULL == path) {
-        gba_trial_cancel(team);
-        team->kind = GBA_PATH_FALLBACK;
-        t->oob->name_member(t->oob->ctx, outcome->software.culprit, member, sizeof member);
-        snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
-                 gba_status_text(outcome->software.reason), member);
-    } else {
-        gba_trial_plan(team, outcome->choice);
-        team->kind = GBA_PATH_SOFTWARE;
-        snprintf(team->instead, sizeof team->instead, "%s", outcome->why);
-    }
-    team_refused(t);
-}
-
 /* There is no barrier group, for a reason that all members have: agree on a software path. */
-static gba_status_t agree_on_software(const struct agreement *t)
+static gba_status_t agree_on_software(const struct gba_agreement *t)
 {
     struct gba_nodes_outcome outcome;
     struct gba_path_base *path;
@@ -151,7 +65,7 @@ static gba_status_t agree_on_software(const struct agreement *t)
         return status;
     if (!t->team->apart)
         t->team->nodes = outcome.nodes;
-    team_settle(t, path, &outcome);
+    gba_outcome_settle(t, path, &outcome);
     return GBA_OK;
 }
 
@@ -161,7 +75,7 @@ static gba_status_t agree_on_software(const struct agreement *t)
  * group for each switch domain, or the software path that its members can use. Returns GBA_OK with
  * t->no set, or GBA_ERR_OOB.
  */
-static gba_status_t agree_on_leaders(struct agreement *t)
+static gba_status_t agree_on_leaders(struct gba_agreement *t)
 {
     struct gba_team *team = t->team;
     struct gba_leaders_request request = {.request = gba_proposal_request(team, t->attr, 0),
@@ -177,7 +91,7 @@ static gba_status_t agree_on_leaders(struct agreement *t)
     /* The old path is freed first, because the runtime may have room for the messages of one
      * barrier only. No member opens the messages of the new path before all members are in this
      * agreement, and thus out of the barrier before it. */
-    path_replace(team, NULL);
+    gba_outcome_path(team, NULL);
     team->kind = GBA_PATH_FALLBACK;
     if (0 == team->rank && GBA_PROPOSAL_LEADERS == t->proposal.kind)
         request.handle = t->proposal.handle;
@@ -189,16 +103,20 @@ static gba_status_t agree_on_leaders(struct agreement *t)
     team->nodes = outcome.nodes;
     team->apart = outcome.apart;
     t->no = outcome.group;
-    if (GBA_OK == t->no.reason)
-        team_take(team, t->proposal.simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, outcome.why);
-    else
-        team_settle(t, path, &outcome);
+    if (GBA_OK == t->no.reason) {
+        gba_outcome_take(team, t->proposal.simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path,
+                         outcome.why);
+        gba_outcome_tried(t, team->why, sizeof team->why);
+        return GBA_OK;
+    }
+    gba_outcome_reason_keep(t);
+    gba_outcome_settle(t, path, &outcome);
     return GBA_OK;
 }
 
 /* Agree on a proposed group of all members. Returns GBA_OK with t->no set, or GBA_ERR_OOB. If
  * t->no.reason is GBA_OK, the team is in the group, and the group is armed. */
-static gba_status_t agree_on_all(struct agreement *t)
+static gba_status_t agree_on_all(struct gba_agreement *t)
 {
     const struct gba_proposal *proposal = &t->proposal;
     gba_device_t *device = t->attr->device;
@@ -223,7 +141,7 @@ static gba_status_t agree_on_all(struct agreement *t)
         goto destroy_path;
     snprintf(text, sizeof text, "group %u of %u, %u members", proposal->handle.group,
              device->groups, t->team->size);
-    team_take(t->team, device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, text);
+    gba_outcome_take(t->team, device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, text);
     return GBA_OK;
 
 destroy_path:
@@ -233,18 +151,18 @@ destroy_path:
 
 /* Rank 0 sends the proposal; the other members receive it. Returns GBA_OK or GBA_ERR_OOB; on
  * GBA_ERR_OOB no group is held. */
-static gba_status_t proposal_send(struct agreement *t)
+static gba_status_t proposal_send(struct gba_agreement *t)
 {
     struct gba_proposal *proposal = &t->proposal;
     gba_status_t status = t->oob->bcast(t->oob->ctx, proposal, sizeof *proposal, 0);
 
-    if (GBA_OK != status && 0 == t->team->rank && 0 != proposal->handle.members)
-        gba_free_handle(t->attr->device, &proposal->handle);
+    if (GBA_OK != status)
+        gba_proposal_withdraw(t->attr, t->oob, proposal);
     return status;
 }
 
 /* From here on use that device, unless it is NULL. */
-static void device_use(struct agreement *t, gba_device_t *device)
+static void device_use(struct gba_agreement *t, gba_device_t *device)
 {
     t->steered = *t->attr;
     if (NULL != device)
@@ -252,22 +170,18 @@ static void device_use(struct agreement *t, gba_device_t *device)
     t->attr = &t->steered;
 }
 
-/*
- * A member has no device at the switch of rank 0. If there is a switch at which all have one, agree
- * on a group there. Returns GBA_OK with t->no set, or GBA_ERR_OOB.
- */
-static gba_status_t agree_on_other_switch(struct agreement *t)
+/* Agree on a group at a switch at which all members have a device. Returns GBA_OK with t->no set,
+ * or GBA_ERR_OOB. */
+static gba_status_t agree_on_switch(struct gba_agreement *t, gba_device_t *device)
 {
     struct gba_proposal *proposal = &t->proposal;
     gba_group_request_t request = gba_proposal_request(t->team, t->attr, t->team->size);
-    gba_device_t *device;
-    gba_status_t status = gba_steer_agree(t->attr, t->oob, t->no.culprit, &device);
+    gba_status_t status;
 
-    if (GBA_OK != status || NULL == device)
-        return status;
     device_use(t, device);
     if (0 == t->team->rank) {
         memset(&proposal->handle, 0, sizeof proposal->handle);
+        memcpy(proposal->handle.uuid, device->uuid, sizeof proposal->handle.uuid);
         proposal->simulated = device->simulated;
         proposal->status = (int32_t)gba_request_group(device, &request, &proposal->handle);
     }
@@ -278,32 +192,94 @@ static gba_status_t agree_on_other_switch(struct agreement *t)
     return GBA_OK == t->no.reason ? agree_on_all(t) : GBA_OK;
 }
 
+/* The team got no group at that switch, for the reason t->no. Rank 0 records it, and has a device
+ * there. */
+static void tried_note(struct gba_agreement *t, const uint8_t uuid[GBA_UUID_SIZE])
+{
+    const gba_device_t *device = gba_devices_find(t->attr, uuid);
+    char member[96];
+
+    if (0 != t->team->rank || NULL == device)
+        return;
+    t->oob->name_member(t->oob->ctx, t->no.culprit, member, sizeof member);
+    gba_tried_add(&t->tried, device, t->no.reason, member);
+}
+
+/*
+ * The team got no group of all at the proposed switch, for the reason t->no. Try the other switches
+ * at which all members have a device. Returns GBA_OK with t->no set, or GBA_ERR_OOB.
+ */
+static gba_status_t agree_on_other_switch(struct gba_agreement *t)
+{
+    const gba_team_attr_t own = *t->attr;
+    const struct gba_proposal proposed = t->proposal;
+    struct gba_refusal first = t->no;
+    struct gba_switches switches;
+    gba_device_t *device;
+    gba_status_t status;
+    bool all;
+
+    tried_note(t, proposed.handle.uuid);
+    t->tried.any = true;
+    status = gba_steer_list(&own, t->oob, first.culprit, &switches);
+    for (uint32_t i = 0; i < switches.count && GBA_OK == status; i++) {
+        if (0 == memcmp(switches.uuid[i], proposed.handle.uuid, GBA_UUID_SIZE))
+            continue;
+        /* A member that can join no group refuses each switch. */
+        device = GBA_OK == t->mine ? gba_devices_find(&own, switches.uuid[i]) : NULL;
+        status = gba_steer_vote(t->oob, device, &all);
+        if (!all || NULL == device) /* all: this member, too, has a device there */
+            continue;
+        status = agree_on_switch(t, device);
+        if (GBA_OK != status || GBA_OK == t->no.reason)
+            return status;
+        tried_note(t, switches.uuid[i]);
+        if (!gba_reason_passes(first.reason) && gba_reason_passes(t->no.reason))
+            first = t->no;
+    }
+    t->no = first;
+    t->steered = own;
+    t->proposal = proposed;
+    return status;
+}
+
 /* Rank 0 makes the proposal and sends it. Returns as proposal_send. */
-static gba_status_t proposal_exchange(struct agreement *t)
+static gba_status_t proposal_exchange(struct gba_agreement *t)
 {
     struct gba_proposal *proposal = &t->proposal;
     gba_device_t *device;
     gba_status_t status;
 
     if (0 == t->team->rank)
-        gba_proposal_make(t->team, t->attr, proposal);
+        gba_proposal_make(t->team, t->attr, proposal, &t->tried);
     status = proposal_send(t);
     if (GBA_OK != status)
         return status;
+    t->tried.any = GBA_OK != proposal->refused;
     t->pause = proposal->pause;
+    t->team->several = 0 != proposal->several;
     t->team->trial.after = proposal->trial_after;
     t->no.reason = (gba_status_t)proposal->status;
     t->text = t->attr->device_text;
     if (GBA_PROPOSAL_NONE == proposal->kind)
         return GBA_OK;
-    device_use(t, gba_steer_find(t->attr, proposal->handle.uuid));
+    device_use(t, gba_devices_find(t->attr, proposal->handle.uuid));
     /* From here on this member accepts failure notifications. This precedes the first exchange that
      * no member can leave before all members have entered it. */
     gba_failover_register(t->team, proposal->id);
     t->mine = gba_degraded_open(t->team, t->attr);
-    status = gba_steer_leaders(t->attr, t->oob, proposal, &device);
+    status = gba_steer_leaders(t->team, t->attr, t->oob, proposal, &t->tried, &device);
     device_use(t, device);
     return status;
+}
+
+/* Rank 0 sends the text about the switches that were tried, if there is one. Returns GBA_OK or
+ * GBA_ERR_OOB. */
+static gba_status_t tried_exchange(struct gba_agreement *t)
+{
+    if (!t->tried.any)
+        return GBA_OK;
+    return t->oob->bcast(t->oob->ctx, t->tried.text, sizeof t->tried.text, 0);
 }
 
 /*
@@ -311,7 +287,7 @@ static gba_status_t proposal_exchange(struct agreement *t)
  * team has a group now. *settled: if the team has no group, its path without a group is already
  * set.
  */
-static gba_status_t agree_on_group(struct agreement *t, bool *settled)
+static gba_status_t agree_on_group(struct gba_agreement *t, bool *settled)
 {
     gba_status_t status = proposal_exchange(t);
     uint32_t kind = t->proposal.kind;
@@ -319,19 +295,27 @@ static gba_status_t agree_on_group(struct agreement *t, bool *settled)
     *settled = false;
     if (GBA_OK == status && GBA_PROPOSAL_ALL == kind)
         status = agree_on_all(t);
-    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind && GBA_ERR_OTHER_DEVICE == t->no.reason &&
+    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind && GBA_OK != t->no.reason &&
         0 != t->proposal.several)
         status = agree_on_other_switch(t);
+    if (GBA_OK == status)
+        status = tried_exchange(t);
     if (GBA_OK != status)
         return status;
+    if (GBA_OK == t->no.reason && GBA_PROPOSAL_ALL == kind)
+        gba_outcome_tried(t, t->team->why, sizeof t->team->why);
     *settled = GBA_PROPOSAL_LEADERS == kind || (GBA_PROPOSAL_ALL == kind && t->proposal.domains &&
                                                 GBA_ERR_OTHER_DEVICE == t->no.reason);
-    return *settled ? agree_on_leaders(t) : GBA_OK;
+    if (*settled)
+        return agree_on_leaders(t);
+    if (GBA_OK != t->no.reason)
+        gba_outcome_reason_keep(t);
+    return GBA_OK;
 }
 
 gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct agreement t = {.team = team, .attr = attr, .oob = oob};
+    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob};
     bool settled;
     gba_status_t status = agree_on_group(&t, &settled);
 
@@ -346,7 +330,7 @@ gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const
 gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                   const gba_oob_t *oob)
 {
-    struct agreement t = {.team = team, .attr = attr, .oob = oob};
+    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob};
     bool settled;
     gba_status_t status;
 
@@ -358,7 +342,7 @@ gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
     status = agree_on_group(&t, &settled);
     team->stats.renegotiations += GBA_OK == status;
     if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
-        team_refused(&t);
+        gba_outcome_refused(&t);
     if (GBA_OK != status || GBA_OK != t.no.reason)
         gba_failover_close(team);
     if (GBA_OK != status) {
@@ -371,7 +355,7 @@ gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
 
 gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
 {
-    struct agreement t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
+    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
     gba_status_t status;
 
     gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
@@ -392,7 +376,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
     team->watchdog.died = false; /* a death in the group that the team leaves */
     /* All members are here, between two rounds, so no member waits for a notification any more. */
     gba_failover_close(team);
-    path_replace(team, NULL);
+    gba_outcome_path(team, NULL);
     status = agree_on_software(&t);
     if (GBA_OK == status)
         gba_barrier_init(team);

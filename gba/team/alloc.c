@@ -74,14 +74,91 @@ static uint64_t next_pause(struct gba_team *team)
     return team->pause;
 }
 
+gba_status_t gba_proposal_probe(const struct gba_team *team, const gba_team_attr_t *attr,
+                                gba_device_t *device)
+{
+    gba_group_request_t request = gba_proposal_request(team, attr, 1);
+    gba_group_handle_t handle;
+    gba_status_t status = gba_request_group(device, &request, &handle);
+
+    if (GBA_OK == status)
+        gba_free_handle(device, &handle);
+    return status;
+}
+
+/* Propose that device. take_back: the device may take a group back from another team. Sets the
+ * status. */
+static void propose(const struct gba_team *team, const gba_team_attr_t *attr, gba_device_t *device,
+                    bool take_back, struct gba_proposal *proposal)
+{
+    bool leaders =
+        gba_plan_leaders(attr->params->hierarchy, team->size, device->members_max, team->apart);
+    gba_group_request_t request =
+        gba_proposal_request(team, attr, leaders ? team->nodes : team->size);
+
+    if (!take_back)
+        request.barrier_rate = 0;
+    if (proposal->domains && leaders && request.members > device->members_max)
+        request.members = 0; /* the team has several switch domains */
+    memset(&proposal->handle, 0, sizeof proposal->handle);
+    memcpy(proposal->handle.uuid, device->uuid, sizeof proposal->handle.uuid);
+    proposal->simulated = device->simulated;
+    /* At the first agreement rank 0 does not know the number of leaders; it requests the group
+     * after the exchange of the members' information. */
+    proposal->status = GBA_OK;
+    if (0 != request.members)
+        proposal->status = (int32_t)gba_request_group(device, &request, &proposal->handle);
+    else if (proposal->several) /* another switch may have one */
+        proposal->status = (int32_t)gba_proposal_probe(team, attr, device);
+    if (GBA_OK == proposal->status)
+        proposal->kind = leaders ? GBA_PROPOSAL_LEADERS : GBA_PROPOSAL_ALL;
+}
+
+/* The first reason stays, except that a reason that passes replaces one that does not. */
+static int32_t reason_keep(int32_t first, int32_t next)
+{
+    return GBA_OK == first || (!gba_reason_passes((gba_status_t)first) &&
+                               gba_reason_passes((gba_status_t)next))
+               ? next
+               : first;
+}
+
+/*
+ * Propose the first device of rank 0 that yields a group, the chosen device before the others. No
+ * device takes a group back from another team while a group is free at another switch, so there
+ * are two passes.
+ */
+static void propose_any(const struct gba_team *team, const gba_team_attr_t *attr,
+                        struct gba_proposal *proposal, struct gba_tried *tried)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX] = {attr->device};
+    uint32_t count = 1;
+
+    for (int take_back = 0; take_back < 2; take_back++)
+        for (uint32_t i = 0; i < count; i++) {
+            propose(team, attr, list[i], take_back, proposal);
+            if (GBA_OK == proposal->status && take_back) { /* what was tried was no obstacle */
+                proposal->refused = GBA_OK;
+                memset(tried, 0, sizeof *tried);
+            }
+            if (GBA_OK == proposal->status)
+                return;
+            proposal->refused = reason_keep(proposal->refused, proposal->status);
+            if (!take_back)
+                gba_tried_add(tried, list[i], (gba_status_t)proposal->status, NULL);
+            if (!take_back && 0 == i) /* most often no other device need be opened */
+                count = gba_devices_list(attr, list);
+        }
+    proposal->status = proposal->refused;
+}
+
 void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
-                       struct gba_proposal *proposal)
+                       struct gba_proposal *proposal, struct gba_tried *tried)
 {
     const gba_params_t *params = attr->params;
-    bool leaders;
-    gba_group_request_t request;
 
     memset(proposal, 0, sizeof *proposal);
+    memset(tried, 0, sizeof *tried);
     proposal->sequence = params->first_sequence;
     proposal->trial_after = (uint32_t)params->trial_after;
     proposal->id = attr->id;
@@ -100,36 +177,36 @@ void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
         proposal->status = GBA_ERR_PARAM;
         return;
     }
-    proposal->simulated = attr->device->simulated;
     proposal->several = NULL != attr->devices;
-    memcpy(proposal->handle.uuid, attr->device->uuid, sizeof proposal->handle.uuid);
     proposal->domains = GBA_HIERARCHY_FLAT != params->hierarchy;
-    leaders =
-        gba_plan_leaders(params->hierarchy, team->size, attr->device->members_max, team->apart);
-    request = gba_proposal_request(team, attr, leaders ? team->nodes : team->size);
-    if (proposal->domains && leaders && request.members > attr->device->members_max)
-        request.members = 0; /* the team has several switch domains */
-    /* At the first agreement rank 0 does not know the number of leaders; it requests the group
-     * after the exchange of the members' information. */
-    if (0 != request.members)
-        proposal->status = gba_request_group(attr->device, &request, &proposal->handle);
-    if (GBA_OK == proposal->status)
-        proposal->kind = leaders ? GBA_PROPOSAL_LEADERS : GBA_PROPOSAL_ALL;
+    if (proposal->several)
+        propose_any(team, attr, proposal, tried);
+    else
+        propose(team, attr, attr->device, true, proposal);
 }
 
-/* Whether a team refused for this reason may get a group later. */
-static bool reason_passes(gba_status_t reason)
+void gba_proposal_withdraw(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                           struct gba_proposal *proposal)
+{
+    if (0 == oob->rank && 0 != proposal->handle.members)
+        gba_free_handle(gba_devices_find(attr, proposal->handle.uuid), &proposal->handle);
+    memset(&proposal->handle, 0, sizeof proposal->handle);
+}
+
+bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
            GBA_ERR_QUOTA == reason || GBA_ERR_RECLAIMED == reason;
 }
 
-void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t pause)
+void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t pause)
 {
+    const bool elsewhere = died && team->several;
+
     gba_renegotiation_cancel(team);
-    if (reason_passes(reason))
+    if (gba_reason_passes(reason) || elsewhere)
         team->renegotiate_at = gba_team_rounds(team) + pause;
-    if (GBA_ERR_RECLAIMED == reason)
+    if (GBA_ERR_RECLAIMED == reason || elsewhere)
         team->pause = pause; /* the team had a group: start with the first pause */
     team->renegotiated_rounds = gba_team_rounds(team);
     team->renegotiated_ns = gba_clock_ns();

@@ -6,6 +6,7 @@
 #ifndef GBA_PROPOSAL_H
 #define GBA_PROPOSAL_H
 
+#include "gba/team/devices.h"
 #include "gba/team/engine.h"
 
 enum gba_proposal_kind { GBA_PROPOSAL_NONE, GBA_PROPOSAL_ALL, GBA_PROPOSAL_LEADERS };
@@ -19,11 +20,11 @@ struct gba_proposal {
     uint32_t domains;   /* several groups are allowed if one cannot serve all nodes */
     uint32_t several;   /* rank 0 has several devices, so another switch may serve all */
     uint32_t trial_after; /* the parameter */
-    uint32_t reserved;    /* 0 */
-    uint64_t id;          /* of the team, see gba_team_attr_t */
-    uint64_t pause;       /* barriers until the renegotiation, if this proposal yields no group */
-    /* Of a group of all; of leaders only if rank 0 has a group already. The uuid is that of rank
-     * 0's device in any case. */
+    int32_t refused; /* gba_status_t: why a switch tried before has no group; GBA_OK: none was */
+    uint64_t id;     /* of the team, see gba_team_attr_t */
+    uint64_t pause;  /* barriers until the renegotiation, if this proposal yields no group */
+    /* Of a group of all; of leaders only if rank 0 has a group already. The uuid is that of the
+     * proposed switch in any case. */
     gba_group_handle_t handle;
 };
 
@@ -32,10 +33,24 @@ struct gba_proposal {
 
 /*
  * Rank 0 allocates a group of all members, or a group of the node leaders if it knows their number;
- * else it sets the reason why there is no group. Not collective.
+ * else it sets the reason why there is no group. If its device yields no group, rank 0 tries its
+ * devices at other switches. tried: set; the switches that yielded none. Not collective.
  */
 void gba_proposal_make(struct gba_team *team, const gba_team_attr_t *attr,
-                       struct gba_proposal *proposal);
+                       struct gba_proposal *proposal, struct gba_tried *tried);
+
+/* Find out whether the device has a group for the team now. Returns as gba_request_group. Rank 0
+ * calls it. Not collective. */
+gba_status_t gba_proposal_probe(const struct gba_team *team, const gba_team_attr_t *attr,
+                                gba_device_t *device);
+
+/* The proposal is not used: rank 0 frees its group, and the proposal is without one. All members
+ * call it. Not collective. */
+void gba_proposal_withdraw(const gba_team_attr_t *attr, const gba_oob_t *oob,
+                           struct gba_proposal *proposal);
+
+/* Whether a team refused for this reason may get a group later. */
+bool gba_reason_passes(gba_status_t reason);
 
 /* The request of rank 0 to the device. members: 0 if not known yet. Not collective. */
 gba_group_request_t gba_proposal_request(const struct gba_team *team, const gba_team_attr_t *attr,
@@ -43,10 +58,10 @@ gba_group_request_t gba_proposal_request(const struct gba_team *team, const gba_
 
 /*
  * The team has no group, for this reason. If the reason can pass, its members renegotiate in
- * `pause` barriers. All members call this with the same arguments after the same number of
- * barriers.
+ * `pause` barriers; also if its device died and rank 0 has others (died). All members call this
+ * with the same arguments after the same number of barriers.
  */
-void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, uint64_t pause);
+void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t pause);
 
 /*
  * The team has a software barrier: the first trial (trial_run.c) is due in trial_after barriers.

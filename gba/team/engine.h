@@ -55,6 +55,7 @@ struct gba_team {
     uint64_t pause;               /* rank 0: barriers until the next renegotiation */
     uint32_t nodes;               /* of the members, or of this switch domain; 0: not known */
     bool apart;                   /* the members are in several switch domains */
+    bool several;                 /* rank 0 has several devices */
 
     gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
     uint64_t failed_round;         /* the round of that failure, counted from 1 */
@@ -78,9 +79,9 @@ struct gba_team {
     uint32_t culprit; /* the member that caused the reason */
     char name[64];
     char instead[224];  /* the path without a group, in words */
-    char because[224];  /* why there is no group, in words */
+    char because[448];  /* why there is no group, in words */
     char measured[256]; /* the figures of the last trial, or "" */
-    char why[704];
+    char why[928];
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)

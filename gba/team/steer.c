@@ -5,101 +5,79 @@
 
 #include "gba/dev/member.h"
 
-/* The devices of this member. Returns their number. */
-static uint32_t devices_of(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX])
-{
-    if (NULL != attr->devices)
-        return attr->devices(attr->devices_ctx, list, GBA_CANDIDATES_MAX);
-    list[0] = attr->device;
-    return NULL == attr->device ? 0 : 1;
-}
-
-static bool is_at(const gba_device_t *device, const uint8_t uuid[GBA_UUID_SIZE])
-{
-    return 0 == memcmp(device->uuid, uuid, GBA_UUID_SIZE);
-}
-
-gba_device_t *gba_steer_find(const gba_team_attr_t *attr, const uint8_t uuid[GBA_UUID_SIZE])
+gba_status_t gba_steer_list(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t root,
+                            struct gba_switches *switches)
 {
     gba_device_t *list[GBA_CANDIDATES_MAX];
-    uint32_t count;
 
-    /* Most often the chosen device fits, and no other one need be opened. */
-    if (NULL != attr->device && is_at(attr->device, uuid))
-        return attr->device;
-    count = devices_of(attr, list);
-    for (uint32_t i = 0; i < count; i++)
-        if (is_at(list[i], uuid))
-            return list[i];
-    return NULL;
-}
-
-/* Several devices may be ports of one switch. */
-static bool has(const struct gba_switches *switches, const gba_device_t *device)
-{
+    memset(switches, 0, sizeof *switches);
+    if (oob->rank == root)
+        switches->count = gba_devices_list(attr, list);
     for (uint32_t i = 0; i < switches->count; i++)
-        if (is_at(device, switches->uuid[i]))
-            return true;
-    return false;
+        memcpy(switches->uuid[i], list[i]->uuid, GBA_UUID_SIZE);
+    return oob->bcast(oob->ctx, switches, sizeof *switches, root);
 }
 
-static void switches_fill(const gba_team_attr_t *attr, struct gba_switches *switches)
+gba_status_t gba_steer_vote(const gba_oob_t *oob, const gba_device_t *device, bool *all)
 {
-    gba_device_t *list[GBA_CANDIDATES_MAX];
-    uint32_t count = devices_of(attr, list);
+    int64_t least;
+    gba_status_t status = oob->allreduce_min(oob->ctx, NULL != device, &least);
 
-    for (uint32_t i = 0; i < count; i++)
-        if (!has(switches, list[i]))
-            memcpy(switches->uuid[switches->count++], list[i]->uuid, GBA_UUID_SIZE);
+    *all = GBA_OK == status && 0 != least;
+    return status;
 }
 
-gba_status_t gba_steer_agree(const gba_team_attr_t *attr, const gba_oob_t *oob, uint32_t root,
-                             gba_device_t **device)
+/* Whether rank 0 can propose that switch to the leaders. Not collective. */
+static bool has_group(const struct gba_team *team, const gba_team_attr_t *attr,
+                      gba_device_t *device, struct gba_tried *tried)
+{
+    gba_status_t status = gba_proposal_probe(team, attr, device);
+
+    if (GBA_OK != status)
+        gba_tried_add(tried, device, status, NULL);
+    return GBA_OK == status;
+}
+
+/* Find another switch for the leaders, among those of member `root`. */
+static gba_status_t leaders_find(const struct gba_team *team, const gba_team_attr_t *attr,
+                                 const gba_oob_t *oob, uint32_t root, struct gba_tried *tried,
+                                 gba_device_t **device)
 {
     struct gba_switches switches;
     gba_device_t *found;
-    gba_status_t status;
-    int64_t all;
+    bool all = false;
+    gba_status_t status = gba_steer_list(attr, oob, root, &switches);
 
-    memset(&switches, 0, sizeof switches);
-    if (oob->rank == root)
-        switches_fill(attr, &switches);
-    status = oob->bcast(oob->ctx, &switches, sizeof switches, root);
-    if (GBA_OK != status)
-        return status;
-    for (uint32_t i = 0; i < switches.count; i++) {
-        found = gba_steer_find(attr, switches.uuid[i]);
-        status = oob->allreduce_min(oob->ctx, NULL != found, &all);
-        if (GBA_OK != status)
-            return status;
-        if (0 != all) {
+    tried->any = true;
+    for (uint32_t i = 0; i < switches.count && GBA_OK == status && !all; i++) {
+        found = gba_devices_find(attr, switches.uuid[i]);
+        if (0 == oob->rank && NULL != found && !has_group(team, attr, found, tried))
+            found = NULL;
+        status = gba_steer_vote(oob, found, &all);
+        if (all)
             *device = found;
-            return GBA_OK;
-        }
     }
-    *device = NULL;
-    return GBA_OK;
+    return status;
 }
 
-gba_status_t gba_steer_leaders(const gba_team_attr_t *attr, const gba_oob_t *oob,
-                               struct gba_proposal *proposal, gba_device_t **device)
+gba_status_t gba_steer_leaders(const struct gba_team *team, const gba_team_attr_t *attr,
+                               const gba_oob_t *oob, struct gba_proposal *proposal,
+                               struct gba_tried *tried, gba_device_t **device)
 {
-    int64_t missing; /* the lowest rank without a device at rank 0's switch */
+    int64_t missing; /* the lowest rank without a device at the switch of the proposal */
     gba_status_t status;
     bool here;
 
     *device = NULL;
     if (GBA_PROPOSAL_LEADERS != proposal->kind || 0 == proposal->several)
         return GBA_OK;
-    here = NULL != gba_steer_find(attr, proposal->handle.uuid);
+    here = NULL != gba_devices_find(attr, proposal->handle.uuid);
     status = oob->allreduce_min(oob->ctx, here ? INT64_MAX : oob->rank, &missing);
     if (GBA_OK == status && INT64_MAX != missing)
-        status = gba_steer_agree(attr, oob, (uint32_t)missing, device);
+        status = leaders_find(team, attr, oob, (uint32_t)missing, tried, device);
     if (GBA_OK == status && NULL == *device)
         return GBA_OK;
-    if (0 == oob->rank && 0 != proposal->handle.members)
-        gba_free_handle(attr->device, &proposal->handle);
-    memset(&proposal->handle, 0, sizeof proposal->handle);
+    gba_proposal_withdraw(attr, oob, proposal);
     if (GBA_OK == status)
         proposal->simulated = (*device)->simulated;
     return status;

@@ -21,7 +21,7 @@
 #include "gba/team/plan.h"
 #include "gba/team/steer.h"
 
-#define LAYOUTS_OF 12u
+#define LAYOUTS_OF 13u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -41,7 +41,7 @@ WIRE_FIELD(struct gba_proposal, simulated, 12, 4);
 WIRE_FIELD(struct gba_proposal, domains, 16, 4);
 WIRE_FIELD(struct gba_proposal, several, 20, 4);
 WIRE_FIELD(struct gba_proposal, trial_after, 24, 4);
-WIRE_FIELD(struct gba_proposal, reserved, 28, 4);
+WIRE_FIELD(struct gba_proposal, refused, 28, 4);
 WIRE_FIELD(struct gba_proposal, id, 32, 8);
 WIRE_FIELD(struct gba_proposal, pause, 40, 8);
 WIRE_FIELD(struct gba_proposal, handle, 48, 40);
@@ -70,6 +70,9 @@ WIRE_SIZE(struct gba_switches, 264);
 WIRE_FIELD(struct gba_switches, count, 0, 4);
 WIRE_FIELD(struct gba_switches, reserved, 4, 4);
 WIRE_FIELD(struct gba_switches, uuid, 8, 256);
+
+/* The text about the switches that were tried: after the attempts at several switches. */
+_Static_assert(sizeof((struct gba_tried *)0)->text == 232, CHANGED);
 
 /* A member's information: the first exchange of a software barrier or of node leaders. */
 WIRE_SIZE(struct gba_member_info, 88);

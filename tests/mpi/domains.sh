@@ -119,12 +119,14 @@ devices_job() {
     local run=$BASHPID # not that of the subshells below
     limit 60
     job --mca coll_gba_barrier_verbose 2 "${devices_options[@]}" -np 2 "${devices_env[@]}" \
-        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$1")" "$programs/early_exit" 60 : -np 2 "${devices_env[@]}" \
-        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$2")" -- early_exit 60
+        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$1")" \
+        "$programs/${devices_program[0]}" "${devices_program[@]:1}" : -np 2 "${devices_env[@]}" \
+        -x OMPI_MCA_coll_gba_barrier_device_list="$(devices_list "$run" "$2")" -- "${devices_program[@]}"
     lines 0 '^FAIL'
 }
 devices_options=()
 devices_env=()
+devices_program=(early_exit 60)
 
 # FIRST SECOND
 devices_steered() {
@@ -170,6 +172,40 @@ devices_unnotified() {
     lines 1 'MPI_COMM_WORLD .*software: .*no device: out of memory \(rank 2 on '
 }
 
+# More communicators than one device has groups: the later ones use the second device.
+devices_exhausted() {
+    devices_program=(groups 36 2)
+    devices_job 'a b' 'a b'
+    total_is software -eq 0
+    lines 0 'early .*no device'
+    grep -qE 'early 35 .*sim: group [0-9]+ of 32, 4 members; not at sim:devices-[0-9]+-a \(no barrier group is free\)' "$out" ||
+        fail 'no communicator took a group of the second device'
+    total_is errors -eq 0
+}
+
+# Rank 0 has no group for the team on its first device, and the other hosts have the second one only.
+devices_full() {
+    devices_steered 'a?full=1 b' b
+    lines 1 'MPI_COMM_WORLD .*; not at sim:devices-[0-9]+-a\?full=1 \(no barrier group is free\)'
+}
+
+devices_all_full() {
+    devices_job 'a?full=1 b?full=1' 'a?full=1 b?full=1'
+    lines 1 'MPI_COMM_WORLD .*software: .*no device: no barrier group is free \(rank 0 .*\); not at sim:[^ ]*-a\?full=1 \(no barrier group is free\), sim:[^ ]*-b\?full=1 \('
+    total_is sim -eq 0
+}
+
+# MODE ROUNDS: the device of all ranks dies, and the communicators continue on the other one.
+devices_death() {
+    devices_program=(death "$1" "$2")
+    devices_options=(--mca coll_gba_barrier_retry_after 5 --mca coll_gba_barrier_device_map
+        "$(devices_list "$BASHPID" 'a?die_after=30'):1")
+    devices_job 'a?die_after=30 b' 'a?die_after=30 b'
+    grep -q 'from barrier .* the device stopped answering' "$out" || fail 'the device did not die'
+    grep -qE "$3 .*sim: group [0-9]+ of 32, .*; not at sim:devices-[0-9]+-a\?die_after=30 \(the device stopped answering\)" "$out" ||
+        fail 'no communicator took a group of the other device'
+}
+
 # An explicit device_path replaces device_list.
 devices_path() {
     devices_options=(--mca coll_gba_barrier_device_path none)
@@ -210,6 +246,11 @@ all_domains() {
     test_case devices-mapped devices_mapped
     test_case devices-replaced devices_replaced
     test_case devices-unnotified devices_unnotified
+    test_case devices-exhausted devices_exhausted
+    test_case devices-full devices_full
+    test_case devices-all-full devices_all_full
+    test_case devices-death devices_death 1 200 MPI_COMM_WORLD
+    test_case devices-death-comms devices_death 6 6 ''
     test_case devices-path devices_path
 }
 

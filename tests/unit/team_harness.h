@@ -78,6 +78,7 @@ struct harness {
         enum harness_call call;
         uint32_t member;
         gba_status_t status;
+        bool free; /* ALLOC fails unless it may take a group back */
         bool last; /* a member fails only when the others have mapped their flags */
     } fault;
     struct { /* other users of the groups, and the rounds before which they act */
@@ -107,7 +108,7 @@ struct harness {
     gba_team_stats_t stats[HARNESS_MEMBERS];
     uint32_t fallback_barriers[HARNESS_MEMBERS]; /* barriers that did not use the team */
     uint32_t moved[HARNESS_MEMBERS]; /* the last round that ended in a change of the path */
-    char why[HARNESS_MEMBERS][256];
+    char why[HARNESS_MEMBERS][640];
     double cpu[HARNESS_MEMBERS]; /* processor seconds of this thread in its barriers */
     gba_word_t entered[HARNESS_MEMBERS];
     gba_word_t early;  /* exits before all members had entered */

@@ -175,6 +175,168 @@ static void test_other_switch_is_full(void **state)
     harness_end(w);
 }
 
+/* All members have devices at all switches, and choose the first one. */
+static struct harness *full_choice(void)
+{
+    struct harness *w = switches();
+
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 7);
+    return w;
+}
+
+static void test_first_is_full(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    others_take(w, w->switches[0]);
+    w->expected = "of 32, 6 members; not at sim (no barrier group is free)";
+    run_at(w, SIZE, 1);
+    harness_end(w);
+}
+
+/* The device of rank 0 has no group, and that of its second choice does not serve all. */
+static void test_second_serves_not_all(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    others_take(w, w->switches[0]);
+    has(w, 4, 0, 5);
+    w->expected = "not at sim (no barrier group is free), sim (this member and the leader use "
+                  "different devices, member 4), sim (no barrier group is free, member 0)";
+    run_at(w, SIZE, 2);
+    harness_end(w);
+}
+
+static void test_first_refuses(void **state)
+{
+    static const gba_status_t reasons[] = {GBA_ERR_NO_GROUP, GBA_ERR_QUOTA, GBA_ERR_LIMIT,
+                                           GBA_ERR_DEAD,     GBA_ERR_NOMEM, GBA_ERR_IO};
+    struct harness *w = full_choice();
+    char text[200];
+
+    (void)state;
+    w->expected = text;
+    for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        harness_fail(w, w->switches[0], HARNESS_ALLOC, NOBODY, reasons[i]);
+        snprintf(text, sizeof text, "6 members; not at sim (%s)", gba_status_text(reasons[i]));
+        run_at(w, SIZE, 1);
+    }
+    harness_end(w);
+}
+
+/* The first switch gives a group, but a member cannot use it. */
+static void test_first_fails_later(void **state)
+{
+    static const enum harness_call calls[] = {HARNESS_JOIN, HARNESS_MAP, HARNESS_CONFIGURE};
+    struct harness *w = full_choice();
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        for (uint32_t member = 0; member < (HARNESS_CONFIGURE == calls[i] ? 1 : SIZE); member++) {
+            char text[200];
+
+            harness_fail(w, w->switches[0], calls[i], member, GBA_ERR_REFUSED);
+            snprintf(text, sizeof text, "6 members; not at sim (%s, member %u)",
+                     gba_status_text(GBA_ERR_REFUSED), member);
+            w->expected = text;
+            run_at(w, SIZE, 1);
+        }
+    harness_end(w);
+}
+
+/* No switch has a group. Of the reasons, one that passes is taken, so that the members request a
+ * group again. No group is taken back before all switches were tried. */
+static void test_all_full(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 3);
+    w->rounds = 200;
+    harness_fail(w, w->switches[0], HARNESS_ALLOC, NOBODY, GBA_ERR_DEAD);
+    others_take(w, w->switches[1]);
+    w->expected = "no device: no barrier group is free (member 0); not at sim (the device stopped "
+                  "answering), sim (no barrier group is free)";
+    harness_run(w, SIZE, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->reason[0], GBA_ERR_NO_GROUP);
+    assert_int_equal(w->stats[0].renegotiations, 2); /* after 64 and 192 */
+    /* By others_take, and four in each agreement. */
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(0 != w->request[(33 + 4 + i) % HARNESS_REQUESTS].barrier_rate, i % 4 >= 2);
+    w->others.free_before = 100;
+    w->expected = "6 members; not at sim (the device stopped answering)";
+    harness_run_moving(w, SIZE, 192, 2);
+    harness_end(w);
+}
+
+/* No switch has a free group, and the first one takes a group back. */
+static void test_first_takes_back(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 3);
+    w->rounds = 100;
+    harness_fail(w, w->switches[0], HARNESS_ALLOC, NOBODY, GBA_ERR_NO_GROUP);
+    w->fault.free = true;
+    others_take(w, w->switches[1]);
+    w->expected = "of 32, 6 members";
+    harness_run_moving(w, SIZE, 64, 1);
+    assert_null(strstr(w->why[0], "not at"));
+    harness_end(w);
+}
+
+static void test_leaders_first_is_full(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    w->params.hierarchy = GBA_HIERARCHY_NODE;
+    harness_hosts(w, SIZE, 3, 0);
+    others_take(w, w->switches[0]);
+    w->expected = "among the leaders of 3 hosts, 6 members; not at sim (no barrier group is free)";
+    run_at(w, SIZE, 1);
+    /* Rank 0 proposes the second switch, one member has none there, and the third one serves all.
+     */
+    has(w, 4, 0, 5);
+    w->expected = "among the leaders of 3 hosts, 6 members; not at sim (no barrier group is free), "
+                  "sim (no barrier group is free)";
+    run_at(w, SIZE, 2);
+    harness_end(w);
+}
+
+/* The first switch dies. After some barriers in software the team takes a group of the second one.
+ * When all have died, it stays in software. */
+static void test_first_dies(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        const bool both = 0 != (way & 1);
+
+        w->params.hierarchy = 2 <= way ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_AUTO;
+        harness_hosts(w, SIZE, 2 <= way ? 3 : 1, 0);
+        w->until_death = true;
+        w->rounds = 100;
+        w->kill.which = both ? 7 : 1;
+        w->kill.after_us = 20000;
+        w->expected = both ? "no device: the device stopped answering"
+                           : "6 members; not at sim (the device stopped answering)";
+        harness_run(w, SIZE, both ? GBA_PATH_SOFTWARE : GBA_PATH_SIM);
+        assert_int_equal(w->stats[0].failovers, 1);
+        assert_int_equal(w->stats[0].renegotiations, 1);
+        for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
+            harness_device_dead(w->switches[d], false);
+    }
+    harness_end(w);
+}
+
 /* Any devices of any members: a device if one switch serves all, else software. */
 static void test_random(void **state)
 {
@@ -202,7 +364,8 @@ static void test_random(void **state)
     harness_end(w);
 }
 
-/* To another switch (way 0, 1; 3: the leaders), or to none (2). */
+/* To another switch (way 0, 1; 3: the leaders), or to none (2); the first switch has no group (4),
+ * also not for the leaders (5), or a member cannot join it (6). */
 static struct harness *make(int way)
 {
     struct harness *w = switches();
@@ -210,6 +373,13 @@ static struct harness *make(int way)
     w->rounds = 2;
     for (uint32_t r = 0; r < 4; r++)
         has(w, r, 0, 7);
+    if (way >= 4) {
+        w->params.hierarchy = 5 == way ? GBA_HIERARCHY_NODE : GBA_HIERARCHY_AUTO;
+        harness_hosts(w, 4, 5 == way ? 2 : 1, 0);
+        harness_fail(w, w->switches[0], 6 == way ? HARNESS_JOIN : HARNESS_ALLOC,
+                     6 == way ? 1 : NOBODY, GBA_ERR_REFUSED);
+        return w;
+    }
     has(w, 2, 1, 2);
     if (2 == way)
         has(w, 3, 2, 4);
@@ -223,8 +393,8 @@ static struct harness *make(int way)
 static void test_calls_fail(void **state)
 {
     (void)state;
-    for (int way = 0; way < 4; way++)
-        assert_true(harness_fail_calls(make, way, 4) > 6);
+    for (int way = 0; way < 7; way++)
+        assert_true(harness_fail_calls(make, way, 4) > (4 == way ? 4 : 6));
 }
 
 int main(void)
@@ -238,6 +408,14 @@ int main(void)
         cmocka_unit_test(test_leaders),
         cmocka_unit_test(test_leaders_to_another_switch),
         cmocka_unit_test(test_other_switch_is_full),
+        cmocka_unit_test(test_first_is_full),
+        cmocka_unit_test(test_second_serves_not_all),
+        cmocka_unit_test(test_first_refuses),
+        cmocka_unit_test(test_first_fails_later),
+        cmocka_unit_test(test_all_full),
+        cmocka_unit_test(test_first_takes_back),
+        cmocka_unit_test(test_leaders_first_is_full),
+        cmocka_unit_test(test_first_dies),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_calls_fail),
     };
