@@ -65,7 +65,7 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
- * other options, or all ports of the switch are in use); GBA_ERR_IO. Thread-safe. Logs every error
+ * other options, or all ports of the device are in use); GBA_ERR_IO. Thread-safe. Logs every error
  * in one line with the path and the cause, except a missing file.
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,

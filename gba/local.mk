@@ -16,7 +16,7 @@ GBA_LIB_SOURCES = \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
-	sim/shm/lock.c sim/shm/process.c sim/shm/segment.c \
+	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \
 	sim/switch/client.h sim/switch/client.c \
 	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_file.c sim/switch/client_key.c \
 	sim/switch/client_link.c sim/switch/client_member.c sim/switch/client_process.c \

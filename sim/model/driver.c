@@ -6,27 +6,20 @@
 #include "gba/spec/gba_ioctl.h"
 #include "sim/model/group.h"
 
-static const struct gba_driver_owner nobody = {0, 0};
-
-static bool same_owner(struct gba_driver_owner a, struct gba_driver_owner b)
-{
-    return a.pid == b.pid && a.start == b.start;
-}
-
 static bool is_present(const struct gba_driver_membership *membership)
 {
     return membership->state == GBA_MEMBERSHIP_JOINED || membership->state == GBA_MEMBERSHIP_MAPPED;
 }
 
-static bool holds(const struct gba_driver_membership *membership, struct gba_driver_owner owner)
+static bool holds(const struct gba_driver_membership *membership, uint32_t holder)
 {
-    return is_present(membership) && same_owner(membership->owner, owner);
+    return is_present(membership) && membership->holder == holder;
 }
 
-static bool is_member(const struct gba_driver_record *record, struct gba_driver_owner owner)
+static bool is_member(const struct gba_driver_record *record, uint32_t holder)
 {
     for (uint32_t member = 0; member < record->head.members; member++) {
-        if (holds(&record->membership[member], owner))
+        if (holds(&record->membership[member], holder))
             return true;
     }
     return false;
@@ -48,7 +41,7 @@ static void free_group(struct gba_driver_record *record, struct gba_model_group 
 {
     if (record->head.state != GBA_GROUP_RECLAIMED)
         gba_model_reset(group);
-    record->head.allocator = nobody;
+    record->head.allocator = GBA_DRIVER_NOBODY;
     record->head.key = 0;
     record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one must differ */
 }
@@ -71,13 +64,13 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
                                      .key = request->key,
                                      .members = members,
                                      .uid = request->uid,
-                                     .allocator = request->owner,
+                                     .allocator = request->holder,
                                      .job = request->job};
     return GBA_OK;
 }
 
 gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generation, uint64_t key,
-                             uint32_t member, struct gba_driver_owner owner)
+                             uint32_t member, uint32_t holder)
 {
     struct gba_driver_head *head = &record->head;
 
@@ -88,23 +81,22 @@ gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generati
     /* A membership that was left stays taken: the team has failed to agree, or is ending. */
     if (record->membership[member].state != GBA_MEMBERSHIP_EMPTY)
         return GBA_ERR_BUSY;
-    record->membership[member].owner = owner;
+    record->membership[member].holder = holder;
     record->membership[member].state = GBA_MEMBERSHIP_JOINED;
     head->present++;
     /* From now on the members hold the group. The allocator holds it only as one of them. */
-    head->allocator = nobody;
+    head->allocator = GBA_DRIVER_NOBODY;
     return GBA_OK;
 }
 
 gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_group *group,
-                            uint32_t generation, uint32_t member, uint64_t address,
-                            struct gba_driver_owner owner)
+                            uint32_t generation, uint32_t member, uint64_t address, uint32_t holder)
 {
     struct gba_driver_head *head = &record->head;
 
     if (is_stale(head, generation))
         return GBA_ERR_STALE;
-    if (member >= head->members || !holds(&record->membership[member], owner))
+    if (member >= head->members || !holds(&record->membership[member], holder))
         return GBA_ERR_PARAM;
     if (address == 0 || address % GBA_TABLE_ENTRY_SIZE != 0)
         return GBA_ERR_PARAM;
@@ -117,14 +109,14 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
 }
 
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
-                                  uint32_t generation, uint32_t sequence,
-                                  struct gba_driver_owner owner, uint64_t now)
+                                  uint32_t generation, uint32_t sequence, uint32_t holder,
+                                  uint64_t now)
 {
     struct gba_driver_head *head = &record->head;
 
     if (is_stale(head, generation))
         return GBA_ERR_STALE;
-    if (!is_member(record, owner))
+    if (!is_member(record, holder))
         return GBA_ERR_PARAM;
     if (head->state == GBA_GROUP_ARMED || head->mapped != head->members)
         return GBA_ERR_BUSY;
@@ -154,19 +146,19 @@ static void leave_membership(struct gba_driver_record *record, struct gba_model_
 }
 
 gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model_group *group,
-                              uint32_t generation, uint32_t member, struct gba_driver_owner owner)
+                              uint32_t generation, uint32_t member, uint32_t holder)
 {
     struct gba_driver_head *head = &record->head;
 
     if (is_other(head, generation))
         return GBA_ERR_STALE;
     if (member == GBA_MEMBER_NONE) {
-        if (!same_owner(head->allocator, owner) || same_owner(owner, nobody))
+        if (head->allocator != holder || holder == GBA_DRIVER_NOBODY)
             return GBA_ERR_PARAM;
         free_group(record, group);
         return GBA_OK;
     }
-    if (member >= head->members || !holds(&record->membership[member], owner))
+    if (member >= head->members || !holds(&record->membership[member], holder))
         return GBA_ERR_PARAM;
     leave_membership(record, group, member);
     return GBA_OK;
@@ -179,22 +171,18 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
     return record->head.state == GBA_GROUP_RECLAIMED ? GBA_ERR_RECLAIMED : GBA_OK;
 }
 
-bool gba_driver_find_dead(const struct gba_driver_record *record, uint32_t *member,
-                          struct gba_driver_owner *owner,
-                          bool (*alive)(struct gba_driver_owner owner))
+bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder)
 {
     const struct gba_driver_head *head = &record->head;
 
-    if (head->state == GBA_GROUP_FREE)
+    if (head->state == GBA_GROUP_FREE || holder == GBA_DRIVER_NOBODY)
         return false;
-    if (!same_owner(head->allocator, nobody)) { /* an allocation without any join */
+    if (head->allocator == holder) { /* an allocation without any join */
         *member = GBA_MEMBER_NONE;
-        *owner = head->allocator;
-        return !alive(*owner);
+        return true;
     }
     for (; *member < head->members; ++*member) {
-        *owner = record->membership[*member].owner;
-        if (is_present(&record->membership[*member]) && !alive(*owner))
+        if (holds(&record->membership[*member], holder))
             return true;
     }
     return false;

@@ -13,17 +13,13 @@
 #include "gba/gba.h"
 #include "sim/model/model.h"
 
-/* The identity of a process. The start time distinguishes two processes with the same number. 0, 0:
- * no process. */
-struct gba_driver_owner {
-    uint64_t pid;
-    uint64_t start; /* start time, in any unit, the same for all callers */
-};
+/* A holder of memberships and allocations is a number that the caller chooses, such as 1 + a port
+ * or the number of an open file. This one is nobody. */
+#define GBA_DRIVER_NOBODY 0u
 
 struct gba_driver_membership {
-    struct gba_driver_owner owner;
+    uint32_t holder;
     uint32_t state; /* GBA_MEMBERSHIP_* */
-    uint32_t reserved;
 };
 
 /* The state of a record. RECLAIMED: the group was taken back and has another record. This record
@@ -41,15 +37,16 @@ struct gba_driver_head {
     uint32_t generation;
     uint64_t key;
     uint32_t members;
-    uint32_t present;                  /* memberships JOINED or MAPPED */
-    uint32_t mapped;                   /* memberships MAPPED */
-    uint32_t uid;                      /* user of the allocator */
-    struct gba_driver_owner allocator; /* 0, 0 after the first join */
+    uint32_t present;        /* memberships JOINED or MAPPED */
+    uint32_t mapped;         /* memberships MAPPED */
+    uint32_t uid;            /* user of the allocator */
+    uint32_t allocator;      /* holder; GBA_DRIVER_NOBODY after the first join */
+    uint32_t rated;          /* 1: rate is valid */
     uint64_t job;            /* number of the job that holds the group, among those of uid */
     uint64_t sampled_at;     /* ns, on the clock of gba_driver_request.now */
     uint64_t sampled_rounds; /* the group's ROUNDS counter at that time */
     uint32_t rate;           /* rounds per second between the last two samples */
-    uint32_t rated;          /* 1: rate is valid */
+    uint32_t reserved;
 };
 
 struct gba_driver_record {
@@ -66,7 +63,7 @@ struct gba_driver_request {
     uint64_t job;
     uint64_t key; /* random */
     uint64_t now; /* ns, on a clock that all callers share */
-    struct gba_driver_owner owner;
+    uint32_t holder;
 };
 
 /*
@@ -81,43 +78,40 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
 /* Join as `member`. Returns GBA_OK; GBA_ERR_STALE; GBA_ERR_BUSY: the membership is taken or left;
  * GBA_ERR_PARAM: member is out of range. [DRV-3] */
 gba_status_t gba_driver_join(struct gba_driver_record *record, uint32_t generation, uint64_t key,
-                             uint32_t member, struct gba_driver_owner owner);
+                             uint32_t member, uint32_t holder);
 
 /* Map the release flag of a member. address: not 0, a multiple of 8. Returns GBA_OK; GBA_ERR_STALE;
- * GBA_ERR_BUSY: mapped or armed already; GBA_ERR_PARAM: address, or not the owner's membership.
+ * GBA_ERR_BUSY: mapped or armed already; GBA_ERR_PARAM: address, or not the holder's membership.
  * [DRV-4] */
 gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_group *group,
                             uint32_t generation, uint32_t member, uint64_t address,
-                            struct gba_driver_owner owner);
+                            uint32_t holder);
 
 /* Arm the group. sequence: the first round is sequence + 1. now: as in a request. Returns GBA_OK;
  * GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or the group is
  * armed. [DRV-5, DRV-13] */
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
-                                  uint32_t generation, uint32_t sequence,
-                                  struct gba_driver_owner owner, uint64_t now);
+                                  uint32_t generation, uint32_t sequence, uint32_t holder,
+                                  uint64_t now);
 
 /*
  * Leave as `member`, or with GBA_MEMBER_NONE give up an allocation. Does not touch the group if it
- * was taken back from this record. Returns GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not the owner's
+ * was taken back from this record. Returns GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not the holder's
  * membership or allocation. [DRV-6, DRV-15]
  */
 gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model_group *group,
-                              uint32_t generation, uint32_t member, struct gba_driver_owner owner);
+                              uint32_t generation, uint32_t member, uint32_t holder);
 
 /* Whether a member of that generation may read the registers. Returns GBA_OK, GBA_ERR_STALE or
  * GBA_ERR_RECLAIMED. [DRV-7, DRV-15] */
 gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation);
 
 /*
- * Find a membership, or the allocation, of a dead process, so that the caller takes it back with
- * gba_driver_leave. member: the first to examine; becomes the member, or GBA_MEMBER_NONE for the
- * allocation. owner: set to the dead process. alive: whether a process is alive. Returns false if
- * no dead process holds anything from `member` on. [DRV-10]
+ * Find a membership, or the allocation, of a holder that has ended, so that the caller takes it
+ * back with gba_driver_leave. member: the first to examine; becomes the member, or GBA_MEMBER_NONE
+ * for the allocation. Returns false if the holder holds nothing from `member` on. [DRV-10]
  */
-bool gba_driver_find_dead(const struct gba_driver_record *record, uint32_t *member,
-                          struct gba_driver_owner *owner,
-                          bool (*alive)(struct gba_driver_owner owner));
+bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder);
 
 /* --- reclaim.c: which group ALLOC takes, and how it takes a group back --- */
 

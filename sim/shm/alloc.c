@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ALLOC of the simulated device, with the steps that may precede it: groups are taken back from
- * dead processes, and from teams that hardly use them.
+ * ALLOC of the simulated device, with the step that may precede it: a group is taken back from a
+ * team that hardly uses it.
  */
 #include <string.h>
 #include <sys/random.h>
@@ -10,58 +10,6 @@
 #include "gba/base/log.h"
 #include "gba/spec/gba_ioctl.h"
 #include "sim/shm/sim.h"
-
-void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
-{
-    if (segment->group[group].place == place ||
-        GBA_GROUP_FREE != segment->place[place].record.head.state)
-        return;
-    /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
-     * member polls a flag of the place any more. */
-    gba_word_store_release(&segment->home[place], 0);
-}
-
-/* Take back what dead processes hold in one place. Also frees a place whose process was killed
- * between taking and using it. */
-static uint32_t reap_place(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
-{
-    struct gba_driver_record *record = &segment->place[place].record;
-    struct gba_driver_owner owner;
-    uint32_t taken = 0, member = 0;
-    gba_status_t status;
-
-    if (GBA_OK != gba_sim_group_lock(segment, group))
-        return 0;
-    if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
-        while (gba_driver_find_dead(record, &member, &owner, gba_sim_process_alive)) {
-            gba_sim_journal_begin(segment, group,
-                                  GBA_MEMBER_NONE == member ? GBA_SIM_JOURNAL_GROUP
-                                                            : GBA_SIM_JOURNAL_ALL,
-                                  place, member);
-            status = gba_driver_leave(record, &segment->model.group[group], record->head.generation,
-                                      member, owner);
-            gba_sim_journal_end(segment, group);
-            if (GBA_OK != status)
-                break; /* a record that was overwritten: it would be found again for ever */
-            taken++;
-        }
-        gba_sim_place_put(segment, group, place);
-    }
-    gba_sim_group_unlock(segment, group);
-    return taken;
-}
-
-void gba_sim_reap(struct gba_sim_dev *dev)
-{
-    for (uint32_t place = 0; place < GBA_SIM_PLACES; place++) {
-        uint32_t home = (uint32_t)gba_word_load_acquire(&dev->segment->home[place]);
-        uint32_t taken = 0 == home ? 0 : reap_place(dev->segment, home - 1, place);
-
-        if (0 != taken)
-            gba_log(GBA_LOG_DEBUG, "sim: group %u: took back %u memberships of dead processes",
-                    home - 1, taken);
-    }
-}
 
 /* The first free place: its memory may be reserved already. Under the device's lock. */
 static uint32_t place_find(struct gba_sim_segment *segment)
@@ -183,7 +131,7 @@ static gba_status_t alloc(struct gba_sim_dev *dev, struct gba_driver_request *re
     request->barrier_rate = 0;
     status = choose(dev, request, &group);
     if (is_refused(status)) {
-        gba_sim_reap(dev);
+        gba_sim_reap_locked(dev->segment);
         status = choose(dev, request, &group);
     }
     if (is_refused(status) && 0 != barrier_rate) {
@@ -205,8 +153,7 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
                                          .groups_max = asked->groups_max,
                                          .barrier_rate = asked->barrier_rate,
                                          .uid = (uint32_t)geteuid(),
-                                         .job = dev->job,
-                                         .owner = gba_sim_caller(dev)};
+                                         .job = dev->job};
     gba_status_t status;
 
     gba_sim_fault_call(dev->segment);
@@ -219,6 +166,9 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
         return GBA_ERR_IO;
     }
     request.key = t.key;
+    status = gba_sim_port_claim(dev, &request.holder);
+    if (GBA_OK != status)
+        return status;
     status = gba_sim_device_lock(dev->segment);
     if (GBA_OK != status)
         return status;

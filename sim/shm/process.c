@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes as the owners of memberships. A process number alone is not unique, because it is
+ * Processes as the owners of ports. A process number alone is not unique, because it is
  * reused. Together with the start time of the process it is unique while the host runs, for all
  * processes that read that time on the same clock (gba_sim_clock_id).
  */
@@ -46,9 +46,9 @@ static bool process_stat_read(uint64_t pid, struct process_stat *stat)
                                        &stat->state, &stat->threads, &stat->start);
 }
 
-struct gba_driver_owner gba_sim_process_self(void)
+struct gba_sim_process gba_sim_process_self(void)
 {
-    struct gba_driver_owner self = {.pid = (uint64_t)getpid()};
+    struct gba_sim_process self = {.pid = (uint64_t)getpid()};
     struct process_stat stat;
 
     if (process_stat_read(self.pid, &stat))
@@ -56,17 +56,17 @@ struct gba_driver_owner gba_sim_process_self(void)
     return self;
 }
 
-bool gba_sim_process_alive(struct gba_driver_owner owner)
+bool gba_sim_process_alive(struct gba_sim_process process)
 {
     struct process_stat stat;
 
-    if (0 == owner.start || !process_stat_read(owner.pid, &stat))
-        return 0 == kill((pid_t)owner.pid, 0) || ESRCH != errno;
+    if (0 == process.start || !process_stat_read(process.pid, &stat))
+        return 0 == kill((pid_t)process.pid, 0) || ESRCH != errno;
     /* A killed process is dead, even if its parent has not waited for it. A process whose main
      * thread has ended looks the same, except that other threads remain. */
     if (('Z' == stat.state || 'X' == stat.state) && stat.threads <= 1)
         return false;
-    return stat.start == owner.start;
+    return stat.start == process.start;
 }
 
 uint64_t gba_sim_clock_ns(void)
@@ -75,9 +75,4 @@ uint64_t gba_sim_clock_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-struct gba_driver_owner gba_sim_caller(const struct gba_sim_dev *dev)
-{
-    return (uint64_t)getpid() == dev->self.pid ? dev->self : gba_sim_process_self();
 }

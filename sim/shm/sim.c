@@ -71,8 +71,11 @@ static gba_status_t membership_begin(const struct gba_sim_membership *membership
 
 static void sim_close(struct gba_dev *d)
 {
-    gba_sim_segment_close((struct gba_sim_dev *)d);
-    free(d);
+    struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
+
+    gba_sim_port_release(dev);
+    gba_sim_segment_close(dev);
+    free(dev);
 }
 
 static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
@@ -81,12 +84,11 @@ static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_a
     const struct gba_sim_options *set; /* options of the maker */
     struct gba_sim_dev *dev = calloc(1, sizeof *dev);
     gba_status_t status;
-    uint32_t version;
+    uint32_t version, holder;
 
     if (NULL == dev)
         return GBA_ERR_NOMEM;
     dev->dev.ops = &gba_dev_sim;
-    dev->self = gba_sim_process_self();
     dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
     status = gba_sim_segment_open(dev, path, NULL == attr ? NULL : attr->job);
     if (GBA_OK != status)
@@ -103,6 +105,9 @@ static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_a
     dev->faulty = dev->delayed || 0 != (set->lose_arrival | set->lose_release | set->die_after |
                                         set->die_arrival | set->die_release);
     gba_sim_reap(dev);
+    status = gba_sim_port_claim(dev, &holder);
+    if (GBA_OK != status)
+        goto close_segment;
     *out = &dev->dev;
     return GBA_OK;
 
@@ -150,20 +155,21 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
 
 /* The owner of a group: the allocator, or from the first join on its lowest member. Under the lock
  * of the group. */
-static gba_group_owner_t owner_of(const struct gba_driver_record *record, uint32_t group)
+static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t group)
 {
+    const struct gba_driver_record *record = gba_sim_record(segment, group);
     gba_group_owner_t owner = {.group = group,
                                .members = record->head.members,
                                .present = record->head.present,
                                .user = record->head.uid,
-                               .process = (uint32_t)record->head.allocator.pid,
+                               .process = gba_sim_holder_pid(segment, record->head.allocator),
                                .local = true,
                                .job = record->head.job};
 
     for (uint32_t i = 0; i < owner.members && 0 == owner.process; i++)
         if (GBA_MEMBERSHIP_EMPTY != record->membership[i].state &&
             GBA_MEMBERSHIP_LEFT != record->membership[i].state)
-            owner.process = (uint32_t)record->membership[i].owner.pid;
+            owner.process = gba_sim_holder_pid(segment, record->membership[i].holder);
     return owner;
 }
 
@@ -175,14 +181,12 @@ static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint3
 
     gba_sim_reap(dev);
     for (uint32_t group = 0; group < dev->segment->model.groups && found < max; group++) {
-        const struct gba_driver_record *record;
         gba_status_t status = gba_sim_group_lock(dev->segment, group);
 
         if (GBA_OK != status)
             return status;
-        record = gba_sim_record(dev->segment, group);
-        if (GBA_GROUP_FREE != record->head.state)
-            list[found++] = owner_of(record, group);
+        if (GBA_GROUP_FREE != gba_sim_record(dev->segment, group)->head.state)
+            list[found++] = owner_of(dev->segment, group);
         gba_sim_group_unlock(dev->segment, group);
     }
     *count = found;
@@ -199,7 +203,7 @@ static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
     gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP,
                           dev->segment->group[group].place, 0);
     (void)gba_driver_leave(gba_sim_record(dev->segment, group), model_of(dev, group),
-                           handle->generation, GBA_MEMBER_NONE, gba_sim_caller(dev));
+                           handle->generation, GBA_MEMBER_NONE, gba_sim_holder(dev));
     call_end(dev, group);
 }
 
@@ -209,11 +213,15 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
     struct gba_sim_membership *membership;
     gba_status_t status;
+    uint32_t holder;
 
     if (handle->group >= dev->segment->model.groups || member >= GBA_MEMBERS_MAX)
         return GBA_ERR_PARAM; /* used as indexes below */
     if (dev->segment->header.options.refuse_rank == member + 1)
         return GBA_ERR_REFUSED;
+    status = gba_sim_port_claim(dev, &holder);
+    if (GBA_OK != status)
+        return status;
     membership = calloc(1, sizeof *membership);
     if (NULL == membership)
         return GBA_ERR_NOMEM;
@@ -221,7 +229,7 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     if (GBA_OK != status)
         goto free_membership;
     status = gba_driver_join(gba_sim_record(dev->segment, handle->group), handle->generation,
-                             handle->key, member, gba_sim_caller(dev));
+                             handle->key, member, holder);
     membership->place = dev->segment->group[handle->group].place;
     call_end(dev, handle->group);
     if (GBA_OK != status)
@@ -255,7 +263,7 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
         return status;
     status =
         gba_driver_map(record, model_of(dev, s->group), s->generation, s->member,
-                       gba_sim_slot_address(membership->place, s->member), gba_sim_caller(dev));
+                       gba_sim_slot_address(membership->place, s->member), gba_sim_holder(dev));
     if (GBA_OK == status) { /* clear what a previous user left */
         gba_flag_store_relaxed(&slot->flag, 0);
         gba_word_store_relaxed(&slot->pending, 0);
@@ -278,7 +286,7 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
     if (GBA_OK != status)
         return status;
     status = gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
-                                  gba_sim_caller(dev), gba_sim_clock_ns());
+                                  gba_sim_holder(dev), gba_sim_clock_ns());
     call_end(dev, s->group);
     return status;
 }
@@ -298,7 +306,7 @@ static void sim_leave(struct gba_membership *s)
                                   s->member);
             /* Refused in a child of fork: its parent holds the membership. */
             (void)gba_driver_leave(record, model_of(membership->dev, s->group), s->generation,
-                                   s->member, gba_sim_caller(membership->dev));
+                                   s->member, gba_sim_holder(membership->dev));
             gba_sim_journal_end(segment, s->group);
             gba_sim_place_put(segment, s->group, membership->place);
         }

@@ -6,7 +6,8 @@
  * thread.
  *
  *   sim.c      the ops table: device and memberships
- *   alloc.c    allocates groups, and takes them back from dead processes and from idle teams
+ *   alloc.c    allocates groups, and takes them back from idle teams
+ *   port.c     the ports of processes; takes back what dead processes held
  *   bus.c      the bus: arrivals, release stores, register accesses
  *   fault.c    latency, jitter and injected faults
  *   lock.c     robust locks, and the journal that undoes the unfinished change of a killed process
@@ -30,7 +31,7 @@
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size, and of the journal's
  * use. */
-#define GBA_SIM_LAYOUT 6u
+#define GBA_SIM_LAYOUT 7u
 
 /* Size of an id (gba_sim_id): five hexadecimal numbers of 8 digits, a name, separators and the
  * terminator. */
@@ -114,6 +115,19 @@ struct gba_sim_place {
  * place is free, no group is taken back. */
 #define GBA_SIM_PLACES 256u
 
+/* The identity of a process. The start time distinguishes two processes with the same number. */
+struct gba_sim_process {
+    uint64_t pid;
+    uint64_t start; /* 0: the system does not report it */
+};
+
+/* A port. The holder of a membership or an allocation (sim/model/driver.h) is 1 + a port. Claimed
+ * and freed under the device's lock. */
+struct gba_sim_port {
+    gba_word_t pid; /* of its process; 0: the port is free */
+    gba_word_t start;
+};
+
 /*
  * The segment: 30 MB of address space. The part before `place`, 0.4 MB, is reserved at creation. Of
  * a place only the pages with memberships and flags in use are reserved, 8 KB for a group of 32
@@ -127,7 +141,7 @@ struct gba_sim_segment {
     gba_word_t rounds;
     gba_word_t taken;
     gba_word_t calls;
-    /* Guards the device page (model.bad_access) and allocation. Taken before the lock of a
+    /* Guards the device page (model.bad_access), ports and allocation. Taken before the lock of a
      * group. */
     _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
@@ -135,18 +149,19 @@ struct gba_sim_segment {
     /* 1 + the group that a place belongs to; 0: the place is free. Taken under the locks of the
      * device and of the group; freed under the lock of the group. */
     gba_word_t home[GBA_SIM_PLACES];
+    struct gba_sim_port port[GBA_PORTS_MAX];
     _Alignas(4096) struct gba_sim_place place[GBA_SIM_PLACES];
 };
 
 struct gba_sim_dev {
     struct gba_dev dev;
     struct gba_sim_segment *segment;
-    int file;                     /* the memfd: kept open, so that other processes find it */
-    bool faulty;                  /* an option changes arrivals or release stores */
-    bool delayed;                 /* an option needs the member's poll */
-    bool lack_reported;           /* see gba_sim_record_reserve */
-    bool created;                 /* this open made the simulator */
-    struct gba_driver_owner self; /* the process that opened it */
+    int file;           /* the memfd: kept open, so that other processes find it */
+    bool faulty;        /* an option changes arrivals or release stores */
+    bool delayed;       /* an option needs the member's poll */
+    bool lack_reported; /* see gba_sim_record_reserve */
+    bool created;       /* this open made the simulator */
+    gba_word_t port;    /* pid << 32 | holder, of the process that claimed it: see gba_sim_holder */
     uint64_t job;
 };
 
@@ -171,16 +186,35 @@ static inline struct gba_driver_record *gba_sim_record(struct gba_sim_segment *s
 
 /* --- alloc.c --- */
 
-/* Take back all memberships and allocations that dead processes hold. Skips a group that cannot be
- * locked. Thread-safe. */
-void gba_sim_reap(struct gba_sim_dev *dev);
-
 gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *asked,
                            gba_group_handle_t *handle);
+
+/* --- port.c --- */
+
+/* Take down the ports of dead processes, with all memberships and allocations that they hold. A
+ * port stays if a group cannot be locked. reap: thread-safe. reap_locked: under the device's lock.
+ */
+void gba_sim_reap(struct gba_sim_dev *dev);
+void gba_sim_reap_locked(struct gba_sim_segment *segment);
+
+/* The holder of the calling process; GBA_DRIVER_NOBODY: it has no port. A child of fork uses the
+ * device that its parent opened, but not its port: the death of one must not count as the death of
+ * the other. Thread-safe. */
+uint32_t gba_sim_holder(const struct gba_sim_dev *dev);
+
+/* gba_sim_holder, with a port claimed if the process has none. Returns GBA_OK, GBA_ERR_BUSY
+ * (logged: all ports are in use) or GBA_ERR_IO. Thread-safe. Not under the device's lock. */
+gba_status_t gba_sim_port_claim(struct gba_sim_dev *dev, uint32_t *holder);
+
+/* Take down the port of the calling process, if it has one. */
+void gba_sim_port_release(struct gba_sim_dev *dev);
 
 /* Free a place if all its members have left and no group uses it any more. Under the lock of the
  * group to which the place belongs. */
 void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place);
+
+/* The process of a holder; 0: none. */
+uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder);
 
 /* --- segment.c --- */
 
@@ -316,15 +350,11 @@ bool gba_sim_fault_due(struct gba_sim_slot *slot);
 
 /* --- process.c --- */
 
-/* The identity of this process; start is 0 if the system does not report it. */
-struct gba_driver_owner gba_sim_process_self(void);
+/* The identity of this process. */
+struct gba_sim_process gba_sim_process_self(void);
 /* Whether that process is alive; true if in doubt. */
-bool gba_sim_process_alive(struct gba_driver_owner owner);
+bool gba_sim_process_alive(struct gba_sim_process process);
 /* CLOCK_MONOTONIC in ns, the same for all processes of the host. */
 uint64_t gba_sim_clock_ns(void);
-
-/* The identity of the calling process. A child of fork uses the device that its parent opened, but
- * has its own identity: the death of one must not count as the death of the other. */
-struct gba_driver_owner gba_sim_caller(const struct gba_sim_dev *dev);
 
 #endif

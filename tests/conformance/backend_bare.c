@@ -11,7 +11,7 @@
 #include "gba/spec/gba_ioctl.h"
 #include "sim/model/driver.h"
 
-static const struct gba_driver_owner self = {1, 1};
+static const uint32_t self = 1; /* the only holder */
 static struct gba_model model;
 static struct gba_driver_record record[GBA_GROUPS];
 static struct gba_model_effects effects;
@@ -62,7 +62,7 @@ static gba_status_t bare_query(struct gba_dev *dev, gba_device_info_t *info)
 static gba_status_t bare_alloc(struct gba_dev *dev, const gba_group_request_t *asked,
                                gba_group_handle_t *handle)
 {
-    struct gba_driver_request request = {.members = asked->members, .owner = self};
+    struct gba_driver_request request = {.members = asked->members, .holder = self};
     static uint64_t key = 1;
     gba_status_t status = GBA_ERR_NO_GROUP;
     uint32_t group;

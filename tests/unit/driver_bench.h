@@ -12,7 +12,7 @@
 
 static struct gba_driver_record record;
 static struct gba_model_group *group; /* number 4 of the device on the bench */
-static const struct gba_driver_owner ann = {100, 1}, bob = {101, 1}, eve = {100, 2};
+static const uint32_t ann = 1, bob = 2, eve = 3;
 
 static inline void power_on(void)
 {
@@ -21,10 +21,10 @@ static inline void power_on(void)
     group = &bench.group[4];
 }
 
-static inline gba_status_t alloc(uint32_t members, struct gba_driver_owner owner)
+static inline gba_status_t alloc(uint32_t members, uint32_t holder)
 {
     const struct gba_driver_request request = {
-        .members = members, .key = KEY + record.head.generation, .owner = owner};
+        .members = members, .key = KEY + record.head.generation, .holder = holder};
 
     return gba_driver_alloc(&record, group, &request);
 }
@@ -34,41 +34,40 @@ static inline uint32_t generation(void)
     return record.head.generation;
 }
 
-static inline gba_status_t join(uint32_t member, struct gba_driver_owner owner)
+static inline gba_status_t join(uint32_t member, uint32_t holder)
 {
-    return gba_driver_join(&record, generation(), record.head.key, member, owner);
+    return gba_driver_join(&record, generation(), record.head.key, member, holder);
 }
 
-static inline gba_status_t map(uint32_t member, struct gba_driver_owner owner)
+static inline gba_status_t map(uint32_t member, uint32_t holder)
 {
-    return gba_driver_map(&record, group, generation(), member, bench_flag(4, member), owner);
+    return gba_driver_map(&record, group, generation(), member, bench_flag(4, member), holder);
 }
 
-static inline gba_status_t configure(uint32_t sequence, struct gba_driver_owner owner)
+static inline gba_status_t configure(uint32_t sequence, uint32_t holder)
 {
-    return gba_driver_configure(&record, group, generation(), sequence, owner, 0);
+    return gba_driver_configure(&record, group, generation(), sequence, holder, 0);
 }
 
-static inline gba_status_t leave(uint32_t member, struct gba_driver_owner owner)
+static inline gba_status_t leave(uint32_t member, uint32_t holder)
 {
-    return gba_driver_leave(&record, group, generation(), member, owner);
+    return gba_driver_leave(&record, group, generation(), member, holder);
 }
 
-/* Take back what dead processes hold. Returns the number of memberships and allocations. */
-static inline uint32_t reap_record(struct gba_driver_record *r,
-                                   bool (*alive)(struct gba_driver_owner owner))
+/* Take back what a process that has ended holds. Returns the number of memberships and
+ * allocations. */
+static inline uint32_t reap_record(struct gba_driver_record *r, uint32_t dead)
 {
-    struct gba_driver_owner owner;
     uint32_t taken = 0, member = 0;
 
-    for (; gba_driver_find_dead(r, &member, &owner, alive); taken++)
-        assert_int_equal(gba_driver_leave(r, group, r->head.generation, member, owner), GBA_OK);
+    for (; gba_driver_find(r, &member, dead); taken++)
+        assert_int_equal(gba_driver_leave(r, group, r->head.generation, member, dead), GBA_OK);
     return taken;
 }
 
-static inline uint32_t reap(bool (*alive)(struct gba_driver_owner owner))
+static inline uint32_t reap(uint32_t dead)
 {
-    return reap_record(&record, alive);
+    return reap_record(&record, dead);
 }
 
 /* ann is member 0; bob is all other members. */
@@ -95,23 +94,6 @@ static inline void is_free(void)
     assert_int_equal(map(0, ann), GBA_ERR_STALE);
     assert_int_equal(configure(0, ann), GBA_ERR_STALE);
     assert_int_equal(leave(0, ann), GBA_ERR_STALE);
-}
-
-static inline bool only_bob_lives(struct gba_driver_owner owner)
-{
-    return owner.pid == bob.pid && owner.start == bob.start;
-}
-
-static inline bool nobody_lives(struct gba_driver_owner owner)
-{
-    (void)owner;
-    return false;
-}
-
-static inline bool all_live(struct gba_driver_owner owner)
-{
-    (void)owner;
-    return true;
 }
 
 #endif

@@ -20,11 +20,10 @@ static struct gba_model model;
 static struct life life[LIVES];
 static struct life *current[GBA_GROUPS];
 
-static int releasing; /* the file that is being closed */
-
-static struct gba_driver_owner owner_of(int file)
+/* 1 + the number: no holder is 0. */
+static uint32_t holder_of(int file)
 {
-    return (struct gba_driver_owner){(uint64_t)file, 1};
+    return 1 + (uint32_t)file;
 }
 
 void fake_driver_start(uint32_t groups)
@@ -63,14 +62,9 @@ static bool has_joined(int file, const struct gba_driver_record *r)
     for (uint32_t member = 0; member < r->head.members; member++)
         if ((GBA_MEMBERSHIP_JOINED == r->membership[member].state ||
              GBA_MEMBERSHIP_MAPPED == r->membership[member].state) &&
-            r->membership[member].owner.pid == (uint64_t)file)
+            r->membership[member].holder == holder_of(file))
             return true;
     return false;
-}
-
-static bool file_lives(struct gba_driver_owner owner)
-{
-    return owner.pid != (uint64_t)releasing;
 }
 
 /* The other members of that membership's group get the event. [DRV-18] */
@@ -84,23 +78,20 @@ static void tell_death(const struct fake_seat *dead)
             seat->events |= GBA_EVENT_DIED;
 }
 
-static void reap(struct life *l)
+static void take_back_from(int file, struct life *l)
 {
-    struct gba_driver_owner owner;
-
-    for (uint32_t member = 0; gba_driver_find_dead(&l->record, &member, &owner, file_lives);)
+    for (uint32_t member = 0; gba_driver_find(&l->record, &member, holder_of(file));)
         (void)gba_driver_leave(&l->record, &model.group[l->home - 1], l->record.head.generation,
-                               member, owner);
+                               member, holder_of(file));
 }
 
 void fake_driver_release(int file)
 {
     struct fake_seat *seat;
 
-    releasing = file;
     for (size_t i = 0; i < LIVES; i++)
         if (0 != life[i].home)
-            reap(&life[i]);
+            take_back_from(file, &life[i]);
     for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
         if (file == seat->file) {
             tell_death(seat);
@@ -232,7 +223,7 @@ int fake_alloc(int file, void *argument)
                                          .uid = fake_kernel.uid,
                                          .job = alloc->job,
                                          .now = fake_kernel.now,
-                                         .owner = owner_of(file)};
+                                         .holder = holder_of(file)};
     struct gba_driver_survey survey;
     gba_status_t status;
     uint32_t group;
@@ -272,7 +263,7 @@ int fake_free(int file, void *argument)
     if (GBA_GROUP_FREE != head->state && head->generation == cancel->generation && head->present)
         return EBUSY;
     if (GBA_OK == gba_driver_leave(&current[cancel->group]->record, &model.group[cancel->group],
-                                   cancel->generation, GBA_MEMBER_NONE, owner_of(file)))
+                                   cancel->generation, GBA_MEMBER_NONE, holder_of(file)))
         return 0;
     return ESTALE;
 }
@@ -303,10 +294,10 @@ int fake_join(int file, void *argument)
     seat = fake_seat_new(file, join->group, join->generation, join->member);
     if (NULL == seat)
         return ENOMEM;
-    status = gba_driver_join(r, join->generation, join->key, join->member, owner_of(file));
+    status = gba_driver_join(r, join->generation, join->key, join->member, holder_of(file));
     if (GBA_OK == status)
         status = gba_driver_map(r, &model.group[join->group], join->generation, join->member,
-                                (uintptr_t)seat->flag, owner_of(file));
+                                (uintptr_t)seat->flag, holder_of(file));
     if (GBA_OK != status) {
         fake_seat_leave(seat);
         return error_of(status, EBUSY);
@@ -332,7 +323,7 @@ int fake_configure(int file, void *argument)
     r = &life_of(configure->group, configure->generation)->record;
     busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
     status = gba_driver_configure(r, &model.group[configure->group], configure->generation,
-                                  configure->sequence, owner_of(file), fake_kernel.now);
+                                  configure->sequence, holder_of(file), fake_kernel.now);
     return GBA_ERR_PARAM == status ? ESTALE : error_of(status, busy); /* not joined */
 }
 
@@ -345,7 +336,7 @@ int fake_leave(int file, void *argument)
         return ESTALE;
     fake_seat_leave(seat);
     gba_driver_leave(&life_of(leave->group, leave->generation)->record, &model.group[leave->group],
-                     leave->generation, leave->member, owner_of(file));
+                     leave->generation, leave->member, holder_of(file));
     lives_sweep();
     return 0;
 }

@@ -112,7 +112,7 @@ static void test_DRV_4_map_flag(void **state)
     assert_int_equal(map(0, ann), GBA_ERR_PARAM); /* not joined */
     join(0, ann);
     assert_int_equal(map(0, bob), GBA_ERR_PARAM);
-    assert_int_equal(map(0, eve), GBA_ERR_PARAM); /* the same pid, another process */
+    assert_int_equal(map(0, GBA_DRIVER_NOBODY), GBA_ERR_PARAM);
     assert_int_equal(map(2, ann), GBA_ERR_PARAM);
     assert_int_equal(map(GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
     assert_int_equal(gba_driver_map(&record, group, generation(), 0, 0, ann), GBA_ERR_PARAM);
@@ -248,18 +248,19 @@ static void test_DRV_10_dead_members_leave(void **state)
     (void)state;
     power_on();
     arm(3, 0);
-    assert_int_equal(reap(all_live), 0);
+    assert_int_equal(reap(eve), 0);
     bench_arrive(4, 0, 1);
-    assert_int_equal(reap(only_bob_lives), 1);
+    assert_int_equal(reap(ann), 1);
     assert_int_equal(group->table[0], 0);
     assert_int_equal(record.membership[0].state, GBA_MEMBERSHIP_LEFT);
     assert_int_equal(record.head.state, GBA_GROUP_ARMED);
     bench_arrive(4, 1, 1);
     assert_int_equal(bench_arrive(4, 2, 1), 2);
-    assert_int_equal(reap(only_bob_lives), 0);
-    assert_int_equal(reap(nobody_lives), 2);
+    assert_int_equal(reap(ann), 0);
+    assert_int_equal(reap(GBA_DRIVER_NOBODY), 0);
+    assert_int_equal(reap(bob), 2);
     is_free();
-    assert_int_equal(reap(nobody_lives), 0);
+    assert_int_equal(reap(bob), 0);
 }
 
 static void test_DRV_10_dead_allocator(void **state)
@@ -267,12 +268,12 @@ static void test_DRV_10_dead_allocator(void **state)
     (void)state;
     power_on();
     alloc(2, ann);
-    assert_int_equal(reap(all_live), 0);
-    assert_int_equal(reap(only_bob_lives), 1);
+    assert_int_equal(reap(eve), 0);
+    assert_int_equal(reap(ann), 1);
     is_free();
     alloc(2, ann);
     join(1, bob); /* now the death of ann takes nothing from bob */
-    assert_int_equal(reap(only_bob_lives), 0);
+    assert_int_equal(reap(ann), 0);
     assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
     assert_int_equal(leave(1, bob), GBA_OK);
     is_free();

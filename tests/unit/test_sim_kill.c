@@ -50,7 +50,7 @@ static void test_undo(void **state)
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
+    const uint32_t self = gba_sim_holder((struct gba_sim_dev *)dev);
     static struct snapshot before;
     struct gba_model_effects effects;
     struct gba_driver_record *record = gba_sim_record(segment, 0);
@@ -117,7 +117,7 @@ static void test_undo_alloc(void **state)
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
     const struct gba_driver_request request = {
-        .members = 2, .key = 5, .owner = ((struct gba_sim_dev *)dev)->self};
+        .members = 2, .key = 5, .holder = gba_sim_holder((struct gba_sim_dev *)dev)};
     struct gba_driver_record *record = gba_sim_record(segment, 0);
     struct gba_model_group *model = &segment->model.group[0];
     static struct snapshot before;
@@ -132,7 +132,7 @@ static void test_undo_alloc(void **state)
         if (0 == call)
             assert_int_equal(gba_driver_alloc(record, model, &request), GBA_OK);
         else
-            assert_int_equal(gba_driver_leave(record, model, 1, GBA_MEMBER_NONE, request.owner),
+            assert_int_equal(gba_driver_leave(record, model, 1, GBA_MEMBER_NONE, request.holder),
                              GBA_OK);
         assert_undone(segment, &before);
         gba_sim_group_unlock(segment, 0);
@@ -224,7 +224,8 @@ static void test_kill_reaper(void **state)
         for (uint32_t i = 1; i < 3; i++) {
             gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, i);
             CHECK(GBA_OK == gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0],
-                                             handle.generation, i, gba_sim_process_self()));
+                                             handle.generation, i,
+                                             gba_sim_holder((struct gba_sim_dev *)dev)));
             if (1 == i)
                 gba_sim_journal_end(segment, 0);
         }

@@ -270,6 +270,8 @@ static void test_no_place(void **state)
     struct gba_sim_segment *segment = sim_segment(dev);
     struct gba_membership *old[MEMBERS];
     gba_group_handle_t handle;
+    uint32_t holder;
+    pid_t child;
 
     (void)state;
     sim_group(dev, MEMBERS, 0, old);
@@ -284,7 +286,14 @@ static void test_no_place(void **state)
     assert_int_equal(ask(dev, 1, 1, &handle), GBA_ERR_LIMIT);
     sim_round(old, MEMBERS, 1);
     age_samples(dev);
-    segment->place[77].record.head.state = GBA_GROUP_FREE; /* restored when it is found */
+    /* A process was killed when it had taken a place. The place is free when its port is down. */
+    segment->place[77].record.head.state = GBA_GROUP_FREE;
+    child = sim_fork();
+    if (0 == child) {
+        CHECK(GBA_OK == gba_sim_port_claim((struct gba_sim_dev *)dev, &holder));
+        raise(SIGKILL);
+    }
+    assert_true(sim_child_killed(child));
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
     assert_int_equal(segment->group[0].place, 77);
     gba_dev_sim.cancel(dev, &handle);

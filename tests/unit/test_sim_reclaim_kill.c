@@ -18,6 +18,9 @@ static void test_kill_at_a_free_place(void **state)
     sim_group(dev, MEMBERS, 0, membership);
     child = sim_fork();
     if (0 == child) {
+        uint32_t holder;
+
+        CHECK(GBA_OK == gba_sim_port_claim((struct gba_sim_dev *)dev, &holder));
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
         gba_word_store_relaxed(&segment->home[GBA_GROUPS], 1);
         gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP, GBA_GROUPS, 0);
@@ -37,7 +40,7 @@ static void test_kill_in_leave(void **state)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const struct gba_driver_owner self = ((struct gba_sim_dev *)dev)->self;
+    const uint32_t self = gba_sim_holder((struct gba_sim_dev *)dev);
     struct gba_membership *old[MEMBERS], *new[MEMBERS];
     struct gba_driver_record *record = gba_sim_record(segment, 0);
     static struct gba_driver_record before;

@@ -105,19 +105,19 @@ static void test_step_life(void **state)
 static bool stops;
 gba_status_t __real_gba_driver_leave(struct gba_driver_record *record,
                                      struct gba_model_group *group, uint32_t generation,
-                                     uint32_t member, struct gba_driver_owner owner);
+                                     uint32_t member, uint32_t holder);
 gba_status_t __wrap_gba_driver_leave(struct gba_driver_record *record,
                                      struct gba_model_group *group, uint32_t generation,
-                                     uint32_t member, struct gba_driver_owner owner);
+                                     uint32_t member, uint32_t holder);
 
 gba_status_t __wrap_gba_driver_leave(struct gba_driver_record *record,
                                      struct gba_model_group *group, uint32_t generation,
-                                     uint32_t member, struct gba_driver_owner owner)
+                                     uint32_t member, uint32_t holder)
 {
     if (stops)
         raise(SIGSTOP);
     stops = false;
-    return __real_gba_driver_leave(record, group, generation, member, owner);
+    return __real_gba_driver_leave(record, group, generation, member, holder);
 }
 
 static void stop_and_reap(void *arg)

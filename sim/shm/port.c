@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ports of the simulated device. A process has a port for each time that it opened the device,
+ * and memberships and allocations name the port. When the process has died, the next process that
+ * looks takes its port down as a whole: all that the port held is taken back, and only then another
+ * process can claim the port.
+ */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/spec/gba_ioctl.h"
+#include "sim/shm/sim.h"
+
+/* The process of a port. May be mixed of two claims without the device's lock. */
+static struct gba_sim_process process_of(const struct gba_sim_port *port)
+{
+    return (struct gba_sim_process){.pid = gba_word_load_relaxed(&port->pid),
+                                    .start = gba_word_load_relaxed(&port->start)};
+}
+
+static bool is_dead(const struct gba_sim_port *port)
+{
+    const struct gba_sim_process process = process_of(port);
+
+    return 0 != process.pid && !gba_sim_process_alive(process);
+}
+
+uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder)
+{
+    if (GBA_DRIVER_NOBODY == holder || holder > GBA_PORTS_MAX)
+        return 0;
+    return (uint32_t)gba_word_load_relaxed(&segment->port[holder - 1].pid);
+}
+
+void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
+{
+    if (segment->group[group].place == place ||
+        GBA_GROUP_FREE != segment->place[place].record.head.state)
+        return;
+    /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
+     * member polls a flag of the place any more. */
+    gba_word_store_release(&segment->home[place], 0);
+}
+
+/* Take back what a port holds in one place. Also frees a place whose process was killed between
+ * taking and using it. Returns false if the group cannot be locked, or its record was overwritten.
+ */
+static bool place_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group,
+                       uint32_t place)
+{
+    struct gba_driver_record *record = &segment->place[place].record;
+    const uint32_t holder = 1 + port;
+    uint32_t taken = 0, member = 0;
+    gba_status_t status = GBA_OK;
+
+    if (GBA_OK != gba_sim_group_lock(segment, group))
+        return false;
+    if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
+        while (GBA_OK == status && gba_driver_find(record, &member, holder)) {
+            gba_sim_journal_begin(segment, group,
+                                  GBA_MEMBER_NONE == member ? GBA_SIM_JOURNAL_GROUP
+                                                            : GBA_SIM_JOURNAL_ALL,
+                                  place, member);
+            status = gba_driver_leave(record, &segment->model.group[group], record->head.generation,
+                                      member, holder);
+            gba_sim_journal_end(segment, group);
+            taken += GBA_OK == status;
+        }
+        gba_sim_place_put(segment, group, place);
+    }
+    gba_sim_group_unlock(segment, group);
+    if (0 != taken)
+        gba_log(GBA_LOG_DEBUG, "sim: port %u is down: group %u: took back %u memberships", port,
+                group, taken);
+    return GBA_OK == status;
+}
+
+/* Take a port down. Restartable: the port belongs to its process until nothing names the port any
+ * more, so that no process can claim it before. Under the device's lock, and so never twice at a
+ * time. */
+static void port_down(struct gba_sim_segment *segment, uint32_t port)
+{
+    bool down = true;
+
+    for (uint32_t place = 0; place < GBA_SIM_PLACES; place++) {
+        uint32_t home = (uint32_t)gba_word_load_acquire(&segment->home[place]);
+
+        if (0 != home && !place_down(segment, port, home - 1, place))
+            down = false;
+    }
+    if (down)
+        gba_word_store_release(&segment->port[port].pid, 0);
+}
+
+void gba_sim_reap_locked(struct gba_sim_segment *segment)
+{
+    for (uint32_t port = 0; port < GBA_PORTS_MAX; port++)
+        if (is_dead(&segment->port[port]))
+            port_down(segment, port);
+}
+
+void gba_sim_reap(struct gba_sim_dev *dev)
+{
+    uint32_t port = 0;
+
+    /* In most cases no process has died, and no lock is needed. */
+    while (port < GBA_PORTS_MAX && !is_dead(&dev->segment->port[port]))
+        port++;
+    if (GBA_PORTS_MAX == port || GBA_OK != gba_sim_device_lock(dev->segment))
+        return;
+    gba_sim_reap_locked(dev->segment);
+    gba_sim_device_unlock(dev->segment);
+}
+
+/* dev->port of a process, and the holder in it. */
+static uint64_t pack(uint32_t holder)
+{
+    return (uint64_t)getpid() << 32 | holder;
+}
+
+uint32_t gba_sim_holder(const struct gba_sim_dev *dev)
+{
+    uint32_t holder = (uint32_t)gba_word_load_relaxed(&dev->port);
+
+    return pack(holder) == gba_word_load_relaxed(&dev->port) ? holder : GBA_DRIVER_NOBODY;
+}
+
+static uint32_t find_free(const struct gba_sim_segment *segment)
+{
+    uint32_t port = 0;
+
+    while (port < GBA_PORTS_MAX && 0 != gba_word_load_acquire(&segment->port[port].pid))
+        port++;
+    return port;
+}
+
+/* Under the device's lock. */
+static gba_status_t claim(struct gba_sim_dev *dev)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    const struct gba_sim_process self = gba_sim_process_self();
+    uint32_t port = find_free(segment);
+
+    if (GBA_PORTS_MAX == port) {
+        gba_sim_reap_locked(segment);
+        port = find_free(segment);
+    }
+    if (GBA_PORTS_MAX == port) {
+        gba_log(GBA_LOG_ERROR, "sim: all %u ports of the simulated device are in use",
+                GBA_PORTS_MAX);
+        return GBA_ERR_BUSY;
+    }
+    /* Restartable: a process that is killed before the last store has no port, and one that is
+     * killed after it is a dead process with a port. */
+    gba_word_store_relaxed(&segment->port[port].start, self.start);
+    gba_word_store_release(&segment->port[port].pid, self.pid);
+    gba_word_store_relaxed(&dev->port, pack(1 + port));
+    return GBA_OK;
+}
+
+gba_status_t gba_sim_port_claim(struct gba_sim_dev *dev, uint32_t *holder)
+{
+    gba_status_t status = GBA_OK;
+
+    *holder = gba_sim_holder(dev);
+    if (GBA_DRIVER_NOBODY != *holder)
+        return GBA_OK;
+    status = gba_sim_device_lock(dev->segment);
+    if (GBA_OK != status)
+        return status;
+    if (GBA_DRIVER_NOBODY == gba_sim_holder(dev)) /* no other thread was faster */
+        status = claim(dev);
+    *holder = gba_sim_holder(dev);
+    gba_sim_device_unlock(dev->segment);
+    return status;
+}
+
+void gba_sim_port_release(struct gba_sim_dev *dev)
+{
+    uint32_t holder = gba_sim_holder(dev);
+
+    if (GBA_DRIVER_NOBODY == holder || GBA_OK != gba_sim_device_lock(dev->segment))
+        return;
+    port_down(dev->segment, holder - 1);
+    gba_sim_device_unlock(dev->segment);
+}
