@@ -5,7 +5,6 @@
  * looks takes its port down as a whole: all that the port held is taken back, and only then another
  * process can claim the port.
  */
-#include <inttypes.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
