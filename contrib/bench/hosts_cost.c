@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST 1000 /* barriers: the agreement, connections, and the choice of a path */
+#define FIRST 21000 /* barriers: the agreement, connections, and a trial after 20000 */
 #define MOST  20000
 #define SOME  200
 
