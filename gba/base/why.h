@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define GBA_WHY_BYTES    512
+#define GBA_WHY_BYTES    1280
 #define GBA_WHY_NAME_MAX 32
 #define GBA_WHY_SLOTS    4096 /* that gba_info reads of one process at most */
 

@@ -80,8 +80,8 @@ struct gba_team {
     char name[64];
     char instead[224];  /* the path without a group, in words */
     char because[448];  /* why there is no group, in words */
-    char measured[256]; /* the figures of the last trial, or "" */
-    char why[928];
+    char measured[448]; /* the figures of the last trial, or "" */
+    char why[1152];
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)

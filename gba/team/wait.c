@@ -74,8 +74,9 @@ uint32_t gba_wait_spins(const struct gba_team *team)
 /*
  * Whether this member sleeps at once until its node's leader wakes it. On an oversubscribed host
  * the leader of a node needs a core to receive from other hosts. Members of the node that test and
- * yield take that core again and again, which delays the whole team. (If all members are on one
- * host, testing is faster.)
+ * yield take that core again and again, which delays the whole team if other work needs the cores,
+ * too. If none does, the wake-ups cost more, and a trial may take polling instead (trial.c). (If
+ * all members are on one host, testing is faster.)
  */
 static bool wait_parks(const struct gba_team *team)
 {
