@@ -379,6 +379,31 @@ nonblocking_all() {
     done
 }
 
+# RANKS DEVICE COUNT MODE [PARAMETER VALUE]...: that count of the job is not 0 at the end.
+mixture_right() {
+    local count=$3 mode=$4
+    limit 120
+    path_options "$2"
+    nonblocking_options=(-np "$1")
+    shift 4
+    while [ $# -gt 0 ]; do
+        nonblocking_options+=(--mca "coll_gba_barrier_$1" "$2")
+        shift 2
+    done
+    job "${path[@]}" --mca coll_gba_barrier_agree_after 0 "${nonblocking_options[@]}" -- mixture 4 1200 "$mode"
+    lines 0 '^FAIL'
+    lines 1 '^mixture: right$'
+    total_is "$count" -gt 0
+}
+
+mixture_all() {
+    test_case mixture-3-offload mixture_right 3 sim sim 1 offload_after 13
+    test_case mixture-4-scarce mixture_right 4 'sim?groups=2' renegotiations 1 offload_after 5
+    test_case mixture-3-dies mixture_right 3 'sim?die_after=150' failovers 1 retry_after 1
+    test_case mixture-3-dies-fallback mixture_right 3 'sim?die_after=90' failovers 2 retry_after 1 sw_enable 0
+    test_case mixture-3-trials mixture_right 3 none software 2 trial_after 40 trial_test 2
+}
+
 # The values of the tools interface after 1000 barriers of 3 ranks, in the preloaded example.
 stats_right() {
     limit 60
@@ -416,6 +441,7 @@ all_cases() {
     test_case trials-3-5 trials_right 3 5 10
     test_case ibarrier-nested ibarrier_nested
     nonblocking_all
+    mixture_all
     test_case stats-sim stats_right sim sim 0
     test_case stats-none stats_right none software 1
     for ranks in 2 3 4 7 16; do
