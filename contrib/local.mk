@@ -66,7 +66,12 @@ noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
 	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
+	contrib/examples/kv_shuffle/host.c contrib/examples/kv_shuffle/host.h \
 	contrib/examples/kv_shuffle/options.c contrib/examples/kv_shuffle/options.h \
+	contrib/examples/kv_shuffle/replay.c contrib/examples/kv_shuffle/replay.h \
+	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
+	contrib/examples/kv_shuffle/tables_read.c \
+	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
 	contrib/examples/timeline.c contrib/examples/timeline.h
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
@@ -103,8 +108,17 @@ contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch
 # Without a BLAS: its loop is for other machines.
 contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS)
-GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
+GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan contrib/examples/kv_shuffle/test_tables
+contrib_examples_kv_shuffle_test_tables_SOURCES = contrib/examples/kv_shuffle/test_tables.c \
+	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
+	contrib/examples/kv_shuffle/tables_read.c \
+	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
+	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+contrib_examples_kv_shuffle_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+contrib_examples_kv_shuffle_test_tables_LDADD = $(CMOCKA_LIBS)
 contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
+	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
+	contrib/examples/kv_shuffle/tables_read.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -6,7 +6,6 @@
  * descriptor and mapping are gone.
  */
 #include <linux/mm.h>
-#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -36,8 +35,6 @@ static int gba_open(struct inode *inode, struct file *filp)
 	mmgrab(current->mm);
 	atomic_inc(&gba_allocated);
 	file->mm = current->mm;
-	file->pid = get_pid(task_tgid(current));
-	atomic_inc(&gba_allocated);
 
 	mutex_lock(&gba->lock);
 	if (gba->removed)
@@ -54,9 +51,8 @@ static int gba_open(struct inode *inode, struct file *filp)
 	return stream_open(inode, filp);
 
 exit_map:
-	put_pid(file->pid);
 	mmdrop(file->mm);
-	atomic_sub(2, &gba_allocated);
+	atomic_dec(&gba_allocated);
 	gba_file_map_exit(file);
 free_file:
 	gba_free(file);
@@ -114,9 +110,8 @@ static int gba_release(struct inode *inode, struct file *filp)
 	list_del(&file->link);
 	gba_file_map_exit(file);
 	mutex_unlock(&gba->lock);
-	put_pid(file->pid);
 	mmdrop(file->mm);
-	atomic_sub(2, &gba_allocated);
+	atomic_dec(&gba_allocated);
 	gba_free(file);
 	return 0;
 }

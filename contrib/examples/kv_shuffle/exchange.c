@@ -7,12 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-/*
- * Buffers in flight, of one block of K and of V each. More would not be faster once the link is
- * busy, and each holds resources of the transport until the quiet.
- */
-#define IN_FLIGHT 2
-
 double kv_now(void)
 {
     struct timespec t;
@@ -30,18 +24,21 @@ static void *alloc_zeroed(size_t bytes)
     return memory;
 }
 
-int kv_pe_init(struct kv_pe *pe, const struct kv_shape *shape, int me, int pes, uint64_t seed,
-               int jitter)
+int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *timeline)
 {
+    const struct kv_shape *shape = &run->shape;
+    const int me = run->me, pes = run->pes;
     const size_t n = (size_t)pes;
+    int status;
 
-    *pe = (struct kv_pe){.shape = *shape, .me = me, .pes = pes, .seed = seed, .jitter = jitter};
+    *pe = (struct kv_pe){.shape = *shape, .me = me, .pes = pes, .run = *run, .timeline = timeline};
+    status = kv_transfer_init(&pe->transfer, shape, run->slices, timeline);
+    status |= kv_host_init(&pe->host, me, pes, shape->blocks);
     pe->cache.k = alloc_zeroed(kv_cache_bytes(shape));
     pe->cache.v = alloc_zeroed(kv_cache_bytes(shape));
     pe->gathered = alloc_zeroed(2 * n * sizeof *pe->gathered);
     pe->ready = alloc_zeroed(n * sizeof *pe->ready);
-    pe->done = alloc_zeroed(n * sizeof *pe->done);
-    if (!pe->cache.k || !pe->cache.v || !pe->gathered || !pe->ready || !pe->done) {
+    if (status != 0 || !pe->cache.k || !pe->cache.v || !pe->gathered || !pe->ready) {
         kv_pe_fini(pe);
         return -1;
     }
@@ -56,24 +53,27 @@ int kv_pe_init(struct kv_pe *pe, const struct kv_shape *shape, int me, int pes, 
 
 void kv_pe_fini(struct kv_pe *pe)
 {
-    void *const symmetric[] = {pe->done, pe->ready, pe->gathered, pe->cache.v, pe->cache.k};
+    void *const symmetric[] = {pe->ready, pe->gathered, pe->cache.v, pe->cache.k};
 
     /* A request for too much fails on all PEs, so all PEs free the same. */
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
         if (symmetric[i])
             shmem_free(symmetric[i]);
+    kv_host_fini(&pe->host);
+    kv_transfer_fini(&pe->transfer);
     kv_plan_fini(&pe->plan);
 }
 
 /* A random pause, different on every PE and at every point of the round. */
 static void jitter(const struct kv_pe *pe, uint64_t point)
 {
-    const uint64_t dice = kv_hash(kv_hash(pe->seed ^ point, (uint64_t)pe->round), (uint64_t)pe->me);
+    const uint64_t dice =
+        kv_hash(kv_hash(pe->run.seed ^ point, (uint64_t)pe->round), (uint64_t)pe->me);
     struct timespec t = {0, 0};
 
-    if (pe->jitter == 0 || dice % 2 == 0)
+    if (pe->run.jitter == 0 || dice % 2 == 0)
         return;
-    t.tv_nsec = (long)(dice / 2 % (uint64_t)pe->jitter) * 1000;
+    t.tv_nsec = (long)(dice / 2 % (uint64_t)pe->run.jitter) * 1000;
     nanosleep(&t, NULL);
 }
 
@@ -91,7 +91,7 @@ static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
     for (int p = 0; p < pe->pes; p++)
         shmem_putmem_nbi(&(*tables)[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks),
                          (pe->me + p) % pe->pes);
-    timeline_mark(&pe->timeline, "barrier");
+    timeline_mark(pe->timeline, "barrier");
     begin = kv_now();
     shmem_barrier_all();
     pe->times.barrier += kv_now() - begin;
@@ -112,66 +112,38 @@ static int moves_with_me(const struct kv_pe *pe, int role)
 }
 
 /*
- * The handshake of a pair. Each partner has a word of its own, which only that partner writes and
- * which only increases. So an old value is never taken for a new one, and the handshake does not
- * depend on the order of the other PEs. The words are written by atomics, because the standard
- * guarantees only for these that a waiting PE sees them.
+ * Each partner has a word of its own, which only that partner writes and which only increases. So
+ * an old value is never taken for a new one, and the handshake does not depend on the order of the
+ * other PEs. The words are written by atomics, because the standard guarantees only for these that
+ * a waiting PE sees them.
  */
-static void raise_flag(long *flags, const struct kv_pe *pe, int partner)
+static void raise_ready(struct kv_pe *pe, int partner)
 {
-    shmem_long_atomic_set(&flags[pe->me], (long)pe->round, partner);
+    shmem_long_atomic_set(&pe->ready[pe->me], (long)pe->round, partner);
 }
 
-static double wait_flag(long *flags, const struct kv_pe *pe, int partner)
+/* Until then the receiver works on those blocks for sequences that end with this round. */
+static void wait_ready(struct kv_pe *pe, int partner)
 {
     const double begin = kv_now();
 
-    shmem_long_wait_until(&flags[partner], SHMEM_CMP_GE, (long)pe->round);
-    return kv_now() - begin;
-}
-
-static void put_block(const struct kv_pe *pe, const struct kv_move *move)
-{
-    const size_t bytes = kv_block_bytes(&pe->shape);
-    const size_t from = (size_t)move->from * bytes, to = (size_t)move->to * bytes;
-
-    shmem_putmem_nbi(pe->cache.k + to, pe->cache.k + from, bytes, move->receiver);
-    shmem_putmem_nbi(pe->cache.v + to, pe->cache.v + from, bytes, move->receiver);
+    timeline_mark(pe->timeline, "ready wait");
+    shmem_long_wait_until(&pe->ready[partner], SHMEM_CMP_GE, (long)pe->round);
+    pe->times.ready += kv_now() - begin;
 }
 
 static void send_blocks(struct kv_pe *pe, int partner)
 {
-    int in_flight = 0;
-    double begin;
-
-    timeline_mark(&pe->timeline, "ready wait");
-    /* Until then the receiver works on those blocks for sequences that end with this round. */
-    pe->times.ready += wait_flag(pe->ready, pe, partner);
-    timeline_mark(&pe->timeline, "put");
-    begin = kv_now();
-    for (int i = 0; i < pe->plan.count; i++) {
-        if (pe->plan.move[i].sender != pe->me)
-            continue;
-        if (in_flight == IN_FLIGHT) {
-            shmem_quiet();
-            in_flight = 0;
-        }
-        put_block(pe, &pe->plan.move[i]);
-        in_flight++;
-        pe->moved++;
-    }
-    /* The blocks have arrived, and mine may be written to again; only then `done`. */
-    shmem_quiet();
-    pe->times.copy += kv_now() - begin;
-    raise_flag(pe->done, pe, partner);
+    wait_ready(pe, partner);
+    for (int i = 0; i < pe->plan.count; i++)
+        if (pe->plan.move[i].sender == pe->me)
+            kv_transfer_send(&pe->transfer, pe->cache, &pe->plan.move[i]);
+    kv_transfer_complete(&pe->transfer);
 }
 
-static void receive_blocks(struct kv_pe *pe, int partner)
+static void use_received(struct kv_pe *pe)
 {
-    raise_flag(pe->ready, pe, partner);
-    timeline_mark(&pe->timeline, "done wait");
-    pe->times.done += wait_flag(pe->done, pe, partner);
-    timeline_mark(&pe->timeline, "work");
+    timeline_mark(pe->timeline, "work");
     jitter(pe, 4);
     for (int i = 0; i < pe->plan.count; i++)
         if (pe->plan.move[i].receiver == pe->me)
@@ -179,36 +151,114 @@ static void receive_blocks(struct kv_pe *pe, int partner)
                              pe->round);
 }
 
+static const char *receive_blocks(struct kv_pe *pe, int partner)
+{
+    const char *wrong;
+    double begin;
+
+    raise_ready(pe, partner);
+    timeline_mark(pe->timeline, "filled wait");
+    begin = kv_now();
+    wrong = kv_transfer_receive(&pe->transfer, partner, moves_with_me(pe, 1));
+    pe->times.filled += kv_now() - begin;
+    use_received(pe);
+    return wrong;
+}
+
+static void make_plan(struct kv_pe *pe, const struct kv_table *tables)
+{
+    const struct kv_tables *given = pe->run.tables;
+
+    timeline_mark(pe->timeline, "plan");
+    if (given) {
+        const int first = given->first[pe->round - 1];
+
+        kv_tables_plan(&pe->plan, &given->move[first], given->first[pe->round] - first, pe->pes);
+    } else {
+        kv_plan_make(&pe->plan, tables, pe->pes, pe->shape.blocks);
+    }
+}
+
+static void work(struct kv_pe *pe)
+{
+    timeline_mark(pe->timeline, "work");
+    jitter(pe, 2);
+    kv_compute(&pe->shape, pe->cache, &pe->before, &pe->table, pe->round);
+    jitter(pe, 3);
+}
+
 /*
  * The tables state what will be free after this round's work. So the plan can be made and
  * distributed before that work is done; `ready` reports for each pair when it is.
  */
-const char *kv_pe_round(struct kv_pe *pe)
+static const char *device_round(struct kv_pe *pe)
 {
     struct kv_table *tables;
-    const char *wrong;
+    const char *wrong = gather_tables(pe, &tables);
     int partner;
 
-    pe->round++;
-    timeline_mark(&pe->timeline, "table");
-    jitter(pe, 1);
-    pe->before = pe->table;
-    kv_table_step(&pe->table, pe->shape.blocks, pe->me, pe->pes, pe->seed, pe->round);
-    wrong = gather_tables(pe, &tables);
     if (wrong)
         return wrong;
-    timeline_mark(&pe->timeline, "plan");
-    kv_plan_make(&pe->plan, tables, pe->pes, pe->shape.blocks);
-    timeline_mark(&pe->timeline, "work");
-    jitter(pe, 2);
-    kv_compute(&pe->shape, pe->cache, &pe->before, &pe->table, pe->round);
-    jitter(pe, 3);
+    make_plan(pe, tables);
+    work(pe);
     partner = pe->plan.partner[pe->me];
     if (moves_with_me(pe, 0) > 0)
         send_blocks(pe, partner);
     else if (moves_with_me(pe, 1) > 0)
-        receive_blocks(pe, partner);
-    timeline_mark(&pe->timeline, NULL);
+        wrong = receive_blocks(pe, partner);
+    return wrong;
+}
+
+/*
+ * PE 0 gets the tables and plans, and its commands start the copies. All PEs have finished their
+ * work before the first command. PE 0 reads copy r % 2 of the tables before the last commands of
+ * round r, and a PE writes it again after the last one of round r + 1, or after the barrier in that
+ * round.
+ */
+static void host_round(struct kv_pe *pe)
+{
+    struct kv_table *tables = &pe->gathered[(pe->round % 2) * pe->pes];
+    struct kv_plan *plan = &pe->plan;
+    int count;
+
+    shmem_putmem(&tables[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks), 0);
+    kv_host_report(&pe->host);
+    if (pe->me == 0) {
+        timeline_mark(pe->timeline, "report wait");
+        kv_host_wait(&pe->host);
+        make_plan(pe, tables);
+    }
+    work(pe);
+    kv_host_report(&pe->host);
+    if (pe->me == 0) {
+        timeline_mark(pe->timeline, "report wait");
+        kv_host_wait(&pe->host);
+    }
+    count = kv_host_shuffle(&pe->host, &pe->transfer, pe->cache, plan);
+    if (pe->me != 0)
+        kv_tables_plan(plan, pe->host.moves, count, pe->pes);
+    pe->times.host = pe->host.waited;
+    use_received(pe);
+}
+
+const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule)
+{
+    const char *wrong = NULL;
+
+    pe->round++;
+    timeline_mark(pe->timeline, "table");
+    jitter(pe, 1);
+    pe->before = pe->table;
+    kv_table_step(&pe->table, pe->shape.blocks, pe->me, pe->pes, pe->run.seed, pe->round);
+    if (schedule == KV_HOST)
+        host_round(pe);
+    else
+        wrong = device_round(pe);
+    if (wrong)
+        return wrong;
+    pe->times.copy = pe->transfer.seconds;
+    pe->moved += moves_with_me(pe, 0);
     kv_plan_apply(&pe->plan, &pe->table, pe->me);
+    timeline_mark(pe->timeline, NULL);
     return NULL;
 }

@@ -3,45 +3,64 @@
 #ifndef KV_EXCHANGE_H
 #define KV_EXCHANGE_H
 
-#include "contrib/examples/timeline.h"
-#include "model.h"
+#include "host.h"
+#include "tables.h"
 
 /* Seconds that this PE spent, in all rounds. */
 struct kv_times {
     double barrier; /* in shmem_barrier_all */
     double ready;   /* as a sender, until the receiver was ready */
-    double copy;    /* in puts, and in the quiet that completes them */
-    double done;    /* as a receiver, until the blocks had arrived */
+    double copy;    /* as a sender, in puts, and until the buffers were free again */
+    double filled;  /* as a receiver, until the blocks had arrived */
+    double host;    /* with --schedule host: for commands, and on PE 0 for reports */
+};
+
+/* Who schedules the copies of a round. */
+enum kv_schedule {
+    KV_DEVICE, /* the PEs, each from the tables of all */
+    KV_HOST    /* PE 0, block by block */
+};
+
+/* What a PE needs beside the shape. The same on all PEs, except me. */
+struct kv_run {
+    struct kv_shape shape;
+    int me, pes, slices;
+    uint64_t seed;
+    int jitter; /* microseconds: the longest of the random delays that provoke races; 0: none */
+    const struct kv_tables *tables; /* symmetric, on all PEs; NULL: plan */
 };
 
 /* The data of a PE; pointers marked "symmetric" point to symmetric memory. */
 struct kv_pe {
     struct kv_shape shape;
     int me, pes;
-    uint64_t seed;
-    int jitter; /* microseconds: the longest of the random delays that provoke races; 0: none */
+    struct kv_run run;
     struct kv_cache cache;     /* symmetric */
     struct kv_table *gathered; /* symmetric: [2][pes], by the parity of the round */
     long *ready;               /* symmetric: [pes], ready[p]: last round that p was ready in */
-    long *done; /* symmetric: [pes], done[p]: last round whose blocks of p are here */
     struct kv_table table, before;
     struct kv_plan plan;
     int64_t round;
     int64_t moved; /* blocks that this PE has sent */
     struct kv_times times;
-    struct timeline timeline;
+    struct kv_transfer transfer;
+    struct kv_host host;
+    struct timeline *timeline;
 };
 
 /*
- * Collective over all PEs, with the same arguments except me and jitter. Returns 0, or -1 on all
- * PEs if there is no symmetric memory. Ends the job if a PE has no memory of its own.
+ * Collective over all PEs. Returns 0, or -1 on all PEs if there is no symmetric memory. Ends the
+ * job if a PE has no memory of its own.
  */
-int kv_pe_init(struct kv_pe *pe, const struct kv_shape *shape, int me, int pes, uint64_t seed,
-               int jitter);
+int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *timeline);
 void kv_pe_fini(struct kv_pe *pe);
 
-/* Collective: the next round. Returns NULL, or what is wrong, then the job should be ended. */
-const char *kv_pe_round(struct kv_pe *pe);
+/*
+ * Collective: the next round. The schedule may change from round to round. Afterwards the plan has
+ * the moves of this PE, and on PE 0, and with KV_DEVICE, those of all. Returns NULL, or what is
+ * wrong, then the job should be ended.
+ */
+const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule);
 
 /* Seconds since some time in the past. */
 double kv_now(void);

@@ -4,10 +4,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char kv_usage[] =
     "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
-    "                  [--blocks N] [--heads N] [--tokens N] [--dim N] [--timeline FILE]\n"
+    "                  [--blocks N] [--heads N] [--tokens N] [--dim N] [--slices N]\n"
+    "                  [--schedule device|host|both] [--tables FILE] [--save-tables FILE]\n"
+    "                  [--timeline FILE]\n"
     "  --pes N      end with an error unless there are N PEs\n"
     "  --rounds N   shuffles, 1 to 100000 (20)\n"
     "  --seed N     of the sequences (1)\n"
@@ -15,6 +18,13 @@ const char kv_usage[] =
     "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
     "  --blocks N, --heads N, --tokens N, --dim N\n"
     "               each of the two caches of a PE is int8 [80][8][128][128]\n"
+    "  --slices N   copies that a block of K, and one of V, is divided into, 1 to 1024 (4)\n"
+    "  --schedule   who starts the copies: the PEs (device), PE 0 by commands (host), or\n"
+    "               both by turns, compared; (device)\n"
+    "  --tables FILE\n"
+    "               take the shuffle tables of the file instead of planning\n"
+    "  --save-tables FILE\n"
+    "               write the shuffle tables of this run, for --tables\n"
     "  --timeline FILE\n"
     "               write the phases of all PEs, for plot-timeline\n";
 
@@ -40,6 +50,22 @@ static int parse_number(const struct row *row, const char *argument, int me)
     return -1;
 }
 
+static int parse_schedule(struct kv_options *o, int me)
+{
+    static const char *const names[] = {
+        [KV_ALL_DEVICE] = "device", [KV_ALL_HOST] = "host", [KV_BY_TURNS] = "both"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(o->schedule_name, names[i]) == 0) {
+            o->schedule = (enum kv_turns)i;
+            return 0;
+        }
+    if (me == 0)
+        fprintf(stderr, "kv_shuffle: --schedule %s: device, host or both is allowed\n",
+                o->schedule_name);
+    return -1;
+}
+
 int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
 {
     const struct row rows[] = {
@@ -51,6 +77,10 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
         {"heads", &o->heads, 1, 1024, NULL, NULL},
         {"tokens", &o->tokens, 1, 65536, NULL, NULL},
         {"dim", &o->dim, 1, 65536, NULL, NULL},
+        {"slices", &o->slices, 1, 1024, NULL, NULL},
+        {.name = "schedule", .text = &o->schedule_name},
+        {.name = "tables", .text = &o->tables},
+        {.name = "save-tables", .text = &o->save_tables},
         {.name = "timeline", .text = &o->timeline},
         {.name = "verify", .on = &o->verify},
     };
@@ -58,8 +88,14 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
     struct option options[ROWS + 1] = {{NULL, 0, NULL, 0}};
     int id;
 
-    *o = (struct kv_options){
-        .rounds = 20, .seed = 1, .blocks = 80, .heads = 8, .tokens = 128, .dim = 128};
+    *o = (struct kv_options){.rounds = 20,
+                             .seed = 1,
+                             .blocks = 80,
+                             .heads = 8,
+                             .tokens = 128,
+                             .dim = 128,
+                             .slices = 4,
+                             .schedule_name = "device"};
     for (id = 0; id < ROWS; id++)
         options[id] = (struct option){rows[id].name, !rows[id].on, NULL, id};
     opterr = me == 0;
@@ -72,7 +108,7 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
             return -1;
     }
     if (id < 0 && optind == argc)
-        return 0;
+        return parse_schedule(o, me);
     if (me == 0)
         fputs(kv_usage, stderr);
     return -1;

@@ -10,7 +10,10 @@ struct kv_options {
     long rounds, seed, jitter;
     long blocks, heads, tokens, dim;
     int verify;
-    const char *timeline; /* file to write, or NULL */
+    long slices;
+    enum kv_turns { KV_ALL_DEVICE, KV_ALL_HOST, KV_BY_TURNS } schedule;
+    const char *tables, *save_tables, *timeline; /* files, or NULL */
+    const char *schedule_name;
 };
 
 extern const char kv_usage[];

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transfer.h"
+
+#include <shmem.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const names[2] = {"put A", "put B"};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static size_t slice_bytes_max(const struct kv_transfer *transfer)
+{
+    const size_t slices = (size_t)transfer->slices;
+
+    return (kv_block_bytes(&transfer->shape) + slices - 1) / slices;
+}
+
+static struct kv_count *alloc_counts(void)
+{
+    struct kv_count *counts = shmem_align(sizeof *counts, 2 * sizeof *counts);
+
+    if (counts)
+        memset(counts, 0, 2 * sizeof *counts);
+    return counts;
+}
+
+int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices,
+                     struct timeline *timeline)
+{
+    *transfer = (struct kv_transfer){.shape = *shape, .slices = slices, .timeline = timeline};
+    for (int i = 0; i < 2; i++)
+        transfer->buffer[i] = shmem_malloc(2 * slice_bytes_max(transfer));
+    transfer->filled = alloc_counts();
+    transfer->freed = alloc_counts();
+    if (transfer->buffer[0] && transfer->buffer[1] && transfer->filled && transfer->freed)
+        return 0;
+    kv_transfer_fini(transfer);
+    return -1;
+}
+
+void kv_transfer_fini(struct kv_transfer *transfer)
+{
+    void *const symmetric[] = {transfer->freed, transfer->filled, transfer->buffer[1],
+                               transfer->buffer[0]};
+
+    for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
+        if (symmetric[i])
+            shmem_free(symmetric[i]);
+    memset(transfer, 0, sizeof *transfer);
+}
+
+/*
+ * A slice of K and one of V leave together. They are packed first, so that a buffer is registered
+ * once with the network, wherever the blocks are.
+ */
+static void put_slice(struct kv_transfer *transfer, struct kv_cache cache,
+                      const struct kv_move *move, size_t offset, size_t bytes)
+{
+    const size_t block = kv_block_bytes(&transfer->shape);
+    const size_t from = (size_t)move->from * block + offset, to = (size_t)move->to * block + offset;
+    const int i = transfer->next;
+    int8_t *buffer = transfer->buffer[i];
+
+    timeline_mark(transfer->timeline, "pack");
+    memcpy(buffer, cache.k + from, bytes);
+    memcpy(buffer + bytes, cache.v + from, bytes);
+    timeline_mark(transfer->timeline, "put");
+    timeline_begin(transfer->timeline, 1 + i, names[i]);
+    shmem_putmem_nbi(cache.k + to, buffer, bytes, move->receiver);
+    shmem_putmem_nbi(cache.v + to, buffer + bytes, bytes, move->receiver);
+    transfer->next = 1 - i;
+}
+
+/*
+ * The receiver has acknowledged what was sent from this buffer. So the slices have arrived, the
+ * network has read the buffer, and the buffer may be filled. No quiet: that would wait for the
+ * other buffer, too.
+ */
+static void wait_freed(struct kv_transfer *transfer, int i)
+{
+    timeline_mark(transfer->timeline, "freed wait");
+    shmem_long_wait_until(&transfer->freed[i].value, SHMEM_CMP_GE, transfer->sent[i]);
+    timeline_end(transfer->timeline, 1 + i);
+}
+
+void kv_transfer_send(struct kv_transfer *transfer, struct kv_cache cache,
+                      const struct kv_move *move)
+{
+    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
+    const double begin = now();
+
+    for (size_t offset = 0; offset < block; offset += slice) {
+        const int i = transfer->next;
+
+        wait_freed(transfer, i);
+        put_slice(transfer, cache, move, offset, block - offset < slice ? block - offset : slice);
+        shmem_fence(); /* the slices arrive before the count */
+        shmem_long_atomic_inc(&transfer->filled[i].value, move->receiver);
+        transfer->sent[i]++;
+    }
+    transfer->seconds += now() - begin;
+}
+
+void kv_transfer_complete(struct kv_transfer *transfer)
+{
+    const double begin = now();
+
+    wait_freed(transfer, transfer->next);
+    wait_freed(transfer, 1 - transfer->next);
+    transfer->next = 0;
+    transfer->seconds += now() - begin;
+}
+
+/*
+ * The fences order all slices of a sender, so the buffers arrive by turns. Before a slice is
+ * acknowledged, its buffer is filled once and no more. This is checked here, because over most
+ * transports a put has read the buffer when it returns, so the result would be right.
+ */
+const char *kv_transfer_receive(struct kv_transfer *transfer, int sender, int blocks)
+{
+    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
+    const size_t slices = (size_t)blocks * ((block + slice - 1) / slice);
+    const char *wrong = NULL;
+
+    for (size_t s = 0; s < slices; s++) {
+        const int i = (int)(s % 2);
+
+        transfer->received[i]++;
+        shmem_long_wait_until(&transfer->filled[i].value, SHMEM_CMP_GE, transfer->received[i]);
+        if (shmem_long_test(&transfer->filled[i].value, SHMEM_CMP_GT, transfer->received[i]))
+            wrong = "a buffer was filled again before the receiver had acknowledged its slices";
+        shmem_long_atomic_inc(&transfer->freed[i].value, sender);
+    }
+    return wrong;
+}
+
+static void drain(struct kv_transfer *transfer)
+{
+    timeline_mark(transfer->timeline, "quiet");
+    shmem_quiet();
+    timeline_end(transfer->timeline, 1);
+    timeline_end(transfer->timeline, 2);
+    transfer->next = 0;
+}
+
+void kv_transfer_copy(struct kv_transfer *transfer, struct kv_cache cache,
+                      const struct kv_move *move)
+{
+    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
+    const double begin = now();
+
+    for (size_t offset = 0; offset < block; offset += slice) {
+        if (offset > 0 && transfer->next == 0)
+            drain(transfer);
+        put_slice(transfer, cache, move, offset, block - offset < slice ? block - offset : slice);
+    }
+    drain(transfer);
+    transfer->seconds += now() - begin;
+}
