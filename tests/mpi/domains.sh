@@ -250,6 +250,7 @@ all_domains() {
     test_case devices-full devices_full
     test_case devices-all-full devices_all_full
     test_case devices-death devices_death 1 200 MPI_COMM_WORLD
+    test_case devices-death-nonblocking devices_death 9 400 MPI_COMM_WORLD
     test_case devices-death-comms devices_death 6 6 ''
     test_case devices-path devices_path
 }
