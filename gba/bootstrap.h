@@ -25,7 +25,9 @@
  * - GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK, GBA_BOOTSTRAP_SIZE: the id, and this member, where the
  *   program gives none.
  * - GBA_BOOTSTRAP_IFNAME: the network interface on which gba_bootstrap_uid_get listens, such as
- *   "eth0". Unset: the loopback interface, which only processes of the same host reach.
+ *   "eth0". Unset: the loopback interface, which only processes of the same host reach. Also the
+ *   interface of gba_bootstrap_remote_open. Unset: that to the process that made the unique id, or
+ *   with the other bootstraps the first one that is up and not loopback.
  * - GBA_BOOTSTRAP_FAMILY: "inet" or "inet6". Unset: inet, or inet6 if the interface has no address
  *   of inet. Link-local addresses of inet6 are not used.
  * - GBA_BOOTSTRAP_TIMEOUT: seconds that the members of a call wait for the last of them, 1 to
@@ -34,9 +36,10 @@
  *   report. With OpenSHMEM on a network that needs the program of the receiver to complete a put,
  *   there is no limit for a member that makes no call of OpenSHMEM.
  *
- * A bootstrap delivers neither signals between hosts (gba_remote_t) nor failure notifications. A
- * team on several hosts therefore needs a device, or makes its barriers by gba_oob_t.barrier, and a
- * barrier that returns GBA_ERR_DEAD cannot be completed.
+ * Signals between hosts: gba_bootstrap_remote_open makes the gba_remote_t of a team, over TCP. With
+ * it the team has software barriers across hosts. Without it a team on several hosts needs a
+ * device, or makes its barriers by gba_oob_t.barrier. A bootstrap delivers no failure
+ * notifications, so a barrier that returns GBA_ERR_DEAD cannot be completed.
  */
 #ifndef GBA_BOOTSTRAP_H
 #define GBA_BOOTSTRAP_H
@@ -138,6 +141,15 @@ GBA_EXPORT const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap);
  * exchange calls it. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap);
 
+/*
+ * Advance MPI or OpenSHMEM, for gba_barrier_wait and gba_team_attr_t.progress: their networks may
+ * need this process to complete a call of the exchange that another member is still in. Without it
+ * that member may never arrive at the barrier. Does nothing with PMIx and unique ids. bootstrap: a
+ * gba_bootstrap_t. Only the thread that makes the calls of the exchange calls it. Not collective.
+ * Never blocks.
+ */
+GBA_EXPORT void gba_bootstrap_progress(void *bootstrap);
+
 /* Get a name for gba_device_attr_t.job. Returns a random name, the same on all members; never NULL,
  * valid until gba_bootstrap_destroy. Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
@@ -154,6 +166,32 @@ GBA_EXPORT const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap);
  */
 GBA_EXPORT gba_status_t gba_bootstrap_device(const gba_bootstrap_t *bootstrap, const char *path,
                                              const gba_device_attr_t *attr, gba_device_t **device);
+
+/*
+ * Make the transport of signals between hosts of one team, for gba_team_attr_t.remote: one TCP
+ * connection between two members that signal each other, made in the first barrier that needs it.
+ * Each member listens on an address of its own (GBA_BOOTSTRAP_IFNAME, GBA_BOOTSTRAP_FAMILY), and
+ * accepts connections only in barriers. A connection that does not show a secret, which the members
+ * exchange, is closed. Messages are not encrypted. No thread is started.
+ * bootstrap: whose exchange makes the team. remote: set on GBA_OK; NULL if all members are on one
+ * host, by host name: none is needed, and no socket is opened. It serves one team; two teams need
+ * two. message, len: set on error to one line with the cause (len bytes at most, terminated).
+ * Returns GBA_OK; GBA_ERR_PARAM: no such interface or address; GBA_ERR_MISMATCH: addresses of
+ * different families; GBA_ERR_IO: no socket or random numbers; GBA_ERR_NOMEM; GBA_ERR_OOB: the
+ * exchange failed. Thread-safe on different bootstraps. Collective. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap,
+                                                  gba_remote_t **remote, char *message, size_t len);
+
+/* Get the cause of GBA_ERR_IO of a barrier. remote: may be NULL. Returns one line with the rank and
+ * the address of a member; "" if no connection has failed. The pointer is valid until
+ * gba_bootstrap_remote_close. Only the thread that runs the team's barrier calls it. Not
+ * collective. */
+GBA_EXPORT const char *gba_bootstrap_remote_message(const gba_remote_t *remote);
+
+/* Close the connections, and free the transport. The team is destroyed before. remote: may be NULL.
+ * Thread-safe on different transports. Not collective. Never blocks. */
+GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
 
 /* Get the number of members on this host, for gba_team_attr_t.oversubscribed. Returns the number,
  * by host name, with this member. Thread-safe. Not collective. */

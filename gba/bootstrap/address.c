@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* SOCK_NONBLOCK */
 #include "gba/bootstrap/address.h"
 
 #include <arpa/inet.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gba/bootstrap/settings.h"
 
@@ -57,13 +59,17 @@ static void set_loopback(struct gba_boot_address *address, int family)
         set_address(address, (const struct sockaddr *)&inet);
 }
 
-/* Whether the address can be used; those of one link mean something else on each host. */
+/* Whether the address can be used; those of one link mean something else on each host. name: NULL:
+ * any interface that other hosts can reach. */
 static bool usable(const struct ifaddrs *entry, const char *name, int family)
 {
+    const unsigned outward = IFF_UP | IFF_RUNNING;
     const struct sockaddr_in6 *inet6 = (const struct sockaddr_in6 *)(const void *)entry->ifa_addr;
 
-    if (NULL == entry->ifa_addr || 0 != strcmp(entry->ifa_name, name) ||
-        0 == (entry->ifa_flags & IFF_UP))
+    if (NULL == entry->ifa_addr || 0 == (entry->ifa_flags & IFF_UP))
+        return false;
+    if (NULL != name ? 0 != strcmp(entry->ifa_name, name)
+                     : outward != (entry->ifa_flags & (outward | IFF_LOOPBACK)))
         return false;
     if (AF_INET6 == entry->ifa_addr->sa_family && IN6_IS_ADDR_LINKLOCAL(&inet6->sin6_addr))
         return false;
@@ -81,19 +87,16 @@ static bool set_interface(struct gba_boot_address *address, const struct ifaddrs
     return false;
 }
 
-gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *message, size_t len)
+/* name: NULL: any interface that other hosts can reach. */
+static gba_status_t choose_interface(struct gba_boot_address *address, const char *name, int family,
+                                     char *message, size_t len)
 {
-    const char *name = gba_boot_env("GBA_BOOTSTRAP_IFNAME");
+    const char *of_family = AF_INET == family    ? " of family inet"
+                            : AF_INET6 == family ? " of family inet6"
+                                                 : "";
     struct ifaddrs *list;
-    int family;
     bool found;
 
-    if (GBA_OK != family_of(&family, message, len))
-        return GBA_ERR_PARAM;
-    if (NULL == name) {
-        set_loopback(address, family);
-        return GBA_OK;
-    }
     if (0 != getifaddrs(&list)) {
         snprintf(message, len, "cannot list the network interfaces: %s", strerror(errno));
         return GBA_ERR_IO;
@@ -103,13 +106,65 @@ gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *mes
     freeifaddrs(list);
     if (found)
         return GBA_OK;
-    snprintf(message, len,
-             "GBA_BOOTSTRAP_IFNAME=%.32s: no interface of that name is up and has an address%s",
-             name,
-             AF_INET == family    ? " of family inet"
-             : AF_INET6 == family ? " of family inet6"
-                                  : "");
+    if (NULL == name)
+        snprintf(message, len, "no interface other than loopback is up and has an address%s",
+                 of_family);
+    else
+        snprintf(message, len,
+                 "GBA_BOOTSTRAP_IFNAME=%.32s: no interface of that name is up and has an address%s",
+                 name, of_family);
     return GBA_ERR_PARAM;
+}
+
+static gba_status_t choose(struct gba_boot_address *address, bool outward, char *message,
+                           size_t len)
+{
+    const char *name = gba_boot_env("GBA_BOOTSTRAP_IFNAME");
+    int family;
+
+    if (GBA_OK != family_of(&family, message, len))
+        return GBA_ERR_PARAM;
+    if (NULL != name || outward)
+        return choose_interface(address, name, family, message, len);
+    set_loopback(address, family);
+    return GBA_OK;
+}
+
+gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *message, size_t len)
+{
+    return choose(address, false, message, len);
+}
+
+gba_status_t gba_boot_address_outward(struct gba_boot_address *address, char *message, size_t len)
+{
+    return choose(address, true, message, len);
+}
+
+gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd)
+{
+    struct gba_boot_address local = {.len = sizeof local.socket};
+
+    if (0 != getsockname(fd, &local.socket.any, &local.len))
+        return GBA_ERR_IO;
+    set_address(address, &local.socket.any);
+    /* At the same place in both families. */
+    address->socket.inet.sin_port = 0;
+    return GBA_OK;
+}
+
+int gba_boot_listen(struct gba_boot_address *address)
+{
+    int fd = socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error;
+
+    if (fd >= 0 && 0 == bind(fd, &address->socket.any, address->len) &&
+        0 == listen(fd, SOMAXCONN) && 0 == getsockname(fd, &address->socket.any, &address->len))
+        return fd;
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
 }
 
 static uint16_t port_of(const struct gba_boot_address *address)

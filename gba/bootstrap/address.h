@@ -23,6 +23,20 @@ struct gba_boot_address {
  * Returns GBA_OK, GBA_ERR_PARAM or GBA_ERR_IO; message: set on error (len bytes at most). */
 gba_status_t gba_boot_address_choose(struct gba_boot_address *address, char *message, size_t len);
 
+/*
+ * Choose the address to listen on for processes of other hosts: as gba_boot_address_choose, and if
+ * GBA_BOOTSTRAP_IFNAME is unset that of the first interface that is up and not loopback. Returns as
+ * gba_boot_address_choose.
+ */
+gba_status_t gba_boot_address_outward(struct gba_boot_address *address, char *message, size_t len);
+
+/* Take the address of this end of a connection, with port 0. Returns GBA_OK or GBA_ERR_IO. */
+gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd);
+
+/* Listen on the address, and set its port. Returns a descriptor that does not block and that exec
+ * closes; -1: failed, and errno is set. */
+int gba_boot_listen(struct gba_boot_address *address);
+
 /* Print an id. Returns GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_boot_address_print(const struct gba_boot_address *address,
                                     gba_bootstrap_uid_t *uid);

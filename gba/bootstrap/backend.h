@@ -11,6 +11,7 @@
 #define GBA_BOOT_TOTAL_MAX ((uint64_t)1 << 30)
 #define GBA_BOOT_SIZE_MAX  65536u /* members */
 
+struct gba_boot_address;
 struct gba_boot_backend;
 
 /* Each returns GBA_OK or an error, and on error sets message, one line of GBA_BOOT_MESSAGE bytes.
@@ -22,6 +23,11 @@ struct gba_boot_ops {
     gba_status_t (*bcast)(struct gba_boot_backend *self, void *buffer, size_t bytes, uint32_t root,
                           char *message);
     void (*close)(struct gba_boot_backend *self); /* also frees self */
+    /* Complete what other members have begun towards this one; NULL: nothing to do. */
+    void (*progress)(struct gba_boot_backend *self);
+    /* The address of this host at which other members reach it, with port 0. Returns GBA_OK or
+     * GBA_ERR_IO. NULL: unknown. */
+    gba_status_t (*address)(const struct gba_boot_backend *self, struct gba_boot_address *address);
 };
 
 /* The common part of all backends; the structure of each begins with it. */
@@ -40,6 +46,9 @@ gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, ui
 gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message);
 gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t timeout,
                                   struct gba_boot_backend **backend, char *message);
+
+/* The backend of a bootstrap, for the address of this member. */
+const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap);
 
 /* Whether this build has PMIx, and whether the plug-in is installed. */
 bool gba_boot_has_pmix(void);

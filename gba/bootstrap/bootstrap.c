@@ -168,6 +168,19 @@ const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap)
     return &bootstrap->oob;
 }
 
+const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap)
+{
+    return bootstrap->backend;
+}
+
+void gba_bootstrap_progress(void *bootstrap)
+{
+    struct gba_boot_backend *backend = ((gba_bootstrap_t *)bootstrap)->backend;
+
+    if (NULL != backend->ops->progress)
+        backend->ops->progress(backend);
+}
+
 const char *gba_bootstrap_message(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->message;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The admission of members. A connection becomes a member when it has shown the secret. Before that
- * it cannot harm the members: the number of such connections is limited, each has HELLO_NS for its
- * hello, and a new one replaces the oldest.
+/* The admission of members. A connection becomes a member when it has shown the secret (pending.h).
  */
-#define _GNU_SOURCE /* accept4, explicit_bzero */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,65 +10,19 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/bootstrap/pending.h"
 #include "gba/bootstrap/root.h"
 
-#define CONNECTIONS 256u         /* without a hello, at most */
-#define HELLO_NS    10000000000u /* time for a hello */
-#define CHECK_NS    1000000000u  /* interval of checks of deadlines, `closing` and members */
-#define ACCEPTS     64u /* in a row; then earlier connections are read, which may be members */
-#define EXHAUST_MS  50  /* pause before the next accept, when no descriptor is free */
-
-struct connection {
-    int fd;
-    uint64_t since;
-    size_t got;
-    uint8_t hello[GBA_BOOT_HELLO_BYTES];
-};
+#define CHECK_NS   1000000000u /* interval of checks of deadlines, `closing` and members */
+#define EXHAUST_MS 50          /* pause before the next accept, when no descriptor is free */
 
 struct admission {
     gba_bootstrap_root_t *root;
     uint64_t deadline; /* 0: none yet */
     uint64_t checked;  /* time of the last check of members */
-    uint32_t count;
-    struct connection connections[CONNECTIONS]; /* oldest first */
-    struct pollfd pollers[CONNECTIONS + 2];
+    struct gba_boot_pending pending;
+    struct pollfd pollers[GBA_BOOT_PENDING_MAX + 2];
 };
-
-/* Remove a connection. Its descriptor stays open and belongs to the caller. */
-static void connection_remove(struct admission *admission, uint32_t index)
-{
-    admission->count--;
-    memmove(&admission->connections[index], &admission->connections[index + 1],
-            (admission->count - index) * sizeof admission->connections[0]);
-}
-
-static void connection_close(struct admission *admission, uint32_t index)
-{
-    close(admission->connections[index].fd);
-    connection_remove(admission, index);
-}
-
-static void accept_connections(struct admission *admission)
-{
-    for (unsigned i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(admission->root->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-        if (fd < 0) {
-            /* Out of descriptors: the oldest connection may hold the one that a member needs. */
-            if (EMFILE == errno || ENFILE == errno || ENOBUFS == errno || ENOMEM == errno) {
-                if (admission->count > 0)
-                    connection_close(admission, 0);
-                (void)poll(NULL, 0, EXHAUST_MS);
-            }
-            return;
-        }
-        if (CONNECTIONS == admission->count)
-            connection_close(admission, 0);
-        gba_boot_tune(fd);
-        admission->connections[admission->count++] =
-            (struct connection){.fd = fd, .since = gba_clock_ns()};
-    }
-}
 
 /* Send the reason to a process that cannot join, without waiting, and close the connection. */
 static void refuse(int fd, const char *text)
@@ -156,28 +106,11 @@ static void admit(struct admission *admission, int fd, const struct gba_boot_hel
 /* Read the hello of a connection, as far as it has come. */
 static void read_hello(struct admission *admission, uint32_t index)
 {
-    struct connection *connection = &admission->connections[index];
     struct gba_boot_hello hello;
-    ssize_t got = recv(connection->fd, connection->hello + connection->got,
-                       sizeof connection->hello - connection->got, 0);
-    int fd = connection->fd;
+    int fd = gba_boot_pending_read(&admission->pending, index, admission->root->secret, &hello);
 
-    if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
-        return;
-    if (got <= 0) {
-        connection_close(admission, index);
-        return;
-    }
-    connection->got += (size_t)got;
-    if (connection->got < sizeof connection->hello)
-        return;
-    if (!gba_boot_hello_unpack(connection->hello, &hello) ||
-        !gba_boot_secret_equal(hello.secret, admission->root->secret)) {
-        connection_close(admission, index);
-        return;
-    }
-    connection_remove(admission, index);
-    admit(admission, fd, &hello);
+    if (fd >= 0)
+        admit(admission, fd, &hello);
 }
 
 static bool not_joined(const struct gba_boot_peer *peer)
@@ -213,13 +146,14 @@ static bool timed_out(struct admission *admission)
 /* Wait for an event and process it. Returns false if the thread must end. */
 static bool wait_event(struct admission *admission)
 {
-    uint32_t count = admission->count;
+    struct gba_boot_pending *pending = &admission->pending;
+    uint32_t count = pending->count;
 
     admission->pollers[0] = (struct pollfd){.fd = admission->root->stop, .events = POLLIN};
     admission->pollers[1] = (struct pollfd){.fd = admission->root->listener, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
         admission->pollers[i + 2] =
-            (struct pollfd){.fd = admission->connections[i].fd, .events = POLLIN};
+            (struct pollfd){.fd = pending->connections[i].fd, .events = POLLIN};
     if (poll(admission->pollers, count + 2, gba_boot_poll_ms(gba_clock_ns() + CHECK_NS)) < 0)
         return EINTR == errno;
     if (0 != admission->pollers[0].revents)
@@ -228,10 +162,10 @@ static bool wait_event(struct admission *admission)
     for (uint32_t i = count; i-- > 0;)
         if (0 != admission->pollers[i + 2].revents)
             read_hello(admission, i);
-    while (admission->count > 0 && gba_clock_ns() - admission->connections[0].since > HELLO_NS)
-        connection_close(admission, 0);
-    if (0 != admission->pollers[1].revents)
-        accept_connections(admission);
+    gba_boot_pending_expire(pending);
+    if (0 != admission->pollers[1].revents &&
+        !gba_boot_pending_accept(pending, admission->root->listener))
+        (void)poll(NULL, 0, EXHAUST_MS);
     return true;
 }
 
@@ -264,9 +198,7 @@ bool gba_boot_join(gba_bootstrap_root_t *root)
         if (!complete && timed_out(admission))
             break;
     }
-    while (admission->count > 0)
-        connection_close(admission, 0);
-    explicit_bzero(admission, sizeof *admission);
+    gba_boot_pending_close(&admission->pending);
     free(admission);
     if (!complete)
         return false;

@@ -113,8 +113,18 @@ static void member_close(struct gba_boot_backend *self)
     free(m);
 }
 
-static const struct gba_boot_ops member_ops = {
-    .gather = member_gather, .bcast = member_bcast, .close = member_close};
+/* The address from which this member reaches the root: the members reach the root's host, and so
+ * probably each other, in the same network. */
+static gba_status_t member_address(const struct gba_boot_backend *self,
+                                   struct gba_boot_address *address)
+{
+    return gba_boot_address_local(address, ((const struct member *)self)->fd);
+}
+
+static const struct gba_boot_ops member_ops = {.gather = member_gather,
+                                               .bcast = member_bcast,
+                                               .close = member_close,
+                                               .address = member_address};
 
 /* Wait for the end of connect. Returns 0 or an errno. */
 static int connected(int fd, uint64_t deadline)

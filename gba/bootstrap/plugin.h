@@ -11,7 +11,7 @@
 #include "gba/bootstrap/backend.h"
 
 /* Of this header and backend.h: a plug-in of another version is refused. */
-#define GBA_BOOT_PLUGIN_VERSION 1u
+#define GBA_BOOT_PLUGIN_VERSION 2u
 #define GBA_BOOT_PLUGIN_SYMBOL  "gba_boot_plugin"
 
 /* The symbol that a plug-in exports. */

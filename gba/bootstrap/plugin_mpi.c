@@ -120,8 +120,17 @@ static void mpi_close(struct gba_boot_backend *self)
     free(m);
 }
 
+/* A collective call may return before its last messages have left. */
+static void mpi_progress(struct gba_boot_backend *self)
+{
+    int found;
+
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ((struct over_mpi *)self)->comm, &found,
+                     MPI_STATUS_IGNORE);
+}
+
 static const struct gba_boot_ops mpi_ops = {
-    .gather = mpi_gather, .bcast = mpi_bcast, .close = mpi_close};
+    .gather = mpi_gather, .bcast = mpi_bcast, .close = mpi_close, .progress = mpi_progress};
 
 /* The constants of another MPI have other values. MPI_Get_library_version can be called at any
  * time, and has the same types in each MPI. */

@@ -144,8 +144,15 @@ static void shmem_close(struct gba_boot_backend *self)
     free(s);
 }
 
+/* On some networks a put is complete only when its target makes progress. */
+static void shmem_progress(struct gba_boot_backend *self)
+{
+    (void)self;
+    opal_progress();
+}
+
 static const struct gba_boot_ops shmem_ops = {
-    .gather = shmem_gather, .bcast = shmem_bcast, .close = shmem_close};
+    .gather = shmem_gather, .bcast = shmem_bcast, .close = shmem_close, .progress = shmem_progress};
 
 /* Symbols of another OpenSHMEM in the program would take the place of Open MPI's. */
 static gba_status_t check_library(char *message)

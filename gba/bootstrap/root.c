@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "gba/bootstrap/address.h"
@@ -41,16 +40,6 @@ static int start_thread(gba_bootstrap_root_t *root)
     error = pthread_create(&root->thread, NULL, serve, root);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
-}
-
-/* Listen on the address, and find out its port. */
-static bool listen_on(gba_bootstrap_root_t *root, struct gba_boot_address *address)
-{
-    root->listener =
-        socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return root->listener >= 0 && 0 == bind(root->listener, &address->socket.any, address->len) &&
-           0 == listen(root->listener, SOMAXCONN) &&
-           0 == getsockname(root->listener, &address->socket.any, &address->len);
 }
 
 static void discard(gba_bootstrap_root_t *root)
@@ -86,7 +75,8 @@ gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_
     if (GBA_OK != status)
         goto fail;
     status = GBA_ERR_IO;
-    if (made->stop < 0 || !listen_on(made, &address)) {
+    made->listener = gba_boot_listen(&address);
+    if (made->stop < 0 || made->listener < 0) {
         snprintf(message, len, "cannot listen for members: %s", strerror(errno));
         goto fail;
     }

@@ -94,6 +94,22 @@ bool gba_boot_reply_unpack(const uint8_t bytes[GBA_BOOT_REPLY_BYTES], struct gba
     return true;
 }
 
+void gba_boot_signal_pack(const struct gba_boot_signal *signal,
+                          uint8_t bytes[GBA_BOOT_SIGNAL_BYTES])
+{
+    put32(bytes, signal->channel);
+    put32(bytes + 4, signal->slot);
+    put32(bytes + 8, signal->sequence);
+}
+
+void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
+                            struct gba_boot_signal *signal)
+{
+    signal->channel = get32(bytes);
+    signal->slot = get32(bytes + 4);
+    signal->sequence = get32(bytes + 8);
+}
+
 bool gba_boot_secret_equal(const uint8_t a[GBA_BOOT_SECRET], const uint8_t b[GBA_BOOT_SECRET])
 {
     unsigned differ = 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages between a member and the root of a unique id, over TCP:
+ * Messages over TCP. Between a member and the root of a unique id:
  * - member to root, once: hello;
  * - root to member: a reply, when all have joined;
  * - then in each call each member sends a request, followed by its part of the data, and the root
  *   answers all with a reply, followed by all the data, or by the text of an error.
+ * And between two members, over a connection of their own (mesh.h): each sends a hello with the
+ * secret and the size of the receiver and its own rank, then signals.
  * Numbers are big-endian.
  */
 #ifndef GBA_BOOTSTRAP_WIRE_H
@@ -32,6 +34,11 @@ struct gba_boot_reply {
     uint64_t bytes; /* that follow */
 };
 
+struct gba_boot_signal {
+    uint32_t channel, slot, sequence;
+};
+
+#define GBA_BOOT_SIGNAL_BYTES  12u
 #define GBA_BOOT_HELLO_BYTES   32u
 #define GBA_BOOT_REQUEST_BYTES 16u
 #define GBA_BOOT_REPLY_BYTES   16u
@@ -46,6 +53,11 @@ void gba_boot_request_unpack(const uint8_t bytes[GBA_BOOT_REQUEST_BYTES],
 void gba_boot_reply_pack(const struct gba_boot_reply *reply, uint8_t bytes[GBA_BOOT_REPLY_BYTES]);
 /* false: not a reply */
 bool gba_boot_reply_unpack(const uint8_t bytes[GBA_BOOT_REPLY_BYTES], struct gba_boot_reply *reply);
+
+void gba_boot_signal_pack(const struct gba_boot_signal *signal,
+                          uint8_t bytes[GBA_BOOT_SIGNAL_BYTES]);
+void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
+                            struct gba_boot_signal *signal);
 
 /* Whether two secrets are equal. Takes the same time wherever they differ. */
 bool gba_boot_secret_equal(const uint8_t a[GBA_BOOT_SECRET], const uint8_t b[GBA_BOOT_SECRET]);

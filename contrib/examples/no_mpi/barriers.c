@@ -44,6 +44,7 @@ struct job {
     gba_bootstrap_t *bootstrap; /* one of the two; NULL: this process runs none */
     const gba_oob_t *oob;       /* of bootstrap */
     gba_device_t *device;
+    gba_remote_t *remote; /* NULL: one host */
     gba_team_t *team;
     gba_params_t params;
     gba_team_attr_t attr;
@@ -164,6 +165,11 @@ static int make_team(struct job *job)
     if (GBA_ERR_OOB == job->attr.device_status)
         return fail("no device", gba_bootstrap_message(job->bootstrap));
     job->attr.device = job->device;
+    if (GBA_OK != gba_bootstrap_remote_open(job->bootstrap, &job->remote, message, sizeof message))
+        return fail("no connections between hosts", message);
+    job->attr.remote = job->remote;
+    job->attr.progress = gba_bootstrap_progress;
+    job->attr.trial_ctx = job->bootstrap;
     job->attr.oversubscribed =
         gba_bootstrap_host_members(job->bootstrap) > (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
     job->attr.id = gba_bootstrap_team_id();
@@ -208,7 +214,7 @@ static gba_status_t barrier(struct job *job)
         if (GBA_OK == status)
             status = gba_team_count(job->team);
     } else {
-        status = gba_barrier_wait(job->team, NULL, NULL);
+        status = gba_barrier_wait(job->team, gba_bootstrap_progress, job->bootstrap);
     }
     if (GBA_RENEGOTIATE == status) {
         job->attr.id = gba_bootstrap_team_id();
@@ -231,9 +237,10 @@ static int run(struct job *job, const struct options *options)
             atomic_store(&job->entered[job->oob->rank], (uint32_t)round);
         status = barrier(job);
         if (GBA_OK != status)
-            return fail("a barrier failed", GBA_ERR_OOB == status
-                                                ? gba_bootstrap_message(job->bootstrap)
-                                                : gba_status_text(status));
+            return fail("a barrier failed",
+                        GBA_ERR_OOB == status  ? gba_bootstrap_message(job->bootstrap)
+                        : GBA_ERR_IO == status ? gba_bootstrap_remote_message(job->remote)
+                                               : gba_status_text(status));
         for (uint32_t i = 0; i < job->oob->size && NULL != job->entered; i++)
             if (atomic_load(&job->entered[i]) < round)
                 return fail("PROOF", "a barrier was left before all had entered it");
@@ -293,6 +300,7 @@ int main(int argc, char **argv)
     if (0 == status && NULL != job.bootstrap)
         status = run_team(&job, &options);
     gba_team_destroy(job.team);
+    gba_bootstrap_remote_close(job.remote);
     if (NULL != job.device)
         gba_global_device_put(job.device);
     gba_bootstrap_destroy(job.some);

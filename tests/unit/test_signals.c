@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transport of signals over TCP (gba/bootstrap/signals.h): whole barriers of several members,
+ * and a member against a peer that this test plays. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/algo/algorithm.h"
+#include "gba/base/clock.h"
+#include "gba/bootstrap/signals.h"
+
+#define MEMBERS 6u
+#define FIRST   (UINT32_MAX - 3) /* the sequence wraps */
+#define PATIENT 30000000000u     /* ns, for what happens at once on an idle machine */
+
+static struct gba_boot_mesh *mesh[MEMBERS];
+static struct gba_transport *transport[MEMBERS];
+static struct gba_algo_state algo[MEMBERS];
+
+static void open_mesh(uint32_t rank, uint32_t size, struct gba_boot_address *address)
+{
+    char message[256];
+
+    memset(address, 0, sizeof *address);
+    address->socket.inet =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    address->len = sizeof address->socket.inet;
+    assert_int_equal(
+        GBA_OK, gba_boot_mesh_create(rank, size, address, &mesh[rank], message, sizeof message));
+}
+
+static void open_transport(uint32_t rank, uint32_t size, const struct gba_algorithm *algorithm,
+                           uint32_t channel)
+{
+    const gba_remote_group_t group = {.size = size,
+                                      .rank = rank,
+                                      .schedule = algorithm->schedule,
+                                      .radix = 3,
+                                      .sequence = FIRST,
+                                      .channel = channel};
+
+    assert_int_equal(GBA_OK, gba_boot_signals_open(mesh[rank], &group, &transport[rank]));
+    gba_algo_init(&algo[rank], rank, size, 3, FIRST);
+}
+
+static void open_all(uint32_t size)
+{
+    struct gba_boot_address addresses[MEMBERS];
+
+    for (uint32_t i = 0; i < size; i++)
+        open_mesh(i, size, &addresses[i]);
+    for (uint32_t i = 0; i < size; i++)
+        memcpy(mesh[i]->addresses, addresses, size * sizeof addresses[0]);
+}
+
+static void close_all(void)
+{
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        if (NULL != transport[i])
+            transport[i]->ops->destroy(transport[i]);
+        gba_boot_mesh_destroy(mesh[i]);
+        transport[i] = NULL;
+        mesh[i] = NULL;
+    }
+}
+
+/* One barrier. The members enter one after the other, `last` as the last one, and none leaves
+ * before it. A member that has left makes no calls: its signals reach the others without it. */
+static void barrier(const struct gba_algorithm *algorithm, uint32_t size, uint32_t seq,
+                    uint32_t last)
+{
+    uint64_t end = gba_clock_ns() + PATIENT;
+    uint32_t entered = 0, left = 0;
+
+    for (uint32_t turn = 0; left != (1u << size) - 1; turn++) {
+        uint32_t next = turn / 4 < size ? (last + 1 + turn / 4) % size : last;
+
+        assert_true(gba_clock_ns() < end);
+        if (0 == (entered & 1u << next)) {
+            entered |= 1u << next;
+            assert_int_equal(GBA_OK, algorithm->start(&algo[next], transport[next], seq));
+        }
+        for (uint32_t i = 0; i < size; i++) {
+            gba_status_t status;
+
+            if (0 == (entered & ~left & 1u << i))
+                continue;
+            assert_int_equal(GBA_OK, transport[i]->ops->progress(transport[i]));
+            status = algorithm->test(&algo[i], transport[i]);
+            if (GBA_OK == status) {
+                assert_int_equal((1u << size) - 1, entered);
+                left |= 1u << i;
+            } else {
+                assert_int_equal(GBA_INPROGRESS, status);
+            }
+        }
+    }
+}
+
+/* Also: two transports on one channel, one after the other, and a second channel. */
+static void test_barriers(void **state)
+{
+    static const struct gba_algorithm *const algorithms[] = {&gba_algo_dissemination,
+                                                             &gba_algo_radix, &gba_algo_tree};
+
+    (void)state;
+    for (uint32_t size = 2; size <= MEMBERS; size++) {
+        open_all(size);
+        for (uint32_t a = 0; a < 6; a++) {
+            for (uint32_t i = 0; i < size; i++) {
+                if (NULL != transport[i])
+                    transport[i]->ops->destroy(transport[i]);
+                open_transport(i, size, algorithms[a % 3], a / 3);
+            }
+            for (uint32_t round = 1; round <= 8; round++)
+                barrier(algorithms[a % 3], size, FIRST + round, round % size);
+        }
+        close_all();
+    }
+}
+
+/* A member that has left its last barrier closes everything; the others still complete theirs. */
+static void test_leaves_at_once(void **state)
+{
+    uint64_t end = gba_clock_ns() + PATIENT;
+    gba_status_t status = GBA_INPROGRESS;
+
+    (void)state;
+    open_all(2);
+    for (uint32_t i = 0; i < 2; i++)
+        open_transport(i, 2, &gba_algo_dissemination, 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(GBA_OK, gba_algo_dissemination.start(&algo[i], transport[i], FIRST + 1));
+    /* Rank 1 connects. Rank 0 sends its signal, and is not asked again until rank 1 has closed. */
+    for (; 0 != mesh[0]->links[1]->out_len || 1 != mesh[0]->links[1]->state;
+         assert_true(gba_clock_ns() < end)) {
+        gba_boot_mesh_accept(mesh[0]);
+        assert_int_not_equal(GBA_ERR_IO, gba_boot_mesh_flush(mesh[0], mesh[0]->links[1]));
+    }
+    for (; GBA_INPROGRESS == status; assert_true(gba_clock_ns() < end)) {
+        assert_int_equal(GBA_OK, transport[1]->ops->progress(transport[1]));
+        status = gba_algo_dissemination.test(&algo[1], transport[1]);
+    }
+    assert_int_equal(GBA_OK, status);
+    gba_boot_mesh_destroy(mesh[1]);
+    mesh[1] = NULL;
+    for (status = GBA_INPROGRESS; GBA_INPROGRESS == status; assert_true(gba_clock_ns() < end)) {
+        assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+        status = gba_algo_dissemination.test(&algo[0], transport[0]);
+    }
+    assert_int_equal(GBA_OK, status);
+    /* The next barrier fails. */
+    status = gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 2);
+    for (; GBA_ERR_IO != status; assert_true(gba_clock_ns() < end))
+        status = transport[0]->ops->progress(transport[0]);
+    assert_non_null(strstr(mesh[0]->message, "rank 1"));
+    close_all();
+}
+
+/* ------------------------------------------------------------- a peer that the test plays ----- */
+
+static int raw_connect(void)
+{
+    const struct gba_boot_address *to = &mesh[0]->addresses[0];
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(0, connect(fd, &to->socket.any, to->len));
+    return fd;
+}
+
+/* Rank 0 of two is a member in its first barrier, and the test is rank 1. */
+static void begin_rank0(void)
+{
+    open_all(2);
+    open_transport(0, 2, &gba_algo_dissemination, 0);
+    assert_int_equal(GBA_OK, gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 1));
+}
+
+static void say_hello(uint8_t bytes[GBA_BOOT_HELLO_BYTES], uint32_t owner, uint32_t rank)
+{
+    struct gba_boot_hello hello = {.rank = rank, .size = 2};
+
+    memcpy(hello.secret, mesh[owner]->addresses[owner].secret, sizeof hello.secret);
+    gba_boot_hello_pack(&hello, bytes);
+}
+
+static void signal_of(uint8_t bytes[GBA_BOOT_SIGNAL_BYTES], uint32_t channel, uint32_t seq)
+{
+    gba_boot_signal_pack(&(struct gba_boot_signal){.channel = channel, .sequence = seq}, bytes);
+}
+
+/* Progress and test, until the barrier ends. */
+static gba_status_t outcome(uint32_t rank)
+{
+    uint64_t end = gba_clock_ns() + PATIENT;
+    gba_status_t status = GBA_INPROGRESS;
+
+    while (GBA_INPROGRESS == status && gba_clock_ns() < end) {
+        status = transport[rank]->ops->progress(transport[rank]);
+        if (GBA_OK == status)
+            status = gba_algo_dissemination.test(&algo[rank], transport[rank]);
+    }
+    return status;
+}
+
+/* Byte by byte: the barrier ends with the last byte, not before. */
+static void test_partial(void **state)
+{
+    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+    int fd;
+
+    (void)state;
+    begin_rank0();
+    say_hello(bytes, 0, 1);
+    signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+    fd = raw_connect();
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        for (int j = 0; j < 20; j++) {
+            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
+        }
+        assert_int_equal(1, send(fd, bytes + i, 1, 0));
+    }
+    assert_int_equal(GBA_OK, outcome(0));
+    close(fd);
+    close_all();
+}
+
+/* Silent and noisy strangers, and connections with a wrong secret or rank, change nothing. */
+static void test_strangers(void **state)
+{
+    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+    char noise[1000] = "GET / HTTP/1.0", byte;
+    int strangers[300], wrong, fd;
+
+    (void)state;
+    begin_rank0();
+    for (unsigned i = 0; i < 300; i++) {
+        strangers[i] = raw_connect();
+        if (0 != i % 2)
+            (void)!send(strangers[i], noise, sizeof noise, MSG_NOSIGNAL);
+        assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+    }
+    for (unsigned kind = 0; kind < 3; kind++) {
+        say_hello(bytes, 0, 1);
+        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+        if (0 == kind)
+            bytes[4] ^= 1; /* the secret */
+        else
+            bytes[23] = (uint8_t)(1 == kind ? 0 : 2); /* the rank: its own; out of range */
+        wrong = raw_connect();
+        assert_int_equal(sizeof bytes, send(wrong, bytes, sizeof bytes, MSG_NOSIGNAL));
+        while (recv(wrong, &byte, 1, MSG_DONTWAIT) < 0 && EAGAIN == errno) {
+            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
+        }
+        close(wrong);
+    }
+    say_hello(bytes, 0, 1);
+    fd = raw_connect();
+    assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+    assert_int_equal(GBA_OK, outcome(0));
+    close(fd);
+    for (unsigned i = 0; i < 300; i++)
+        close(strangers[i]);
+    close_all();
+}
+
+/* What a connected peer does wrong is an error, never an arrival. */
+static void test_wrong_signals(void **state)
+{
+    static const struct {
+        uint32_t channel, seq;
+        const char *text;
+    } wrong[] = {{0, FIRST + 2, "another barrier"},
+                 {0, FIRST, "another barrier"},
+                 {1, FIRST + 1, "no signal"},
+                 {2, FIRST + 1, "invalid"}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+        int fd;
+
+        begin_rank0();
+        say_hello(bytes, 0, 1);
+        signal_of(bytes + GBA_BOOT_HELLO_BYTES, wrong[i].channel, wrong[i].seq);
+        fd = raw_connect();
+        assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+        shutdown(fd, SHUT_WR);
+        assert_int_equal(GBA_ERR_IO, outcome(0));
+        if (NULL == strstr(mesh[0]->message, wrong[i].text))
+            fail_msg("%s", mesh[0]->message);
+        close(fd);
+        close_all();
+    }
+}
+
+/* A peer that dies after its hello, or in the middle of a signal. */
+static void test_dies(void **state)
+{
+    (void)state;
+    for (unsigned extra = 0; extra < GBA_BOOT_SIGNAL_BYTES; extra += 5) {
+        uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+        int fd;
+
+        begin_rank0();
+        say_hello(bytes, 0, 1);
+        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+        fd = raw_connect();
+        assert_int_equal(GBA_BOOT_HELLO_BYTES + extra,
+                         send(fd, bytes, GBA_BOOT_HELLO_BYTES + extra, 0));
+        close(fd);
+        assert_int_equal(GBA_ERR_IO, outcome(0));
+        assert_non_null(strstr(mesh[0]->message, "rank 1"));
+        close_all();
+    }
+}
+
+/* Rank 1 connects to a process that does not know its secret, to one that closes, and to none. */
+static void test_wrong_listener(void **state)
+{
+    uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
+
+    (void)state;
+    for (unsigned kind = 0; kind < 3; kind++) {
+        gba_status_t status;
+        int fd = -1;
+
+        open_all(2);
+        open_transport(1, 2, &gba_algo_dissemination, 0);
+        if (2 == kind) {
+            close(mesh[0]->listener);
+            mesh[0]->listener = -1;
+        }
+        status = gba_algo_dissemination.start(&algo[1], transport[1], FIRST + 1);
+        while (kind < 2 && fd < 0)
+            fd = accept(mesh[0]->listener, NULL, NULL);
+        say_hello(bytes, 0, 0); /* with its own secret, in place of rank 1's */
+        signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
+        if (0 == kind)
+            assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+        else if (1 == kind)
+            close(fd);
+        if (GBA_OK == status)
+            status = outcome(1);
+        assert_int_equal(GBA_ERR_IO, status);
+        assert_non_null(strstr(mesh[1]->message, "rank 0"));
+        if (0 == kind)
+            close(fd);
+        close_all();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_barriers),       cmocka_unit_test(test_leaves_at_once),
+        cmocka_unit_test(test_partial),        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_wrong_signals),  cmocka_unit_test(test_dies),
+        cmocka_unit_test(test_wrong_listener),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
