@@ -145,11 +145,12 @@ typedef struct gba_group_owner {
 } gba_group_owner_t;
 
 /*
- * List the owners of the groups in use: of a simulator, and of a switch. A switch tells them every
- * process that may connect to it.
+ * List the owners of the groups in use: of a simulator, of a switch, and of /dev/gbaN. A switch
+ * reports them to every process that may connect to it. The driver of /dev/gbaN reports those of
+ * the caller's user on this host; with CAP_SYS_ADMIN all of this host.
  * list: set on GBA_OK, by group. max: groups that it has room for; 32 is enough for any device.
  * count: set on GBA_OK to their number, at most max.
- * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the driver does not tell; GBA_ERR_DEAD; GBA_ERR_NOMEM;
+ * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the driver is older; GBA_ERR_DEAD; GBA_ERR_NOMEM;
  * GBA_ERR_IO. Thread-safe. Not collective.
  */
 GBA_EXPORT gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list,

@@ -13,7 +13,7 @@ GBA_LIB_SOURCES = \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
 	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/advice.c gba/dev/device.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/candidates.c gba/dev/distance.h \
-	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_regs.c \
+	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \

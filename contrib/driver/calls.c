@@ -6,7 +6,10 @@
  * the call fails there, before it has an effect. If storing the results fails later, the call is
  * undone.
  */
+#include <linux/capability.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/uidgid.h>
 #include <linux/uaccess.h>
 
 #include "gba_driver.h"
@@ -23,6 +26,7 @@ union gba_argument {
 	struct gba_ioc_leave leave;
 	struct gba_ioc_inspect inspect;
 	struct gba_ioc_wait wait;
+	struct gba_ioc_owner owner;
 };
 
 /* Each call_ function runs under gba_device.lock, except that of WAIT. */
@@ -38,7 +42,8 @@ static int call_query(struct gba_file *file, union gba_argument *argument)
 					 .flags = flags,
 					 .abi_version = GBA_ABI_VERSION,
 					 .regs_version = gba->regs_version,
-					 .features = GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS,
+					 .features = GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS |
+						     GBA_FEATURE_OWNER,
 					 .groups = gba->groups,
 					 .members_max = gba->members_max,
 					 .state = GBA_DEV_STATE_DEAD,
@@ -193,6 +198,58 @@ static int call_inspect(struct gba_file *file, union gba_argument *argument)
 	return gba_check(gba) ? 0 : -ENODEV;
 }
 
+/*
+ * The process of a group that this host has allocated: its allocator, and after the first JOIN the
+ * lowest member of this host. Counts the members of this host.
+ */
+static struct pid *owner_process(struct gba_group *group, u32 *present)
+{
+	struct gba_member *member, *lowest = NULL;
+
+	list_for_each_entry(member, &group->members, group_link) {
+		if (member->generation != group->generation)
+			continue;
+		++*present;
+		if (!lowest || member->member < lowest->member)
+			lowest = member;
+	}
+	if (group->allocator)
+		return group->allocator->pid;
+	return lowest ? lowest->file->pid : NULL;
+}
+
+static int call_owner(struct gba_file *file, union gba_argument *argument)
+{
+	struct gba_ioc_owner *owner = &argument->owner;
+	u32 size = owner->size, flags = owner->flags, number = owner->group;
+	struct gba_device *gba = file->gba;
+	struct gba_group *group;
+
+	if (number >= gba->groups)
+		return -EINVAL;
+	if (!gba->up)
+		return -ENODEV;
+	group = &gba->group[number];
+	gba_refresh_held(gba);
+	if (!gba_check(gba))
+		return -ENODEV;
+	if (!group->held)
+		return -ENOENT;
+	if (!uid_eq(group->user, current_uid()) && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	*owner = (struct gba_ioc_owner){
+		.size = size,
+		.flags = flags,
+		.group = number,
+		.generation = group->generation,
+		.members = readl(gba_reg(gba, GBA_GROUP_REG(number, GBA_REG_MEMBER_COUNT))),
+		.user = from_kuid_munged(current_user_ns(), group->user),
+		.job = group->job
+	};
+	owner->process = pid_vnr(owner_process(group, &owner->present));
+	return gba_check(gba) ? 0 : -ENODEV;
+}
+
 static int call_wait(struct gba_file *file, union gba_argument *argument)
 {
 	return argument->wait.member == GBA_MEMBER_NONE ? -ESTALE :
@@ -230,6 +287,7 @@ static const struct gba_call calls[] = {
 	[_IOC_NR(GBA_IOC_INSPECT)] = { SIZE(inspect), .results = true },
 	[_IOC_NR(GBA_IOC_WAIT)] = { SIZE(wait), .results = true, .unlocked = true,
 				    .undo = undo_wait },
+	[_IOC_NR(GBA_IOC_OWNER)] = { SIZE(owner), .results = true },
 };
 
 static int locked(struct gba_file *file, bool lock)

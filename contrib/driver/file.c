@@ -6,6 +6,7 @@
  * descriptor and mapping are gone.
  */
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -35,6 +36,8 @@ static int gba_open(struct inode *inode, struct file *filp)
 	mmgrab(current->mm);
 	atomic_inc(&gba_allocated);
 	file->mm = current->mm;
+	file->pid = get_pid(task_tgid(current));
+	atomic_inc(&gba_allocated);
 
 	mutex_lock(&gba->lock);
 	if (gba->removed)
@@ -51,8 +54,9 @@ static int gba_open(struct inode *inode, struct file *filp)
 	return stream_open(inode, filp);
 
 exit_map:
+	put_pid(file->pid);
 	mmdrop(file->mm);
-	atomic_dec(&gba_allocated);
+	atomic_sub(2, &gba_allocated);
 	gba_file_map_exit(file);
 free_file:
 	gba_free(file);
@@ -110,8 +114,9 @@ static int gba_release(struct inode *inode, struct file *filp)
 	list_del(&file->link);
 	gba_file_map_exit(file);
 	mutex_unlock(&gba->lock);
+	put_pid(file->pid);
 	mmdrop(file->mm);
-	atomic_dec(&gba_allocated);
+	atomic_sub(2, &gba_allocated);
 	gba_free(file);
 	return 0;
 }

@@ -125,6 +125,7 @@ struct gba_file {
 	struct list_head link;	/* gba_device.files */
 	struct mm_struct *mm;	/* of the owner; its structure is kept, not its memory */
 	fl_owner_t owner_files; /* table of descriptors of the owner */
+	struct pid *pid;	/* of the owner */
 	kuid_t user;
 	struct inode *inode;	/* its address space is that of this file only */
 	struct page *dummy;	/* takes the stores to revoked doorbells */
@@ -169,7 +170,7 @@ struct gba_command {
 /* --- main.c --- */
 
 /*
- * Memory, inodes and references to address spaces that the module has allocated and not freed. The
+ * Memory, inodes, and references to address spaces and processes that the module has allocated and not freed. The
  * end of the module warns if it is not 0. All allocations are made by the functions below, or
  * counted beside the call.
  */

@@ -320,6 +320,7 @@ const struct gba_dev_ops gba_dev_cdev = {
     .query = cdev_query,
     .alloc = cdev_alloc,
     .cancel = cdev_cancel,
+    .owners = gba_cdev_owners,
     .join = cdev_join,
     .map_flag = cdev_map_flag,
     .configure = cdev_configure,

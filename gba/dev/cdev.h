@@ -137,6 +137,14 @@ gba_status_t gba_cdev_flag_map(struct gba_cdev_membership *membership);
  * mapped. Thread-safe on different memberships. */
 void gba_cdev_flag_unmap(struct gba_cdev_membership *membership);
 
+/* --- cdev_owner.c --- */
+
+/* gba_dev_ops.owners: those that the driver reports to this process. Returns GBA_OK;
+ * GBA_ERR_UNSUPPORTED: the driver does not report owners; GBA_ERR_DEAD; or (logged) GBA_ERR_IO.
+ * Thread-safe. */
+gba_status_t gba_cdev_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_t max,
+                             uint32_t *count);
+
 /* --- cdev_regs.c --- */
 
 /* gba_dev_ops.reg_read and reg_write, through the debug file of the driver, which only root can

@@ -76,7 +76,7 @@ struct gba_dev_ops {
     gba_status_t (*query)(struct gba_dev *dev, gba_device_info_t *info);
 
     /* List the owners of groups, see gba_device_owners. Returns GBA_OK, _DEAD, _NOMEM or _IO. NULL:
-     * the driver does not tell. */
+     * the device does not report them. GBA_ERR_UNSUPPORTED: its driver is older. */
     gba_status_t (*owners)(struct gba_dev *dev, gba_group_owner_t *list, uint32_t max,
                            uint32_t *count);
 

@@ -61,6 +61,7 @@ struct gba_ioc_query {
 
 #define GBA_FEATURE_WAIT   0x1ull /* WAIT and NOTIFY: the device has interrupts */
 #define GBA_FEATURE_EVENTS 0x2ull /* read and poll */
+#define GBA_FEATURE_OWNER  0x4ull /* OWNER */
 
 #define GBA_DEV_STATE_UP   0u
 #define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; only QUERY, FREE and LEAVE work */
@@ -207,6 +208,26 @@ struct gba_ioc_inspect {
 };
 
 /*
+ * OWNER: report the process and the job that hold a group which this host has allocated. Of a group
+ * of another user the call reports nothing, unless the caller has CAP_SYS_ADMIN. The owner is the
+ * allocator, and after the first JOIN the member of this host with the lowest number. A driver
+ * without GBA_FEATURE_OWNER fails with ENOTTY. [DRV-20]
+ * Errors: EINVAL the device has no such group; ENOENT the group is free, or another host has
+ * allocated it; EACCES the group is of another user; ENODEV the device is dead.
+ */
+struct gba_ioc_owner {
+    __u32 size;       /* in */
+    __u32 flags;      /* in: 0 */
+    __u32 group;      /* in */
+    __u32 generation; /* out */
+    __u32 members;    /* out: that the group is for */
+    __u32 present;    /* out: memberships of this host that have not ended */
+    __u32 user;       /* out: of the allocator, in the caller's user namespace */
+    __u32 process;    /* out: in the caller's pid namespace, it may have ended; 0: not known */
+    __u64 job;        /* out: as ALLOC stated it */
+};
+
+/*
  * Events of a membership. They are bits, so an event that comes again before it is taken is one
  * event, and a file has at most one record for each membership. [DRV-8, DRV-18]
  */
@@ -276,6 +297,7 @@ struct gba_event {
 #define GBA_IOC_LEAVE     _IO(GBA_IOC_MAGIC, 5) /* struct gba_ioc_leave */
 #define GBA_IOC_INSPECT   _IO(GBA_IOC_MAGIC, 6) /* struct gba_ioc_inspect */
 #define GBA_IOC_WAIT      _IO(GBA_IOC_MAGIC, 7) /* struct gba_ioc_wait */
+#define GBA_IOC_OWNER     _IO(GBA_IOC_MAGIC, 8) /* struct gba_ioc_owner */
 
 /* Sizes, and the offset of every 64-bit field: the same in every kind of process. */
 #define GBA_IOC_OFFSET(type, field, offset) \
@@ -302,6 +324,8 @@ GBA_IOC_OFFSET(gba_ioc_inspect, arrived_mask, 40);
 GBA_IOC_OFFSET(gba_ioc_inspect, counters, 136);
 GBA_REGS_ASSERT(sizeof(struct gba_ioc_wait) == 40, gba_ioc_wait_size);
 GBA_IOC_OFFSET(gba_ioc_wait, timeout, 24);
+GBA_REGS_ASSERT(sizeof(struct gba_ioc_owner) == 40, gba_ioc_owner_size);
+GBA_IOC_OFFSET(gba_ioc_owner, job, 32);
 GBA_REGS_ASSERT(sizeof(struct gba_event) == 32, gba_event_size);
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
     {GBA_IOC_INSPECT, sizeof(struct gba_ioc_inspect), ESTALE,
      offsetof(struct gba_ioc_inspect, reserved), 99},
     {GBA_IOC_WAIT, sizeof(struct gba_ioc_wait), ESTALE, -1, 99},
+    {GBA_IOC_OWNER, sizeof(struct gba_ioc_owner), ENOENT, -1, 0}, /* a free group */
 };
 #define CALLS (sizeof calls / sizeof calls[0])
 
@@ -72,7 +73,7 @@ static void test_numbers(void **state)
     int file = open_device();
 
     (void)state;
-    assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 8), old), ENOTTY);
+    assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 9), old), ENOTTY);
     assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 255), old), ENOTTY);
     assert_int_equal(call(file, _IOWR(GBA_IOC_MAGIC, 0, uint32_t), old), ENOTTY);
     assert_int_equal(call(file, _IOWR(0xBA, 1, char[48]), old), ENOTTY);
@@ -117,7 +118,8 @@ static void test_query(void **state)
     assert_in_range(query.groups, 1, GBA_GROUPS);
     assert_int_equal(query.members_max, GBA_MEMBERS_MAX);
     assert_true(query.port < query.ports);
-    assert_int_equal(query.features & (GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS), 3);
+    assert_int_equal(query.features & (GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS | GBA_FEATURE_OWNER),
+                     7);
     close(file);
 }
 
@@ -255,6 +257,41 @@ static void test_configure_inspect_leave(void **state)
     close(other);
 }
 
+/* The allocator, then the lowest member. A test with two users is in test_users.c. */
+static void test_DRV_20_owner(void **state)
+{
+    int file = open_device(), other = open_device();
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 3, .job = 77};
+    struct gba_ioc_owner owner = {.size = sizeof owner, .group = GBA_GROUPS};
+    struct test_member two, one;
+
+    (void)state;
+    assert_int_equal(call(file, GBA_IOC_OWNER, &owner), EINVAL);
+    assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
+    owner.group = alloc.group ^ 1;
+    assert_int_equal(call(file, GBA_IOC_OWNER, &owner), ENOENT);
+    owner.group = alloc.group;
+    assert_int_equal(call(other, GBA_IOC_OWNER, &owner), 0);
+    assert_int_equal(owner.generation, alloc.generation);
+    assert_int_equal(owner.members, 3);
+    assert_int_equal(owner.present, 0);
+    assert_int_equal(owner.user, getuid());
+    assert_int_equal(owner.process, getpid());
+    assert_int_equal(owner.job, 77);
+    two = join_group(other, &alloc, 2);
+    one = join_group(file, &alloc, 1);
+    assert_int_equal(call(other, GBA_IOC_OWNER, &owner), 0);
+    assert_int_equal(owner.present, 2);
+    assert_int_equal(owner.process, getpid());
+    assert_int_equal(leave(&one), 0);
+    assert_int_equal(leave(&two), 0);
+    assert_int_equal(call(file, GBA_IOC_OWNER, &owner), ENOENT);
+    unmap(&one);
+    unmap(&two);
+    close(file);
+    close(other);
+}
+
 static void test_wait(void **state)
 {
     int file = open_device(), other = open_device();
@@ -305,15 +342,11 @@ static void test_a_users_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_and_flags),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_bad_memory),
-        cmocka_unit_test(test_query),
-        cmocka_unit_test(test_alloc_and_free),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_limit_of_a_file),
-        cmocka_unit_test(test_configure_inspect_leave),
-        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_sizes_and_flags), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_bad_memory),      cmocka_unit_test(test_query),
+        cmocka_unit_test(test_alloc_and_free),  cmocka_unit_test(test_join),
+        cmocka_unit_test(test_limit_of_a_file), cmocka_unit_test(test_configure_inspect_leave),
+        cmocka_unit_test(test_DRV_20_owner),    cmocka_unit_test(test_wait),
         cmocka_unit_test(test_a_users_limit),
     };
 

@@ -98,6 +98,16 @@ static int map_error(int file, int protection, uint64_t offset)
     return MAP_FAILED == page ? errno : 0;
 }
 
+/* The error of OWNER for that group. process: of the owner, set without an error. */
+static int owner_error(int file, const struct known *known, uint32_t *process)
+{
+    struct gba_ioc_owner owner = {.size = sizeof owner, .group = known->alloc.group};
+    int error = call(file, GBA_IOC_OWNER, &owner);
+
+    *process = owner.process;
+    return error;
+}
+
 /* Calls about the owner's group, in a file of the caller: `error` for each. */
 static int use_group(int file, const struct known *known, int error)
 {
@@ -120,7 +130,10 @@ static int use_passed(int file, const struct known *known)
     struct gba_ioc_join join = join_of(&known->alloc, 1);
     struct pollfd poll_file = {.fd = file, .events = POLLIN};
     struct gba_event event;
+    uint32_t process;
 
+    if (EPERM != owner_error(file, known, &process))
+        return 6;
     if (0 != use_group(file, known, EPERM) || EPERM != call(file, GBA_IOC_ALLOC, &alloc) ||
         EPERM != call(file, GBA_IOC_JOIN, &join))
         return 1;
@@ -164,11 +177,14 @@ static int stranger(int channel)
 {
     struct known known;
     int passed = receive_file(channel, &known), file, another, result;
+    uint32_t process;
 
     become(STRANGER);
     file = open_quietly();
     if (file < 0)
         return 1;
+    if (EACCES != owner_error(file, &known, &process) || 0 != process)
+        return 2;
     if (0 != (result = guess_keys(file, &known)))
         return 10 + result;
     if (0 != (result = use_group(file, &known, ESTALE)))
@@ -195,6 +211,7 @@ static int owner(int channel)
     struct known known = {.pid = getpid()};
     struct gba_ioc_inspect registers;
     struct test_member m;
+    uint32_t process;
     char end;
 
     become(OWNER);
@@ -206,6 +223,8 @@ static int owner(int channel)
     known.join = m.join;
     if (0 != configure(&m, 0))
         return 2;
+    if (0 != owner_error(known.file, &known, &process) || process != (uint32_t)known.pid)
+        return 7;
     send_file(channel, known.file, &known);
     if (0 != read(channel, &end, 1)) /* the end of the stranger */
         return 3;

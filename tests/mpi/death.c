@@ -18,6 +18,8 @@
  * 10: rank 0 has much traffic queued ahead of its notifications in the fatal round, and then stays
  *     out of MPI until all others have left that round
  * 11: as 10, with a nonblocking barrier
+ * 12: nonblocking barriers of a communicator with the only group, during ROUNDS barriers of
+ *     MPI_COMM_WORLD
  *
  * In modes 7 and 8 the device dies at the first arrival after ROUNDS (die_arrival). In modes 2 to 4
  * the fatal round is the one after ROUNDS (die_after=ROUNDS&die_release=1: the device releases only
@@ -199,6 +201,35 @@ static void only_nonblocking(long rounds)
     test_proof_end(&proof);
 }
 
+/* The members agree on another path while they wait in barriers of another communicator. */
+static void meanwhile(long rounds)
+{
+    const struct timespec nap = {.tv_nsec = 5000000};
+    struct test_proof proof, world;
+    MPI_Request requests[MORE];
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    test_proof_begin(&proof, comm, "nonblocking barriers", 0, 1);
+    test_proof_begin(&world, MPI_COMM_WORLD, "barriers meanwhile", 1, 1);
+    test_proof_barrier(&proof);
+    test_proof_barrier(&world);
+    for (int i = 0; i < MORE; i++) {
+        test_proof_enter(&proof);
+        MPI_Ibarrier(comm, &requests[i]);
+    }
+    for (long i = 0; i < rounds; i++) {
+        if (i % test_size == test_rank)
+            nanosleep(&nap, NULL);
+        test_proof_barrier(&world);
+    }
+    MPI_Waitall(MORE, requests, MPI_STATUSES_IGNORE);
+    test_proof_look(&proof, proof.round, 1);
+    test_proof_end(&world);
+    test_proof_end(&proof);
+    MPI_Comm_free(&comm);
+}
+
 static void several(long rounds)
 {
     MPI_Comm dup, half, late;
@@ -267,6 +298,9 @@ int main(int argc, char **argv)
     case 10:
     case 11:
         queued(rounds, mode == 10);
+        break;
+    case 12:
+        meanwhile(rounds);
         break;
     default:
         several(rounds);

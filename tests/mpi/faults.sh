@@ -144,6 +144,16 @@ death_nonblocking() {
     done
 }
 
+# An agreement in the progress of another communicator's barrier, which does not yield while it tests, takes
+# the path for ranks that share cores, as mpi_yield_when_idle says, also if there is a core for each.
+death_meanwhile() {
+    limit 60
+    path_options 'sim?groups=1&die_after=5'
+    job "${path[@]}" --mca coll_gba_barrier_retry_after 1 --mca coll_gba_barrier_agree_after 0 -np 2 -- death 12 50
+    lines 0 '^FAIL'
+    lines 1 'software: counter in shared memory, 2 members on one host, from barrier [0-9]+ on; the device stopped'
+}
+
 # OPTIONS RANKS: the device dies in the last round, and no notification is left to a PML that reports
 # it.
 death_swept() {
@@ -539,6 +549,7 @@ all_faults() {
     # held.
     test_case death-queued-blocking death_queued 10 2
     test_case death-queued-nonblocking death_queued 11 2
+    test_case death-meanwhile death_meanwhile
     for ranks in 2 3 4 7 16; do
         for mode in 2 3 4; do
             test_case "death-left-$mode-$ranks" death_left "$mode" "$ranks"

@@ -31,6 +31,7 @@ static const struct call {
     {GBA_IOC_INSPECT, fake_inspect, sizeof(struct gba_ioc_inspect),
      offsetof(struct gba_ioc_inspect, reserved), 0, true, false, false},
     {GBA_IOC_WAIT, fake_wait, sizeof(struct gba_ioc_wait), 0, 0, true, true, false},
+    {GBA_IOC_OWNER, fake_owner, sizeof(struct gba_ioc_owner), 0, 0, true, false, false},
 };
 
 /* The rules for structures that can grow, and for flags. Returns 0 or the errno. */
@@ -73,7 +74,8 @@ int fake_driver_ioctl(int file, unsigned long request, void *argument)
         return do_query_old(argument);
     while (call < calls + sizeof calls / sizeof calls[0] && call->request != request)
         call++;
-    if (fake_kernel.old_driver || call == calls + sizeof calls / sizeof calls[0])
+    if (fake_kernel.old_driver || call == calls + sizeof calls / sizeof calls[0] ||
+        (GBA_IOC_OWNER == request && 0 == (fake_kernel.features & GBA_FEATURE_OWNER)))
         return ENOTTY;
     memcpy(&size, argument, sizeof size);
     error = check(call, argument, size);

@@ -401,3 +401,31 @@ int fake_wait(int file, void *argument)
         fake_kernel.on_sleep();
     return is_over(seat, wait->sequence, &wait->events) ? 0 : ETIMEDOUT;
 }
+
+/* [DRV-20]. The number of a file stands for its process. */
+int fake_owner(int file, void *argument)
+{
+    struct gba_ioc_owner *owner = argument;
+    const struct gba_driver_record *r;
+    uint32_t holder;
+
+    (void)file;
+    if (owner->group >= model.groups)
+        return EINVAL;
+    r = &current[owner->group]->record;
+    if (GBA_GROUP_FREE == r->head.state)
+        return ENOENT;
+    if (r->head.uid != fake_kernel.uid && !fake_kernel.admin)
+        return EACCES;
+    owner->generation = r->head.generation;
+    owner->members = r->head.members;
+    owner->present = r->head.present;
+    owner->user = r->head.uid;
+    holder = r->head.allocator;
+    for (uint32_t member = 0; member < r->head.members && GBA_DRIVER_NOBODY == holder; member++)
+        if (GBA_MEMBERSHIP_MAPPED == r->membership[member].state)
+            holder = r->membership[member].holder;
+    owner->process = holder - holder_of(0);
+    owner->job = r->head.job;
+    return 0;
+}

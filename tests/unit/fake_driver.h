@@ -73,6 +73,7 @@ int fake_configure(int file, void *argument);
 int fake_leave(int file, void *argument);
 int fake_inspect(int file, void *argument);
 int fake_wait(int file, void *argument);
+int fake_owner(int file, void *argument);
 
 /* The owner has closed the file: take back what it holds. [DRV-10] */
 void fake_driver_release(int file);

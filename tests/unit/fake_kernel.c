@@ -209,7 +209,7 @@ void fake_kernel_start(uint32_t groups)
     fake_kernel.regs_version = GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR;
     fake_kernel.groups = groups;
     fake_kernel.members_max = GBA_MEMBERS_MAX;
-    fake_kernel.features = GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS;
+    fake_kernel.features = GBA_FEATURE_WAIT | GBA_FEATURE_EVENTS | GBA_FEATURE_OWNER;
     fake_memory_start();
     fake_driver_start(groups);
     real_sys = gba_cdev_sys;

@@ -39,6 +39,7 @@ struct fake_kernel {
     bool other_process; /* calls come from a process that does not own the file */
     bool probing;       /* the test itself makes invalid calls: they are no violations */
     uint32_t uid;       /* of the caller */
+    bool admin;         /* the caller has CAP_SYS_ADMIN */
     uint64_t now;       /* of the caller */
     bool dead;          /* by fake_kernel_die: not to be set */
     /* The record of events. */

@@ -56,7 +56,7 @@ static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba
     a->attr.name = a->name;
     a->attr.name_member = a->oob.name_member;
     a->attr.name_ctx = m->owner;
-    a->attr.oversubscribed = gba_compat_oversubscribed();
+    a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)
         a->attr.id = gba_common_notifications_id(gba_common_framework.ids);
     status = gba_common_framework.prepare(m->owner, a, renegotiation);

@@ -2,25 +2,6 @@
 /* Barriers outside the fast path: a failed device, the end of a barrier, the fallback. */
 #include "ompi/mca/common/gba/module.h"
 
-/*
- * gba_wait yields the core itself wherever opal_progress would (gba_compat_oversubscribed), after a
- * test. opal_progress would yield before that test, also if it has just received a message over
- * TCP, because libevent's messages do not count there. The awaited message would then be in this
- * process while all other processes of the core have their turn. With threads the setting stays,
- * since another thread may be about to change it, too.
- */
-void gba_common_progress(void *unused)
-{
-    const bool yields = opal_progress_yield_when_idle && !opal_using_threads();
-
-    (void)unused;
-    if (yields)
-        (void)opal_progress_set_yield_when_idle(false);
-    (void)opal_progress();
-    if (yields)
-        (void)opal_progress_set_yield_when_idle(true);
-}
-
 bool gba_common_notify(struct gba_common_module *m)
 {
     return gba_common_notifications_post(m->team, gba_common_framework.peer, m->owner);

@@ -12,6 +12,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/component.c \
 	ompi/mca/common/gba/module.c \
+	ompi/mca/common/gba/progress.c \
 	ompi/mca/common/gba/agree.c \
 	ompi/mca/common/gba/barrier.c \
 	ompi/mca/common/gba/params.c \

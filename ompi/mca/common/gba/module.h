@@ -6,6 +6,7 @@
  *
  * component.c  the state of a component; open and close
  * module.c     the list of modules, and their counts
+ * progress.c   Open MPI's progress in a wait
  * agree.c      the choice of the path, at the first barrier and later
  * barrier.c    the end of a barrier, and a barrier whose device has failed
  * why.c        why modules have no device, for gba_info
@@ -154,10 +155,15 @@ void gba_common_why_clear(struct gba_common_module *m);
 /* In the component's close, after that of all modules. */
 void gba_common_why_close(void);
 
-/* barrier.c */
+/* progress.c */
 
 /* Calls opal_progress, for gba_barrier_wait. */
 void gba_common_progress(void *unused);
+
+/* gba_compat_oversubscribed, in gba_common_progress as well: agreements run there, too. */
+bool gba_common_oversubscribed(void);
+
+/* barrier.c */
 
 /* Post the failure notifications that this member owes, see gba_common_notifications_post. */
 bool gba_common_notify(struct gba_common_module *m);
