@@ -60,9 +60,9 @@ const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates
     return candidates->list[chosen].path;
 }
 
-/* choice: why that device, or "". */
+/* choice: why that device, or "". unusable: why it cannot be opened, or "". */
 static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
-                 const char *device, const char *choice)
+                 const char *device, const char *choice, const char *unusable)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -74,6 +74,8 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
     report_text("device path", "%s", device);
     if ('\0' != choice[0])
         report_text("device choice", "%s", choice);
+    if ('\0' != unusable[0])
+        report_text("device state", "%s", unusable);
     report_text("assumption",
                 "all hosts are like this one (%ld processors), and have the plugin "
                 "and these parameters",
@@ -91,14 +93,14 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     gba_path_t kind = GBA_PATH_FALLBACK;
     gba_status_t status;
     gba_candidates_t candidates;
-    char why[512], cause[640], choice[160] = "";
+    char why[512], cause[640] = "", choice[160] = "";
     const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
     if (NULL == path)
         path = info_choose(params, &candidates, choice, sizeof choice);
     if (NULL != refusal) {
         snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
-        show(gba_path_name(kind), why, hosts, ranks, path, choice);
+        show(gba_path_name(kind), why, hosts, ranks, path, choice, "");
         return INFO_EXIT_OK;
     }
     attr.oversubscribed = cores > 0 && (long)ranks > cores;
@@ -109,7 +111,10 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
         return report_error(INFO_EXIT_USAGE, "--path %s: more than 16777216 ranks", shape);
     if (GBA_OK != status)
         return report_error(INFO_EXIT_NO_DEVICE, "%s: %s", path, gba_status_text(status));
-    show(gba_path_name(kind), why, hosts, ranks, path, choice);
+    /* That there is no device is in `why`. */
+    if (GBA_ERR_NO_DEVICE == attr.device_status)
+        cause[0] = '\0';
+    show(gba_path_name(kind), why, hosts, ranks, path, choice, cause);
     return INFO_EXIT_OK;
 }
 
