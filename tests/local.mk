@@ -324,7 +324,10 @@ dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info 
 TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
 	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp \
-	tests/switch/corpus/job-key
+	tests/switch/corpus/job-key \
+	tests/switch/corpus-vfio/start tests/switch/corpus-vfio/registers tests/switch/corpus-vfio/memory \
+	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/interrupts \
+	tests/switch/corpus-vfio/descriptors
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/check-models gba/algo/README.md \
