@@ -54,7 +54,7 @@ check_PROGRAMS += $(GBA_DRIVER_TESTS)
 endif
 tests/driver/%.$(OBJEXT): private AM_CPPFLAGS += $(CMOCKA_CFLAGS)
 $(GBA_DRIVER_TESTS): private LDADD = $(CMOCKA_LIBS) -lpthread
-EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c tests/driver/boot.c
+EXTRA_DIST += tests/driver/driver_test.h tests/driver/compat.c tests/driver/boot.c tests/driver/reboots
 # Tests of the daemon itself. They need only its messages.
 GBA_DAEMON_TESTS = tests/switch/test_daemon tests/switch/test_hostile tests/switch/test_overload \
 	tests/switch/test_faults tests/switch/test_absence tests/switch/test_probe tests/switch/test_load \
