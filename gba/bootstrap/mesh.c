@@ -229,7 +229,8 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
     }
     if (GBA_BOOT_LINK_NONE == link->state)
         return GBA_INPROGRESS;
-    /* A hello alone that cannot be sent: whoever awaits a signal of that member detects it. */
+    /* Only a hello is left, and it cannot be sent. That is no failure of a barrier yet: the
+     * connection is closed, and a member that awaits a signal on it detects that. */
     if (!link->signals) {
         link->out_len = 0;
         return GBA_OK;
