@@ -109,18 +109,15 @@ contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch
 contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS)
 GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan contrib/examples/kv_shuffle/test_tables
-contrib_examples_kv_shuffle_test_tables_SOURCES = contrib/examples/kv_shuffle/test_tables.c \
+kv_shuffle_plain = \
 	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
 	contrib/examples/kv_shuffle/tables_read.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+contrib_examples_kv_shuffle_test_tables_SOURCES = contrib/examples/kv_shuffle/test_tables.c $(kv_shuffle_plain)
 contrib_examples_kv_shuffle_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_tables_LDADD = $(CMOCKA_LIBS)
-contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
-	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
-	contrib/examples/kv_shuffle/tables_read.c \
-	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
+contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c $(kv_shuffle_plain)
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
 EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
