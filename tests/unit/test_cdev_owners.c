@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The owners of the groups of a /dev/gbaN that the library lists. Its members have doorbells, so this test
+ * needs a machine whose stores reach a device. */
+#include "tests/unit/cdev_test.h"
+
+/* The owners that the library lists: those of the caller's user, or all for the administrator. */
+static void test_DRV_20_owners(void **state)
+{
+    gba_group_owner_t list[GBA_GROUPS];
+    struct gba_membership *first, *second;
+    gba_group_handle_t mine, other;
+    struct gba_dev *dev, *next;
+    uint32_t count = 99;
+
+    (void)state;
+    dev = cdev_open();
+    next = cdev_open();
+    fake_kernel.uid = 7;
+    other = cdev_alloc(next, 3);
+    fake_kernel.uid = 5;
+    mine = cdev_alloc(dev, 2);
+    assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(list[0].group, mine.group);
+    assert_int_equal(list[0].members, 2);
+    assert_int_equal(list[0].present, 0);
+    assert_int_equal(list[0].user, 5);
+    assert_true(list[0].local);
+    assert_int_equal(list[0].process, ((struct gba_cdev *)dev)->file);
+    assert_int_equal(list[0].job, ((struct gba_cdev *)dev)->job);
+    /* The lowest member owns it from the first join on. */
+    second = cdev_membership(next, &mine, 1);
+    assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_OK);
+    assert_int_equal(list[0].process, ((struct gba_cdev *)next)->file);
+    first = cdev_membership(dev, &mine, 0);
+    fake_kernel.admin = true;
+    assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(list[mine.group].present, 2);
+    assert_int_equal(list[mine.group].process, ((struct gba_cdev *)dev)->file);
+    assert_int_equal(list[other.group].user, 7);
+    assert_int_equal(gba_dev_cdev.owners(dev, list, 1, &count), GBA_OK);
+    assert_int_equal(count, 1);
+    gba_dev_cdev.leave(first);
+    gba_dev_cdev.leave(second);
+    gba_dev_cdev.cancel(next, &other);
+    gba_dev_cdev.close(next);
+    gba_dev_cdev.close(dev);
+}
+
+/* An older driver of this version has no OWNER, and the library does not call it. */
+static void owners_of_an_older_driver(void **state)
+{
+    gba_group_owner_t list[GBA_GROUPS];
+    uint32_t count, calls;
+    struct gba_dev *dev;
+
+    (void)state;
+    fake_kernel.features &= ~GBA_FEATURE_OWNER;
+    dev = cdev_open();
+    calls = fake_kernel.ioctls;
+    assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_ERR_UNSUPPORTED);
+    assert_int_equal(fake_kernel.ioctls, calls);
+    gba_dev_cdev.close(dev);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_DRV_20_owners),
+        TEST(owners_of_an_older_driver),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
