@@ -193,7 +193,7 @@ tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
 tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_flag_wake,--wrap=fallocate
 tests_unit_test_sim_reclaim_kill_SOURCES = tests/unit/test_sim_reclaim_kill.c \
 	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h
-tests_unit_test_sim_reclaim_kill_LDFLAGS = -Wl,--wrap=gba_driver_can_reclaim
+tests_unit_test_sim_reclaim_kill_LDFLAGS = -Wl,--wrap=gba_usage_can_reclaim
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
 tests_unit_test_model_config_SOURCES = tests/unit/test_model_config.c tests/unit/model_bench.h

@@ -27,23 +27,23 @@ static bool is_member(const struct gba_driver_record *record, uint32_t holder)
 
 static bool is_other(const struct gba_driver_head *head, uint32_t generation)
 {
-    return head->state == GBA_GROUP_FREE || head->generation != generation;
+    return head->state == GBA_LIFE_FREE || head->generation != generation;
 }
 
 /* For every call but leave: a group that was taken back is stale, too. [DRV-15] */
 static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
 {
-    return head->state == GBA_GROUP_RECLAIMED || is_other(head, generation);
+    return head->state == GBA_LIFE_TAKEN || is_other(head, generation);
 }
 
 /* Another team may hold the group if it was taken back from this record. [DRV-15] */
 static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
 {
-    if (record->head.state != GBA_GROUP_RECLAIMED)
+    if (record->head.state != GBA_LIFE_TAKEN)
         gba_model_reset(group);
     record->head.allocator = GBA_DRIVER_NOBODY;
     record->head.key = 0;
-    record->head.state = GBA_GROUP_FREE; /* the generation stays: the next one must differ */
+    record->head.state = GBA_LIFE_FREE; /* the generation stays: the next one must differ */
 }
 
 gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model_group *group,
@@ -54,18 +54,17 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
 
     if (members < 1 || members > GBA_MEMBERS_MAX)
         return GBA_ERR_PARAM;
-    if (head->state != GBA_GROUP_FREE)
+    if (head->state != GBA_LIFE_FREE)
         return GBA_ERR_NO_GROUP;
     gba_model_prepare(group, members);
     memset(record->membership, 0,
            members * sizeof(record->membership[0])); /* no call reads the rest */
-    *head = (struct gba_driver_head){.state = GBA_GROUP_ALLOCATED,
+    *head = (struct gba_driver_head){.state = GBA_LIFE_ALLOCATED,
                                      .generation = head->generation + 1,
                                      .key = request->key,
                                      .members = members,
-                                     .uid = request->uid,
-                                     .allocator = request->holder,
-                                     .job = request->job};
+                                     .allocator = request->holder};
+    gba_usage_begin(&head->usage, &request->claim);
     return GBA_OK;
 }
 
@@ -100,7 +99,7 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
         return GBA_ERR_PARAM;
     if (address == 0 || address % GBA_TABLE_ENTRY_SIZE != 0)
         return GBA_ERR_PARAM;
-    if (record->membership[member].state == GBA_MEMBERSHIP_MAPPED || head->state == GBA_GROUP_ARMED)
+    if (record->membership[member].state == GBA_MEMBERSHIP_MAPPED || head->state == GBA_LIFE_ARMED)
         return GBA_ERR_BUSY;
     gba_model_store_table(group, member, address);
     record->membership[member].state = GBA_MEMBERSHIP_MAPPED;
@@ -118,14 +117,13 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
         return GBA_ERR_STALE;
     if (!is_member(record, holder))
         return GBA_ERR_PARAM;
-    if (head->state == GBA_GROUP_ARMED || head->mapped != head->members)
+    if (head->state == GBA_LIFE_ARMED || head->mapped != head->members)
         return GBA_ERR_BUSY;
     gba_model_store(group, GBA_REG_SEQUENCE, sequence);
     gba_model_store(group, GBA_REG_CONTROL,
                     GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
-    head->sampled_at = now;
-    head->sampled_rounds = group->core.counters[GBA_COUNTER_ROUNDS];
-    head->state = GBA_GROUP_ARMED;
+    gba_usage_arm(&head->usage, &group->core, now);
+    head->state = GBA_LIFE_ARMED;
     return GBA_OK;
 }
 
@@ -136,7 +134,7 @@ static void leave_membership(struct gba_driver_record *record, struct gba_model_
     struct gba_driver_head *head = &record->head;
     struct gba_driver_membership *membership = &record->membership[member];
 
-    if (head->state != GBA_GROUP_RECLAIMED)
+    if (head->state != GBA_LIFE_TAKEN)
         gba_model_store_table(group, member, 0);
     head->mapped -= membership->state == GBA_MEMBERSHIP_MAPPED;
     head->present--;
@@ -168,14 +166,14 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
 {
     if (is_other(&record->head, generation))
         return GBA_ERR_STALE;
-    return record->head.state == GBA_GROUP_RECLAIMED ? GBA_ERR_RECLAIMED : GBA_OK;
+    return record->head.state == GBA_LIFE_TAKEN ? GBA_ERR_RECLAIMED : GBA_OK;
 }
 
 bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder)
 {
     const struct gba_driver_head *head = &record->head;
 
-    if (head->state == GBA_GROUP_FREE || holder == GBA_DRIVER_NOBODY)
+    if (head->state == GBA_LIFE_FREE || holder == GBA_DRIVER_NOBODY)
         return false;
     if (head->allocator == holder) { /* an allocation without any join */
         *member = GBA_MEMBER_NONE;
@@ -186,4 +184,14 @@ bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, u
             return true;
     }
     return false;
+}
+
+void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group)
+{
+    /* Disarm first: from here on no round completes, even if an arrival comes. [DRV-14] */
+    gba_model_store(group, GBA_REG_CONTROL, 0);
+    for (uint32_t member = 0; member < record->head.members; member++)
+        gba_model_store_table(group, member, 0);
+    record->head.key = 0;
+    record->head.state = GBA_LIFE_TAKEN;
 }

@@ -11,7 +11,7 @@
 #define GBA_SIM_DRIVER_H
 
 #include "gba/gba.h"
-#include "sim/model/model.h"
+#include "sim/model/reclaim.h"
 
 /* A holder of memberships and allocations is a number that the caller chooses, such as 1 + a port
  * or the number of an open file. This one is nobody. */
@@ -22,31 +22,16 @@ struct gba_driver_membership {
     uint32_t state; /* GBA_MEMBERSHIP_* */
 };
 
-/* The state of a record. RECLAIMED: the group was taken back and has another record. This record
- * remains for the members that have not left. */
-enum gba_driver_group_state {
-    GBA_GROUP_FREE,
-    GBA_GROUP_ALLOCATED,
-    GBA_GROUP_ARMED,
-    GBA_GROUP_RECLAIMED
-};
-
 /* The part of a record that a caller copies in order to undo a call. */
 struct gba_driver_head {
-    uint32_t state;
+    uint32_t state; /* GBA_LIFE_*; TAKEN: another record has the group, this one its members */
     uint32_t generation;
     uint64_t key;
     uint32_t members;
-    uint32_t present;        /* memberships JOINED or MAPPED */
-    uint32_t mapped;         /* memberships MAPPED */
-    uint32_t uid;            /* user of the allocator */
-    uint32_t allocator;      /* holder; GBA_DRIVER_NOBODY after the first join */
-    uint32_t rated;          /* 1: rate is valid */
-    uint64_t job;            /* number of the job that holds the group, among those of uid */
-    uint64_t sampled_at;     /* ns, on the clock of gba_driver_request.now */
-    uint64_t sampled_rounds; /* the group's ROUNDS counter at that time */
-    uint32_t rate;           /* rounds per second between the last two samples */
-    uint32_t reserved;
+    uint32_t present;   /* memberships JOINED or MAPPED */
+    uint32_t mapped;    /* memberships MAPPED */
+    uint32_t allocator; /* holder; GBA_DRIVER_NOBODY after the first join */
+    struct gba_usage usage;
 };
 
 struct gba_driver_record {
@@ -57,13 +42,9 @@ struct gba_driver_record {
 /* A request for a group. */
 struct gba_driver_request {
     uint32_t members;
-    uint32_t groups_max;   /* limit of groups of the job, this one included; 0: no limit */
-    uint32_t barrier_rate; /* barriers per second of the team; 0: take nothing back */
-    uint32_t uid;
-    uint64_t job;
-    uint64_t key; /* random */
-    uint64_t now; /* ns, on a clock that all callers share */
     uint32_t holder;
+    uint64_t key; /* random */
+    struct gba_claim claim;
 };
 
 /*
@@ -87,7 +68,7 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
                             uint32_t generation, uint32_t member, uint64_t address,
                             uint32_t holder);
 
-/* Arm the group. sequence: the first round is sequence + 1. now: as in a request. Returns GBA_OK;
+/* Arm the group. sequence: the first round is sequence + 1. now: as in a claim. Returns GBA_OK;
  * GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or the group is
  * armed. [DRV-5, DRV-13] */
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
@@ -113,54 +94,9 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
  */
 bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder);
 
-/* --- reclaim.c: which group ALLOC takes, and how it takes a group back --- */
-
-/* The shortest interval between two samples of a group. A shorter one is not meaningful for a team
- * that computes for some milliseconds between two barriers. A group has no rate before its second
- * sample. [DRV-13] */
-#define GBA_DRIVER_WINDOW_NS 50000000u
-
-/* A request takes a group back only if its barrier rate exceeds the group's rate by this factor.
- * The factor is well above the error between two measurements of one rate, so that two teams do not
- * take one group from each other in turns. [DRV-12] */
-#define GBA_DRIVER_FASTER 4u
-
-/* The group number that stands for "none". */
-#define GBA_DRIVER_NONE UINT32_MAX
-
-/* The state of an ALLOC while it examines the groups. */
-struct gba_driver_survey {
-    uint32_t held;          /* groups that the job of the request holds */
-    uint32_t free;          /* the first free group, or GBA_DRIVER_NONE */
-    uint32_t slowest, rate; /* the reclaimable group with the lowest rate, and that rate */
-    uint32_t own, own_rate; /* the same among the groups of the request's job */
-};
-
-void gba_driver_survey_init(struct gba_driver_survey *survey);
-
-/* Examine one group, number `number`, and sample it if a sample is due. Changes only the sample.
- * [DRV-11, DRV-13] */
-void gba_driver_survey(struct gba_driver_survey *survey, struct gba_driver_record *record,
-                       const struct gba_model_group *group, uint32_t number,
-                       const struct gba_driver_request *request);
-
-/*
- * Choose the group to allocate, after all groups were examined. reclaim: true if the group must be
- * taken back first. Returns GBA_OK, GBA_ERR_LIMIT or GBA_ERR_NO_GROUP; outputs are set on GBA_OK
- * only. [DRV-11, DRV-12]
- */
-gba_status_t gba_driver_decide(const struct gba_driver_survey *survey,
-                               const struct gba_driver_request *request, uint32_t *number,
-                               bool *reclaim);
-
-/* Whether the group can be taken back for that request now. [DRV-12] */
-bool gba_driver_can_reclaim(const struct gba_driver_record *record,
-                            const struct gba_model_group *group,
-                            const struct gba_driver_request *request);
-
 /*
  * Take the group from its members: disarm it and withdraw all members. The record stays, as
- * RECLAIMED. Restartable after an interruption. The caller then marks the flags of the memberships
+ * TAKEN. Restartable after an interruption. The caller then marks the flags of the memberships
  * that are MAPPED, and gives the group a free record with the generation of this one. [DRV-14]
  */
 void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group);

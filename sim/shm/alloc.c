@@ -41,16 +41,17 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
     status = gba_sim_group_lock_alive(segment, group);
     if (GBA_OK != status)
         return status;
-    taken = gba_driver_can_reclaim(record, &segment->model.group[group], request);
+    taken = gba_usage_can_reclaim(&record->head.usage, record->head.state,
+                                  &segment->model.group[group].core, &request->claim);
     if (taken) {
-        rate = record->head.rate;
+        rate = record->head.usage.rate;
         gba_word_store_relaxed(&segment->home[next], 1 + group);
-        segment->place[next].record.head = (struct gba_driver_head){
-            .state = GBA_GROUP_FREE, .generation = record->head.generation};
+        segment->place[next].record.head =
+            (struct gba_driver_head){.state = GBA_LIFE_FREE, .generation = record->head.generation};
         gba_sim_journal_reclaim(segment, group, next);
         gba_sim_reclaim(segment, group);
         gba_sim_journal_end(segment, group);
-    } else if (GBA_GROUP_FREE != record->head.state) {
+    } else if (GBA_LIFE_FREE != record->head.state) {
         status = GBA_ERR_BUSY;
     }
     gba_sim_group_unlock(segment, group);
@@ -58,32 +59,34 @@ static gba_status_t take_back(struct gba_sim_dev *dev, uint32_t group,
         gba_log(
             GBA_LOG_DEBUG,
             "sim: group %u: taken back; its team made %u rounds a second, the requesting team %u",
-            group, rate, request->barrier_rate);
+            group, rate, request->claim.barrier_rate);
     return status;
 }
 
-/* Choose a free group, or free one. Under the device's lock. Returns as gba_driver_decide and
+/* Choose a free group, or free one. Under the device's lock. Returns as gba_survey_decide and
  * take_back. */
 static gba_status_t choose(struct gba_sim_dev *dev, const struct gba_driver_request *request,
                            uint32_t *group)
 {
     struct gba_sim_segment *segment = dev->segment;
-    struct gba_driver_survey survey;
+    struct gba_survey survey;
+    struct gba_driver_head *head;
     gba_status_t status;
     bool reclaim;
 
-    gba_driver_survey_init(&survey);
+    gba_survey_init(&survey);
     for (uint32_t i = 0; i < segment->model.groups; i++) {
         status = gba_sim_group_lock(segment, i);
         if (GBA_OK != status)
             return status;
         /* No journal: a survey changes only samples, and half a sample leads to one bad choice at
          * most. */
-        gba_driver_survey(&survey, gba_sim_record(segment, i), &segment->model.group[i], i,
-                          request);
+        head = &gba_sim_record(segment, i)->head;
+        gba_survey_group(&survey, &head->usage, head->state, &segment->model.group[i].core, i,
+                         &request->claim);
         gba_sim_group_unlock(segment, i);
     }
-    status = gba_driver_decide(&survey, request, group, &reclaim);
+    status = gba_survey_decide(&survey, &request->claim, group, &reclaim);
     if (GBA_OK == status && reclaim)
         status = take_back(dev, *group, request);
     return status;
@@ -123,12 +126,12 @@ static bool is_refused(gba_status_t status)
 static gba_status_t alloc(struct gba_sim_dev *dev, struct gba_driver_request *request,
                           gba_group_handle_t *handle)
 {
-    uint32_t barrier_rate = request->barrier_rate, group;
+    uint32_t barrier_rate = request->claim.barrier_rate, group;
     gba_status_t status, refused;
 
     /* First try free groups, then those of dead processes, and then those that a team hardly
      * uses. */
-    request->barrier_rate = 0;
+    request->claim.barrier_rate = 0;
     status = choose(dev, request, &group);
     if (is_refused(status)) {
         gba_sim_reap_locked(dev->segment);
@@ -136,7 +139,7 @@ static gba_status_t alloc(struct gba_sim_dev *dev, struct gba_driver_request *re
     }
     if (is_refused(status) && 0 != barrier_rate) {
         refused = status;
-        request->barrier_rate = barrier_rate;
+        request->claim.barrier_rate = barrier_rate;
         status = choose(dev, request, &group);
         if (GBA_ERR_BUSY == status)
             status = refused;
@@ -150,10 +153,10 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
     gba_group_handle_t t = {.members = asked->members};
     struct gba_driver_request request = {.members = asked->members,
-                                         .groups_max = asked->groups_max,
-                                         .barrier_rate = asked->barrier_rate,
-                                         .uid = (uint32_t)geteuid(),
-                                         .job = dev->job};
+                                         .claim = {.groups_max = asked->groups_max,
+                                                   .barrier_rate = asked->barrier_rate,
+                                                   .uid = (uint32_t)geteuid(),
+                                                   .job = dev->job}};
     gba_status_t status;
 
     gba_sim_fault_call(dev->segment);
@@ -172,7 +175,7 @@ gba_status_t gba_sim_alloc(struct gba_dev *d, const gba_group_request_t *asked,
     status = gba_sim_device_lock(dev->segment);
     if (GBA_OK != status)
         return status;
-    request.now = gba_sim_clock_ns(); /* under the lock: samples are in order */
+    request.claim.now = gba_sim_clock_ns(); /* under the lock: samples are in order */
     status = alloc(dev, &request, &t);
     gba_sim_device_unlock(dev->segment);
     if (GBA_OK != status)

@@ -35,7 +35,7 @@ uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder)
 void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
 {
     if (segment->group[group].place == place ||
-        GBA_GROUP_FREE != segment->place[place].record.head.state)
+        GBA_LIFE_FREE != segment->place[place].record.head.state)
         return;
     /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
      * member polls a flag of the place any more. */

@@ -135,7 +135,7 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
         status = gba_sim_group_lock(dev->segment, group);
         if (GBA_OK != status)
             return status;
-        i.groups_free += GBA_GROUP_FREE == gba_sim_record(dev->segment, group)->head.state;
+        i.groups_free += GBA_LIFE_FREE == gba_sim_record(dev->segment, group)->head.state;
         i.reclaimed += dev->segment->group[group].reclaims;
         for (uint32_t c = 0; c < GBA_COUNTERS; c++)
             i.counters[c] += model->group[group].core.counters[c];
@@ -161,10 +161,10 @@ static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t grou
     gba_group_owner_t owner = {.group = group,
                                .members = record->head.members,
                                .present = record->head.present,
-                               .user = record->head.uid,
+                               .user = record->head.usage.uid,
                                .process = gba_sim_holder_pid(segment, record->head.allocator),
                                .local = true,
-                               .job = record->head.job};
+                               .job = record->head.usage.job};
 
     for (uint32_t i = 0; i < owner.members && 0 == owner.process; i++)
         if (GBA_MEMBERSHIP_EMPTY != record->membership[i].state &&
@@ -185,7 +185,7 @@ static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint3
 
         if (GBA_OK != status)
             return status;
-        if (GBA_GROUP_FREE != gba_sim_record(dev->segment, group)->head.state)
+        if (GBA_LIFE_FREE != gba_sim_record(dev->segment, group)->head.state)
             list[found++] = owner_of(dev->segment, group);
         gba_sim_group_unlock(dev->segment, group);
     }

@@ -31,7 +31,7 @@
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size, and of the journal's
  * use. */
-#define GBA_SIM_LAYOUT 7u
+#define GBA_SIM_LAYOUT 8u
 
 /* Size of an id (gba_sim_id): five hexadecimal numbers of 8 digits, a name, separators and the
  * terminator. */

@@ -51,7 +51,7 @@ static gba_status_t bare_query(struct gba_dev *dev, gba_device_info_t *info)
     info->members_max = GBA_MEMBERS_MAX;
     info->bad_access = model.bad_access;
     for (uint32_t group = 0; group < model.groups; group++) {
-        info->groups_free += GBA_GROUP_FREE == record[group].head.state;
+        info->groups_free += GBA_LIFE_FREE == record[group].head.state;
         for (uint32_t i = 0; i < GBA_COUNTERS; i++)
             info->counters[i] += model.group[group].core.counters[i];
     }

@@ -88,7 +88,7 @@ static inline void is_free(void)
 
     memset(&fresh, 0, sizeof(fresh));
     memcpy(fresh.core.counters, group->core.counters, sizeof(fresh.core.counters));
-    assert_int_equal(record.head.state, GBA_GROUP_FREE);
+    assert_int_equal(record.head.state, GBA_LIFE_FREE);
     assert_true(memcmp(&fresh, group, sizeof(fresh)) == 0);
     assert_int_equal(join(0, eve), GBA_ERR_STALE);
     assert_int_equal(map(0, ann), GBA_ERR_STALE);

@@ -42,7 +42,7 @@ void fake_driver_start(uint32_t groups)
 static struct life *life_of(uint32_t group, uint32_t generation)
 {
     for (size_t i = 0; i < LIVES; i++)
-        if (1 + group == life[i].home && GBA_GROUP_RECLAIMED == life[i].record.head.state &&
+        if (1 + group == life[i].home && GBA_LIFE_TAKEN == life[i].record.head.state &&
             generation == life[i].record.head.generation)
             return &life[i];
     return current[group];
@@ -53,7 +53,7 @@ static void lives_sweep(void)
 {
     for (size_t i = 0; i < LIVES; i++)
         if (0 != life[i].home && current[life[i].home - 1] != &life[i] &&
-            GBA_GROUP_FREE == life[i].record.head.state)
+            GBA_LIFE_FREE == life[i].record.head.state)
             life[i].home = 0;
 }
 
@@ -160,8 +160,8 @@ static uint32_t user_groups(void)
     uint32_t held = 0;
 
     for (uint32_t group = 0; group < model.groups; group++)
-        held += GBA_GROUP_FREE != current[group]->record.head.state &&
-                fake_kernel.uid == current[group]->record.head.uid;
+        held += GBA_LIFE_FREE != current[group]->record.head.state &&
+                fake_kernel.uid == current[group]->record.head.usage.uid;
     return held;
 }
 
@@ -184,7 +184,7 @@ int fake_query(int file, void *argument)
     query->bad_access = model.bad_access;
     memset(query->counters, 0, sizeof query->counters);
     for (uint32_t group = 0; group < model.groups; group++) {
-        query->groups_free += GBA_GROUP_FREE == current[group]->record.head.state;
+        query->groups_free += GBA_LIFE_FREE == current[group]->record.head.state;
         for (uint32_t i = 0; i < GBA_COUNTERS && 0 != (query->flags & GBA_QUERY_COUNTERS); i++)
             query->counters[i] += model.group[group].core.counters[i];
     }
@@ -218,13 +218,14 @@ int fake_alloc(int file, void *argument)
     static uint64_t key = 0x9e3779b97f4a7c15ull; /* not secret: the keys only have to differ */
     struct gba_ioc_alloc *alloc = argument;
     struct gba_driver_request request = {.members = alloc->members,
-                                         .groups_max = alloc->groups_max,
-                                         .barrier_rate = alloc->barrier_rate,
-                                         .uid = fake_kernel.uid,
-                                         .job = alloc->job,
-                                         .now = fake_kernel.now,
-                                         .holder = holder_of(file)};
-    struct gba_driver_survey survey;
+                                         .holder = holder_of(file),
+                                         .claim = {.groups_max = alloc->groups_max,
+                                                   .barrier_rate = alloc->barrier_rate,
+                                                   .uid = fake_kernel.uid,
+                                                   .job = alloc->job,
+                                                   .now = fake_kernel.now}};
+    struct gba_survey survey;
+    struct gba_driver_head *head;
     gba_status_t status;
     uint32_t group;
     bool reclaim;
@@ -233,10 +234,13 @@ int fake_alloc(int file, void *argument)
         return EINVAL;
     key = key * 6364136223846793005ull + 1442695040888963407ull;
     request.key = key;
-    gba_driver_survey_init(&survey);
-    for (group = 0; group < model.groups; group++)
-        gba_driver_survey(&survey, &current[group]->record, &model.group[group], group, &request);
-    status = gba_driver_decide(&survey, &request, &group, &reclaim);
+    gba_survey_init(&survey);
+    for (group = 0; group < model.groups; group++) {
+        head = &current[group]->record.head;
+        gba_survey_group(&survey, &head->usage, head->state, &model.group[group].core, group,
+                         &request.claim);
+    }
+    status = gba_survey_decide(&survey, &request.claim, &group, &reclaim);
     if (GBA_OK == status && !reclaim && 0 != fake_kernel.user_groups_max &&
         user_groups() >= fake_kernel.user_groups_max)
         return EUSERS;
@@ -260,7 +264,7 @@ int fake_free(int file, void *argument)
     if (cancel->group >= model.groups)
         return ESTALE;
     head = &current[cancel->group]->record.head;
-    if (GBA_GROUP_FREE != head->state && head->generation == cancel->generation && head->present)
+    if (GBA_LIFE_FREE != head->state && head->generation == cancel->generation && head->present)
         return EBUSY;
     if (GBA_OK == gba_driver_leave(&current[cancel->group]->record, &model.group[cancel->group],
                                    cancel->generation, GBA_MEMBER_NONE, holder_of(file)))
@@ -321,7 +325,7 @@ int fake_configure(int file, void *argument)
     if (configure->group >= model.groups)
         return ESTALE;
     r = &life_of(configure->group, configure->generation)->record;
-    busy = GBA_GROUP_ARMED == r->head.state ? EBUSY : EAGAIN;
+    busy = GBA_LIFE_ARMED == r->head.state ? EBUSY : EAGAIN;
     status = gba_driver_configure(r, &model.group[configure->group], configure->generation,
                                   configure->sequence, holder_of(file), fake_kernel.now);
     return GBA_ERR_PARAM == status ? ESTALE : error_of(status, busy); /* not joined */
@@ -413,19 +417,19 @@ int fake_owner(int file, void *argument)
     if (owner->group >= model.groups)
         return EINVAL;
     r = &current[owner->group]->record;
-    if (GBA_GROUP_FREE == r->head.state)
+    if (GBA_LIFE_FREE == r->head.state)
         return ENOENT;
-    if (r->head.uid != fake_kernel.uid && !fake_kernel.admin)
+    if (r->head.usage.uid != fake_kernel.uid && !fake_kernel.admin)
         return EACCES;
     owner->generation = r->head.generation;
     owner->members = r->head.members;
     owner->present = r->head.present;
-    owner->user = r->head.uid;
+    owner->user = r->head.usage.uid;
     holder = r->head.allocator;
     for (uint32_t member = 0; member < r->head.members && GBA_DRIVER_NOBODY == holder; member++)
         if (GBA_MEMBERSHIP_MAPPED == r->membership[member].state)
             holder = r->membership[member].holder;
     owner->process = holder - holder_of(0);
-    owner->job = r->head.job;
+    owner->job = r->head.usage.job;
     return 0;
 }

@@ -271,7 +271,7 @@ static void take_back(struct harness *w)
     struct gba_sim_segment *segment = ((struct gba_sim_dev *)device->dev)->segment;
     uint32_t group = 0;
 
-    while (GBA_GROUP_ARMED != head_of(segment, group)->state)
+    while (GBA_LIFE_ARMED != head_of(segment, group)->state)
         assert_true(++group < GBA_GROUPS);
     assert_int_equal(
         gba_reg_write(device, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET), GBA_OK);

@@ -52,7 +52,7 @@ static void one_group_changes_hands(void **state)
     for (uint32_t i = 1; i < GBA_GROUPS; i++)
         cdev_alloc(other, 1);
     fake_kernel.uid = 0;
-    fake_kernel.now += GBA_DRIVER_WINDOW_NS;
+    fake_kernel.now += GBA_USAGE_WINDOW_NS;
     assert_int_equal(ask(other, 0, 0, &taken), GBA_ERR_NO_GROUP);
     assert_int_equal(ask(other, UINT32_MAX, 0, &taken), GBA_OK);
     assert_int_equal(taken.group, handle.group);

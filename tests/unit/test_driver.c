@@ -13,7 +13,7 @@ static void test_DRV_1_query_sums_over_lives(void **state)
         bench_arrive(4, 1, 1);
         assert_int_equal(leave(0, ann), GBA_OK);
         assert_int_equal(leave(1, bob), GBA_OK);
-        assert_int_equal(record.head.state, GBA_GROUP_FREE);
+        assert_int_equal(record.head.state, GBA_LIFE_FREE);
         assert_true(bench_counter(4, GBA_COUNTER_ROUNDS) == life);
     }
 }
@@ -99,7 +99,7 @@ static void test_DRV_3_members_hold_the_group(void **state)
     assert_int_equal(leave(GBA_MEMBER_NONE, ann), GBA_ERR_PARAM);
     assert_int_equal(join(0, ann), GBA_OK); /* the allocator as one of them */
     assert_int_equal(leave(1, bob), GBA_OK);
-    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+    assert_int_equal(record.head.state, GBA_LIFE_ALLOCATED);
     assert_int_equal(leave(0, ann), GBA_OK);
     is_free();
 }
@@ -177,7 +177,7 @@ static void test_DRV_6_leave_withdraws_first(void **state)
     bench_released(0, 4, 0, 1);
     bench_released(1, 4, 2, 1);
     assert_int_equal(leave(2, bob), GBA_OK);
-    assert_int_equal(record.head.state, GBA_GROUP_ARMED);
+    assert_int_equal(record.head.state, GBA_LIFE_ARMED);
     assert_int_equal(leave(0, ann), GBA_OK);
     is_free();
 }
@@ -213,7 +213,7 @@ static void test_DRV_6_a_late_join_is_reported(void **state)
     alloc(2, eve); /* also when the group has its next life */
     assert_int_equal(gba_driver_join(&record, old, key, 1, bob), GBA_ERR_STALE);
     assert_int_equal(gba_driver_leave(&record, group, old, 0, ann), GBA_ERR_STALE);
-    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+    assert_int_equal(record.head.state, GBA_LIFE_ALLOCATED);
 }
 
 static void test_DRV_7_inspect_changes_nothing(void **state)
@@ -253,7 +253,7 @@ static void test_DRV_10_dead_members_leave(void **state)
     assert_int_equal(reap(ann), 1);
     assert_int_equal(group->table[0], 0);
     assert_int_equal(record.membership[0].state, GBA_MEMBERSHIP_LEFT);
-    assert_int_equal(record.head.state, GBA_GROUP_ARMED);
+    assert_int_equal(record.head.state, GBA_LIFE_ARMED);
     bench_arrive(4, 1, 1);
     assert_int_equal(bench_arrive(4, 2, 1), 2);
     assert_int_equal(reap(ann), 0);
@@ -274,7 +274,7 @@ static void test_DRV_10_dead_allocator(void **state)
     alloc(2, ann);
     join(1, bob); /* now the death of ann takes nothing from bob */
     assert_int_equal(reap(ann), 0);
-    assert_int_equal(record.head.state, GBA_GROUP_ALLOCATED);
+    assert_int_equal(record.head.state, GBA_LIFE_ALLOCATED);
     assert_int_equal(leave(1, bob), GBA_OK);
     is_free();
 }

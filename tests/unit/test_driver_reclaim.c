@@ -2,7 +2,7 @@
 /* The rules of gba/spec/device.md on scarce groups, on the driver's model. */
 #include "tests/unit/driver_bench.h"
 
-#define WINDOW GBA_DRIVER_WINDOW_NS
+#define WINDOW GBA_USAGE_WINDOW_NS
 
 enum { GROUPS = 3 };
 
@@ -14,7 +14,8 @@ static void scarce(void)
 {
     bench_power_on(GROUPS);
     memset(records, 0, sizeof records);
-    asker = (struct gba_driver_request){.members = 2, .uid = 7, .job = 70, .now = 1, .holder = ann};
+    asker = (struct gba_driver_request){
+        .members = 2, .holder = ann, .claim = {.uid = 7, .job = 70, .now = 1}};
 }
 
 /* Give that group to the job of the request; ann is member 0, bob is member 1. */
@@ -33,7 +34,8 @@ static void give(uint32_t number)
             gba_driver_map(r, g, r->head.generation, member, bench_flag(number, member), holder),
             GBA_OK);
     }
-    assert_int_equal(gba_driver_configure(r, g, r->head.generation, 0, bob, asker.now), GBA_OK);
+    assert_int_equal(gba_driver_configure(r, g, r->head.generation, 0, bob, asker.claim.now),
+                     GBA_OK);
 }
 
 static void rounds(uint32_t number, uint32_t count)
@@ -49,17 +51,18 @@ static void rounds(uint32_t number, uint32_t count)
 /* The result of an ALLOC with that request. */
 static gba_status_t ask(uint32_t *number, bool *reclaim)
 {
-    struct gba_driver_survey survey;
+    struct gba_survey survey;
 
-    gba_driver_survey_init(&survey);
+    gba_survey_init(&survey);
     for (uint32_t i = 0; i < GROUPS; i++)
-        gba_driver_survey(&survey, &records[i], &bench.group[i], i, &asker);
-    return gba_driver_decide(&survey, &asker, number, reclaim);
+        gba_survey_group(&survey, &records[i].head.usage, records[i].head.state,
+                         &bench.group[i].core, i, &asker.claim);
+    return gba_survey_decide(&survey, &asker.claim, number, reclaim);
 }
 
 static void gets_free(uint32_t number)
 {
-    uint32_t got = GBA_DRIVER_NONE;
+    uint32_t got = GBA_SURVEY_NONE;
     bool reclaim = true;
 
     assert_int_equal(ask(&got, &reclaim), GBA_OK);
@@ -69,13 +72,14 @@ static void gets_free(uint32_t number)
 
 static void takes_back(uint32_t number)
 {
-    uint32_t got = GBA_DRIVER_NONE;
+    uint32_t got = GBA_SURVEY_NONE;
     bool reclaim = false;
 
     assert_int_equal(ask(&got, &reclaim), GBA_OK);
     assert_int_equal(got, number);
     assert_true(reclaim);
-    assert_true(gba_driver_can_reclaim(&records[number], &bench.group[number], &asker));
+    assert_true(gba_usage_can_reclaim(&records[number].head.usage, records[number].head.state,
+                                      &bench.group[number].core, &asker.claim));
 }
 
 static void refused(gba_status_t status)
@@ -92,23 +96,23 @@ static void test_DRV_11_a_job_has_no_more_than_its_limit(void **state)
 {
     (void)state;
     scarce();
-    asker.groups_max = 2;
+    asker.claim.groups_max = 2;
     gets_free(0);
     give(0);
     gets_free(1);
-    asker.job = 71; /* groups of another job, and of the same job number of another user: they do
-                       not count */
+    asker.claim.job = 71; /* groups of another job, and of the same job number of another user: they
+                       do not count */
     give(1);
-    asker.uid = 8;
-    asker.job = 70;
+    asker.claim.uid = 8;
+    asker.claim.job = 70;
     give(2);
-    asker.uid = 7;
+    asker.claim.uid = 7;
     refused(GBA_ERR_NO_GROUP);
-    asker.groups_max = 1;
+    asker.claim.groups_max = 1;
     refused(GBA_ERR_LIMIT);
-    asker.groups_max = 0;
+    asker.claim.groups_max = 0;
     refused(GBA_ERR_NO_GROUP);
-    asker.groups_max = 1;
+    asker.claim.groups_max = 1;
 
     assert_int_equal(
         gba_driver_leave(&records[0], &bench.group[0], records[0].head.generation, 0, ann), GBA_OK);
@@ -123,7 +127,7 @@ static void test_DRV_11_allocated_is_held(void **state)
 {
     (void)state;
     scarce();
-    asker.groups_max = 1;
+    asker.claim.groups_max = 1;
     assert_int_equal(gba_driver_alloc(&records[1], &bench.group[1], &asker), GBA_OK);
     refused(GBA_ERR_LIMIT);
 }
@@ -137,21 +141,21 @@ static void test_DRV_12_the_slowest_is_taken(void **state)
     rounds(0, 5); /* 100 a second */
     rounds(1, 1); /* 20 */
     rounds(2, 2); /* 40 */
-    asker.now += WINDOW;
+    asker.claim.now += WINDOW;
     refused(GBA_ERR_NO_GROUP); /* a request without a barrier rate takes nothing back, and makes no
                                   sample */
-    assert_int_equal(records[1].head.rated, 0);
-    asker.barrier_rate = 4 * 20;
+    assert_int_equal(records[1].head.usage.rated, 0);
+    asker.claim.barrier_rate = 4 * 20;
     refused(GBA_ERR_NO_GROUP); /* 4 times the rate is not enough, more is */
-    asker.barrier_rate++;
+    asker.claim.barrier_rate++;
     takes_back(1);
-    asker.barrier_rate = UINT32_MAX;
+    asker.claim.barrier_rate = UINT32_MAX;
     takes_back(1);
     bench_arrive(1, 1, 2); /* a member has arrived at its round */
     takes_back(2);
-    records[2].head.uid = 8;
+    records[2].head.usage.uid = 8;
     takes_back(0);
-    asker.barrier_rate = 4 * 100;
+    asker.claim.barrier_rate = 4 * 100;
     refused(GBA_ERR_NO_GROUP);
 }
 
@@ -161,10 +165,10 @@ static void test_DRV_12_of_several_the_lowest_number(void **state)
     scarce();
     for (uint32_t i = 0; i < GROUPS; i++)
         give(i);
-    asker.barrier_rate = 1;
-    asker.now += WINDOW;
+    asker.claim.barrier_rate = 1;
+    asker.claim.now += WINDOW;
     takes_back(0);
-    records[0].head.state = GBA_GROUP_ALLOCATED; /* not armed: its members are about to agree */
+    records[0].head.state = GBA_LIFE_ALLOCATED; /* not armed: its members are about to agree */
     takes_back(1);
 }
 
@@ -173,17 +177,17 @@ static void test_DRV_12_at_the_limit_one_of_the_same_job(void **state)
     (void)state;
     scarce();
     give(0);
-    asker.job = 71;
+    asker.claim.job = 71;
     give(1);
     rounds(1, 1);
-    asker.now += WINDOW;
-    asker.barrier_rate = 1000;
-    asker.groups_max = 1;
+    asker.claim.now += WINDOW;
+    asker.claim.barrier_rate = 1000;
+    asker.claim.groups_max = 1;
     takes_back(1); /* although 2 is free, and 0 has a lower rate */
-    asker.groups_max = 2;
+    asker.claim.groups_max = 2;
     gets_free(2);
     give(2);
-    asker.groups_max = 1; /* the job has two: replacing one would leave two */
+    asker.claim.groups_max = 1; /* the job has two: replacing one would leave two */
     refused(GBA_ERR_LIMIT);
 }
 
@@ -194,9 +198,9 @@ static void test_DRV_12_at_every_point_of_a_round(void **state)
     scarce();
     for (uint32_t i = 0; i < GROUPS; i++)
         give(i);
-    records[1].head.uid = records[2].head.uid = 8;
-    asker.now += WINDOW;
-    asker.barrier_rate = 1000000;
+    records[1].head.usage.uid = records[2].head.usage.uid = 8;
+    asker.claim.now += WINDOW;
+    asker.claim.barrier_rate = 1000000;
     for (uint32_t round = 1; round <= 3; round++) {
         takes_back(0);
         bench_arrive(0, round % 2, round);
@@ -216,26 +220,26 @@ static void test_DRV_13_rates(void **state)
     scarce();
     for (uint32_t i = 0; i < GROUPS; i++)
         give(i);
-    asker.barrier_rate = UINT32_MAX;
-    asker.now += WINDOW - 1;
+    asker.claim.barrier_rate = UINT32_MAX;
+    asker.claim.now += WINDOW - 1;
     refused(GBA_ERR_NO_GROUP);
     rounds(0, 10);
-    asker.now++;
+    asker.claim.now++;
     takes_back(1);
-    assert_int_equal(head->rate, 200);
-    assert_true(head->sampled_at == asker.now);
+    assert_int_equal(head->usage.rate, 200);
+    assert_true(head->usage.sampled_at == asker.claim.now);
     rounds(0, 10); /* no sample before the window has passed */
-    asker.now += WINDOW - 1;
+    asker.claim.now += WINDOW - 1;
     takes_back(1);
-    assert_int_equal(head->rate, 200);
-    asker.now += WINDOW + 1; /* 10 rounds in two windows */
+    assert_int_equal(head->usage.rate, 200);
+    asker.claim.now += WINDOW + 1; /* 10 rounds in two windows */
     takes_back(1);
-    assert_int_equal(head->rate, 100);
-    asker.now += 4000000000u; /* a quarter of a round per second counts as none */
+    assert_int_equal(head->usage.rate, 100);
+    asker.claim.now += 4000000000u; /* a quarter of a round per second counts as none */
     rounds(0, 1);
     takes_back(0);
-    assert_int_equal(head->rate, 0);
-    asker.now -= 1000000000u; /* the clock goes back */
+    assert_int_equal(head->usage.rate, 0);
+    asker.claim.now -= 1000000000u; /* the clock goes back */
     takes_back(0);
 }
 
@@ -251,20 +255,20 @@ static void test_DRV_13_begins_when_it_is_armed(void **state)
     for (uint32_t i = 1; i < GROUPS; i++)
         assert_int_equal(gba_driver_alloc(&records[i], &bench.group[i], &asker), GBA_OK);
     assert_int_equal(gba_driver_alloc(&records[0], g, &asker), GBA_OK);
-    asker.barrier_rate = UINT32_MAX;
-    asker.now += 10 * WINDOW;
+    asker.claim.barrier_rate = UINT32_MAX;
+    asker.claim.now += 10 * WINDOW;
     refused(GBA_ERR_NO_GROUP);
     assert_int_equal(gba_driver_join(&records[0], head->generation, head->key, 0, ann), GBA_OK);
     assert_int_equal(gba_driver_map(&records[0], g, head->generation, 0, bench_flag(0, 0), ann),
                      GBA_OK);
-    assert_int_equal(gba_driver_configure(&records[0], g, head->generation, 0, ann, asker.now),
-                     GBA_OK);
+    assert_int_equal(
+        gba_driver_configure(&records[0], g, head->generation, 0, ann, asker.claim.now), GBA_OK);
     assert_int_equal(bench_arrive(0, 0, 1), 1);
-    asker.now += WINDOW - 1;
+    asker.claim.now += WINDOW - 1;
     refused(GBA_ERR_NO_GROUP);
-    asker.now++;
+    asker.claim.now++;
     takes_back(0);
-    assert_int_equal(head->rate, 20);
+    assert_int_equal(head->usage.rate, 20);
 }
 
 static void test_DRV_13_rates_of_long_times(void **state)
@@ -274,11 +278,11 @@ static void test_DRV_13_rates_of_long_times(void **state)
     (void)state;
     scarce();
     give(0);
-    asker.barrier_rate = 1;
+    asker.claim.barrier_rate = 1;
     bench.group[0].core.counters[GBA_COUNTER_ROUNDS] = UINT64_C(1) << 60;
-    asker.now += 1000000000u;
+    asker.claim.now += 1000000000u;
     gets_free(1);
-    assert_true(head->rate == UINT32_MAX);
+    assert_true(head->usage.rate == UINT32_MAX);
 }
 
 static void test_DRV_14_no_round_completes_any_more(void **state)
@@ -287,7 +291,7 @@ static void test_DRV_14_no_round_completes_any_more(void **state)
     power_on();
     arm(3, 9);
     gba_driver_reclaim(&record, group);
-    assert_int_equal(record.head.state, GBA_GROUP_RECLAIMED);
+    assert_int_equal(record.head.state, GBA_LIFE_TAKEN);
     assert_int_equal(bench_reg(4, GBA_REG_CONTROL), 0);
     for (uint32_t member = 0; member < 3; member++)
         assert_true(group->table[member] == 0);
@@ -318,7 +322,7 @@ static void test_DRV_14_can_be_made_again(void **state)
         if (part & 2)
             group->table[2] = bench_flag(4, 2);
         gba_driver_reclaim(&record, group);
-        assert_int_equal(record.head.state, GBA_GROUP_RECLAIMED);
+        assert_int_equal(record.head.state, GBA_LIFE_TAKEN);
         assert_memory_equal(group, &after, sizeof after);
     }
 }
@@ -356,9 +360,9 @@ static void test_DRV_15_the_record_goes_on_without_its_group(void **state)
     assert_int_equal(gba_driver_leave(&old, group, last, 0, ann), GBA_ERR_PARAM);
     assert_int_equal(old.head.mapped, 2);
     assert_int_equal(reap_record(&old, eve), 0);
-    assert_int_equal(old.head.state, GBA_GROUP_RECLAIMED);
+    assert_int_equal(old.head.state, GBA_LIFE_TAKEN);
     assert_int_equal(reap_record(&old, bob), 2);
-    assert_int_equal(old.head.state, GBA_GROUP_FREE);
+    assert_int_equal(old.head.state, GBA_LIFE_FREE);
     assert_memory_equal(group, &theirs, sizeof theirs);
     assert_int_equal(bench_arrive(4, 1, 10), 2);
 }

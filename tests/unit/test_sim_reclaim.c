@@ -278,7 +278,7 @@ static void test_no_place(void **state)
     age_samples(dev);
     for (uint32_t i = GBA_GROUPS; i < GBA_SIM_PLACES; i++)
         gba_word_store_relaxed(&segment->home[i], GBA_GROUPS); /* of the last group */
-    segment->place[GBA_SIM_PLACES - 1].record.head.state = GBA_GROUP_RECLAIMED;
+    segment->place[GBA_SIM_PLACES - 1].record.head.state = GBA_LIFE_TAKEN;
     segment->place[GBA_SIM_PLACES - 1].record.head.present = 1;
     for (uint32_t i = GBA_GROUPS; i + 1 < GBA_SIM_PLACES; i++)
         segment->place[i].record.head = segment->place[GBA_SIM_PLACES - 1].record.head;
@@ -287,7 +287,7 @@ static void test_no_place(void **state)
     sim_round(old, MEMBERS, 1);
     age_samples(dev);
     /* A process was killed when it had taken a place. The place is free when its port is down. */
-    segment->place[77].record.head.state = GBA_GROUP_FREE;
+    segment->place[77].record.head.state = GBA_LIFE_FREE;
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_OK == gba_sim_port_claim((struct gba_sim_dev *)dev, &holder));

@@ -81,20 +81,17 @@ static void test_kill_in_leave(void **state)
 /* The last call before a group is taken back: a child stops here (see tests/local.mk), because the
  * tens of thousands of instructions before it change nothing. */
 static bool stops;
-bool __real_gba_driver_can_reclaim(const struct gba_driver_record *record,
-                                   const struct gba_model_group *group,
-                                   const struct gba_driver_request *request);
-bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
-                                   const struct gba_model_group *group,
-                                   const struct gba_driver_request *request);
+bool __real_gba_usage_can_reclaim(const struct gba_usage *usage, uint32_t life,
+                                  const struct gba_model_core *core, const struct gba_claim *claim);
+bool __wrap_gba_usage_can_reclaim(const struct gba_usage *usage, uint32_t life,
+                                  const struct gba_model_core *core, const struct gba_claim *claim);
 
-bool __wrap_gba_driver_can_reclaim(const struct gba_driver_record *record,
-                                   const struct gba_model_group *group,
-                                   const struct gba_driver_request *request)
+bool __wrap_gba_usage_can_reclaim(const struct gba_usage *usage, uint32_t life,
+                                  const struct gba_model_core *core, const struct gba_claim *claim)
 {
     if (stops)
         raise(SIGSTOP);
-    return __real_gba_driver_can_reclaim(record, group, request);
+    return __real_gba_usage_can_reclaim(usage, life, core, claim);
 }
 
 static void ask_and_stop(void *arg)
