@@ -286,8 +286,8 @@ uint32_t gba_control_member(const struct gba_model *model, uint32_t group, uint3
     return GBA_RESULT_OK;
 }
 
-static void leave_group(struct gba_model *model, uint32_t port, uint32_t group,
-                        struct gba_model_effects *effects)
+void gba_control_port_leave(struct gba_model *model, uint32_t port, uint32_t group,
+                            struct gba_model_effects *effects)
 {
     struct gba_model_record *record = &model->group[group].record;
     bool joined = record->joined != 0;
@@ -302,11 +302,4 @@ static void leave_group(struct gba_model *model, uint32_t port, uint32_t group,
     }
     free_if_empty(model, group, effects);
     record->events[port] = 0;
-}
-
-void gba_control_port_down(struct gba_model *model, uint32_t port,
-                           struct gba_model_effects *effects)
-{
-    for (uint32_t group = 0; group < model->groups; group++)
-        leave_group(model, port, group, effects);
 }

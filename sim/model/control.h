@@ -45,9 +45,11 @@ uint32_t gba_control_confirm(struct gba_model *model, uint32_t port, uint32_t gr
 uint32_t gba_control_member(const struct gba_model *model, uint32_t group, uint32_t generation,
                             uint32_t member, uint32_t *value);
 
-/* Withdraw all members of a port that went down, and give up what it allocated. [PORT-4] */
-void gba_control_port_down(struct gba_model *model, uint32_t port,
-                           struct gba_model_effects *effects);
+/* Withdraw all members of a port from one group, and give up the group if the port allocated it. A
+ * port that goes down does so in all groups, in any order. Restartable: a second time changes
+ * nothing. [PORT-4] */
+void gba_control_port_leave(struct gba_model *model, uint32_t port, uint32_t group,
+                            struct gba_model_effects *effects);
 
 /* Groups that the port holds, and groups that are free. */
 uint32_t gba_control_held(const struct gba_model *model, uint32_t port);

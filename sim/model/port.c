@@ -164,5 +164,6 @@ void gba_model_port_down(struct gba_model *model, uint32_t port, struct gba_mode
         return;
     /* First the bank: a port that is down is not interrupted. */
     memset(&model->port[port], 0, sizeof(model->port[port]));
-    gba_control_port_down(model, port, effects);
+    for (uint32_t group = 0; group < model->groups; group++)
+        gba_control_port_leave(model, port, group, effects);
 }
