@@ -159,19 +159,25 @@ static uint32_t wait_tests(const struct gba_team *team, bool yields)
     return spins_of(path);
 }
 
-/* Test until progress is due. The caller tested shortly before. */
+/*
+ * Test until progress is due. The caller tested shortly before. Each test may advance the barrier:
+ * a leader that has sent its message to other hosts needs progress from then on, and not after the
+ * tests that were right for the gathering of its node.
+ */
 static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps *steps,
                               bool yields)
 {
-    gba_status_t status = GBA_INPROGRESS;
+    gba_status_t status;
+    uint32_t tests = 0;
 
-    for (uint32_t i = wait_tests(team, yields); i > 0 && GBA_INPROGRESS == status; i--) {
+    do {
         if (yields)
             sched_yield();
         else
             gba_cpu_pause();
         status = steps->test(team);
-    }
+        tests++;
+    } while (GBA_INPROGRESS == status && tests < wait_tests(team, yields));
     return status;
 }
 

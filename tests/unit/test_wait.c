@@ -161,6 +161,57 @@ static void test_a_device_with_slow_polls(void **state)
     assert_in_range(polls_most, 8, 2 * 8 + 2);
 }
 
+/* A round of which the test of the leader's node, the first one, is followed by a wait for
+ * messages. */
+static struct {
+    struct gba_path_ops ops;
+    bool listens;
+    uint32_t tests; /* since listens */
+} leader;
+
+static bool leader_listens(const struct gba_path_base *path)
+{
+    (void)path;
+    return leader.listens;
+}
+
+static gba_status_t leader_test(struct gba_team *team)
+{
+    (void)team;
+    leader.tests += leader.listens ? 1 : 0;
+    leader.listens = true;
+    return GBA_INPROGRESS;
+}
+
+/* Only progress delivers the message. */
+static gba_status_t leader_progress(struct gba_team *team)
+{
+    (void)team;
+    return leader.listens ? GBA_OK : GBA_INPROGRESS;
+}
+
+/* Tests that follow the leader's message cannot complete the round: progress is due at once. */
+static void test_a_leader_that_has_sent_its_message(void **state)
+{
+    static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
+    static const struct gba_wait_steps steps = {leader_test, leader_progress};
+    struct gba_path_base *path = scene.team[0]->path;
+    const struct gba_path_ops *ops = path->ops;
+
+    (void)state;
+    leader.ops = *ops;
+    leader.ops.listens = leader_listens;
+    path->ops = &leader.ops;
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        leader.listens = false;
+        leader.tests = 0;
+        scene.team[0]->wait = waits[i];
+        assert_int_equal(gba_wait(scene.team[0], &steps, NULL, NULL), GBA_OK);
+        assert_int_equal(leader.tests, 0);
+    }
+    path->ops = ops;
+}
+
 /* Longer than `sleep` waits until its first sleep. */
 static void test_a_member_that_does_not_sleep(void **state)
 {
@@ -207,11 +258,9 @@ static void test_a_failed_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_member_sleeps_on_its_device),
-        TEST(test_a_device_that_wakes_nobody),
-        TEST(test_a_member_that_does_not_sleep),
-        TEST(test_a_device_with_slow_polls),
-        TEST(test_a_failed_group),
+        TEST(test_a_member_sleeps_on_its_device),      TEST(test_a_device_that_wakes_nobody),
+        TEST(test_a_member_that_does_not_sleep),       TEST(test_a_device_with_slow_polls),
+        TEST(test_a_leader_that_has_sent_its_message), TEST(test_a_failed_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
