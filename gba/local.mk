@@ -22,7 +22,7 @@ GBA_LIB_SOURCES = \
 	sim/switch/client_link.c sim/switch/client_member.c sim/switch/client_process.c \
 	gba/team/trial.h gba/team/trial.c gba/team/trial_run.h gba/team/trial_run.c \
 	gba/team/plan.h gba/team/plan.c gba/team/predict.c gba/team/node.h gba/team/node.c \
-	gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
+	gba/team/busy.h gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
 	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
 	gba/team/path_software.c gba/team/leaders.h gba/team/leaders.c \
 	gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \

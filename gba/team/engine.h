@@ -7,6 +7,7 @@
 #define GBA_TEAM_ENGINE_H
 
 #include "gba/gba.h"
+#include "gba/team/busy.h"
 #include "gba/team/message_barrier.h"
 #include "gba/team/path.h"
 #include "gba/team/retry.h"
@@ -31,6 +32,7 @@ struct gba_team {
     gba_status_t reason; /* why that kind */
     int wait;            /* gba_wait_t */
     bool oversubscribed;
+    struct gba_busy busy; /* of this member's core */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     gba_team_stats_t stats; /* without the rounds */

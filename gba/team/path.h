@@ -104,7 +104,7 @@ struct gba_path_ops {
 struct gba_path_base {
     const struct gba_path_ops *ops;
     uint32_t spins; /* tests of one attempt, 1 or more */
-    bool follows;   /* this member sleeps until its node's leader has received, see wait.c */
+    bool follows;   /* this member only waits for its node's leader, which needs a core */
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;

@@ -12,14 +12,14 @@
 
 /*
  * The expected cost of a first trial: the making of some paths, which takes about FIRST_NS on a
- * host with a core for each process, and CANDIDATE_BARRIERS of each candidate: three batches of
- * BATCH_LEAST and some more, where barriers are slow. A barrier takes no longer than the average
- * interval between two barriers. So no trial comes in the first SHARE * CANDIDATE_BARRIERS barriers
- * for each candidate: 35,000 for 7, and 50,000 for 10.
+ * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: three
+ * batches of BATCH_LEAST and some more, of each of 7 candidates. A barrier takes no
+ * longer than the average interval between two barriers. So no trial comes in the first
+ * SHARE * FIRST_BARRIERS barriers.
  */
-#define FIRST_NS           UINT64_C(5000000)
-#define CANDIDATE_BARRIERS UINT64_C(50)
-#define SHARE              100u /* a trial may cost this part of the time */
+#define FIRST_NS       UINT64_C(5000000)
+#define FIRST_BARRIERS UINT64_C(350)
+#define SHARE          100u /* a trial may cost this part of the time */
 
 #define PAUSE_GROWTH UINT64_C(1024)
 
@@ -45,19 +45,6 @@ static void list_algorithms(struct gba_trial_choice *list, uint32_t *count, int3
         list_add(list, count, hierarchy, GBA_ALGORITHM_TREE);
 }
 
-/* Add the candidates that begin at `first` again, with members that poll. Sleeping leaves the core
- * to the leader of the node. Polling costs no wake-ups, and is faster if no other work needs the
- * cores. */
-static void list_polls(struct gba_trial_choice *list, uint32_t *count, uint32_t first)
-{
-    const uint32_t end = *count;
-
-    for (uint32_t i = first; i < end; i++) {
-        list[*count] = list[i];
-        list[(*count)++].polls = true;
-    }
-}
-
 uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
                         struct gba_trial_choice list[GBA_TRIAL_MOST - 1])
 {
@@ -80,8 +67,6 @@ uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
             return 0;
         if (GBA_HIERARCHY_FLAT != terms->hierarchy)
             list_algorithms(list, &count, GBA_HIERARCHY_NODE, terms->algorithm, terms->nodes);
-        if (0 != terms->polls && terms->nodes < size)
-            list_polls(list, &count, 0);
         /* With one member on each host both hierarchies are the same. */
         if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && terms->nodes < size))
             list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, size);
@@ -96,9 +81,6 @@ const char *gba_trial_name(const struct gba_trial_choice *choice, bool hosts)
     static const char *const one_host[] = {"counter", "dissemination", "radix", "central", "tree"};
     static const char *const node[] = {"node", "node dissemination", "node radix", "node central",
                                        "node tree"};
-    static const char *const polling[] = {"node, polling", "node dissemination, polling",
-                                          "node radix, polling", "node central, polling",
-                                          "node tree, polling"};
     static const char *const flat[] = {"flat", "flat dissemination", "flat radix", "flat central",
                                        "flat tree"};
 
@@ -106,17 +88,15 @@ const char *gba_trial_name(const struct gba_trial_choice *choice, bool hosts)
         return "fallback";
     if (!hosts)
         return one_host[choice->algorithm];
-    if (GBA_HIERARCHY_NODE != choice->hierarchy)
-        return flat[choice->algorithm];
-    return (choice->polls ? polling : node)[choice->algorithm];
+    return (GBA_HIERARCHY_NODE == choice->hierarchy ? node : flat)[choice->algorithm];
 }
 
-bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last, uint32_t candidates)
+bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last)
 {
     uint64_t cost = last;
 
     if (0 == cost)
-        cost = FIRST_NS + elapsed / (barriers > 0 ? barriers : 1) * CANDIDATE_BARRIERS * candidates;
+        cost = FIRST_NS + elapsed / (barriers > 0 ? barriers : 1) * FIRST_BARRIERS;
     return elapsed / SHARE >= cost;
 }
 

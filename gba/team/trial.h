@@ -12,14 +12,13 @@
 #include "gba/gba.h"
 
 /* The most candidates of a trial: the current barrier, the list, and the runtime's barrier. */
-#define GBA_TRIAL_MOST 11u
+#define GBA_TRIAL_MOST 8u
 
 /* A candidate: values of the parameters from which plan.c derives a path, or the runtime's barrier.
  */
 struct gba_trial_choice {
     int32_t hierarchy; /* gba_hierarchy_t */
     int32_t algorithm; /* gba_algorithm_choice_t */
-    bool polls;        /* members do not sleep while their node's leader receives, see wait.c */
     bool fallback;     /* the runtime's barrier; the other fields mean nothing */
 };
 
@@ -33,7 +32,7 @@ struct gba_trial_terms {
     int32_t algorithm; /* rank 0's parameters: gba_algorithm_choice_t */
     int32_t hierarchy; /* gba_hierarchy_t */
     uint32_t radix;    /* GBA_RADIX_MIN to GBA_RADIX_MAX */
-    uint32_t polls;    /* 1: members of a node that poll are candidates; else they sleep */
+    uint32_t reserved; /* 0 */
 };
 
 /*
@@ -51,9 +50,9 @@ const char *gba_trial_name(const struct gba_trial_choice *choice, bool hosts);
 /*
  * Whether a trial costs less than 1% of the elapsed time. Called by rank 0, which sends the result.
  * elapsed: ns since the last trial, or since the team took its path. barriers: in that time. last:
- * ns that the last trial took; 0: there was none. candidates: their number, 1 or more.
+ * ns that the last trial took; 0: there was none.
  */
-bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last, uint32_t candidates);
+bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last);
 
 /* The barriers in a batch. fastest: the lowest cost so far, ps; 0: not known. */
 uint32_t gba_trial_batch(uint64_t fastest);

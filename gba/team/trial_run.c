@@ -154,10 +154,7 @@ static gba_status_t candidate_make(struct trial *t, struct candidate *c)
         c->dropped = true;
         return status;
     }
-    if (c->choice.polls)
-        c->path->follows = false;
-    snprintf(c->why, sizeof c->why, "%s%s", outcome.why,
-             c->choice.polls ? "; the processes of a host poll" : "");
+    snprintf(c->why, sizeof c->why, "%s", outcome.why);
     return GBA_OK;
 }
 
@@ -196,8 +193,7 @@ static gba_status_t trial_measure(struct trial *t)
 static bool choices_equal(struct gba_trial_choice a, struct gba_trial_choice b)
 {
     return a.fallback == b.fallback &&
-           (a.fallback ||
-            (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm && a.polls == b.polls));
+           (a.fallback || (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm));
 }
 
 /* Make all candidates: the current barrier, then those of the list after it, then those before it.
@@ -298,15 +294,12 @@ static struct gba_trial_terms terms_make(const struct gba_team *team, const gba_
         .nodes = team->apart ? team->size : team->nodes,
         .algorithm = params->sw_algorithm,
         .hierarchy = params->hierarchy,
-        .radix = (uint32_t)params->sw_radix,
-        .polls = team->oversubscribed && GBA_WAIT_AUTO == team->wait};
+        .radix = (uint32_t)params->sw_radix};
     struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
-    uint32_t candidates;
 
-    candidates = gba_trial_list(&terms, team->size, list);
-    if (candidates > 1)
-        terms.run = 0 != params->trial_test ||
-                    gba_trial_affordable(elapsed, barriers, team->trial.cost, candidates);
+    if (gba_trial_list(&terms, team->size, list) > 1)
+        terms.run =
+            0 != params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
     return terms;
 }
 

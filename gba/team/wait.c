@@ -10,6 +10,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/park.h"
+#include "gba/team/busy.h"
 #include "gba/team/watchdog.h"
 
 /*
@@ -72,13 +73,12 @@ uint32_t gba_wait_spins(const struct gba_team *team)
 }
 
 /*
- * Whether this member sleeps at once until its node's leader wakes it. On an oversubscribed host
- * the leader of a node needs a core to receive from other hosts. Members of the node that test and
- * yield take that core again and again, which delays the whole team if other work needs the cores,
- * too. If none does, the wake-ups cost more, and a trial may take polling instead (trial.c). (If
- * all members are on one host, testing is faster.)
+ * Whether this member may sleep at once until its node's leader wakes it: if other work needs the
+ * core, see busy.h. The leader needs a core to receive from other hosts, and members that test and
+ * yield would take it again and again. If no other work needs it, polling is faster, because the
+ * wake-ups cost more than the turns. (If all members are on one host, testing is always faster.)
  */
-static bool wait_parks(const struct gba_team *team)
+static bool wait_may_park(const struct gba_team *team)
 {
     return team->path->follows && GBA_WAIT_AUTO == team->wait && wait_yields(team);
 }
@@ -147,16 +147,37 @@ static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_step
     return steps->test(team);
 }
 
+/* How a member waits. */
+struct manner {
+    bool yields;
+    bool follows; /* it may sleep until its node's leader wakes it */
+    bool parks;   /* it does so in this wait */
+};
+
 /* The number of tests between two calls of the runtime's progress. */
-static uint32_t wait_tests(const struct gba_team *team, bool yields)
+static uint32_t wait_tests(const struct gba_team *team, const struct manner *manner)
 {
     const struct gba_path_base *path = team->path;
 
+    if (manner->parks)
+        return 1;
     if (NULL != path->ops->listens && path->ops->listens(path))
         return 1; /* only progress delivers the awaited message */
-    if (yields)
-        return wait_parks(team) ? 1 : YIELDS;
-    return spins_of(path);
+    return manner->yields ? YIELDS : spins_of(path);
+}
+
+/* Leave the core to the others, and see how long they keep it. */
+static void wait_yield(struct gba_team *team, struct manner *manner)
+{
+    uint64_t began;
+
+    if (!manner->follows) {
+        sched_yield();
+        return;
+    }
+    began = gba_clock_ns();
+    sched_yield();
+    manner->parks = gba_busy_turn(&team->busy, gba_team_rounds(team), gba_clock_ns() - began);
 }
 
 /*
@@ -165,35 +186,35 @@ static uint32_t wait_tests(const struct gba_team *team, bool yields)
  * tests that were right for the gathering of its node.
  */
 static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps *steps,
-                              bool yields)
+                              struct manner *manner)
 {
     gba_status_t status;
     uint32_t tests = 0;
 
     do {
-        if (yields)
-            sched_yield();
-        else
+        if (!manner->yields)
             gba_cpu_pause();
+        else if (!manner->parks)
+            wait_yield(team, manner);
         status = steps->test(team);
         tests++;
-    } while (GBA_INPROGRESS == status && tests < wait_tests(team, yields));
+    } while (GBA_INPROGRESS == status && tests < wait_tests(team, manner));
     return status;
 }
 
 gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
                       void (*progress)(void *), void *arg)
 {
-    const bool yields = wait_yields(team);
-    const bool parks = wait_parks(team);
+    struct manner manner = {.yields = wait_yields(team), .follows = wait_may_park(team)};
     const uint64_t sleep_after = wait_sleep_after(team);
-    uint64_t began = 0, now = 0, most = parks ? PARK_NS : SLEEP_NS;
-    bool sleeps = parks;
+    uint64_t began = 0, now = 0, most = manner.follows ? PARK_NS : SLEEP_NS;
+    bool sleeps = false;
     gba_status_t status;
 
+    manner.parks = manner.follows && gba_busy_sleeps(&team->busy, gba_team_rounds(team));
     for (;;) {
-        status = wait_look(team, steps, yields);
-        if (GBA_INPROGRESS == status && sleeps)
+        status = wait_look(team, steps, &manner);
+        if (GBA_INPROGRESS == status && (sleeps || manner.parks))
             status = wait_sleep(team, steps, now - began, wait_nap(team, most, now));
         if (GBA_INPROGRESS != status)
             return status;
@@ -206,8 +227,8 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
             continue;
         now = gba_clock_ns();
         began = 0 == began ? now : began;
-        if (sleeps && most < SLEEP_NS)
+        if ((sleeps || manner.parks) && most < SLEEP_NS)
             most *= 2;
-        sleeps = parks || now - began >= sleep_after;
+        sleeps = now - began >= sleep_after;
     }
 }

@@ -21,7 +21,7 @@
 #include "gba/team/plan.h"
 #include "gba/team/steer.h"
 
-#define LAYOUTS_OF 14u
+#define LAYOUTS_OF 15u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -55,7 +55,7 @@ WIRE_FIELD(struct gba_trial_terms, nodes, 12, 4);
 WIRE_FIELD(struct gba_trial_terms, algorithm, 16, 4);
 WIRE_FIELD(struct gba_trial_terms, hierarchy, 20, 4);
 WIRE_FIELD(struct gba_trial_terms, radix, 24, 4);
-WIRE_FIELD(struct gba_trial_terms, polls, 28, 4);
+WIRE_FIELD(struct gba_trial_terms, reserved, 28, 4);
 
 WIRE_SIZE(gba_group_handle_t, 40);
 WIRE_FIELD(gba_group_handle_t, group, 0, 4);

@@ -446,7 +446,7 @@ all_cases() {
     broken_all
     hierarchy_all
     test_case trials-1-4 trials_right 1 4 6
-    test_case trials-3-5 trials_right 3 5 10
+    test_case trials-3-5 trials_right 3 5 7
     test_case ibarrier-nested ibarrier_nested
     nonblocking_all
     mixture_all

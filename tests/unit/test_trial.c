@@ -16,7 +16,7 @@
 static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t size)
 {
     struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
-    char text[512] = "";
+    char text[256] = "";
     uint32_t count;
 
     terms.radix = 8;
@@ -58,18 +58,6 @@ static void test_candidates(void **state)
             3);
     list_is("", (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V3},
             6);
-    list_is("node dissemination, node radix, node tree, node dissemination, polling, "
-            "node radix, polling, node tree, polling, flat dissemination, flat radix, flat tree, "
-            "fallback",
-            (struct gba_trial_terms){.nodes = 3, .fallback = 1, .polls = 1}, 6);
-    list_is("node dissemination, node radix, node tree, fallback",
-            (struct gba_trial_terms){.nodes = 4, .fallback = 1, .polls = 1}, 4);
-    list_is("counter, dissemination, central", (struct gba_trial_terms){.nodes = 1, .polls = 1}, 2);
-    list_is(
-        "flat radix",
-        (struct gba_trial_terms){
-            .nodes = 3, .polls = 1, .hierarchy = GBA_HIERARCHY_FLAT, .algorithm = GBA_ALGORITHM_V2},
-        6);
     list_is("node tree, flat tree",
             (struct gba_trial_terms){.nodes = 2, .fallback = 1, .algorithm = GBA_ALGORITHM_TREE},
             6);
@@ -81,13 +69,11 @@ static void test_cost(void **state)
     static const uint64_t intervals[] = {200, 3000, 100000, SECOND};
 
     (void)state;
-    assert_false(gba_trial_affordable(0, 0, 0, 7));
-    assert_false(gba_trial_affordable(1000 * SECOND, 30000, 0, 7));
-    assert_true(gba_trial_affordable(2 * SECOND, 50000, 0, 7)); /* the default of trial_after */
-    assert_false(gba_trial_affordable(2 * SECOND, 50000, 0, 10));
-    assert_true(gba_trial_affordable(4 * SECOND, 100000, 0, 10)); /* when it is due again */
-    assert_false(gba_trial_affordable(99 * SECOND, 1000, SECOND, 7));
-    assert_true(gba_trial_affordable(100 * SECOND, 1000, SECOND, 7));
+    assert_false(gba_trial_affordable(0, 0, 0));
+    assert_false(gba_trial_affordable(1000 * SECOND, 30000, 0));
+    assert_true(gba_trial_affordable(2 * SECOND, 50000, 0)); /* the default of trial_after */
+    assert_false(gba_trial_affordable(99 * SECOND, 1000, SECOND));
+    assert_true(gba_trial_affordable(100 * SECOND, 1000, SECOND));
     for (size_t i = 0; i < sizeof intervals / sizeof intervals[0]; i++) {
         uint64_t pause = 30000, now = 0, began = 0, last = 0, spent = 0, trials = 0;
 
@@ -95,7 +81,7 @@ static void test_cost(void **state)
             const uint64_t cost = 3000000 + 350 * intervals[i];
 
             now += pause * intervals[i];
-            if (gba_trial_affordable(now - began, (now - began) / intervals[i], last, 7)) {
+            if (gba_trial_affordable(now - began, (now - began) / intervals[i], last)) {
                 trials++;
                 spent += cost;
                 began = now;
@@ -206,23 +192,17 @@ static void test_rotation_on_hosts(void **state)
     for (uint32_t hosts = 2; hosts <= 3; hosts++)
         for (int layout = 0; layout < 2; layout++) {
             struct harness *w = harness_of_trials(2);
-            uint32_t cycle = 2 == hosts ? 5 : 7;
+            const uint32_t cycle = 2 == hosts ? 5 : 7;
 
             w->late_ms = 0 == layout;
             w->params.sw_radix = 3;
             harness_hosts(w, 6, hosts, layout);
-            if (1 == layout) {
-                w->oversubscribed = true;
-                w->params.wait = GBA_WAIT_AUTO;
-                cycle = 2 == hosts ? 6 : 10;
-            }
             run_to(w, 6, cycle - 3, GBA_PATH_SOFTWARE, "radix (v2) through messages, 6");
             run_to(w, 6, cycle - 2, GBA_PATH_SOFTWARE, "tree through messages, 6");
             run_to(w, 6, cycle - 1, GBA_PATH_FALLBACK, "the fastest of ");
             run_to(w, 6, cycle + 1, GBA_PATH_SOFTWARE,
-                   3 == hosts    ? "radix (v2) among the leaders"
-                   : 1 == layout ? "the processes of a host poll"
-                                 : "dissemination (v1) through messages, 6");
+                   2 == hosts ? "dissemination (v1) through messages, 6"
+                              : "radix (v2) among the leaders");
             harness_end(w);
         }
 }

@@ -93,10 +93,10 @@ static int scene_end(void **state)
 }
 
 /* Rounds whose last member arrives while the other one sleeps for the third time. */
-static void rounds(gba_status_t answer)
+static void rounds(gba_status_t answer, int count)
 {
     scene.answer = answer;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < count; i++) {
         scene.sleeps = 0;
         scene.late = 3;
         assert_int_equal(gba_barrier_wait(scene.team[0], NULL, NULL), GBA_OK);
@@ -107,14 +107,14 @@ static void rounds(gba_status_t answer)
 static void test_a_member_sleeps_on_its_device(void **state)
 {
     (void)state;
-    rounds(GBA_OK);
+    rounds(GBA_OK, 20);
 }
 
 /* The member takes naps. */
 static void test_a_device_that_wakes_nobody(void **state)
 {
     (void)state;
-    rounds(GBA_ERR_UNSUPPORTED);
+    rounds(GBA_ERR_UNSUPPORTED, 20);
 }
 
 /* The runtime's progress: something happens in call number scene.late. */
@@ -253,6 +253,61 @@ static void test_a_failed_group(void **state)
     }
 }
 
+/* Turns of other work, which are long, and of ranks. */
+#define LONG  3000000u
+#define SHORT 5000u
+
+/* The periods of sleep become longer while turns are long at once after them, and are short again
+ * after a time without. All end at multiples of their lengths. */
+static void test_how_long_a_member_sleeps(void **state)
+{
+    struct gba_busy busy = {0};
+    uint32_t length = GBA_BUSY_FIRST;
+    uint64_t round;
+
+    (void)state;
+    for (round = 0; round < 1000; round++) {
+        assert_false(gba_busy_sleeps(&busy, round));
+        assert_false(gba_busy_turn(&busy, round, SHORT));
+    }
+    for (int i = 0; i < 8; i++) {
+        assert_true(gba_busy_turn(&busy, round, LONG));
+        assert_true(gba_busy_sleeps(&busy, round));
+        assert_true(busy.until - round <= length);
+        assert_int_equal(busy.until % length, 0);
+        round = busy.until;
+        assert_true(gba_busy_sleeps(&busy, round - 1));
+        assert_false(gba_busy_sleeps(&busy, round));
+        assert_false(gba_busy_turn(&busy, round, SHORT));
+        if (length < GBA_BUSY_MOST)
+            length *= GBA_BUSY_GROWTH;
+        round += i % GBA_BUSY_AGAIN;
+    }
+    assert_int_equal(length, GBA_BUSY_MOST);
+    round = busy.until + GBA_BUSY_AGAIN + 1;
+    assert_true(gba_busy_turn(&busy, round, LONG));
+    assert_true(busy.until - round <= GBA_BUSY_FIRST);
+}
+
+/* A follower of a node's leader sleeps in as many waits as its core is busy, and polls then. */
+static void test_a_follower(void **state)
+{
+    struct gba_team *team = scene.team[0];
+    uint32_t calls = 0;
+
+    (void)state;
+    team->path->follows = true;
+    team->oversubscribed = true;
+    team->wait = GBA_WAIT_AUTO;
+    team->busy.until = 5;
+    rounds(GBA_OK, 5);
+    scene.sleeps = 1000; /* no sleep completes the round */
+    assert_int_equal(gba_barrier_wait(team, progress_other, &calls), GBA_OK);
+    assert_int_equal(calls, scene.late);
+    /* It polls, unless this machine has other work. */
+    assert_true(1000 == scene.sleeps || 0 != team->busy.length);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene_begin, scene_end)
 
 int main(void)
@@ -261,6 +316,7 @@ int main(void)
         TEST(test_a_member_sleeps_on_its_device),      TEST(test_a_device_that_wakes_nobody),
         TEST(test_a_member_that_does_not_sleep),       TEST(test_a_device_with_slow_polls),
         TEST(test_a_leader_that_has_sent_its_message), TEST(test_a_failed_group),
+        TEST(test_how_long_a_member_sleeps),           TEST(test_a_follower),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
