@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "sim/switch/trace.h"
 
 #define EVENTS 256u
@@ -262,12 +264,55 @@ static void test_full_disk(void **state)
     assert_null(gba_switch_trace_open("/nonexistent/trace"));
 }
 
+/* Many events: 100,000, or GBA_TEST_EVENTS in the environment. Prints how long they took. */
+static void test_many_events(void **state)
+{
+    enum { MEMBERS = 4, EVENTS_OF_ROUND = 2 + 2 * MEMBERS };
+    const struct gba_switch_observer *observer = &gba_switch_trace_observer;
+    const char *wanted = getenv("GBA_TEST_EVENTS");
+    unsigned long rounds = (wanted == NULL ? 100000 : strtoul(wanted, NULL, 10)) / EVENTS_OF_ROUND;
+    char path[] = "trace-XXXXXX";
+    int fd = mkstemp(path);
+    struct gba_switch_trace *trace;
+    uint64_t begin = gba_clock_ns();
+    struct stat file;
+
+    (void)state;
+    assert_return_code(fd, errno);
+    trace = gba_switch_trace_open(path);
+    assert_non_null(trace);
+    for (uint32_t round = 1; round <= rounds; round++) {
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            const struct gba_switch_arrival arrival = {.port = i,
+                                                       .member = i,
+                                                       .sequence = round,
+                                                       .counted = true,
+                                                       .first = i == 0,
+                                                       .last = i == MEMBERS - 1};
+
+            observer->arrival(trace, round * 1000, &arrival);
+        }
+        for (uint32_t i = 0; i < MEMBERS; i++)
+            observer->release(trace, round * 1000 + 500, i, 0, i, round);
+    }
+    assert_true(gba_switch_trace_close(trace));
+    begin = gba_clock_ns() - begin;
+    assert_return_code(fstat(fd, &file), errno);
+    close(fd);
+    unlink(path);
+    print_message("%lu events in %.2f s, %.1f MB\n", rounds * EVENTS_OF_ROUND, (double)begin / 1e9,
+                  (double)file.st_size / 1e6);
+    /* At least the time, the track and the type of each. */
+    assert_true((uint64_t)file.st_size > rounds * EVENTS_OF_ROUND * 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rounds),
         cmocka_unit_test(test_no_host),
         cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_many_events),
     };
 
     return cmocka_run_group_tests_name("switch: trace", tests, NULL, NULL);
