@@ -133,6 +133,8 @@ EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packagi
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \
 	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \
+	contrib/packaging/debian/gba-dkms.dkms contrib/packaging/debian/gba-dkms.install \
+	contrib/packaging/debian/gba-dkms.postinst \
 	contrib/packaging/debian/libgba-dev.install contrib/packaging/debian/libgba0.install \
 	contrib/packaging/debian/libgba0.symbols \
 	contrib/packaging/debian/libgba-bootstrap0.install contrib/packaging/debian/libgba-bootstrap0.symbols \

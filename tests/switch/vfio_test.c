@@ -256,3 +256,17 @@ unsigned vfio_test_descriptors(int process)
     closedir(list);
     return count;
 }
+
+unsigned vfio_test_resident(int process)
+{
+    char path[32];
+    unsigned pages = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/statm", process);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %u", &pages), 1);
+    fclose(file);
+    return pages * (unsigned)(sysconf(_SC_PAGESIZE) / 1024);
+}
