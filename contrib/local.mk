@@ -129,7 +129,7 @@ EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus 
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
 EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
-	contrib/packaging/package-tests contrib/packaging/gba-barrier.spec \
+	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \
 	contrib/packaging/debian/copyright contrib/packaging/debian/gba-tools.install \

@@ -3,6 +3,11 @@ import os
 
 from spack.package import *
 
+try: # from Spack 1.0 on
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+except ImportError:
+    pass
+
 
 class GbaBarrier(AutotoolsPackage):
     """Barriers of MPI and OpenSHMEM on a Global Barrier Accelerator (GBA), a unit of a network switch
@@ -18,6 +23,7 @@ class GbaBarrier(AutotoolsPackage):
 
     variant("openmpi", default=True, description="Build the components for Open MPI; without, libgba alone")
 
+    depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     # For the distances to the devices of a host.
     depends_on("hwloc@2:")
