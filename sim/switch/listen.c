@@ -202,8 +202,9 @@ static bool listen_unix(struct gba_switchd_listeners *listeners, const char *pat
     bool good = false;
 
     if (lock < 0) {
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--listen %s: cannot open its directory: %s", path,
-                        strerror(errno));
+        gba_switchd_log(GBA_SWITCHD_ERROR,
+                        "--listen %s: cannot open its directory: %s; make it, or set another path",
+                        path, strerror(errno));
         return false;
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
