@@ -32,6 +32,13 @@ static int client[CLIENTS]; /* the ends of the clients; -1: not connected */
 static uint64_t keys, now;
 static uint8_t job_key[GBA_SWITCH_SECRET_BYTES]; /* that a client has got last */
 static uint32_t generation[GROUPS];
+static uint64_t sent; /* bytes to the daemon, in all inputs */
+
+static void __attribute__((destructor)) report(void)
+{
+    fprintf(stderr, "stat::messages: %llu\n",
+            (unsigned long long)(sent / GBA_SWITCH_MESSAGE_BYTES));
+}
 
 static uint8_t take(void)
 {
@@ -117,7 +124,10 @@ static void connect_client(unsigned i, bool tcp, bool allowed)
 
 static void send_bytes(unsigned i, const void *bytes, size_t count)
 {
-    if (client[i] >= 0 && send(client[i], bytes, count, MSG_NOSIGNAL) < 0)
+    if (client[i] < 0)
+        return;
+    sent += count;
+    if (send(client[i], bytes, count, MSG_NOSIGNAL) < 0)
         leave(i);
 }
 

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -76,6 +77,13 @@ static int lowest_free_fd(void)
     return fd;
 }
 
+static uint64_t messages; /* in all inputs */
+
+static void __attribute__((destructor)) report(void)
+{
+    fprintf(stderr, "stat::messages: %llu\n", (unsigned long long)messages);
+}
+
 /* One message, as gba_vfio_client_progress executes it. */
 static void message(struct gba_vfio_device *device, const uint8_t *control, const uint8_t *body,
                     uint32_t length)
@@ -90,6 +98,7 @@ static void message(struct gba_vfio_device *device, const uint8_t *control, cons
     size_t size = 0;
     int fds[4], error;
 
+    messages++;
     memcpy(copy, body, length); /* of that size, for the address sanitizer */
     memcpy(bytes, &header, sizeof bytes);
     for (unsigned i = 0; i < count; i++)
