@@ -405,7 +405,8 @@ EXTRA_DIST += contrib/examples/mpi_t/README.md
 # OpenSHMEM programs, for tests/shmem/run.
 GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
 	tests/shmem/both tests/shmem/death tests/shmem/stray tests/shmem/threads \
-	tests/shmem/locks tests/shmem/leave tests/shmem/freed tests/shmem/set_first
+	tests/shmem/locks tests/shmem/leave tests/shmem/freed tests/shmem/set_first \
+	tests/shmem/contexts
 if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a

@@ -7,6 +7,7 @@ mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/component.c \
 	oshmem/mca/scoll/gba/params.c \
 	oshmem/mca/scoll/gba/pin.c \
+	oshmem/mca/scoll/gba/contexts.c \
 	oshmem/mca/scoll/gba/module.c \
 	oshmem/mca/scoll/gba/activation.c \
 	oshmem/mca/scoll/gba/oob.c \

@@ -5,6 +5,7 @@
  * Lowest first; no file calls one behind it:
  *
  * pin.c         prevents a crash of older releases in finalize
+ * contexts.c    prevents a hang in finalize after the use of contexts
  * oob.c         the exchange for the agreement
  * slabs.c       symmetric memory for signals, and its division among sets
  * transport.c   the signals of software barriers between hosts, through that memory
@@ -157,6 +158,11 @@ extern gba_scoll_component_t mca_scoll_gba_component;
 
 /* Keep the library that would crash in finalize loaded, if this release has that defect. */
 void gba_scoll_pin_ucx(void);
+
+/* contexts.c */
+
+/* When this component closes: let the default worker progress while spml ucx closes contexts. */
+void gba_scoll_contexts_close(void);
 
 /* oob.c */
 
