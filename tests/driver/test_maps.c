@@ -66,6 +66,7 @@ static void test_DRV_9_mmap_refuses(void **state)
         if (offset != join.doorbell_offset && offset != join.flag_offset)
             assert_int_equal(try_map(file, PAGE, PROT_WRITE, MAP_SHARED, offset), EINVAL);
     assert_int_equal(try_map(file, PAGE, rw, MAP_SHARED, 0x100000000), EINVAL);
+    /* A mapping is one page, so munmap cannot split it. */
     assert_int_equal(try_map(file, 2 * PAGE, PROT_WRITE, MAP_SHARED, join.doorbell_offset), EINVAL);
     assert_int_equal(try_map(file, PAGE, PROT_WRITE, MAP_PRIVATE, join.doorbell_offset), EINVAL);
     assert_int_equal(try_map(file, PAGE, rw, MAP_SHARED, join.doorbell_offset), EPERM);
