@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases of jobs killed with SIGKILL at random points. run sources this file, after faults.sh, for
+# Cases of jobs killed with SIGKILL at random points. run sources this file, after stalls.sh, for
 # tests/mpi/kills.
-# shellcheck disable=SC2154,SC2034 # variables of run and of faults.sh, read and set
+# shellcheck disable=SC2154,SC2034 # variables of run and of stalls.sh, read and set
 
 # NUMBER: the number of groups that the simulated device reports as free.
 free_groups() {

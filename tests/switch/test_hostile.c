@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Hostile messages. GBA_TEST_MESSAGES in the environment sets another number, up to 2^32 - 1; a
- * million takes about a minute. */
+ * million takes some ten seconds. */
 #define MESSAGES 10000
 
 /* The daemon's memory may grow by this much after the first tenth of the messages, in KiB. */

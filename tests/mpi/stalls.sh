@@ -1,0 +1,179 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Killed and stopped processes, what they leave, and the reports of stalled barriers. run sources this file, and
+# all_faults of faults.sh runs its cases.
+# shellcheck disable=SC2154,SC2034 # variables of run, read and set
+
+# The processes that run a program of the tests.
+processes() {
+    local exe
+    for exe in /proc/[0-9]*/exe; do
+        case $(readlink "$exe" 2>/dev/null) in
+        "$programs"/*) echo "${exe//[!0-9]/}" ;;
+        esac
+    done
+}
+
+shm_files() {
+    find /dev/shm -mindepth 1 -maxdepth 1 -name '*gba*' 2>/dev/null | sort
+}
+
+none_run() {
+    [ -z "$(processes)" ]
+}
+
+# The directory of Open MPI's own files, which it cannot remove when it is killed.
+put_apart() {
+    apart=(--mca orte_tmpdir_base "$work" --mca btl_vader_backing_directory "$work")
+}
+
+# NAME: another job holds this simulated device, so that it outlives killed jobs. That job has one
+# group, for its MPI_COMM_WORLD of 2 ranks.
+hold() {
+    none_run || fail "tests of before still run"
+    "$mpirun" "${selection[@]}" "${apart[@]}" --mca coll_gba_barrier_device_path "sim:$1" -np 2 \
+        "$programs/many" 1000000000 >"$work/holder" 2>&1 &
+    holder=$!
+    until_true two_run
+    holders=$(processes)
+}
+
+let_go() {
+    local pid
+    for pid in $holders; do
+        kill -KILL "$pid"
+    done
+    wait "$holder" 2>/dev/null || true
+    until_true none_run
+}
+
+# RANKS PROGRAM [ARGUMENT...]: a job to be killed, on the path of path_options.
+start_victim() {
+    local ranks=$1 program=$2
+    shift 2
+    "$mpirun" "${selection[@]}" "${apart[@]}" "${path[@]}" -np "$ranks" "$programs/$program" "$@" \
+        >"$out" 2>&1 &
+    job_pid=$!
+}
+
+# WHOM: "rank", or "job": mpirun and all ranks.
+kill_victim() {
+    case $1 in
+    rank) kill -KILL "$(newcomers | head -n 1)" ;;
+    job)
+        # shellcheck disable=SC2046 # several
+        kill -KILL "$job_pid" $(newcomers)
+        ;;
+    esac
+    wait "$job_pid" 2>/dev/null || true
+    until_true no_newcomers
+    cat "$out"
+}
+
+# WHOM is killed in its barriers, while another process holds the simulated device. The device then has
+# all of its groups again, and nothing is left of the job.
+killed() {
+    local before name=killed-$$
+    limit 120
+    before=$(shm_files)
+    put_apart
+    hold "$name"
+    path_options "sim:$name"
+    start_victim 4 many 1000000000
+    until_true six_run
+    kill_victim "$1"
+    # All groups except the holder's are free.
+    job "${path[@]}" -np 2 -- groups 31 1
+    lines 31 'early [0-9]+ .*sim: group'
+    let_go
+    [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
+}
+
+two_run() {
+    [ "$(processes | wc -l)" -eq 2 ]
+}
+
+six_run() {
+    [ "$(processes | wc -l)" -eq 6 ] && grep -q 'MPI_COMM_WORLD .*sim: group' "$out"
+}
+
+newcomers() {
+    processes | grep -vxF "$holders"
+}
+
+no_newcomers() {
+    ! newcomers >/dev/null
+}
+
+# The process of the test that SIGSTOP has stopped.
+stopped() {
+    local pid
+    for pid in $(processes); do
+        ! grep -q '^State:.*T' "/proc/$pid/status" 2>/dev/null || echo "$pid"
+    done
+}
+
+one_stopped() {
+    [ "$(stopped | wc -l)" -eq 1 ]
+}
+
+stall_reported() {
+    grep -q 'barrier 6 .*stalled for' "$out"
+}
+
+# Run a job in which the last rank is stopped before its sixth barrier, until the stall is reported.
+stopped_job() {
+    limit 60
+    : >"$out"
+    job "${path[@]}" --mca coll_gba_barrier_stuck_after 3 "$@" >/dev/null &
+    job_pid=$!
+    until_true one_stopped
+    until_true stall_reported
+    kill -CONT "$(stopped)"
+    wait "$job_pid"
+    cat "$out"
+    lines 1 '^stuck: right$'
+    lines 0 '^FAIL'
+}
+
+# PATH NAME [OPTION...]: the missing rank is reported once, and the job continues when that rank does.
+stalled_stopped() {
+    local name=$2
+    path_options "$1"
+    shift 2
+    stopped_job "$@" -np 3 -- stuck 1
+    lines 1 'barrier 6 .*stalled for'
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \($name\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
+    lines 1 'barrier 6 has ended after [0-9]+ s$'
+}
+
+# PATH NAME: the same for a dead rank, in a job that does not end with it.
+stalled_dead() {
+    local before holders='' apart job_pid
+    limit 60
+    before=$(shm_files)
+    put_apart
+    path_options "$1"
+    path+=(--mca coll_gba_barrier_stuck_after 3 --mca orte_enable_recovery 1)
+    : >"$out"
+    start_victim 3 stuck 2
+    until_true stall_reported
+    kill_victim job
+    lines 1 "MPI_COMM_WORLD .*barrier 6 \($2\) stalled for [0-9]+ s: 2 of 3 members have arrived; missing: rank 2 on $(hostname)\$"
+    lines 1 'barrier 6 .*stalled for'
+    [ "$(shm_files)" = "$before" ] || fail "left in /dev/shm: $(shm_files)"
+}
+
+all_stalled() {
+    test_alone stalled-stopped-sim stalled_stopped sim sim
+    test_alone stalled-stopped-none stalled_stopped none software
+    test_alone stalled-stopped-tree stalled_stopped none software --mca coll_gba_barrier_sw_algorithm tree
+    test_alone stalled-stopped-node stalled_stopped sim sim --mca coll_gba_barrier_hierarchy node
+    # The device dies in the fifth barrier, so that only notifications complete the sixth; or in the
+    # sixth.
+    test_alone stalled-stopped-lost stalled_stopped 'sim?die_after=4' 'sim, failed'
+    test_alone stalled-stopped-dying stalled_stopped 'sim?die_after=5' 'sim(, failed)?'
+    test_alone stalled-dead-sim stalled_dead sim sim
+    test_alone stalled-dead-none stalled_dead none software
+    test_alone stalled-dead-lost stalled_dead 'sim?die_after=4' 'sim, failed'
+}
