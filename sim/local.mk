@@ -1,4 +1,4 @@
-# The model of the device and of its driver: pure code, shared by the simulator and the tests.
+# The model of the device: pure code, shared by the simulators and the tests.
 noinst_LTLIBRARIES += sim/libgbamodel.la
 sim_libgbamodel_la_SOURCES = \
 	sim/model/model.h sim/model/model.c \
@@ -6,7 +6,6 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/group.h sim/model/group.c \
 	sim/model/control.h sim/model/control.c \
 	sim/model/port.h sim/model/port.c \
-	sim/model/driver.h sim/model/driver.c \
 	sim/model/reclaim.h sim/model/reclaim.c
 
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and

@@ -142,8 +142,9 @@ tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLA
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 
 # What several of them share. The linker replaces functions of the library by those of a test.
+GBA_DRIVER_MODEL = tests/unit/driver_model.h tests/unit/driver_model.c
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
-	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c
+	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c $(GBA_DRIVER_MODEL)
 GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
@@ -190,7 +191,7 @@ tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_tes
 tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h
 tests_unit_test_sim_kill_SOURCES = tests/unit/test_sim_kill.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
-tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_driver_leave
+tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
 tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
 	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h tests/unit/log_catch.h
 tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_flag_wake,--wrap=fallocate
@@ -208,8 +209,9 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench
 	tests/unit/model_bench.h
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
-tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h
-tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h
+tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h $(GBA_DRIVER_MODEL)
+tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h \
+	$(GBA_DRIVER_MODEL)
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.

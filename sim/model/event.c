@@ -77,7 +77,8 @@ void gba_model_report(struct gba_model *model, uint32_t group, uint32_t port, ui
         return;
     effects->error = error;
     if (model->ports != 0 && !gba_model_concerns(g, port)) {
-        model->bad_access++; /* a stranger does not even change the error status [PORT-2] */
+        gba_word_add_relaxed(&model->bad_access,
+                             1); /* a stranger does not even change the error status [PORT-2] */
         return;
     }
     gba_model_count(&g->core, error);

@@ -132,7 +132,7 @@ static uint64_t read_device(const struct gba_model *model, uint32_t offset)
     case GBA_DEV_MEMBERS_MAX:
         return GBA_MEMBERS_MAX;
     case GBA_DEV_BAD_ACCESS:
-        return model->bad_access;
+        return gba_word_load_relaxed(&model->bad_access);
     case GBA_DEV_GROUPS_FREE:
         return gba_control_groups_free(model);
     case GBA_DEV_PORTS:
@@ -273,7 +273,7 @@ void gba_model_access(struct gba_model *model, const struct gba_model_access *ac
     if (effects->error == GBA_ERROR_NONE)
         return;
     /* The error belongs to no group. [ERR-3] */
-    model->bad_access++;
+    gba_word_add_relaxed(&model->bad_access, 1);
     if (!access->write)
         effects->value = read_none(access->width);
 }

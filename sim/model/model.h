@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gba/base/order.h"
 #include "gba/spec/gba_regs.h"
 
 /* Words of a set of ports. */
@@ -78,7 +79,7 @@ struct gba_model {
     uint32_t version;
     uint32_t reserved;
     uint64_t uuid[2];
-    uint64_t bad_access;
+    gba_word_t bad_access; /* atomic: also counted under the locks of groups */
     struct gba_model_group group[GBA_GROUPS];
     struct gba_model_port port[GBA_PORTS_MAX];
 };
@@ -139,7 +140,7 @@ int gba_model_group_of(const struct gba_model *model, uint32_t address);
  * model->bad_access. Accesses to different groups may therefore run at the same time. On a device
  * with ports there are two exceptions: the port page belongs to no group, but a command touches
  * its group, and ALLOC reads all groups; and what a port does to a group that does not concern it
- * counts in model->bad_access.
+ * counts in model->bad_access, by an atomic addition.
  * effects: all fields are set, except release[] beyond `releases`.
  */
 void gba_model_access(struct gba_model *model, const struct gba_model_access *access,

@@ -64,10 +64,10 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
     }
 }
 
-/* Arrive at a group. place: of the arriving member's record; GBA_SIM_PLACES: a write to the
+/* Arrive at a group through a port. place: of the arriving member; GBA_SIM_PLACES: a write to the
  * register, by a process with the right to do so. */
 static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32_t place,
-                                 uint64_t value)
+                                 uint32_t port, uint64_t value)
 {
     struct gba_sim_segment *segment = dev->segment;
     struct gba_model_effects effects; /* 11 KiB; the model sets only the part that it uses */
@@ -88,8 +88,10 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32
         goto unlock;
     if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
         goto unlock;
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
-    gba_model_arrive(&segment->model, group, 0, value, &effects);
+    /* Beside the core it may set an event, which may be set for nothing, and count in BAD_ACCESS.
+     */
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE);
+    gba_model_arrive(&segment->model, group, port, value, &effects);
     access_finish(dev, group, &effects);
 unlock:
     gba_sim_group_unlock(segment, group);
@@ -109,7 +111,7 @@ void gba_sim_bus_arrive(struct gba_membership *membership, uint64_t value)
 
     if (UNLIKELY(mine->dev->delayed))
         gba_word_store_relaxed(&slot_of(mine)->awaited, GBA_ARRIVAL_SEQ(value));
-    (void)group_arrive(mine->dev, membership->group, mine->place, value);
+    (void)group_arrive(mine->dev, membership->group, mine->place, mine->port, value);
 }
 
 void gba_sim_bus_poll(struct gba_membership *membership)
@@ -126,59 +128,73 @@ void gba_sim_bus_poll(struct gba_membership *membership)
     gba_sim_group_unlock(dev->segment, membership->group);
 }
 
-/* The parts of a group that an access may change. member: set for an entry of the release table. */
-static uint32_t access_journal(const struct gba_model_access *access, uint32_t *member)
-{
-    uint32_t address = access->address;
-
-    if (!access->write)
-        return GBA_SIM_JOURNAL_CORE; /* a refused read counts an error */
-    if (address >= GBA_TABLE_BASE && address < GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE) {
-        *member = (address - GBA_TABLE_BASE) % GBA_TABLE_STRIDE / GBA_TABLE_ENTRY_SIZE;
-        if (*member < GBA_MEMBERS_MAX)
-            return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_MEMBERSHIP;
-    }
-    if (address < GBA_DEVICE_BASE && GBA_REG_CONTROL == address % GBA_GROUP_STRIDE &&
-        4 == access->width && 0 != (access->value & GBA_CONTROL_RESET))
-        return GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET;
-    return GBA_SIM_JOURNAL_CORE;
-}
-
-static gba_status_t bus_access(struct gba_sim_dev *dev, const struct gba_model_access *access,
-                               uint64_t *value)
+/* Access a group. */
+static gba_status_t group_access(struct gba_sim_dev *dev, uint32_t group,
+                                 const struct gba_model_access *access,
+                                 struct gba_model_effects *effects)
 {
     struct gba_sim_segment *segment = dev->segment;
-    struct gba_model_effects effects;
-    int group = gba_model_group_of(&segment->model, access->address);
-    uint32_t what, member = 0;
-    gba_status_t status;
+    gba_status_t status = gba_sim_group_lock(segment, group);
 
-    if (group < 0) {
-        status = gba_sim_device_lock(segment);
-        if (GBA_OK != status)
-            return status;
-        gba_model_access(&segment->model, access, &effects);
-        gba_sim_device_unlock(segment);
-    } else {
-        status = gba_sim_group_lock(segment, (uint32_t)group);
-        if (GBA_OK != status)
-            return status;
-        what = access_journal(access, &member);
-        gba_sim_journal_begin(segment, (uint32_t)group, what, segment->group[group].place, member);
-        gba_model_access(&segment->model, access, &effects);
-        access_finish(dev, (uint32_t)group, &effects);
-        gba_sim_group_unlock(segment, (uint32_t)group);
-    }
-    if (NULL != value)
-        *value = effects.value;
+    if (GBA_OK != status)
+        return status;
+    /* A refused read counts an error. */
+    gba_sim_journal_begin(segment, group,
+                          access->write ? GBA_SIM_JOURNAL_GROUP : GBA_SIM_JOURNAL_CORE);
+    gba_model_access(&segment->model, access, effects);
+    access_finish(dev, group, effects);
+    gba_sim_group_unlock(segment, group);
     return GBA_OK;
+}
+
+/* Access what belongs to no group, with all groups locked: GROUPS_FREE reads them. */
+static gba_status_t page_access(struct gba_sim_dev *dev, const struct gba_model_access *access,
+                                struct gba_model_effects *effects)
+{
+    struct gba_sim_segment *segment = dev->segment;
+    uint32_t locked = 0;
+    gba_status_t status = gba_sim_device_lock(segment);
+
+    if (GBA_OK != status)
+        return status;
+    while (GBA_OK == status && locked < segment->model.groups) {
+        status = gba_sim_group_lock(segment, locked);
+        locked += GBA_OK == status;
+    }
+    if (GBA_OK == status)
+        gba_model_access(&segment->model, access, effects);
+    while (0 != locked)
+        gba_sim_group_unlock(segment, --locked);
+    gba_sim_device_unlock(segment);
+    return status;
+}
+
+static gba_status_t bus_access(struct gba_sim_dev *dev, struct gba_model_access *access,
+                               uint64_t *value)
+{
+    struct gba_model_effects effects;
+    int group = gba_model_group_of(&dev->segment->model, access->address);
+    uint32_t holder;
+    gba_status_t status = gba_sim_port_claim(dev, &holder);
+
+    if (GBA_OK != status)
+        return status;
+    access->port = (uint16_t)(holder - 1);
+    /* The mailbox is the driver's, which is the code of this directory: an access to it goes
+     * nowhere. */
+    if (access->address - GBA_PORT_BASE < GBA_PORT_SIZE)
+        access->address = GBA_BAR_SIZE;
+    status = group < 0 ? page_access(dev, access, &effects)
+                       : group_access(dev, (uint32_t)group, access, &effects);
+    if (GBA_OK == status && NULL != value)
+        *value = effects.value;
+    return status;
 }
 
 gba_status_t gba_sim_bus_read(struct gba_dev *d, uint32_t address, unsigned width, uint64_t *value)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
-    const struct gba_model_access access = {
-        .write = false, .width = (uint8_t)width, .address = address};
+    struct gba_model_access access = {.write = false, .width = (uint8_t)width, .address = address};
 
     if (gba_sim_dead(dev->segment)) {
         *value = width < 8 ? GBA_READ_NONE >> (64 - 8 * width) : GBA_READ_NONE;
@@ -190,13 +206,19 @@ gba_status_t gba_sim_bus_read(struct gba_dev *d, uint32_t address, unsigned widt
 gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned width, uint64_t value)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
-    const struct gba_model_access access = {
+    struct gba_model_access access = {
         .write = true, .width = (uint8_t)width, .address = address, .value = value};
     int group = gba_model_group_of(&dev->segment->model, address);
+    gba_status_t status;
+    uint32_t holder;
 
     if (gba_sim_dead(dev->segment))
         return GBA_OK; /* as a store to removed hardware */
-    if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address)
-        return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, value);
+    if (group >= 0 && 8 == width && GBA_DOORBELL((uint32_t)group) == address) {
+        status = gba_sim_port_claim(dev, &holder);
+        if (GBA_OK != status)
+            return status;
+        return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, holder - 1, value);
+    }
     return bus_access(dev, &access, NULL);
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "gba/base/log.h"
-#include "sim/model/group.h"
+#include "sim/model/control.h"
+#include "sim/model/event.h"
 #include "sim/shm/sim.h"
 
 int gba_sim_lock_init(pthread_mutex_t *lock)
@@ -28,13 +29,6 @@ int gba_sim_lock_init(pthread_mutex_t *lock)
     return err;
 }
 
-/* Whether the record has this member. Memory is reserved only for the members of the record, and no
- * call changes the others. */
-static bool has_membership(const struct gba_driver_record *record, uint32_t member)
-{
-    return member < record->head.members;
-}
-
 /* Make the journal valid: from here on an undo uses the copies. */
 static void journal_open(struct gba_sim_journal *journal, uint32_t what)
 {
@@ -43,34 +37,31 @@ static void journal_open(struct gba_sim_journal *journal, uint32_t what)
     gba_fence_compiler(); /* the journal is valid before the first change */
 }
 
-void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
-                           uint32_t place, uint32_t member)
+void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what)
 {
     struct gba_sim_journal *journal = &segment->group[group].journal;
     const struct gba_model_group *model = &segment->model.group[group];
-    const struct gba_driver_record *record = &segment->place[place].record;
 
-    journal->place = place;
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
-        journal->core = model->core;
-    if (0 != (what & GBA_SIM_JOURNAL_HEAD))
-        journal->head = record->head;
-    if (0 != (what & GBA_SIM_JOURNAL_MEMBERSHIP)) {
-        journal->member = member;
-        if (has_membership(record, member))
-            journal->membership = record->membership[member];
-        journal->address = model->table[member];
-    }
+        journal->group.core = model->core;
+    if (0 != (what & GBA_SIM_JOURNAL_GROUP))
+        journal->group = *model;
     journal_open(journal, what);
 }
 
 void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next)
 {
     struct gba_sim_journal *journal = &segment->group[group].journal;
+    const struct gba_model_group *model = &segment->model.group[group];
+    struct gba_sim_lost *lost = &segment->place[segment->group[group].place].lost;
 
     journal->place = segment->group[group].place;
     journal->next = next;
     journal->reclaims = segment->group[group].reclaims + 1;
+    journal->group = *model;
+    /* No call reads them while the place is current. */
+    lost->generation = model->record.generation;
+    memcpy(lost->port, model->bound, sizeof lost->port);
     journal_open(journal, GBA_SIM_JOURNAL_RECLAIM);
 }
 
@@ -81,18 +72,34 @@ void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group)
     gba_fence_compiler(); /* the commit precedes the first release store */
 }
 
-/* Restartable: each step can be repeated. If the process dies here, the next lock owner starts
- * again. */
+/* The holder takes the group back, and every port with a member confirms: here, each in the name of
+ * its process, because the places keep the teams apart. */
+static void take_back(struct gba_model *model, uint32_t group, const struct gba_model_group *before)
+{
+    const struct gba_model_record *record = &before->record;
+    struct gba_model_effects effects;
+
+    model->group[group] = *before;
+    gba_model_clear(&effects);
+    gba_control_take_back(model, record->holder - 1, group, record->generation, &effects);
+    for (uint32_t member = 0; member < record->members; member++)
+        if (0 != model->group[group].bound[member])
+            gba_control_confirm(model, model->group[group].bound[member] - 1u, group,
+                                record->generation, &effects);
+}
+
+/* Restartable: it begins with the copy of the group. If the process dies here, the next lock owner
+ * starts again. */
 void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group)
 {
     const struct gba_sim_journal *journal = &segment->group[group].journal;
     struct gba_sim_place *place = &segment->place[journal->place];
 
-    gba_driver_reclaim(&place->record, &segment->model.group[group]);
-    for (uint32_t member = 0; member < place->record.head.members; member++) {
+    take_back(&segment->model, group, &journal->group);
+    for (uint32_t member = 0; member < journal->group.record.members; member++) {
         struct gba_sim_slot *slot = &place->slot[member];
 
-        if (GBA_MEMBERSHIP_MAPPED != place->record.membership[member].state)
+        if (0 == journal->group.table[member])
             continue;
         /* Pending stores come first, as the read at the end of a withdrawal pushes them before it
          * [HOST-6]. After that, only the mark is stored here, and only under the lock. */
@@ -115,23 +122,15 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
 {
     struct gba_sim_journal *journal = &segment->group[group].journal;
     struct gba_model_group *model = &segment->model.group[group];
-    struct gba_driver_record *record = &segment->place[journal->place].record;
     uint64_t what = gba_word_load_relaxed(&journal->what);
 
     gba_fence_compiler(); /* pairs with the first fence of journal_open */
     if (0 != (what & GBA_SIM_JOURNAL_RECLAIM))
         gba_sim_reclaim(segment, group);
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
-        model->core = journal->core;
-    if (0 != (what & GBA_SIM_JOURNAL_RESET))
-        gba_model_reset(model); /* completes it: the journal has no copy of the release table */
-    if (0 != (what & GBA_SIM_JOURNAL_HEAD))
-        record->head = journal->head;
-    if (0 != (what & GBA_SIM_JOURNAL_MEMBERSHIP)) {
-        if (has_membership(record, journal->member))
-            record->membership[journal->member] = journal->membership;
-        model->table[journal->member] = journal->address;
-    }
+        model->core = journal->group.core;
+    if (0 != (what & GBA_SIM_JOURNAL_GROUP))
+        *model = journal->group;
     gba_sim_journal_end(segment, group);
 }
 
@@ -192,8 +191,8 @@ gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment)
 {
     int err = pthread_mutex_lock(&segment->lock);
 
-    /* No repair is needed. The lock guards one word of the device page, written in one store, and
-     * places that were taken and not used yet, which gba_sim_reap frees. */
+    /* No repair is needed. The lock guards ports, whose claim can be repeated, and places that were
+     * taken and not used yet, which gba_sim_reap frees. */
     if (EOWNERDEAD == err)
         err = pthread_mutex_consistent(&segment->lock);
     return 0 == err ? GBA_OK : lock_failed(err);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ports of the simulated device. A process has a port for each time that it opened the device,
- * and memberships and allocations name the port. When the process has died, the next process that
- * looks takes its port down as a whole: all that the port held is taken back, and only then another
- * process can claim the port.
+ * The ports of the simulated device. A process has a port of the model for each time that it opened
+ * the device: the control unit binds memberships and allocations to it. When the process has died,
+ * the next process that looks takes its port down as a whole: all that the port held is taken back,
+ * and only then another process can claim the port.
  */
 #include <unistd.h>
 
 #include "gba/base/log.h"
-#include "gba/spec/gba_ioctl.h"
+#include "sim/model/control.h"
+#include "sim/model/event.h"
 #include "sim/shm/sim.h"
 
 /* The process of a port. May be mixed of two claims without the device's lock. */
@@ -27,52 +28,81 @@ static bool is_dead(const struct gba_sim_port *port)
 
 uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder)
 {
-    if (GBA_DRIVER_NOBODY == holder || holder > GBA_PORTS_MAX)
+    if (GBA_SIM_NOBODY == holder || holder > GBA_PORTS_MAX)
         return 0;
     return (uint32_t)gba_word_load_relaxed(&segment->port[holder - 1].pid);
 }
 
 void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
 {
-    if (segment->group[group].place == place ||
-        GBA_LIFE_FREE != segment->place[place].record.head.state)
+    const struct gba_sim_lost *lost = &segment->place[place].lost;
+
+    if (segment->group[group].place == place)
         return;
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
+        if (0 != lost->port[member])
+            return;
     /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
      * member polls a flag of the place any more. */
     gba_word_store_release(&segment->home[place], 0);
 }
 
+/* Whether the group has anything of that port. */
+static bool names(const struct gba_model_group *group, uint32_t port)
+{
+    return group->record.holder == 1 + port || 0 != group->record.events[port] ||
+           gba_model_concerns(group, port);
+}
+
+/* Take back what a port holds in a group. Returns the number of memberships. Under its lock. */
+static uint32_t group_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group)
+{
+    const struct gba_model_record *record = &segment->model.group[group].record;
+    uint32_t present = record->present;
+    struct gba_model_effects effects;
+
+    if (!names(&segment->model.group[group], port))
+        return 0;
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP);
+    gba_model_clear(&effects);
+    gba_control_port_leave(&segment->model, port, group, &effects);
+    gba_sim_journal_end(segment, group);
+    return present - record->present;
+}
+
+/* The same for a team that lost its group. Needs no journal: a member is one store. */
+static uint32_t lost_down(struct gba_sim_lost *lost, uint32_t port)
+{
+    uint32_t left = 0;
+
+    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
+        if (lost->port[member] != 1 + port)
+            continue;
+        lost->port[member] = 0;
+        left++;
+    }
+    return left;
+}
+
 /* Take back what a port holds in one place. Also frees a place whose process was killed between
- * taking and using it. Returns false if the group cannot be locked, or its record was overwritten.
- */
+ * taking and using it. Returns false if the group cannot be locked. */
 static bool place_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group,
                        uint32_t place)
 {
-    struct gba_driver_record *record = &segment->place[place].record;
-    const uint32_t holder = 1 + port;
-    uint32_t taken = 0, member = 0;
-    gba_status_t status = GBA_OK;
+    uint32_t taken = 0;
 
     if (GBA_OK != gba_sim_group_lock(segment, group))
         return false;
     if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
-        while (GBA_OK == status && gba_driver_find(record, &member, holder)) {
-            gba_sim_journal_begin(segment, group,
-                                  GBA_MEMBER_NONE == member ? GBA_SIM_JOURNAL_GROUP
-                                                            : GBA_SIM_JOURNAL_ALL,
-                                  place, member);
-            status = gba_driver_leave(record, &segment->model.group[group], record->head.generation,
-                                      member, holder);
-            gba_sim_journal_end(segment, group);
-            taken += GBA_OK == status;
-        }
+        taken = segment->group[group].place == place ? group_down(segment, port, group)
+                                                     : lost_down(&segment->place[place].lost, port);
         gba_sim_place_put(segment, group, place);
     }
     gba_sim_group_unlock(segment, group);
     if (0 != taken)
         gba_log(GBA_LOG_DEBUG, "sim: port %u is down: group %u: took back %u memberships", port,
                 group, taken);
-    return GBA_OK == status;
+    return true;
 }
 
 /* Take a port down. Restartable: the port belongs to its process until nothing names the port any
@@ -88,8 +118,10 @@ static void port_down(struct gba_sim_segment *segment, uint32_t port)
         if (0 != home && !place_down(segment, port, home - 1, place))
             down = false;
     }
-    if (down)
-        gba_word_store_release(&segment->port[port].pid, 0);
+    if (!down)
+        return;
+    segment->model.port[port].up = 0;
+    gba_word_store_release(&segment->port[port].pid, 0);
 }
 
 void gba_sim_reap_locked(struct gba_sim_segment *segment)
@@ -122,7 +154,7 @@ uint32_t gba_sim_holder(const struct gba_sim_dev *dev)
 {
     uint32_t holder = (uint32_t)gba_word_load_relaxed(&dev->port);
 
-    return pack(holder) == gba_word_load_relaxed(&dev->port) ? holder : GBA_DRIVER_NOBODY;
+    return pack(holder) == gba_word_load_relaxed(&dev->port) ? holder : GBA_SIM_NOBODY;
 }
 
 static uint32_t find_free(const struct gba_sim_segment *segment)
@@ -152,6 +184,7 @@ static gba_status_t claim(struct gba_sim_dev *dev)
     }
     /* Restartable: a process that is killed before the last store has no port, and one that is
      * killed after it is a dead process with a port. */
+    gba_model_port_up(&segment->model, port, 0); /* a job has a limit of groups, and no port has */
     gba_word_store_relaxed(&segment->port[port].start, self.start);
     gba_word_store_release(&segment->port[port].pid, self.pid);
     gba_word_store_relaxed(&dev->port, pack(1 + port));
@@ -163,12 +196,12 @@ gba_status_t gba_sim_port_claim(struct gba_sim_dev *dev, uint32_t *holder)
     gba_status_t status = GBA_OK;
 
     *holder = gba_sim_holder(dev);
-    if (GBA_DRIVER_NOBODY != *holder)
+    if (GBA_SIM_NOBODY != *holder)
         return GBA_OK;
     status = gba_sim_device_lock(dev->segment);
     if (GBA_OK != status)
         return status;
-    if (GBA_DRIVER_NOBODY == gba_sim_holder(dev)) /* no other thread was faster */
+    if (GBA_SIM_NOBODY == gba_sim_holder(dev)) /* no other thread was faster */
         status = claim(dev);
     *holder = gba_sim_holder(dev);
     gba_sim_device_unlock(dev->segment);
@@ -179,7 +212,7 @@ void gba_sim_port_release(struct gba_sim_dev *dev)
 {
     uint32_t holder = gba_sim_holder(dev);
 
-    if (GBA_DRIVER_NOBODY == holder || GBA_OK != gba_sim_device_lock(dev->segment))
+    if (GBA_SIM_NOBODY == holder || GBA_OK != gba_sim_device_lock(dev->segment))
         return;
     port_down(dev->segment, holder - 1);
     gba_sim_device_unlock(dev->segment);

@@ -120,8 +120,8 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
 
     if (sizeof uuid != getrandom(uuid, sizeof uuid, 0))
         return system_failed("get random numbers");
-    /* One host, whose driver is the code of this directory: no port and no control unit [DEV-5]. */
-    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups, 0, uuid);
+    gba_model_init(&segment->model, 0 == options->groups ? GBA_GROUPS : options->groups,
+                   GBA_PORTS_MAX, uuid);
     if (0 != options->version)
         segment->model.version = options->version;
     err = gba_sim_lock_init(&segment->lock);
@@ -141,11 +141,11 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
     return GBA_OK;
 }
 
-/* Give each group a place at the start, with a free record. */
+/* Give each group a place at the start. */
 static gba_status_t places_init(struct gba_sim_dev *dev)
 {
     for (uint32_t i = 0; i < GBA_GROUPS; i++) {
-        gba_status_t status = gba_sim_record_reserve(dev, i, 1);
+        gba_status_t status = gba_sim_place_reserve(dev, i);
 
         if (GBA_OK != status)
             return status;
@@ -318,14 +318,12 @@ static gba_status_t reserve_failed(void)
     return GBA_ERR_NOMEM;
 }
 
-gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members)
+gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place)
 {
-    uint64_t offset = offsetof(struct gba_sim_segment, place) +
-                      place * sizeof(struct gba_sim_place) + offsetof(struct gba_sim_place, record);
-    size_t size = offsetof(struct gba_driver_record, membership) +
-                  members * sizeof(struct gba_driver_membership);
+    uint64_t offset =
+        offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place);
 
-    if (0 == reserve(dev->file, (off_t)offset, (off_t)size))
+    if (0 == reserve(dev->file, (off_t)offset, offsetof(struct gba_sim_place, slot)))
         return GBA_OK;
     if (dev->lack_reported)
         return GBA_ERR_NOMEM;

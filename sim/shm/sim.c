@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated device as a backend: each process makes the calls of the driver (gba_ioctl.h)
- * itself, on the shared segment.
+ * The simulated device as a backend: each process commands the control unit itself, through its
+ * port, on the shared segment.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "sim/model/control.h"
+#include "sim/model/event.h"
 #include "sim/model/group.h"
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_ioctl.h"
@@ -17,33 +19,58 @@ static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
     return &dev->segment->model.group[group];
 }
 
-/* The record with which this membership joined; NULL: its place is free or belongs to another
- * group. Under the group's lock. */
-static struct gba_driver_record *record_of(const struct gba_sim_membership *membership)
+gba_status_t gba_sim_status(uint32_t result)
 {
-    struct gba_sim_segment *segment = membership->dev->segment;
-
-    if (1 + membership->membership.group !=
-        gba_word_load_relaxed(&segment->home[membership->place]))
-        return NULL;
-    return &segment->place[membership->place].record;
+    switch (result) {
+    case GBA_RESULT_OK:
+        return GBA_OK;
+    case GBA_RESULT_STALE:
+        return GBA_ERR_STALE;
+    case GBA_RESULT_BUSY:
+        return GBA_ERR_BUSY;
+    case GBA_RESULT_NO_GROUP:
+        return GBA_ERR_NO_GROUP;
+    case GBA_RESULT_LIMIT:
+        return GBA_ERR_LIMIT;
+    default:
+        return GBA_ERR_PARAM;
+    }
 }
 
-/* Lock a group for a call of the driver, and open its journal. place: of the record;
- * GBA_SIM_PLACES: the current place of the group. */
-static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what,
-                               uint32_t place, uint32_t member)
+/* Whether the group is still the one that this membership joined; false: it was taken back, at
+ * least. Under the group's lock. */
+static bool is_current(const struct gba_sim_membership *membership)
+{
+    const struct gba_sim_segment *segment = membership->dev->segment;
+
+    return segment->group[membership->membership.group].place == membership->place;
+}
+
+/* The team of this membership, if it lost its group and the membership is not left; else NULL.
+ * Under the group's lock. */
+static struct gba_sim_lost *lost_of(const struct gba_sim_membership *membership)
+{
+    const struct gba_membership *m = &membership->membership;
+    struct gba_sim_segment *segment = membership->dev->segment;
+    struct gba_sim_lost *lost = &segment->place[membership->place].lost;
+
+    if (is_current(membership) ||
+        1 + m->group != gba_word_load_relaxed(&segment->home[membership->place]) ||
+        lost->generation != m->generation || lost->port[m->member] != 1 + membership->port)
+        return NULL;
+    return lost;
+}
+
+/* Lock a group for a call, and open its journal. */
+static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what)
 {
     gba_status_t status;
 
     gba_sim_fault_call(dev->segment);
     status = gba_sim_group_lock_alive(dev->segment, group);
-    if (GBA_OK != status)
-        return status;
-    if (GBA_SIM_PLACES == place)
-        place = dev->segment->group[group].place;
-    gba_sim_journal_begin(dev->segment, group, what, place, member);
-    return GBA_OK;
+    if (GBA_OK == status)
+        gba_sim_journal_begin(dev->segment, group, what);
+    return status;
 }
 
 static void call_end(struct gba_sim_dev *dev, uint32_t group)
@@ -52,21 +79,23 @@ static void call_end(struct gba_sim_dev *dev, uint32_t group)
     gba_sim_group_unlock(dev->segment, group);
 }
 
-/* Begin a call for a membership. Returns GBA_OK, with the record; as call_begin; or GBA_ERR_STALE:
- * the membership has no record any more. */
-static gba_status_t membership_begin(const struct gba_sim_membership *membership, uint32_t what,
-                                     struct gba_driver_record **record)
+/* Begin a command for a membership. Returns GBA_OK; as call_begin; GBA_ERR_STALE: the group was
+ * taken back; or GBA_ERR_PARAM: the membership belongs to another process, such as the parent. */
+static gba_status_t command_begin(const struct gba_sim_membership *membership)
 {
-    const struct gba_membership *m = &membership->membership;
-    gba_status_t status = call_begin(membership->dev, m->group, what, membership->place, m->member);
+    struct gba_sim_dev *dev = membership->dev;
+    uint32_t group = membership->membership.group;
+    gba_status_t status = call_begin(dev, group, GBA_SIM_JOURNAL_GROUP);
 
     if (GBA_OK != status)
         return status;
-    *record = record_of(membership);
-    if (NULL != *record)
-        return GBA_OK;
-    call_end(membership->dev, m->group);
-    return GBA_ERR_STALE;
+    if (!is_current(membership))
+        status = GBA_ERR_STALE;
+    else if (gba_sim_holder(dev) != 1 + membership->port)
+        status = GBA_ERR_PARAM;
+    if (GBA_OK != status)
+        call_end(dev, group);
+    return status;
 }
 
 static void sim_close(struct gba_dev *d)
@@ -135,7 +164,7 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
         status = gba_sim_group_lock(dev->segment, group);
         if (GBA_OK != status)
             return status;
-        i.groups_free += GBA_LIFE_FREE == gba_sim_record(dev->segment, group)->head.state;
+        i.groups_free += GBA_LIFE_FREE == model->group[group].record.life;
         i.reclaimed += dev->segment->group[group].reclaims;
         for (uint32_t c = 0; c < GBA_COUNTERS; c++)
             i.counters[c] += model->group[group].core.counters[c];
@@ -143,11 +172,7 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
     }
     if (0 != dev->segment->header.options.full)
         i.groups_free = 0;
-    status = gba_sim_device_lock(dev->segment);
-    if (GBA_OK != status)
-        return status;
-    i.bad_access = model->bad_access;
-    gba_sim_device_unlock(dev->segment);
+    i.bad_access = gba_word_load_relaxed(&model->bad_access);
     gba_model_uuid(model, i.uuid);
     *info = i;
     return GBA_OK;
@@ -157,20 +182,19 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
  * of the group. */
 static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t group)
 {
-    const struct gba_driver_record *record = gba_sim_record(segment, group);
-    gba_group_owner_t owner = {.group = group,
-                               .members = record->head.members,
-                               .present = record->head.present,
-                               .user = record->head.usage.uid,
-                               .process = gba_sim_holder_pid(segment, record->head.allocator),
-                               .local = true,
-                               .job = record->head.usage.job};
+    const struct gba_model_group *g = &segment->model.group[group];
+    const struct gba_usage *usage = &segment->group[group].usage;
+    uint32_t holder = 0 == g->record.joined ? g->record.holder : GBA_SIM_NOBODY;
 
-    for (uint32_t i = 0; i < owner.members && 0 == owner.process; i++)
-        if (GBA_MEMBERSHIP_EMPTY != record->membership[i].state &&
-            GBA_MEMBERSHIP_LEFT != record->membership[i].state)
-            owner.process = gba_sim_holder_pid(segment, record->membership[i].holder);
-    return owner;
+    for (uint32_t i = 0; i < g->record.members && GBA_SIM_NOBODY == holder; i++)
+        holder = g->bound[i];
+    return (gba_group_owner_t){.group = group,
+                               .members = g->record.members,
+                               .present = g->record.present,
+                               .user = usage->uid,
+                               .process = gba_sim_holder_pid(segment, holder),
+                               .local = true,
+                               .job = usage->job};
 }
 
 static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_t max,
@@ -185,7 +209,7 @@ static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint3
 
         if (GBA_OK != status)
             return status;
-        if (GBA_LIFE_FREE != gba_sim_record(dev->segment, group)->head.state)
+        if (GBA_LIFE_FREE != dev->segment->model.group[group].record.life)
             list[found++] = owner_of(dev->segment, group);
         gba_sim_group_unlock(dev->segment, group);
     }
@@ -196,14 +220,15 @@ static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint3
 static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
-    uint32_t group = handle->group;
+    uint32_t group = handle->group, holder = gba_sim_holder(dev);
+    struct gba_model_effects effects;
 
-    if (group >= dev->segment->model.groups || GBA_OK != gba_sim_group_lock(dev->segment, group))
+    if (GBA_SIM_NOBODY == holder || group >= dev->segment->model.groups ||
+        GBA_OK != gba_sim_group_lock(dev->segment, group))
         return;
-    gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP,
-                          dev->segment->group[group].place, 0);
-    (void)gba_driver_leave(gba_sim_record(dev->segment, group), model_of(dev, group),
-                           handle->generation, GBA_MEMBER_NONE, gba_sim_holder(dev));
+    gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP);
+    gba_model_clear(&effects);
+    (void)gba_control_free(&dev->segment->model, holder - 1, group, handle->generation, &effects);
     call_end(dev, group);
 }
 
@@ -225,11 +250,12 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     membership = calloc(1, sizeof *membership);
     if (NULL == membership)
         return GBA_ERR_NOMEM;
-    status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_ALL, GBA_SIM_PLACES, member);
+    status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_GROUP);
     if (GBA_OK != status)
         goto free_membership;
-    status = gba_driver_join(gba_sim_record(dev->segment, handle->group), handle->generation,
-                             handle->key, member, holder);
+    status = gba_sim_status(gba_control_join(&dev->segment->model, holder - 1, handle->group,
+                                             handle->generation, handle->key, member));
+    membership->port = holder - 1;
     membership->place = dev->segment->group[handle->group].place;
     call_end(dev, handle->group);
     if (GBA_OK != status)
@@ -248,22 +274,36 @@ free_membership:
     return status;
 }
 
+/* Write the entry of the release table. Returns as the call MAP of a driver. [DRV-4] */
+static gba_status_t entry_write(const struct gba_sim_membership *membership)
+{
+    const struct gba_membership *m = &membership->membership;
+    struct gba_model_group *group = model_of(membership->dev, m->group);
+    uint64_t address = gba_sim_slot_address(membership->place, m->member);
+
+    if (GBA_LIFE_FREE == group->record.life || group->record.generation != m->generation)
+        return GBA_ERR_STALE;
+    if (group->bound[m->member] != 1 + membership->port)
+        return GBA_ERR_PARAM;
+    if (0 != group->table[m->member] ||
+        GBA_ERROR_NONE != gba_model_store_table(group, m->member, address))
+        return GBA_ERR_BUSY;
+    return GBA_OK;
+}
+
 static gba_status_t sim_map_flag(struct gba_membership *s)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
     struct gba_sim_slot *slot = &dev->segment->place[membership->place].slot[s->member];
     gba_status_t status = gba_sim_slot_reserve(dev, membership->place, s->member);
-    struct gba_driver_record *record;
 
     if (GBA_OK != status)
         return status;
-    status = membership_begin(membership, GBA_SIM_JOURNAL_ALL, &record);
+    status = command_begin(membership);
     if (GBA_OK != status)
         return status;
-    status =
-        gba_driver_map(record, model_of(dev, s->group), s->generation, s->member,
-                       gba_sim_slot_address(membership->place, s->member), gba_sim_holder(dev));
+    status = entry_write(membership);
     if (GBA_OK == status) { /* clear what a previous user left */
         gba_flag_store_relaxed(&slot->flag, 0);
         gba_word_store_relaxed(&slot->pending, 0);
@@ -280,39 +320,67 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
-    struct gba_driver_record *record;
-    gba_status_t status = membership_begin(membership, GBA_SIM_JOURNAL_GROUP, &record);
+    gba_status_t status = command_begin(membership);
 
     if (GBA_OK != status)
         return status;
-    status = gba_driver_configure(record, model_of(dev, s->group), s->generation, sequence,
-                                  gba_sim_holder(dev), gba_sim_clock_ns());
+    status = gba_sim_status(
+        gba_control_arm(&dev->segment->model, membership->port, s->group, s->generation, sequence));
+    if (GBA_OK == status) /* needs no journal: of no meaning if the group is not armed */
+        gba_usage_arm(&dev->segment->group[s->group].usage, &model_of(dev, s->group)->core,
+                      gba_sim_clock_ns());
     call_end(dev, s->group);
     return status;
 }
 
-/* Works on a dead device, too: the records belong to the driver, which is not dead. */
+/* Under the group's lock. */
+static void membership_leave(const struct gba_sim_membership *membership)
+{
+    const struct gba_membership *m = &membership->membership;
+    struct gba_sim_segment *segment = membership->dev->segment;
+    struct gba_sim_lost *lost = lost_of(membership);
+    struct gba_model_effects effects;
+
+    if (NULL != lost) {
+        lost->port[m->member] = 0; /* needs no journal: one store */
+        gba_sim_place_put(segment, m->group, membership->place);
+    } else if (is_current(membership)) {
+        gba_sim_journal_begin(segment, m->group, GBA_SIM_JOURNAL_GROUP);
+        gba_model_clear(&effects);
+        (void)gba_control_leave(&segment->model, membership->port, m->group, m->generation,
+                                m->member, 0, &effects);
+        gba_sim_journal_end(segment, m->group);
+    }
+}
+
+/* Works on a dead device, too: the control unit has no option of faults. */
 static void sim_leave(struct gba_membership *s)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
-    struct gba_sim_segment *segment = membership->dev->segment;
-    struct gba_driver_record *record;
+    struct gba_sim_dev *dev = membership->dev;
 
-    gba_sim_fault_call(segment);
-    if (GBA_OK == gba_sim_group_lock(segment, s->group)) {
-        record = record_of(membership);
-        if (NULL != record) {
-            gba_sim_journal_begin(segment, s->group, GBA_SIM_JOURNAL_ALL, membership->place,
-                                  s->member);
-            /* Refused in a child of fork: its parent holds the membership. */
-            (void)gba_driver_leave(record, model_of(membership->dev, s->group), s->generation,
-                                   s->member, gba_sim_holder(membership->dev));
-            gba_sim_journal_end(segment, s->group);
-            gba_sim_place_put(segment, s->group, membership->place);
-        }
-        gba_sim_group_unlock(segment, s->group);
+    gba_sim_fault_call(dev->segment);
+    /* Not in a child of fork: its parent holds the membership. */
+    if (gba_sim_holder(dev) == 1 + membership->port &&
+        GBA_OK == gba_sim_group_lock(dev->segment, s->group)) {
+        membership_leave(membership);
+        gba_sim_group_unlock(dev->segment, s->group);
     }
     free(membership);
+}
+
+/* Whether a member may read the registers. Under the group's lock. [DRV-7, DRV-15] */
+static gba_status_t membership_status(const struct gba_sim_membership *membership)
+{
+    const struct gba_membership *m = &membership->membership;
+    const struct gba_model_record *record = &model_of(membership->dev, m->group)->record;
+
+    if (NULL != lost_of(membership))
+        return GBA_ERR_RECLAIMED;
+    if (!is_current(membership) || GBA_LIFE_FREE == record->life ||
+        record->generation != m->generation)
+        return GBA_ERR_STALE;
+    return GBA_OK;
 }
 
 static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *state)
@@ -321,12 +389,11 @@ static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *sta
     struct gba_sim_dev *dev = membership->dev;
     const struct gba_model_group *group = model_of(dev, s->group);
     const struct gba_model_core *core = &group->core;
-    struct gba_driver_record *record;
-    gba_status_t status = membership_begin(membership, 0, &record); /* changes nothing */
+    gba_status_t status = call_begin(dev, s->group, 0); /* changes nothing */
 
     if (GBA_OK != status)
         return status;
-    status = gba_driver_inspect(record, s->generation);
+    status = membership_status(membership);
     if (GBA_OK == status) {
         *state = (gba_group_state_t){
             .sequence = core->sequence,

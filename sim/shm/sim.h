@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulated device: the model and the driver's records, in a segment of shared memory. The
- * processes of a job, or of several jobs of one user on one host, map the segment. Each process
- * runs the device itself, under the lock of the group that it accesses. There is no daemon and no
- * thread.
+ * The simulated device: the model with its ports and its control unit, in a segment of shared
+ * memory. The processes of a job, or of several jobs of one user on one host, map the segment. Each
+ * process has a port, and runs the device itself, under the lock of the group that it accesses.
+ * There is no daemon and no thread.
  *
  *   sim.c      the ops table: device and memberships
  *   alloc.c    allocates groups, and takes them back from idle teams
@@ -24,14 +24,14 @@
 #include "gba/base/order.h"
 #include "gba/base/park.h"
 #include "gba/dev/dev_ops.h"
-#include "sim/model/driver.h"
 #include "sim/model/model.h"
+#include "sim/model/reclaim.h"
 
 /* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size, and of the journal's
  * use. */
-#define GBA_SIM_LAYOUT 8u
+#define GBA_SIM_LAYOUT 9u
 
 /* Size of an id (gba_sim_id): five hexadecimal numbers of 8 digits, a name, separators and the
  * terminator. */
@@ -46,33 +46,26 @@ struct gba_sim_header {
     struct gba_sim_options options; /* options of the maker */
 };
 
-/* The journal: copies of all that a call may change, from before the call, for an undo. */
+/* The journal: a copy of all that a change may touch, from before the change, for an undo. */
 struct gba_sim_journal {
-    gba_word_t what; /* GBA_SIM_JOURNAL_*; 0: no call is in progress */
-    uint32_t place;  /* of head and membership */
-    uint32_t member;
-    uint32_t next;     /* the group's next place, for GBA_SIM_JOURNAL_RECLAIM */
+    gba_word_t what;   /* GBA_SIM_JOURNAL_*; 0: no change is in progress */
+    uint32_t place;    /* of the team that loses the group, for GBA_SIM_JOURNAL_RECLAIM */
+    uint32_t next;     /* the group's next place */
     uint32_t reclaims; /* the group's count of reclaims after it */
-    struct gba_model_core core;
-    struct gba_driver_head head;
-    struct gba_driver_membership membership;
-    uint64_t address; /* entry of the release table */
+    struct gba_model_group group;
 };
 
-#define GBA_SIM_JOURNAL_CORE       1u  /* core */
-#define GBA_SIM_JOURNAL_HEAD       2u  /* head */
-#define GBA_SIM_JOURNAL_MEMBERSHIP 4u  /* membership and release address of `member` */
-#define GBA_SIM_JOURNAL_RESET      8u  /* a RESET: an undo completes it */
-#define GBA_SIM_JOURNAL_RECLAIM    16u /* likewise: members may have seen the loss */
-#define GBA_SIM_JOURNAL_GROUP      (GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_HEAD)
-#define GBA_SIM_JOURNAL_ALL        (GBA_SIM_JOURNAL_GROUP | GBA_SIM_JOURNAL_MEMBERSHIP)
+#define GBA_SIM_JOURNAL_CORE    1u /* group.core; an arrival changes no more */
+#define GBA_SIM_JOURNAL_GROUP   2u /* group; a command of the control unit */
+#define GBA_SIM_JOURNAL_RECLAIM 4u /* an undo completes it: members may have seen the loss */
 
-/* One group. The lock guards the journal, the model's group of the same number, and the places that
+/* One group. The lock guards the rest, the model's group of the same number, and the places that
  * belong to this group. */
 struct gba_sim_group {
     _Alignas(128) pthread_mutex_t lock;
-    uint32_t place;    /* of the group's record; beside the lock, because an arrival reads both */
+    uint32_t place;    /* of its members' flags; beside the lock, because an arrival reads both */
     uint32_t reclaims; /* how often the group was taken back */
+    struct gba_usage usage;
     struct gba_sim_journal journal;
 };
 
@@ -99,14 +92,20 @@ static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequen
     gba_flag_unpark(&slot->flag, &slot->sleeper);
 }
 
+/* The members of a team that lost its group. Of no meaning in the current place of a group. */
+struct gba_sim_lost {
+    uint32_t generation;            /* of the allocation that was taken back */
+    uint16_t port[GBA_MEMBERS_MAX]; /* 1 + the port of a member that has not left; 0: none */
+};
+
 /*
- * A place: the driver's record of one allocation of a group, and the flags of its members. When a
- * group is taken back, it moves to another place. The old place stays unchanged until the last of
- * its members has left or died. Such a member may still read its flag, and the rounds of the next
- * team would release it from its own round.
+ * A place: the flags of the members of one allocation of a group. When a group is taken back, it
+ * moves to another place. The old place stays unchanged until the last of its members has left or
+ * died. Such a member may still read its flag, and the rounds of the next team would release it
+ * from its own round.
  */
 struct gba_sim_place {
-    struct gba_driver_record record;
+    struct gba_sim_lost lost;
     _Alignas(4096) struct gba_sim_slot slot[GBA_MEMBERS_MAX];
 };
 
@@ -121,16 +120,15 @@ struct gba_sim_process {
     uint64_t start; /* 0: the system does not report it */
 };
 
-/* A port. The holder of a membership or an allocation (sim/model/driver.h) is 1 + a port. Claimed
- * and freed under the device's lock. */
+/* The process that has a port of the model. Claimed and freed under the device's lock. */
 struct gba_sim_port {
     gba_word_t pid; /* of its process; 0: the port is free */
     gba_word_t start;
 };
 
 /*
- * The segment: 30 MB of address space. The part before `place`, 0.4 MB, is reserved at creation. Of
- * a place only the pages with memberships and flags in use are reserved, 8 KB for a group of 32
+ * The segment: 26 MB of address space. The part before `place`, 0.6 MB, is reserved at creation. Of
+ * a place only the pages with flags in use are reserved, and one page more: 8 KB for a group of 32
  * members. A simulator with a few groups therefore takes less than 1 MB.
  */
 struct gba_sim_segment {
@@ -141,8 +139,8 @@ struct gba_sim_segment {
     gba_word_t rounds;
     gba_word_t taken;
     gba_word_t calls;
-    /* Guards the device page (model.bad_access), ports and allocation. Taken before the lock of a
-     * group. */
+    /* Guards ports and allocation. Taken before the lock of a group. A process has more than one
+     * lock of a group only under this lock. */
     _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
     struct gba_sim_group group[GBA_GROUPS];
@@ -159,7 +157,7 @@ struct gba_sim_dev {
     int file;           /* the memfd: kept open, so that other processes find it */
     bool faulty;        /* an option changes arrivals or release stores */
     bool delayed;       /* an option needs the member's poll */
-    bool lack_reported; /* see gba_sim_record_reserve */
+    bool lack_reported; /* see gba_sim_place_reserve */
     bool created;       /* this open made the simulator */
     gba_word_t port;    /* pid << 32 | holder, of the process that claimed it: see gba_sim_holder */
     uint64_t job;
@@ -169,6 +167,7 @@ struct gba_sim_membership {
     struct gba_membership membership;
     struct gba_sim_dev *dev;
     uint32_t place;
+    uint32_t port; /* that joined; another process may arrive through it, such as a child of fork */
 };
 
 /* Whether the device is dead. A dead device stays dead. Any process may set this at any time: load
@@ -178,11 +177,13 @@ static inline bool gba_sim_dead(struct gba_sim_segment *segment)
     return 0 != gba_word_load_relaxed(&segment->dead);
 }
 
-static inline struct gba_driver_record *gba_sim_record(struct gba_sim_segment *segment,
-                                                       uint32_t group)
-{
-    return &segment->place[segment->group[group].place].record;
-}
+/* A holder is 1 + a port. This one is nobody. */
+#define GBA_SIM_NOBODY 0u
+
+/* --- sim.c --- */
+
+/* The status of a command with that GBA_RESULT_*. Pure. */
+gba_status_t gba_sim_status(uint32_t result);
 
 /* --- alloc.c --- */
 
@@ -197,7 +198,7 @@ gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *asked
 void gba_sim_reap(struct gba_sim_dev *dev);
 void gba_sim_reap_locked(struct gba_sim_segment *segment);
 
-/* The holder of the calling process; GBA_DRIVER_NOBODY: it has no port. A child of fork uses the
+/* The holder of the calling process; GBA_SIM_NOBODY: it has no port. A child of fork uses the
  * device that its parent opened, but not its port: the death of one must not count as the death of
  * the other. Thread-safe. */
 uint32_t gba_sim_holder(const struct gba_sim_dev *dev);
@@ -228,10 +229,10 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
                                   const char *job);
 void gba_sim_segment_close(struct gba_sim_dev *dev);
 
-/* Reserve the memory of a record for that many members, or of a member's slot. Returns GBA_OK, or
- * GBA_ERR_NOMEM (logged; for a record only once, because its team repeats the request). For a
- * record: under the device's lock. */
-gba_status_t gba_sim_record_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t members);
+/* Reserve the memory of a place without its slots, or of a member's slot. Returns GBA_OK, or
+ * GBA_ERR_NOMEM (logged; for a place only once, because its team repeats the request). For a place:
+ * under the device's lock. */
+gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place);
 gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member);
 
 /* The bus address of a slot, which is its offset in the segment; and the slot of an address, or
@@ -299,11 +300,9 @@ void gba_sim_device_unlock(struct gba_sim_segment *segment);
 
 /*
  * The journal of a group. begin: from here on changes can be undone. end: commit them. undo: undo
- * them. what: GBA_SIM_JOURNAL_*. place, member: of the record and membership that change. Under the
- * group's lock.
+ * them. what: GBA_SIM_JOURNAL_*, or 0 if nothing changes. Under the group's lock.
  */
-void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what,
-                           uint32_t place, uint32_t member);
+void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what);
 /* begin, for taking the group back and moving it to the place `next`. An undo completes that. */
 void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next);
 void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gba/spec/gba_ioctl.h"
-#include "sim/model/driver.h"
+#include "tests/unit/driver_model.h"
 
 static const uint32_t self = 1; /* the only holder */
 static struct gba_model model;

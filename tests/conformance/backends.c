@@ -35,11 +35,14 @@ static const struct conf_backend conf_cdev = {
 };
 
 /* Without a name and a job, the simulator serves this process alone. */
-static const struct conf_backend conf_sim = {.name = "sim", .path = "sim", .ops = &gba_dev_sim};
+static const struct conf_backend conf_sim = {
+    .name = "sim", .path = "sim", .ops = &gba_dev_sim, .ports = true};
 
 /* The simulator with release stores that come late and in any order. */
-static const struct conf_backend conf_sim_slow = {
-    .name = "sim with latency", .path = "sim?latency=2us&jitter=3us", .ops = &gba_dev_sim};
+static const struct conf_backend conf_sim_slow = {.name = "sim with latency",
+                                                  .path = "sim?latency=2us&jitter=3us",
+                                                  .ops = &gba_dev_sim,
+                                                  .ports = true};
 
 const struct conf_backend *const conf_backends[] = {&conf_bare, &conf_sim, &conf_sim_slow,
                                                     &conf_cdev, NULL};

@@ -6,7 +6,7 @@
 #include "tests/unit/model_bench.h"
 
 #include "gba/spec/gba_ioctl.h"
-#include "sim/model/driver.h"
+#include "tests/unit/driver_model.h"
 
 #define KEY 0x1122334455667788ull
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/model/driver.h"
+#include "tests/unit/driver_model.h"
 
 /* One life of a group. A life whose group was taken back stays until its members have left. */
 #define LIVES 64

@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gba/dev/member.h"
+#include "sim/model/group.h"
 #include "sim/shm/sim.h"
 #include "tests/unit/team_harness.h"
 
@@ -248,15 +250,9 @@ void killer_join(struct harness *w)
         pthread_join(w->kill.thread, NULL);
 }
 
-/* The state of the group in the driver. */
-static const struct gba_driver_head *head_of(const struct gba_sim_segment *segment, uint32_t group)
+static void flags_mark(struct gba_sim_place *place, uint32_t members)
 {
-    return &segment->place[segment->group[group].place].record.head;
-}
-
-static void flags_mark(struct gba_sim_place *place)
-{
-    for (uint32_t member = 0; member < place->record.head.members; member++) {
+    for (uint32_t member = 0; member < members; member++) {
         gba_flag_t *flag = &place->slot[member].flag;
 
         gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
@@ -264,20 +260,25 @@ static void flags_mark(struct gba_sim_place *place)
     }
 }
 
-/* As a driver does, at any moment of the members' rounds. The device has one armed group. */
+/* As a driver does, at any moment of the members' rounds. The device has one armed group. The
+ * members keep their memberships, so that each leaves by itself. */
 static void take_back(struct harness *w)
 {
-    gba_device_t *device = w->reclaim.device;
-    struct gba_sim_segment *segment = ((struct gba_sim_dev *)device->dev)->segment;
+    struct gba_sim_segment *segment = ((struct gba_sim_dev *)w->reclaim.device->dev)->segment;
+    struct gba_model_group *g = segment->model.group;
     uint32_t group = 0;
 
-    while (GBA_LIFE_ARMED != head_of(segment, group)->state)
+    while (GBA_LIFE_ARMED != g->record.life) {
         assert_true(++group < GBA_GROUPS);
-    assert_int_equal(
-        gba_reg_write(device, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET), GBA_OK);
-    gba_word_store_release(&w->reclaim.lost, life(group, head_of(segment, group)->generation));
+        g++;
+    }
+    assert_int_equal(gba_sim_group_lock(segment, group), GBA_OK);
+    gba_model_store(g, GBA_REG_CONTROL, 0); /* abandons the round */
+    memset(g->table, 0, sizeof g->table);
+    gba_sim_group_unlock(segment, group);
+    gba_word_store_release(&w->reclaim.lost, life(group, g->record.generation));
     if (!w->reclaim.silent)
-        flags_mark(&segment->place[segment->group[group].place]);
+        flags_mark(&segment->place[segment->group[group].place], g->record.members);
     w->reclaim.count++;
 }
 

@@ -31,7 +31,7 @@ static inline gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint3
 static inline void age_samples(struct gba_dev *dev)
 {
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
-        gba_sim_record(sim_segment(dev), group)->head.usage.sampled_at -= GBA_USAGE_WINDOW_NS;
+        sim_segment(dev)->group[group].usage.sampled_at -= GBA_USAGE_WINDOW_NS;
 }
 
 static inline void memberships_take(struct gba_dev *dev, const gba_group_handle_t *handle,

@@ -3,7 +3,7 @@
 #include "tests/unit/cdev_test.h"
 #include "tests/unit/log_catch.h"
 
-#include "sim/model/driver.h"
+#include "sim/model/reclaim.h"
 
 static gba_status_t ask(struct gba_dev *dev, uint32_t barrier_rate, uint32_t groups_max,
                         gba_group_handle_t *handle)

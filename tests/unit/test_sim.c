@@ -245,8 +245,16 @@ static void test_registers(void **state)
     assert_int_equal(sim_info(dev).bad_access, 1);
     assert_int_equal(reg_read(dev, GBA_GROUP_REG(group, GBA_REG_STATUS), 8), GBA_READ_NONE);
     assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ERR_ACCESS], 1);
+    /* Only the control unit configures a group, and its mailbox belongs to the driver. */
     gba_dev_sim.reg_write(dev, GBA_GROUP_REG(group, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET);
-    assert_int_equal(reg_read(dev, GBA_TABLE_ENTRY(group, 0), 8), 0);
+    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ERR_CONFIG], 1);
+    assert_int_not_equal(reg_read(dev, GBA_TABLE_ENTRY(group, 0), 8), 0);
+    assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), GBA_GROUPS - 1);
+    assert_int_equal(sim_info(dev).bad_access, 1);
+    gba_dev_sim.reg_write(dev, GBA_PORT_REG(GBA_PORT_COMMAND), 4, GBA_CMD_TAKE_BACK);
+    assert_true(reg_read(dev, GBA_PORT_REG(GBA_PORT_RESULT), 4) == UINT32_MAX);
+    assert_int_equal(sim_info(dev).bad_access, 3);
+    sim_round(membership, 2, 9);
     sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
@@ -265,8 +273,8 @@ static void test_bad_address(void **state)
                                    offsetof(struct gba_sim_segment, model),
                                    1ull << 40,
                                    offsetof(struct gba_sim_segment, place) - 128,
-                                   offsetof(struct gba_sim_segment, place), /* a record */
-                                   offsetof(struct gba_sim_segment, place) + 4096,
+                                   offsetof(struct gba_sim_segment, place), /* no slot */
+                                   offsetof(struct gba_sim_segment, place) + 2048,
                                    offsetof(struct gba_sim_segment, place[0].slot) - 128,
                                    offsetof(struct gba_sim_segment, place[0].slot) + 8,
                                    offsetof(struct gba_sim_segment, place[1]),
@@ -276,6 +284,8 @@ static void test_bad_address(void **state)
     struct gba_dev *dev = sim_open(&path);
     const size_t compared = offsetof(struct gba_sim_segment, place[2]); /* all are too many */
     struct gba_sim_segment *segment;
+    struct gba_membership *membership;
+    gba_group_handle_t handle;
     unsigned char *before;
 
     (void)state;
@@ -285,12 +295,11 @@ static void test_bad_address(void **state)
     segment = sim_segment(dev);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_null(gba_sim_slot_at(segment, bad[i]));
-        gba_dev_sim.reg_write(dev, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4, GBA_CONTROL_RESET);
-        gba_dev_sim.reg_write(dev, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 4, 1);
-        gba_dev_sim.reg_write(dev, GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK), 8, 1);
+        assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
+        membership = NULL;
+        assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
         gba_dev_sim.reg_write(dev, GBA_TABLE_ENTRY(0, 0), 8, bad[i]);
-        gba_dev_sim.reg_write(dev, GBA_GROUP_REG(0, GBA_REG_CONTROL), 4,
-                              GBA_CONTROL_ENABLE | GBA_CONTROL_ARM);
+        assert_int_equal(gba_dev_sim.configure(membership, 0), GBA_OK);
         memcpy(before, segment, compared);
         gba_dev_sim.reg_write(dev, GBA_DOORBELL(0), 8, GBA_ARRIVAL(1, 0));
         assert_int_equal(segment->model.group[0].core.sequence, 1);
@@ -299,6 +308,7 @@ static void test_bad_address(void **state)
                             sizeof segment->group[1]));
         assert_true(is_same(before, segment, offsetof(struct gba_sim_segment, place),
                             2 * sizeof segment->place[0]));
+        gba_dev_sim.leave(membership);
     }
     for (uint32_t place = 0; place < GBA_SIM_PLACES; place++)
         for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)

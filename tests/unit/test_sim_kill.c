@@ -6,136 +6,135 @@
  */
 #include "tests/unit/sim_test.h"
 
-#include "gba/spec/gba_ioctl.h"
+#include "sim/model/control.h"
+#include "sim/model/event.h"
+#include "sim/model/group.h"
 
-/* A group for comparison: the record and the registers, without lock and journal. */
-struct snapshot {
-    struct gba_driver_record record;
-    struct gba_model_group model;
-};
-
-static void snapshot_take(struct gba_sim_segment *segment, uint32_t group, struct snapshot *shot)
+/* Undo a change after any part of its stores: with each combination of core, table, ports and
+ * record as before or as after the change, the undo restores the state before it. */
+static void assert_undone(struct gba_sim_segment *segment, const struct gba_model_group *before)
 {
-    shot->record = *gba_sim_record(segment, group);
-    shot->model = segment->model.group[group];
-}
-
-/* Undo a call after any part of its stores: with each combination of head, memberships, core and
- * table as before or as after the call, the undo restores the state before the call. */
-static void assert_undone(struct gba_sim_segment *segment, const struct snapshot *before)
-{
-    struct gba_driver_record *record = gba_sim_record(segment, 0);
-    struct gba_model_group *model = &segment->model.group[0];
+    struct gba_model_group *group = &segment->model.group[0];
     const uint64_t what = gba_word_load_relaxed(&segment->group[0].journal.what);
-    static struct snapshot after, undone;
+    const struct gba_model_group after = *group;
 
-    snapshot_take(segment, 0, &after);
     assert_memory_not_equal(before, &after, sizeof after);
     for (uint32_t part = 0; part < 16; part++) {
-        record->head = (part & 1 ? before : &after)->record.head;
-        memcpy(record->membership, (part & 2 ? before : &after)->record.membership,
-               sizeof record->membership);
-        model->core = (part & 4 ? before : &after)->model.core;
-        memcpy(model->table, (part & 8 ? before : &after)->model.table, sizeof model->table);
+        group->core = (part & 1 ? before : &after)->core;
+        memcpy(group->table, (part & 2 ? before : &after)->table, sizeof group->table);
+        memcpy(group->bound, (part & 4 ? before : &after)->bound, sizeof group->bound);
+        group->record = (part & 8 ? before : &after)->record;
         gba_word_store_relaxed(&segment->group[0].journal.what, what);
         gba_sim_journal_undo(segment, 0);
-        snapshot_take(segment, 0, &undone);
-        assert_memory_equal(before, &undone, sizeof undone);
+        assert_memory_equal(before, group, sizeof *group);
     }
 }
 
-/* Each call of the driver, and an arrival, done and then undone from the journal. */
+enum { JOIN, MAP, ARM, LEAVE, ARRIVE, COMPLETE, LAST_LEAVE, PORT_LEAVE, CALLS };
+
+/* Change the group as member 1. */
+static void change(struct gba_model *model, int call, uint32_t port,
+                   const gba_group_handle_t *handle)
+{
+    const uint32_t generation = handle->generation;
+    struct gba_model_effects effects;
+
+    gba_model_clear(&effects);
+    switch (call) {
+    case JOIN:
+        assert_int_equal(gba_control_join(model, port, 0, generation, handle->key, 1),
+                         GBA_RESULT_OK);
+        break;
+    case MAP:
+        assert_int_equal(gba_model_store_table(&model->group[0], 1, gba_sim_slot_address(0, 1)),
+                         GBA_ERROR_NONE);
+        break;
+    case ARM:
+        assert_int_equal(gba_control_arm(model, port, 0, generation, 9), GBA_RESULT_OK);
+        break;
+    case LEAVE:
+    case LAST_LEAVE: /* the group is freed and reset */
+        assert_int_equal(gba_control_leave(model, port, 0, generation, 1, 0, &effects),
+                         GBA_RESULT_OK);
+        break;
+    case PORT_LEAVE:
+        gba_control_port_leave(model, port, 0, &effects);
+        assert_int_equal(model->group[0].record.life, GBA_LIFE_FREE);
+        break;
+    default: /* the first arrival, and one that completes the round */
+        gba_model_arrive(model, 0, port, GBA_ARRIVAL(1, 1), &effects);
+        assert_true(effects.completed == (COMPLETE == call));
+        break;
+    }
+}
+
+/* Each change of a group, done and then undone from the journal. */
 static void test_undo(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const uint32_t self = gba_sim_holder((struct gba_sim_dev *)dev);
-    static struct snapshot before;
-    struct gba_model_effects effects;
-    struct gba_driver_record *record = gba_sim_record(segment, 0);
-    struct gba_model_group *model = &segment->model.group[0];
+    const uint32_t port = gba_sim_holder((struct gba_sim_dev *)dev) - 1;
+    static struct gba_model_group before;
     gba_group_handle_t handle;
     struct gba_membership *membership[2];
 
     (void)state;
-    for (int call = 0; call < 7; call++) {
+    for (int call = 0; call < CALLS; call++) {
         assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
         assert_int_equal(handle.group, 0);
         membership[0] = sim_join(dev, &handle, 0, 0);
-        if (call >= 1)
+        if (call > JOIN)
             assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &membership[1]), GBA_OK);
-        if (call >= 2)
+        if (call > MAP)
             assert_int_equal(gba_dev_sim.map_flag(membership[1]), GBA_OK);
-        if (call >= 3)
+        if (call > ARM)
             assert_int_equal(gba_dev_sim.configure(membership[0], 0), GBA_OK);
-        if (call >= 5)
+        if (call > ARRIVE)
             sim_arrive(membership[0], 1);
-        if (call == 6)
+        if (LAST_LEAVE == call)
             gba_dev_sim.leave(membership[0]);
-        snapshot_take(segment, 0, &before);
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, 1);
-        switch (call) {
-        case 0:
-            assert_int_equal(gba_driver_join(record, handle.generation, handle.key, 1, self),
-                             GBA_OK);
-            break;
-        case 1:
-            assert_int_equal(gba_driver_map(record, model, handle.generation, 1,
-                                            gba_sim_slot_address(0, 1), self),
-                             GBA_OK);
-            break;
-        case 2:
-            assert_int_equal(gba_driver_configure(record, model, handle.generation, 9, self, 0),
-                             GBA_OK);
-            break;
-        case 3: /* not the last member, then (6) the last: the group is freed and reset */
-        case 6:
-            assert_int_equal(gba_driver_leave(record, model, handle.generation, 1, self), GBA_OK);
-            break;
-        default: /* the first arrival, and one that completes the round */
-            gba_model_arrive(&segment->model, 0, 0, GBA_ARRIVAL(1, 1), &effects);
-            break;
-        }
+        before = segment->model.group[0];
+        gba_sim_journal_begin(segment, 0,
+                              ARRIVE == call || COMPLETE == call ? GBA_SIM_JOURNAL_CORE
+                                                                 : GBA_SIM_JOURNAL_GROUP);
+        change(&segment->model, call, port, &handle);
         assert_undone(segment, &before);
         gba_sim_group_unlock(segment, 0);
-        if (call != 6)
+        if (LAST_LEAVE != call)
             gba_dev_sim.leave(membership[0]);
-        if (call >= 1)
+        if (call > JOIN)
             gba_dev_sim.leave(membership[1]);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     }
     gba_dev_sim.close(dev);
 }
 
-/* The same for ALLOC, and for the end of an allocation without any JOIN. ALLOC clears the
- * memberships of a free record, which no call reads: they are clear before it here. */
+/* The same for ALLOC, and for the end of an allocation without any JOIN. */
 static void test_undo_alloc(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    struct gba_sim_segment *segment = sim_segment(dev);
-    const struct gba_driver_request request = {
-        .members = 2, .key = 5, .holder = gba_sim_holder((struct gba_sim_dev *)dev)};
-    struct gba_driver_record *record = gba_sim_record(segment, 0);
-    struct gba_model_group *model = &segment->model.group[0];
-    static struct snapshot before;
+    struct gba_model *model = &sim_segment(dev)->model;
+    static struct gba_model_group before;
+    struct gba_model_effects effects;
+    uint32_t group = 0;
 
     (void)state;
+    gba_model_clear(&effects);
     for (int call = 0; call < 2; call++) {
-        assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
+        assert_int_equal(gba_sim_group_lock(sim_segment(dev), 0), GBA_OK);
         if (1 == call)
-            assert_int_equal(gba_driver_alloc(record, model, &request), GBA_OK);
-        snapshot_take(segment, 0, &before);
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP, 0, 0);
+            assert_int_equal(gba_control_alloc(model, 0, &group, 2, 5), GBA_RESULT_OK);
+        before = model->group[0];
+        gba_sim_journal_begin(sim_segment(dev), 0, GBA_SIM_JOURNAL_GROUP);
         if (0 == call)
-            assert_int_equal(gba_driver_alloc(record, model, &request), GBA_OK);
+            assert_int_equal(gba_control_alloc(model, 0, &group, 2, 5), GBA_RESULT_OK);
         else
-            assert_int_equal(gba_driver_leave(record, model, 1, GBA_MEMBER_NONE, request.holder),
-                             GBA_OK);
-        assert_undone(segment, &before);
-        gba_sim_group_unlock(segment, 0);
+            assert_int_equal(gba_control_free(model, 0, 0, 1, &effects), GBA_RESULT_OK);
+        assert_undone(sim_segment(dev), &before);
+        gba_sim_group_unlock(sim_segment(dev), 0);
     }
     gba_dev_sim.close(dev);
 }
@@ -152,7 +151,7 @@ static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint
     CHECK(GBA_OK == gba_sim_group_lock(segment, group));
     if (BEFORE_BEGIN == place)
         raise(SIGKILL);
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE, 0, 0);
+    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE);
     if (AFTER_BEGIN == place) { /* half an arrival */
         segment->model.group[group].core.arrived_count = 77;
         raise(SIGKILL);
@@ -201,15 +200,15 @@ static void test_kill_in_lock(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A reaper is killed when it has taken back one of several memberships of dead processes, and is in
- * the second. */
+/* A process is killed while it takes down the port of dead processes: one group is left, and it is
+ * in the second one. */
 static void test_kill_reaper(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const struct gba_driver_head *head = &gba_sim_record(segment, 0)->head;
-    gba_group_handle_t handle;
+    struct gba_model_group *group = segment->model.group;
+    gba_group_handle_t handle, other;
     struct gba_membership *membership;
     pid_t child;
 
@@ -218,56 +217,38 @@ static void test_kill_reaper(void **state)
     membership = sim_join(dev, &handle, 0, 0);
     child = sim_fork();
     if (0 == child) {
+        struct gba_model_effects effects;
+        uint32_t port;
+
         for (uint32_t i = 1; i < 4; i++)
             CHECK(NULL != sim_join(dev, &handle, i, 0));
-        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-        for (uint32_t i = 1; i < 3; i++) {
-            gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, i);
-            CHECK(GBA_OK == gba_driver_leave(gba_sim_record(segment, 0), &segment->model.group[0],
-                                             handle.generation, i,
-                                             gba_sim_holder((struct gba_sim_dev *)dev)));
-            if (1 == i)
-                gba_sim_journal_end(segment, 0);
+        CHECK(GBA_OK == sim_alloc(dev, 2, &other));
+        for (uint32_t i = 0; i < 2; i++)
+            CHECK(NULL != sim_join(dev, &other, i, 0));
+        port = gba_sim_holder((struct gba_sim_dev *)dev) - 1;
+        gba_model_clear(&effects);
+        for (uint32_t i = 0; i < 2; i++) {
+            CHECK(GBA_OK == gba_sim_group_lock(segment, i));
+            gba_sim_journal_begin(segment, i, GBA_SIM_JOURNAL_GROUP);
+            gba_control_port_leave(&segment->model, port, i, &effects);
+            if (0 == i) {
+                gba_sim_journal_end(segment, i);
+                gba_sim_group_unlock(segment, i);
+            }
         }
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
-    assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
-    assert_int_equal(head->present, 3);
-    assert_int_equal(head->mapped, 3);
-    gba_sim_group_unlock(segment, 0);
+    assert_int_equal(group[0].record.present, 1);
+    assert_int_equal(gba_sim_group_lock(segment, 1), GBA_OK);
+    assert_int_equal(group[1].record.present, 2);
+    assert_int_equal(group[1].record.holder, 2);
+    assert_true(0 != group[1].table[0] && 0 != group[1].table[1]);
+    gba_sim_group_unlock(segment, 1);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    assert_int_equal(head->present, 1);
+    assert_int_equal(group[0].record.present, 1);
     gba_dev_sim.leave(membership);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
-}
-
-/* An interrupted RESET is completed; the counters are kept. */
-static void test_kill_in_reset(void **state)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_sim_segment *segment = sim_segment(dev);
-    struct gba_membership *membership[2];
-    pid_t child;
-
-    (void)state;
-    sim_group(dev, 2, 0, membership);
-    sim_round(membership, 2, 1);
-    child = sim_fork();
-    if (0 == child) {
-        CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_CORE | GBA_SIM_JOURNAL_RESET, 0, 0);
-        memset(&segment->model.group[0].core, 0, sizeof segment->model.group[0].core);
-        segment->model.group[0].table[0] = 0;
-        raise(SIGKILL);
-    }
-    assert_true(sim_child_killed(child));
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], 1);
-    assert_int_equal(segment->model.group[0].table[1], 0);
-    assert_int_equal(segment->model.group[0].core.member_count, 0);
-    sim_leave(membership, 2);
     gba_dev_sim.close(dev);
 }
 
@@ -324,7 +305,9 @@ static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uin
             gba_dev_sim.reg_write(dev, GBA_DOORBELL(busy_group), 8, GBA_ARRIVAL(0, 700));
             gba_dev_sim.reg_read(dev, GBA_GROUP_REG(busy_group, GBA_REG_STATUS), 8, &value);
         }
-        if (3 == i % 5)
+        if (3 == i % 5) /* through the registers: withdraw a flag, and be refused */
+            gba_dev_sim.reg_write(dev, GBA_TABLE_ENTRY(handle.group, 0), 8, 0);
+        if (4 == i % 5)
             gba_dev_sim.reg_write(dev, GBA_GROUP_REG(handle.group, GBA_REG_CONTROL), 4,
                                   GBA_CONTROL_RESET);
         for (uint32_t m = 0; m < members; m++)
@@ -390,9 +373,9 @@ static void test_kill_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undo),          cmocka_unit_test(test_undo_alloc),
-        cmocka_unit_test(test_kill_in_lock),  cmocka_unit_test(test_kill_reaper),
-        cmocka_unit_test(test_kill_in_reset), cmocka_unit_test(test_kill_at_random),
+        cmocka_unit_test(test_undo),           cmocka_unit_test(test_undo_alloc),
+        cmocka_unit_test(test_kill_in_lock),   cmocka_unit_test(test_kill_reaper),
+        cmocka_unit_test(test_kill_at_random),
     };
 
     alarm(SIM_TEST_TIMEOUT);

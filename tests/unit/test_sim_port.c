@@ -47,7 +47,7 @@ static void test_close(void **state)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path), *other = sim_open(&path);
-    const struct gba_driver_head *head = &gba_sim_record(sim_segment(dev), 0)->head;
+    const struct gba_model_record *record = &sim_segment(dev)->model.group[0].record;
     struct gba_membership *mine, *left;
     gba_group_handle_t handle, unused;
 
@@ -60,7 +60,7 @@ static void test_close(void **state)
     assert_int_equal(sim_alloc(other, 2, &unused), GBA_OK);
     assert_int_equal(gba_dev_sim.configure(mine, 0), GBA_OK);
     gba_dev_sim.close(other);
-    assert_int_equal(head->present, 1);
+    assert_int_equal(record->present, 1);
     assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
     free(left);
     gba_dev_sim.leave(mine);
@@ -74,7 +74,7 @@ static void test_child(void **state)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    const struct gba_driver_head *head = &gba_sim_record(sim_segment(dev), 0)->head;
+    const struct gba_model_record *record = &sim_segment(dev)->model.group[0].record;
     struct gba_membership *living;
     gba_group_handle_t handle, other;
     gba_group_owner_t owner[GBA_GROUPS];
@@ -87,7 +87,7 @@ static void test_child(void **state)
     assert_non_null(living);
     child = sim_fork();
     if (0 == child) {
-        CHECK(GBA_DRIVER_NOBODY == gba_sim_holder(sim(dev)));
+        CHECK(GBA_SIM_NOBODY == gba_sim_holder(sim(dev)));
         CHECK(NULL != sim_join(dev, &handle, 0, 0));
         CHECK(2 == gba_sim_holder(sim(dev)));
         CHECK(NULL != sim_join(dev, &handle, 1, 0));
@@ -105,7 +105,7 @@ static void test_child(void **state)
     assert_int_equal(owner[0].process, getpid());
     assert_int_equal(owner[0].present, 1);
     assert_int_equal(ports_used(dev), 1);
-    assert_int_equal(head->present, 1);
+    assert_int_equal(record->present, 1);
     gba_dev_sim.leave(living);
     gba_dev_sim.close(dev);
 }

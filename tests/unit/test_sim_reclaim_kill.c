@@ -23,7 +23,7 @@ static void test_kill_at_a_free_place(void **state)
         CHECK(GBA_OK == gba_sim_port_claim((struct gba_sim_dev *)dev, &holder));
         CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
         gba_word_store_relaxed(&segment->home[GBA_GROUPS], 1);
-        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP, GBA_GROUPS, 0);
+        gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_GROUP);
         raise(SIGKILL);
     }
     assert_true(sim_child_killed(child));
@@ -34,16 +34,14 @@ static void test_kill_at_a_free_place(void **state)
     gba_dev_sim.close(dev);
 }
 
-/* A member of a team that lost its group is killed while it leaves: the old place is as before, and
- * the group, which another team holds, is not changed. */
+/* A member of a team that lost its group is killed while it leaves, before or after the one store
+ * of that: the old place is free in the end, and the group, which another team holds, is not
+ * changed. */
 static void test_kill_in_leave(void **state)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
-    const uint32_t self = gba_sim_holder((struct gba_sim_dev *)dev);
     struct gba_membership *old[MEMBERS], *new[MEMBERS];
-    struct gba_driver_record *record = gba_sim_record(segment, 0);
-    static struct gba_driver_record before;
     static struct gba_model_group theirs;
     gba_group_handle_t handle;
     pid_t child;
@@ -55,24 +53,25 @@ static void test_kill_in_leave(void **state)
     memberships_take(dev, &handle, new, 0);
     for (uint32_t i = 0; i < MEMBERS; i++) {
         sim_arrive(new[0], i + 1);
-        before = *record;
         theirs = segment->model.group[0];
         child = sim_fork();
         if (0 == child) {
+            uint32_t holder;
+
+            CHECK(GBA_OK == gba_sim_port_claim((struct gba_sim_dev *)dev, &holder));
             CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
-            gba_sim_journal_begin(segment, 0, GBA_SIM_JOURNAL_ALL, 0, i);
-            CHECK(GBA_OK ==
-                  gba_driver_leave(record, &segment->model.group[0], old[i]->generation, i, self));
+            if (1 != i)
+                segment->place[0].lost.port[i] = 0;
             raise(SIGKILL);
         }
         assert_true(sim_child_killed(child));
         assert_int_equal(gba_sim_group_lock(segment, 0), GBA_OK);
-        assert_memory_equal(record, &before, sizeof before);
         assert_memory_equal(&segment->model.group[0], &theirs, sizeof theirs);
         gba_sim_group_unlock(segment, 0);
         gba_dev_sim.leave(old[i]);
         sim_round(new, MEMBERS, i + 1);
     }
+    sim_info(dev); /* takes down the ports of the dead processes */
     assert_int_equal(places_taken(dev), GBA_GROUPS);
     sim_leave(new, MEMBERS);
     gba_dev_sim.close(dev);
@@ -154,6 +153,62 @@ static void test_step_reclaim(void **state)
     gba_dev_sim.close(dev);
 }
 
+static void lock_and_unlock(void *arg)
+{
+    struct gba_sim_segment *segment = arg;
+
+    raise(SIGSTOP);
+    CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+    gba_sim_group_unlock(segment, 0);
+}
+
+/* A process is killed as it takes a group back, and the next one, at any point, as it repairs that:
+ * the group is taken back completely. */
+static void test_step_repair(void **state)
+{
+    struct gba_dev *dev = scarce(1);
+    struct gba_sim_segment *segment = sim_segment(dev);
+    struct gba_membership *old[MEMBERS], *new[MEMBERS];
+    uint32_t cut = 0, next;
+    int ended = 0;
+    pid_t child;
+
+    (void)state;
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
+        uint64_t reclaimed = sim_info(dev).reclaimed;
+
+        sim_group(dev, MEMBERS, steps, old);
+        next = 0 == segment->group[0].place ? GBA_GROUPS : 0;
+        child = sim_fork();
+        if (0 == child) {
+            CHECK(GBA_OK == gba_sim_group_lock(segment, 0));
+            gba_word_store_relaxed(&segment->home[next], 1);
+            gba_sim_journal_reclaim(segment, 0, next);
+            segment->model.group[0].core.control = 0; /* the first store */
+            raise(SIGKILL);
+        }
+        assert_true(sim_child_killed(child));
+        ended = sim_step_and_kill(lock_and_unlock, segment, steps);
+        if (ended < 0)
+            skip();
+        cut += 0 != gba_word_load_relaxed(&segment->group[0].journal.what);
+        assert_int_equal(sim_info(dev).groups_free, 1);
+        assert_true(sim_info(dev).reclaimed == reclaimed + 1);
+        assert_int_equal(places_taken(dev), GBA_GROUPS + 1);
+        sim_group(dev, MEMBERS, steps, new);
+        for (uint32_t i = 0; i < MEMBERS; i++) {
+            assert_true(is_marked(old[i]) && !is_marked(new[i]));
+            sim_arrive(old[i], steps + 1);
+            gba_dev_sim.leave(old[i]);
+        }
+        sim_round(new, MEMBERS, steps + 1);
+        sim_leave(new, MEMBERS);
+        assert_int_equal(places_taken(dev), GBA_GROUPS);
+    }
+    assert_true(cut > 10);
+    gba_dev_sim.close(dev);
+}
+
 /* A team in one process: it takes a group, makes rounds until the group is taken back, and requests
  * one again. */
 static void request_repeatedly(struct gba_dev *dev)
@@ -228,9 +283,8 @@ static void test_kill_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kill_at_a_free_place),
-        cmocka_unit_test(test_kill_in_leave),
-        cmocka_unit_test(test_step_reclaim),
+        cmocka_unit_test(test_kill_at_a_free_place), cmocka_unit_test(test_kill_in_leave),
+        cmocka_unit_test(test_step_reclaim),         cmocka_unit_test(test_step_repair),
         cmocka_unit_test(test_kill_at_random),
     };
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver's half of the model: the record of each group's holders. Pure, as the device model:
- * the caller supplies the lock, the random key, and the knowledge which processes are alive.
+ * A driver of a device without ports [DEV-5], as a model: the record of each group's holders. Pure,
+ * as the device model: the caller supplies the lock, the random key, and the knowledge which
+ * processes are alive.
  *
  * A record and a model group belong together: these functions write the group's registers as the
  * kernel driver would. The rules in the comments are those of device.md, chapter "Driver". No
  * function is thread-safe on one record; the caller holds the group's lock.
  */
-#ifndef GBA_SIM_DRIVER_H
-#define GBA_SIM_DRIVER_H
+#ifndef GBA_TESTS_DRIVER_MODEL_H
+#define GBA_TESTS_DRIVER_MODEL_H
 
 #include "gba/gba.h"
 #include "sim/model/reclaim.h"

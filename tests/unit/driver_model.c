@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/model/driver.h"
+#include "tests/unit/driver_model.h"
 
 #include <string.h>
 
