@@ -144,7 +144,7 @@ static void test_step_reap(void **state)
 
     (void)state;
     gba_sim_reap((struct gba_sim_dev *)dev); /* also: the dynamic linker has finished */
-    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
+    for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 12) {
         pid_t child;
 
         assert_int_equal(sim_alloc(dev, 4, &handle), GBA_OK);
