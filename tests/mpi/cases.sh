@@ -290,14 +290,6 @@ ibarrier_nested() {
     lines 2 'software: .* of 2 hosts'
 }
 
-# As program_right, with threads. With Open MPI 6.0.0rc2 the program hangs in some runs without the plugin, too.
-threads_right() {
-    case $(ompi_release) in
-    6.0) skip 'Open MPI 6.0 hangs with threads and nonblocking barriers, also without the plugin' ;;
-    esac
-    program_right "$@"
-}
-
 # RANKS: nonblocking barriers, in all modes of the program that the path allows.
 ibarrier_all() {
     local algorithm losses='lose_arrival=17&lose_release=19'
@@ -305,13 +297,13 @@ ibarrier_all() {
     [ "$1" -lt 7 ] || losses='lose_arrival=97&lose_release=101'
     # Mode 2 runs by itself, because it needs threads; the other modes test a program without threads.
     test_case "ibarrier-$1-sim" program_right ibarrier "$1" sim 1 4 5 3
-    test_case "ibarrier-$1-sim-threads" threads_right ibarrier "$1" sim 2
+    test_case "ibarrier-$1-sim-threads" program_right ibarrier "$1" sim 2
     test_case "ibarrier-$1-lost" ibarrier_lost_right "$1" "$losses" 1 5 3
     test_case "ibarrier-$1-lost-threads" ibarrier_lost_right "$1" "$losses" 2
     # Mode 4 with releases lost only: a member that is away cannot repeat its arrival.
     test_case "ibarrier-$1-lost-away" ibarrier_lost_right "$1" 'lose_release=3' 4
     test_case "ibarrier-$1-none" program_right ibarrier "$1" none 1 4 5 3
-    test_case "ibarrier-$1-none-threads" threads_right ibarrier "$1" none 2
+    test_case "ibarrier-$1-none-threads" program_right ibarrier "$1" none 2
     for algorithm in v1 v2 v3; do
         test_case "ibarrier-$1-$algorithm" ibarrier_algorithm_right "$1" "$algorithm" 1 5 3
         test_case "ibarrier-$1-$algorithm-threads" ibarrier_algorithm_right "$1" "$algorithm" 2
