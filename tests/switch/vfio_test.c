@@ -257,16 +257,18 @@ unsigned vfio_test_descriptors(int process)
     return count;
 }
 
-unsigned vfio_test_resident(int process)
+unsigned vfio_test_memory_kib(int process)
 {
-    char path[32];
-    unsigned pages = 0;
+    char path[32], line[128];
+    unsigned kib = 0;
     FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%d/statm", process);
+    snprintf(path, sizeof path, "/proc/%d/status", process);
     file = fopen(path, "re");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*u %u", &pages), 1);
+    while (fgets(line, sizeof line, file) != NULL)
+        (void)sscanf(line, "RssAnon: %u kB", &kib);
     fclose(file);
-    return pages * (unsigned)(sysconf(_SC_PAGESIZE) / 1024);
+    assert_int_not_equal(kib, 0);
+    return kib;
 }

@@ -78,7 +78,7 @@ bool vfio_test_signalled(int fd);
 /* Number of descriptors that a process has. */
 unsigned vfio_test_descriptors(int process);
 
-/* Resident memory of that process, in KiB. */
-unsigned vfio_test_resident(int process);
+/* Memory of that process in KiB, without files and the memory of guests. */
+unsigned vfio_test_memory_kib(int process);
 
 #endif
