@@ -120,12 +120,12 @@ typedef struct gba_device_found {
 } gba_device_found_t;
 
 /*
- * List the devices of this host: each /dev/gbaN, the simulated devices of this user's running jobs,
- * and the gba-switchd at its default socket, without its processes. It opens no device. Root sees
- * which processes of other users have a /dev/gbaN open. Reads the open files of all processes,
- * which takes milliseconds. list: set on GBA_OK to an array that the caller frees with free(), or
- * to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc (logged).
- * Thread-safe.
+ * List the devices of this host: each /dev/gbaN, by number, the simulated devices of this user's
+ * running jobs, and the gba-switchd at its default socket, without its processes. It opens no
+ * device. Root sees which processes of other users have a /dev/gbaN open. Reads the open files of
+ * all processes, which takes milliseconds. list: set on GBA_OK to an array that the caller frees
+ * with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc
+ * (logged). Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The devices of this host: the files in /dev, and what the processes of the host have open. */
+#define _GNU_SOURCE /* strverscmp */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -44,7 +45,14 @@ static struct entry *entry_get(struct listing *listing, const char *path)
     return more;
 }
 
-/* The files /dev/gbaN, whether a process has them open or not. */
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return strverscmp(x->found.path, y->found.path);
+}
+
+/* The files /dev/gbaN by number, whether a process has them open or not. */
 static gba_status_t files_list(struct listing *listing)
 {
     char file[sizeof "/dev/" + 256], path[64];
@@ -60,6 +68,8 @@ static gba_status_t files_list(struct listing *listing)
             status = GBA_ERR_NOMEM;
     }
     closedir(dev);
+    if (listing->count > 0)
+        qsort(listing->list, listing->count, sizeof listing->list[0], entry_compare);
     return status;
 }
 

@@ -192,9 +192,11 @@ static void list_device(const char *path, const gba_device_found_t *found,
         if (report_is_json()) {
             report_text("backend", "%s", info.backend);
             report_number("groups", info.groups);
-            report_number("groups used", info.groups - info.groups_free);
-            report_number("rounds", info.counters[GBA_COUNTER_ROUNDS]);
-        } else {
+            if (!info.dead) { /* a dead device reports no free group */
+                report_number("groups used", info.groups - info.groups_free);
+                report_number("rounds", info.counters[GBA_COUNTER_ROUNDS]);
+            }
+        } else if (!info.dead) {
             report_text("groups used", "%" PRIu32 " of %" PRIu32, info.groups - info.groups_free,
                         info.groups);
         }
