@@ -133,9 +133,10 @@ static void propose_any(const struct gba_team *team, const gba_team_attr_t *attr
 {
     gba_device_t *list[GBA_CANDIDATES_MAX] = {attr->device};
     uint32_t count = 1;
+    bool listed = false;
 
     for (int take_back = 0; take_back < 2; take_back++)
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count;) {
             propose(team, attr, list[i], take_back, proposal);
             if (GBA_OK == proposal->status && take_back) { /* what was tried was no obstacle */
                 proposal->refused = GBA_OK;
@@ -146,8 +147,12 @@ static void propose_any(const struct gba_team *team, const gba_team_attr_t *attr
             proposal->refused = reason_keep(proposal->refused, proposal->status);
             if (!take_back)
                 gba_tried_add(tried, list[i], (gba_status_t)proposal->status, NULL);
-            if (!take_back && 0 == i) /* most often no other device need be opened */
+            i++;
+            if (!listed) { /* most often no other device need be opened */
+                listed = true;
                 count = gba_devices_list(attr, list);
+                i = list[0] == attr->device; /* else that is another port of its switch */
+            }
         }
     proposal->status = proposal->refused;
 }

@@ -8,8 +8,9 @@
 
 #include "gba/team.h"
 
-/* The devices of this member, one for each switch: first the chosen one, then in the order of the
- * attributes. list: set. Returns their number. May open devices. Not collective. */
+/* The devices of this member, one for each switch, a dead one only if no other is at its switch:
+ * first that at the switch of the chosen one, then in the order of the attributes. list: set.
+ * Returns their number. May open devices. Not collective. */
 uint32_t gba_devices_list(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX]);
 
 /* The device of this member at that switch, or NULL. uuid: of a device. May open devices. Not

@@ -227,6 +227,17 @@ void harness_device_dead(gba_device_t *device, bool dead)
     gba_word_store_relaxed(&((struct gba_sim_dev *)device->dev)->segment->dead, dead);
 }
 
+static struct gba_model *model_of(const gba_device_t *device)
+{
+    return &((struct gba_sim_dev *)device->dev)->segment->model;
+}
+
+void harness_device_join(gba_device_t *device, const gba_device_t *other)
+{
+    memcpy(device->uuid, other->uuid, sizeof device->uuid);
+    memcpy(model_of(device)->uuid, model_of(other)->uuid, sizeof model_of(device)->uuid);
+}
+
 static void *killer_main(void *arg)
 {
     struct harness *w = arg;

@@ -176,6 +176,9 @@ void others_free(struct harness *w);
 /* Let the device die, or come back. */
 void harness_device_dead(gba_device_t *device, bool dead);
 
+/* Make the device look like another port of the switch of `other`. */
+void harness_device_join(gba_device_t *device, const gba_device_t *other);
+
 /* The mappings of teams' memory in this process. */
 int harness_segments(void);
 

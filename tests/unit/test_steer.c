@@ -291,6 +291,27 @@ static void test_first_takes_back(void **state)
     harness_end(w);
 }
 
+/* Each member has two ports at one switch, and the chosen port is dead. Two simulators stand for
+ * the ports. */
+static void test_other_port(void **state)
+{
+    struct harness *w = full_choice();
+
+    (void)state;
+    harness_device_join(w->switches[1], w->switches[0]);
+    for (uint32_t r = 0; r < SIZE; r++)
+        has(w, r, 0, 3);
+    harness_device_dead(w->switches[0], true);
+    w->expected = "of 32, 6 members; not at sim (the device stopped answering)";
+    for (int way = 0; way < 2; way++) {
+        run_at(w, SIZE, 1);
+        /* Another member than rank 0 has the dead port. */
+        has(w, 0, 1, 3);
+        w->expected = "of 32, 6 members";
+    }
+    harness_end(w);
+}
+
 static void test_leaders_first_is_full(void **state)
 {
     struct harness *w = full_choice();
@@ -414,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_first_fails_later),
         cmocka_unit_test(test_all_full),
         cmocka_unit_test(test_first_takes_back),
+        cmocka_unit_test(test_other_port),
         cmocka_unit_test(test_leaders_first_is_full),
         cmocka_unit_test(test_first_dies),
         cmocka_unit_test(test_random),
