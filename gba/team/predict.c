@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gba/dev/member.h"
+#include "gba/team/devices.h"
 #include "gba/team/plan.h"
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)
@@ -21,6 +22,7 @@ struct prediction {
     uint32_t culprit;  /* the member that causes it */
     gba_path_t path;   /* with a group */
     char instead[192]; /* the description of the path */
+    struct gba_tried tried;
 };
 
 /* Members of host h have the information of this process, but another host, and another simulated
@@ -58,6 +60,36 @@ static gba_status_t predict_leaders(struct prediction *p, uint32_t groups)
     }
     gba_plan_fini(&plan);
     return status;
+}
+
+/* Whether the device has a group for a new team. */
+static gba_status_t device_check(gba_device_t *device)
+{
+    gba_device_info_t info;
+    gba_status_t status = gba_device_query(device, &info);
+
+    if (GBA_OK != status)
+        return status;
+    return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
+}
+
+/* Like rank 0 of a team: take the first device with a group, if this process has several. attr: its
+ * device is set; unchanged if no device has a group. */
+static void device_take(gba_team_attr_t *attr, struct gba_tried *tried)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+    const uint32_t count = NULL == attr->devices ? 0 : gba_devices_list(attr, list);
+    gba_status_t status;
+
+    for (uint32_t i = 0; i < count; i++) {
+        status = device_check(list[i]);
+        if (GBA_OK == status) {
+            attr->device = list[i];
+            attr->device_status = GBA_OK;
+            return;
+        }
+        gba_tried_add(tried, list[i], status, NULL);
+    }
 }
 
 /* What rank 0 proposes, and whether the members can join it: p->no. */
@@ -130,24 +162,26 @@ static void predict_describe(const struct prediction *p, char *why, size_t len)
     const char *path = gba_path_name(p->path);
 
     if (GBA_OK == p->no)
-        snprintf(why, len, "%s: %s", path, p->instead);
+        snprintf(why, len, "%s: %s%s", path, p->instead, p->tried.text);
     else if (GBA_ERR_NO_DEVICE == p->no)
         snprintf(why, len, "%s: %s; %s", path, p->instead, gba_status_text(p->no));
     else
-        snprintf(why, len, "%s: %s; no device: %s (rank %u)", path, p->instead,
-                 gba_status_text(p->no), p->culprit);
+        snprintf(why, len, "%s: %s; no device: %s (rank %u)%s", path, p->instead,
+                 gba_status_text(p->no), p->culprit, p->tried.text);
 }
 
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,
                               gba_path_t *path, char *why, size_t len)
 {
-    struct prediction p = {.attr = attr, .hosts = hosts, .on_host = members};
+    gba_team_attr_t taken = *attr;
+    struct prediction p = {.attr = &taken, .hosts = hosts, .on_host = members};
     gba_status_t status;
 
     if (0 == hosts || 0 == members || hosts > MEMBERS_MOST / members)
         return GBA_ERR_PARAM;
     p.size = hosts * members;
-    p.one_device = NULL == attr->device || !attr->device->simulated;
+    device_take(&taken, &p.tried);
+    p.one_device = NULL == taken.device || !taken.device->simulated;
     p.members = calloc(p.size, sizeof *p.members);
     if (NULL == p.members)
         return GBA_ERR_NOMEM;

@@ -83,6 +83,34 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
     report_end();
 }
 
+/* The devices among which a process chooses. */
+struct devices {
+    gba_candidates_t candidates;
+    const char *chosen;                     /* opened by the caller */
+    gba_device_t *list[GBA_CANDIDATES_MAX]; /* the other ones that can be opened */
+    uint32_t count;
+};
+
+static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
+{
+    struct devices *devices = ctx;
+    char ignored[640];
+    gba_status_t status;
+
+    for (uint32_t i = 0; i < devices->candidates.count && devices->count < max; i++) {
+        const char *path = devices->candidates.list[i].path;
+        gba_device_t *device = NULL;
+
+        if (0 != strcmp(path, devices->chosen))
+            device = info_device_open(path, &status, ignored, sizeof ignored);
+        if (NULL == device)
+            continue;
+        devices->list[devices->count] = device;
+        list[devices->count++] = device;
+    }
+    return devices->count;
+}
+
 /* Predict with these parameters, and show it. Returns an exit status. */
 static int predict(const gba_params_t *params, const char *shape, uint32_t hosts, uint32_t ranks,
                    const char *path)
@@ -92,12 +120,17 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
     gba_path_t kind = GBA_PATH_FALLBACK;
     gba_status_t status;
-    gba_candidates_t candidates;
-    char why[512], cause[640] = "", choice[160] = "";
+    struct devices devices = {.candidates.count = 0};
+    char why[768], cause[640] = "", choice[160] = "";
     const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
     if (NULL == path)
-        path = info_choose(params, &candidates, choice, sizeof choice);
+        path = info_choose(params, &devices.candidates, choice, sizeof choice);
+    devices.chosen = path;
+    if (devices.candidates.count > 1) {
+        attr.devices = devices_open;
+        attr.devices_ctx = &devices;
+    }
     if (NULL != refusal) {
         snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
         show(gba_path_name(kind), why, hosts, ranks, path, choice, "");
@@ -107,6 +140,8 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     attr.device = info_device_open(path, &attr.device_status, cause, sizeof cause);
     status = gba_team_predict(&attr, hosts, ranks, &kind, why, sizeof why);
     gba_device_fini(attr.device);
+    for (uint32_t i = 0; i < devices.count; i++)
+        gba_device_fini(devices.list[i]);
     if (GBA_ERR_PARAM == status)
         return report_error(INFO_EXIT_USAGE, "--path %s: more than 16777216 ranks", shape);
     if (GBA_OK != status)
