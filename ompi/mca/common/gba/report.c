@@ -147,18 +147,35 @@ static unsigned long long errors_sum(const gba_device_info_t *info)
     return sum;
 }
 
-void gba_common_totals(const char *who, const struct gba_common_counts *sum)
+/* Append what a device has counted. */
+static void counters_describe(gba_device_t *device, char *text, size_t len)
 {
-    gba_device_t *device = gba_common.device.device;
+    const size_t length = strlen(text);
+    const char *comma = 0 == length ? "" : ", ";
     gba_device_info_t info;
-    char text[192] = "none";
 
-    if (NULL != device && GBA_OK == gba_device_query(device, &info))
-        snprintf(text, sizeof text,
-                 "%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", info.path,
-                 (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
+    if (GBA_OK != gba_device_query(device, &info))
+        return;
+    if (info.dead)
+        snprintf(text + length, len - length, "%s%s has stopped answering", comma, info.path);
+    else
+        snprintf(text + length, len - length,
+                 "%s%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", comma,
+                 info.path, (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
                  (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
                  (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors_sum(&info));
+}
+
+void gba_common_totals(const char *who, const struct gba_common_counts *sum)
+{
+    const struct gba_common_device *device = &gba_common.device;
+    char text[640] = "";
+
+    if (NULL != device->device)
+        counters_describe(device->device, text, sizeof text);
+    for (uint32_t i = 0; i < device->candidates.count; i++)
+        if (NULL != device->others[i] && device->device != device->others[i])
+            counters_describe(device->others[i], text, sizeof text);
     opal_output(gba_common.output,
                 "%s: totals of %s: barriers device %llu, sim %llu, software %llu, "
                 "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "
@@ -166,5 +183,6 @@ void gba_common_totals(const char *who, const struct gba_common_counts *sum)
                 gba_common_framework.label, who, sum->barriers[GBA_PATH_DEVICE],
                 sum->barriers[GBA_PATH_SIM], sum->barriers[GBA_PATH_SOFTWARE],
                 sum->barriers[GBA_PATH_FALLBACK], sum->retries_arrival, sum->retries_release,
-                sum->failovers, sum->reclaims, sum->renegotiations, text);
+                sum->failovers, sum->reclaims, sum->renegotiations,
+                '\0' == text[0] ? "none" : text);
 }
