@@ -41,30 +41,66 @@ machine_initramfs() {
     (cd "$to" && find . | "$from/bin/busybox" cpio -o -H newc >"$run/initramfs.cpio" 2>/dev/null)
 }
 
-# Start gba-switchd and wait until its sockets accept connections.
-machine_start_switch() {
-    local tries=0
+# The devices of a guest at one switch.
+machine_ports() {
+    echo $(((devices + switches - 1) / switches))
+}
 
-    switch_dir=$run/ports
-    rm -rf "$switch_dir"
-    mkdir "$switch_dir"
-    "$switchd" --listen "$run/switch.sock" "${switch_options[@]}" --vfio-user "$switch_dir" >"$log/switch" 2>&1 &
-    switch_pid=$!
+# SWITCH: start that gba-switchd and wait until its sockets accept connections.
+machine_start_switch() {
+    local tries=0 file=$log/switch${1#0} sockets=$((guests * $(machine_ports)))
+
+    switch_dirs[$1]=$run/ports$1
+    rm -rf "${switch_dirs[$1]}"
+    mkdir "${switch_dirs[$1]}"
+    "$switchd" --listen "$run/switch$1.sock" --vfio-user-devices "$sockets" \
+        "${switch_options[@]}" --vfio-user "${switch_dirs[$1]}" >"$file" 2>&1 &
+    switch_pids[$1]=$!
     disown # no message when it ends
-    until grep -q ready "$log/switch"; do
+    until grep -qs ready "$file"; do
         tries=$((tries + 1))
-        if [ "$tries" -gt 600 ] || ! kill -0 "$switch_pid" 2>/dev/null; then
-            sed 's/^/vm: gba-switchd: /' "$log/switch" >&2
+        if [ "$tries" -gt 600 ] || ! kill -0 "${switch_pids[$1]}" 2>/dev/null; then
+            sed 's/^/vm: gba-switchd: /' "$file" >&2
             die 70 "gba-switchd does not start"
         fi
         sleep 0.05
     done
 }
 
-# INDEX: the device as QEMU's JSON.
+# INDEX DEVICE: the device as QEMU's JSON.
 machine_device() {
-    printf '{"driver": "vfio-user-pci", "id": "gba0", "bus": "rp0", "x-msg-timeout": 60000,
-        "socket": {"type": "unix", "path": "%s/%d"}}' "$switch_dir" "$1"
+    printf '{"driver": "vfio-user-pci", "id": "gba%d", "bus": "rp%d", "x-msg-timeout": 60000,
+        "socket": {"type": "unix", "path": "%s/%d"}}' "$2" "$2" "${switch_dirs[$2 % switches]}" \
+        $(($1 * $(machine_ports) + $2 / switches))
+}
+
+# INDEX: QEMU's options for the PCI GBAs, each at a root port of its own.
+machine_devices() {
+    local i bus=pcie.0
+
+    for ((i = 0; i < devices; i++)); do
+        [ "$nodes" -eq 1 ] || bus=bridge$((i * nodes / devices))
+        arguments+=(-device "pcie-root-port,id=rp$i,slot=$((i + 1)),bus=$bus" -device "$(machine_device "$1" "$i")")
+    done
+}
+
+# QEMU's options for the processors and the memory. With several NUMA nodes, each has a package and a PCI host
+# bridge. The kernel warns of a package with processors of two nodes. It finds the bridges in the reverse of this
+# order, and the driver numbers the devices in the order in which the kernel finds them.
+machine_nodes() {
+    local i each=$((cpus / nodes))
+
+    if [ "$nodes" -eq 1 ]; then
+        arguments+=(-smp "$cpus" -machine "q35,memory-backend=memory0")
+    else
+        arguments+=(-smp "$cpus,sockets=$nodes" -machine q35)
+    fi
+    for ((i = nodes - 1; i >= 0; i--)); do
+        arguments+=(-object "memory-backend-memfd,id=memory$i,size=$((memory / nodes))M,share=on")
+        [ "$nodes" -eq 1 ] || arguments+=(
+            -numa "node,nodeid=$i,memdev=memory$i,cpus=$((i * each))-$((i * each + each - 1))"
+            -device "pxb-pcie,id=bridge$i,bus=pcie.0,bus_nr=$((32 * (i + 1))),numa_node=$i")
+    done
 }
 
 # INDEX: QEMU's options for the network. The QEMU of the first guest is the hub, with a socket for each other
@@ -111,15 +147,14 @@ machine_start() {
         arguments+=(-accel 'tcg,thread=multi')
     fi
     machine_network "$1"
-    arguments+=(-device 'pcie-root-port,id=rp0,slot=1')
-    ! $device || arguments+=(-device "$(machine_device "$1")")
+    machine_nodes
+    machine_devices "$1"
     mkfifo "$run/$name.monitor.in" "$run/$name.monitor.out"
     # Open for both, so that QEMU does not wait for the other side.
     exec 6<>"$run/$name.monitor.in"
     cat <>"$run/$name.monitor.out" >"$log/$name.monitor" &
     echo '{"execute": "qmp_capabilities"}' >&6
-    (machine_qemu -name "$name" -machine q35,memory-backend=memory -cpu max -smp "$cpus" -m "$memory" \
-        -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" \
+    (machine_qemu -name "$name" -cpu max -m "$((memory / nodes * nodes))" \
         -nodefaults -display none -no-reboot -no-user-config \
         -kernel "$downloads/kernel-$kernel/vmlinuz" -initrd "$run/initramfs.cpio" \
         -append "$machine_kernel_options gba_host=$name$kernel_iommu$append" \
@@ -155,10 +190,10 @@ machine_output() {
     output_pids+=($!)
 }
 
-# Kill gba-switchd while all guests are stopped and it has read all their requests. Otherwise QEMU 11.1 aborts:
-# a socket with unread data is reset at its end, and QEMU handles the end of file, but not the reset.
+# SWITCH: kill that gba-switchd while all guests are stopped and it has read all their requests. Otherwise QEMU
+# 11.1 aborts: a socket with unread data is reset at its end, and QEMU handles the end of file, but not the reset.
 machine_kill_switch() {
-    local name before tries=0 idle=0
+    local pid=${switch_pids[$1]} name before tries=0 idle=0
 
     for name in "${names[@]}"; do
         before=$(grep -ac '"STOP"' "$log/$name.monitor") || true
@@ -169,14 +204,14 @@ machine_kill_switch() {
         done
     done
     # Asleep at ten looks in a row: it has no request to read.
-    while [ "$idle" -lt 10 ] && kill -0 "$switch_pid" 2>/dev/null; do
+    while [ "$idle" -lt 10 ] && kill -0 "$pid" 2>/dev/null; do
         idle=$((idle + 1))
-        grep -q '^State:[[:space:]]*S' "/proc/$switch_pid/status" || idle=0
+        grep -q '^State:[[:space:]]*S' "/proc/$pid/status" || idle=0
         sleep 0.02
     done
-    kill -KILL "$switch_pid" 2>/dev/null || true
+    kill -KILL "$pid" 2>/dev/null || true
     # Its sockets are closed when it is gone, or a zombie.
-    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$switch_pid/status"; do
+    while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status"; do
         sleep 0.02
     done
     for name in "${names[@]}"; do
@@ -184,28 +219,39 @@ machine_kill_switch() {
     done
 }
 
-# NAME REQUEST: execute a request of contrib/guest/host. The guest waits for the file with the result: an
-# error, or nothing.
+# NAME REQUEST NUMBER: execute a request of contrib/guest/host, for the device or the switch of that number. The
+# guest waits for the file with the result: an error, or nothing.
 machine_request() {
-    local index error=
+    local index error='' count=$devices kind=device
 
     for index in "${!names[@]}"; do
         [ "${names[index]}" != "$1" ] || break
     done
     case $2 in
-    unplug) echo '{"execute": "device_del", "arguments": {"id": "gba0"}}' >"$run/$1.monitor.in" ;;
-    plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index")}" |
-        tr '\n' ' ' >"$run/$1.monitor.in" ;;
-    kill-switch)
-        if [ -n "$switch_pid" ]; then
-            machine_kill_switch
-        else
-            error='contrib/vm has not started a gba-switchd'
-        fi
-        switch_pid=
+    *-switch)
+        count=0
+        kind="switch that contrib/vm starts"
+        ! $starts_switches || count=$switches
         ;;
-    start-switch) machine_start_switch ;;
     esac
+    if [[ ! $3 =~ ^[0-9]$ || $3 -ge $count ]]; then
+        error="there is no $kind with the number $3"
+    else
+        case $2 in
+        unplug) echo "{\"execute\": \"device_del\", \"arguments\": {\"id\": \"gba$3\"}}" >"$run/$1.monitor.in" ;;
+        plug) echo "{\"execute\": \"device_add\", \"arguments\": $(machine_device "$index" "$3")}" |
+            tr '\n' ' ' >"$run/$1.monitor.in" ;;
+        kill-switch)
+            if [ -n "${switch_pids[$3]}" ]; then
+                machine_kill_switch "$3"
+            else
+                error='contrib/vm has killed it already'
+            fi
+            switch_pids[$3]=
+            ;;
+        start-switch) machine_start_switch "$3" ;;
+        esac
+    fi
     printf '%s' "$error" >"$run/share/$1.new"
     mv "$run/share/$1.new" "$run/share/$1.done"
 }
@@ -228,10 +274,12 @@ machine_failed() {
 
 # Run the guests. Exits with the status of the command.
 machine_run() {
-    local i name verb running ready=0 status=0 output_pids=() switch_pid='' begin=$SECONDS
+    local i name verb number running ready=0 status=0 output_pids=() switch_pids=() begin=$SECONDS
 
     machine_initramfs
-    ! $device || [ -n "$switch_dir" ] || machine_start_switch
+    for ((i = 0; i < switches; i++)); do
+        ! $starts_switches || machine_start_switch "$i"
+    done
     mkfifo "$run/control"
     exec 5<>"$run/control"
     for ((i = 0; i < guests; i++)); do
@@ -241,7 +289,7 @@ machine_run() {
     running=1
     ! $each || running=$guests
     while [ "$running" -gt 0 ]; do
-        if ! read -r -t 10 -u 5 name verb _; then
+        if ! read -r -t 10 -u 5 name verb number _; then
             [ "$ready" -eq "$guests" ] || [ $((SECONDS - begin)) -lt "$machine_limit" ] ||
                 die 70 "not all guests are ready after $machine_limit s; see --log"
             ready=$(find "$run/share" -name '*.ready' | wc -l)
@@ -257,7 +305,7 @@ machine_run() {
             [ "$status" -ne 0 ] || status=$i
             running=$((running - 1))
             ;;
-        *) machine_request "$name" "$verb" ;;
+        *) machine_request "$name" "$verb" "$number" ;;
         esac
     done
     # The rest of the output; its writers have ended.
