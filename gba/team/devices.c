@@ -15,7 +15,7 @@ static bool is_dead(gba_device_t *device)
 {
     gba_device_info_t info;
 
-    return GBA_OK != gba_device_query(device, &info) || info.dead;
+    return GBA_OK == gba_device_query(device, &info) && info.dead;
 }
 
 uint32_t gba_devices_list(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX])
