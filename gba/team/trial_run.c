@@ -120,10 +120,14 @@ static gba_status_t candidate_barriers(const struct trial *t, const struct candi
 /* Measure a batch of a candidate. Returns GBA_OK, GBA_ERR_OOB, or the error of a barrier. */
 static gba_status_t candidate_measure(const struct trial *t, struct candidate *c, uint32_t barriers)
 {
-    gba_status_t status = candidate_barriers(t, c, WARM);
-    uint64_t began = gba_clock_ns();
+    gba_status_t status;
+    uint64_t began;
     int64_t cost;
 
+    /* Rounds are not counted in a trial, so a period of sleep that began before would not end. */
+    t->team->busy = (struct gba_busy){0};
+    status = candidate_barriers(t, c, WARM);
+    began = gba_clock_ns();
     if (GBA_OK == status)
         status = candidate_barriers(t, c, barriers);
     if (GBA_OK != status)

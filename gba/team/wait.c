@@ -37,8 +37,8 @@
  */
 #define SLEEP_NS 2000000u
 
-/* The first sleep of a member that leaves the core to its node's leader, see wait_parks. Other work
- * of its process that needs progress is delayed by no more than this. */
+/* The first sleep of a member that leaves the core to its node's leader, see wait_may_park. Other
+ * work of its process that needs progress is delayed by no more than this. */
 #define PARK_NS 50000u
 
 /* A sleep that nothing ends early lasts this part of the time waited so far, and at most SLEEP_NS.
