@@ -43,7 +43,9 @@ static inline void bench_power_on_ports(uint32_t groups, uint32_t ports)
  * byte. */
 static inline void bench_is(const struct gba_model *state)
 {
-    assert_true(memcmp(state, &bench, sizeof(bench)) == 0);
+    const void *expected = state, *found = &bench;
+
+    assert_true(memcmp(expected, found, sizeof(bench)) == 0);
 }
 
 /* One access. Returns its error. */

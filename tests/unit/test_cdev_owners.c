@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The owners of the groups of a /dev/gbaN that the library lists. Its members have doorbells, so this test
- * needs a machine whose stores reach a device. */
+/* The owners of the groups of a /dev/gbaN that the library lists. Its members have doorbells, so
+ * this test needs a machine whose stores reach a device. */
 #include "tests/unit/cdev_test.h"
 
 /* The owners that the library lists: those of the caller's user, or all for the administrator. */
