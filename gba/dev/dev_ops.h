@@ -18,6 +18,7 @@
 #include "gba/base/order.h"
 #include "gba/dev/path.h"
 #include "gba/gba.h"
+#include "gba/spec/gba_regs.h"
 
 struct gba_dev_ops;
 
@@ -144,6 +145,28 @@ struct gba_dev_ops {
     gba_status_t (*reg_write)(struct gba_dev *dev, uint32_t address, unsigned width,
                               uint64_t value);
 };
+
+/* The status of a command of the control unit with that GBA_RESULT_*; of an unknown result
+ * GBA_ERR_IO. Pure. */
+static inline gba_status_t gba_dev_result(uint32_t result)
+{
+    switch (result) {
+    case GBA_RESULT_OK:
+        return GBA_OK;
+    case GBA_RESULT_PARAM:
+        return GBA_ERR_PARAM;
+    case GBA_RESULT_STALE:
+        return GBA_ERR_STALE;
+    case GBA_RESULT_BUSY:
+        return GBA_ERR_BUSY;
+    case GBA_RESULT_NO_GROUP:
+        return GBA_ERR_NO_GROUP;
+    case GBA_RESULT_LIMIT: /* of the port */
+        return GBA_ERR_QUOTA;
+    default:
+        return GBA_ERR_IO;
+    }
+}
 
 extern const struct gba_dev_ops gba_dev_cdev;
 extern const struct gba_dev_ops gba_dev_sim;

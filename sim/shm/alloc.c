@@ -109,7 +109,7 @@ static gba_status_t take(struct gba_sim_dev *dev, uint32_t port, const struct gb
     if (GBA_OK != status)
         return status;
     gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP);
-    status = gba_sim_status(
+    status = gba_dev_result(
         gba_control_alloc(&segment->model, port, &group, handle->members, handle->key));
     if (GBA_OK == status) /* needs no journal: of no meaning if the group is free */
         gba_usage_begin(&segment->group[group].usage, claim);

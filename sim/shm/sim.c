@@ -19,24 +19,6 @@ static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
     return &dev->segment->model.group[group];
 }
 
-gba_status_t gba_sim_status(uint32_t result)
-{
-    switch (result) {
-    case GBA_RESULT_OK:
-        return GBA_OK;
-    case GBA_RESULT_STALE:
-        return GBA_ERR_STALE;
-    case GBA_RESULT_BUSY:
-        return GBA_ERR_BUSY;
-    case GBA_RESULT_NO_GROUP:
-        return GBA_ERR_NO_GROUP;
-    case GBA_RESULT_LIMIT:
-        return GBA_ERR_LIMIT;
-    default:
-        return GBA_ERR_PARAM;
-    }
-}
-
 /* Whether the group is still the one that this membership joined; false: it was taken back, at
  * least. Under the group's lock. */
 static bool is_current(const struct gba_sim_membership *membership)
@@ -253,7 +235,7 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_GROUP);
     if (GBA_OK != status)
         goto free_membership;
-    status = gba_sim_status(gba_control_join(&dev->segment->model, holder - 1, handle->group,
+    status = gba_dev_result(gba_control_join(&dev->segment->model, holder - 1, handle->group,
                                              handle->generation, handle->key, member));
     membership->port = holder - 1;
     membership->place = dev->segment->group[handle->group].place;
@@ -324,7 +306,7 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
 
     if (GBA_OK != status)
         return status;
-    status = gba_sim_status(
+    status = gba_dev_result(
         gba_control_arm(&dev->segment->model, membership->port, s->group, s->generation, sequence));
     if (GBA_OK == status) /* needs no journal: of no meaning if the group is not armed */
         gba_usage_arm(&dev->segment->group[s->group].usage, &model_of(dev, s->group)->core,

@@ -180,11 +180,6 @@ static inline bool gba_sim_dead(struct gba_sim_segment *segment)
 /* A holder is 1 + a port. This one is nobody. */
 #define GBA_SIM_NOBODY 0u
 
-/* --- sim.c --- */
-
-/* The status of a command with that GBA_RESULT_*. Pure. */
-gba_status_t gba_sim_status(uint32_t result);
-
 /* --- alloc.c --- */
 
 gba_status_t gba_sim_alloc(struct gba_dev *dev, const gba_group_request_t *asked,

@@ -125,23 +125,11 @@ struct gba_switch_message gba_client_write(uint32_t address, unsigned width, uin
 
 static gba_status_t status_of(uint32_t result)
 {
-    switch (result) {
-    case GBA_RESULT_OK:
-        return GBA_OK;
-    case GBA_RESULT_PARAM:
-        return GBA_ERR_PARAM;
-    case GBA_RESULT_STALE:
-        return GBA_ERR_STALE;
-    case GBA_RESULT_BUSY:
-        return GBA_ERR_BUSY;
-    case GBA_RESULT_NO_GROUP:
-        return GBA_ERR_NO_GROUP;
-    case GBA_RESULT_LIMIT:
-        return GBA_ERR_QUOTA;
-    default:
+    const gba_status_t status = gba_dev_result(result);
+
+    if (GBA_ERR_IO == status)
         gba_log(GBA_LOG_ERROR, "the switch returned result %u, which is unknown", result);
-        return GBA_ERR_IO;
-    }
+    return status;
 }
 
 gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_message *message)

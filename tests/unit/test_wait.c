@@ -161,7 +161,7 @@ static void test_a_device_with_slow_polls(void **state)
     assert_in_range(polls_most, 8, 2 * 8 + 2);
 }
 
-/* A round of which the test of the leader's node, the first one, is followed by a wait for
+/* A leader's round: the first test finds the node complete, and from then on the leader waits for
  * messages. */
 static struct {
     struct gba_path_ops ops;
