@@ -16,7 +16,24 @@ die() {
 # WHAT COMMAND...: run a command that takes long. contrib/demo replaces this function to show progress.
 run_phase() {
     shift
-    "$@" >"$log_dir/packages.log" 2>&1
+    "$@" 2>&1 </dev/null | tee "$log_dir/packages.log" | packages_progress
+    # The last line reports success: a shell without pipefail has no other status of the command.
+    tail -n 1 "$log_dir/packages.log" | grep -qx 'packages: installed'
+}
+
+# Of the output of apt-get: each package that is fetched or installed; on a terminal all in one line.
+packages_progress() {
+    progress_end='\n'
+    [ ! -t 1 ] || progress_end='\r'
+    awk -v end="$progress_end" '
+        / newly installed, / { print "  " $0; total = $3 * 2; fflush() }
+        /^Get:/ || /^Setting up / {
+            line = sprintf("  %d of %d: %s", ++done, total, $1 == "Setting" ? $1 " " $2 " " $3 : "Get " $5)
+            if (end == "\r") printf "%-78.78s\r", line
+            else if (done % 20 == 0) print line
+            fflush()
+        }
+        END { if (end == "\r") printf "%78s\r", "" }'
 }
 
 # SUDO PACKAGE...: SUDO is "sudo" or "".
@@ -24,13 +41,17 @@ install_packages() {
     install_sudo=$1
     shift
     $install_sudo apt-get -q update &&
-        $install_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@"
+        $install_sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "$@" &&
+        echo 'packages: installed'
 }
 
-# SET: install those Debian packages of contrib/packages that SET (demo or check) needs and that
-# are missing. On another system print the packages and continue: configure detects what is missing.
+# WHO...: install the Debian packages of contrib/packages that these (demo, steps of contrib/check) need and
+# that are missing. On another system print the packages and continue: configure detects what is missing.
 need_packages() {
-    need_list=$(awk -v set="$1" '/^#/ { next } $2 == "demo" || $2 == set { print $1 }' \
+    need_list=$(awk -v who="demo $*" '
+        BEGIN { split(who, names, " "); for (i in names) wanted[names[i]] }
+        /^#/ { next }
+        { split($2, needs, ","); for (i in needs) if (needs[i] in wanted) { print $1; next } }' \
         "$top/contrib/packages")
     if ! command -v dpkg-query >/dev/null 2>&1; then
         say "This system is not Debian. Install the equivalents of these packages:" "$(echo "$need_list" | tr '\n' ' ')"
@@ -128,11 +149,12 @@ all_tests() {
 }
 
 # BUILD: the same without the unit tests that take longest: searches, a process killed at many
-# instructions, and ThreadSanitizer. These depend on nothing but the code of libgba and the compiler.
+# instructions, many clients, and ThreadSanitizer. These depend on nothing but the code of libgba and the compiler.
 short_tests() {
     for short_test in $(all_tests "$1"); do
         case ${short_test##*/} in
         test_sim_step | test_domains | test_algo | test_hierarchy | test_failover | test_watchdog) ;;
+        test_software | test_domains_failover | test_sim | test_sim_reclaim_kill | test_load | test_absence) ;;
         test_algo_tsan | test_failover_tsan) ;;
         *) echo "$short_test" ;;
         esac
@@ -153,6 +175,7 @@ test_that() {
     shift
     if "$@"; then
         tests_passed=$((tests_passed + 1))
+        say "ok $test_what"
     else
         tests_failed=$((tests_failed + 1))
         say "FAILED: $test_what"

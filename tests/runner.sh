@@ -13,6 +13,9 @@
 # the agreement set another value.
 export OMPI_MCA_coll_gba_barrier_agree_after=0
 
+# shellcheck source=tests/load.sh
+. "$top/tests/load.sh"
+measure_load
 workers=${GBA_TEST_WORKERS:-$((2 * $(nproc)))}
 strict=true # a pattern without a case is an error
 passed=0
@@ -52,6 +55,17 @@ fails() {
     fi
 }
 
+# STEP: set $patterns to the cases that the table of tests/README.md has for that step of contrib/check.
+choose_cases() {
+    # Not every Open MPI has them all.
+    strict=false
+    set -f
+    # shellcheck disable=SC2207 # words
+    patterns=($(awk -F ' *[|] *' -v step="$1" '$4 == step { gsub("`", "", $3); print $3 }' "$top/tests/README.md"))
+    set +f
+    [ "${#patterns[@]}" -gt 0 ] || die "tests/README.md has no cases of $1"
+}
+
 # NUMBER TEXT: so many lines of the output have the extended regular expression.
 lines() {
     local count
@@ -65,11 +79,11 @@ skip() {
     exit 0
 }
 
-# SECONDS COMMAND...: run it so long at most. In the foreground: its process group is the case's, so that
+# SECONDS COMMAND...: run it so long at most, on a machine without other work. In the foreground: its process group is the case's, so that
 # it ends with the case.
 limited() {
     echo >>"$work/jobs"
-    timeout --foreground -k 5 "$@"
+    timeout --foreground -k 5 "$(limit_of "$1")" "${@:2}"
 }
 
 # NAME FUNCTION [ARGUMENT...]: a case; it fails when one of its commands does.

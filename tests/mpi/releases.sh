@@ -127,7 +127,7 @@ ft_right() {
 all_releases() {
     local ranks
     for ranks in 2 3 7; do
-        ! $quick || [ "$ranks" -eq 3 ] || continue
+        ! $chosen || [ "$ranks" -eq 3 ] || continue
         test_case "persistent-$ranks-sim" persistent_right "$ranks" sim
         test_case "persistent-$ranks-none" persistent_right "$ranks" none
         test_case "persistent-$ranks-scarce" persistent_right "$ranks" 'sim?groups=3'

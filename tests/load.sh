@@ -1,0 +1,23 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Time limits of the tests. Source it.
+#
+# A limit in a test is the time on a quiet machine. $GBA_TEST_FACTOR, which is measured once, at the start,
+# multiplies all of them: those of the scripts (limit_of) and those of the test programs (tests/limit.h).
+
+# Set and export $GBA_TEST_FACTOR, unless it is set: 1 on a quiet machine; the processes that run and
+# the load of the last minute count.
+measure_load() {
+    [ -z "${GBA_TEST_FACTOR-}" ] || return 0
+    GBA_TEST_FACTOR=$(awk -v cores="$(nproc)" '{
+        split($4, running, "/")
+        load = running[1] - 1 > $1 ? running[1] - 1 : $1
+        print 1 + int(load / cores)
+    }' /proc/loadavg 2>/dev/null || echo 1)
+    export GBA_TEST_FACTOR
+}
+
+# SECONDS: the limit on this machine.
+limit_of() {
+    echo $(($1 * ${GBA_TEST_FACTOR:-1}))
+}
