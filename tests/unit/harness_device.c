@@ -9,6 +9,7 @@
 #include "gba/dev/member.h"
 #include "sim/model/group.h"
 #include "sim/shm/sim.h"
+#include "tests/limit.h"
 #include "tests/unit/team_harness.h"
 
 /* The harness whose devices these operations belong to. */
@@ -123,7 +124,7 @@ static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
 {
     struct harness *w = calloc(1, sizeof *w);
 
-    alarm(300); /* the test must not wait for a member that waits for ever */
+    alarm(test_limit(300)); /* the test must not wait for a member that waits for ever */
     gba_params_default(&w->params);
     w->params.wait =
         GBA_WAIT_YIELD; /* more threads than cores; the team must not only use the counter */
@@ -242,6 +243,8 @@ static void *killer_main(void *arg)
 {
     struct harness *w = arg;
 
+    while (gba_word_load_relaxed(&w->entered[0]) < w->kill.from_round)
+        usleep(1000);
     usleep(w->kill.after_us);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
         if (w->kill.which >> d & 1)

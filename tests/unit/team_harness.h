@@ -93,8 +93,10 @@ struct harness {
         gba_word_t lost; /* the last one */
         unsigned count;  /* of groups taken back */
     } reclaim;
-    struct { /* the devices that die, a bit for each, and when */
+    struct { /* the devices that die, a bit for each, and when: so long after member 0 has entered
+                that round; 0: also before the team has a group */
         unsigned which, after_us;
+        uint32_t from_round;
         pthread_t thread;
     } kill;
     struct harness_dev_ops *dev_ops;

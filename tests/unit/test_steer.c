@@ -346,6 +346,7 @@ static void test_first_dies(void **state)
         w->until_death = true;
         w->rounds = 100;
         w->kill.which = both ? 7 : 1;
+        w->kill.from_round = 2;
         w->kill.after_us = 20000;
         w->expected = both ? "no device: the device stopped answering"
                            : "6 members; not at sim (the device stopped answering)";
