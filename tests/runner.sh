@@ -23,8 +23,11 @@ failed=0
 case_count=0
 case_names=()
 case_begins=()
+case_commands=() # each quoted, to run it again
 declare -A case_numbers=() # of the cases that run, by the process
 declare -A pattern_seen=()
+again=() # the cases that failed, and are run once more at the end
+at_end=false # while these run
 runner_dir=$(mktemp -d)
 chmod 711 "$runner_dir" # some jobs belong to another user
 work=$runner_dir
@@ -105,9 +108,14 @@ test_alone() {
 
 # After the last case: the counts. False if a case failed.
 cases_end() {
-    local pattern
+    local pattern number
     cases_wait
     ! $list || exit 0
+    at_end=true
+    for number in "${again[@]}"; do
+        eval "case_started ${case_commands[number]}"
+        cases_wait
+    done
     for pattern in "${patterns[@]}"; do
         [ -z "${pattern_seen[$pattern]-}" ] || continue
         ! $strict || { failed=$((failed + 1)) && echo "FAIL there is no case $pattern"; }
@@ -128,6 +136,7 @@ case_wanted() {
 
 case_started() {
     case_names[++case_count]=$1
+    case_commands[case_count]=$(printf '%q ' "$@")
     shift
     case_begins[case_count]=${EPOCHREALTIME/[.,]/}
     work=$runner_dir/$case_count
@@ -163,9 +172,17 @@ case_ended() {
     cost=$(case_cost $(((${EPOCHREALTIME/[.,]/} - case_begins[number]) / 1000)) "$directory")
     if [ -f "$directory/skipped" ]; then
         echo "skipped $name: $(cat "$directory/skipped")"
-    elif [ "$status" -eq 0 ]; then
+    elif [ "$status" -eq 0 ] && ! $at_end; then
         passed=$((passed + 1))
         echo "ok $name ($cost)"
+    elif [ "$status" -eq 0 ]; then
+        cp "$directory/log" "$logs/$name.second.log"
+        if [ -n "${GBA_TEST_STRICT-}" ]; then failed=$((failed + 1)); else passed=$((passed + 1)); fi
+        echo "unstable: $name ($cost): $logs/$name.first.log, $logs/$name.second.log"
+    elif ! $at_end && { [[ $name == broken-* ]] || ! proves_fault "$directory/log"; }; then
+        cp "$directory/log" "$logs/$name.first.log"
+        again+=("$number")
+        echo "again $name ($cost): it failed, and runs once more at the end: $logs/$name.first.log"
     else
         failed=$((failed + 1))
         cp "$directory/log" "$logs/$name.log"
