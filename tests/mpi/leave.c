@@ -12,6 +12,7 @@
 
 #include "ompi/mca/common/gba/gba_common.h"
 #include "ompi/mca/pml/pml.h"
+#include "tests/limit.h"
 
 #define AWAY    3  /* the rank, */
 #define SECONDS 2  /* and how long */
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
 {
     int rank;
 
-    alarm(LIMIT);
+    alarm(test_limit(LIMIT));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     isend = mca_pml.pml_isend;

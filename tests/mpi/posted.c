@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ompi/mca/common/gba/notifications.c" /* NOLINT(bugprone-suspicious-include) */
+#include "tests/limit.h"
 
 #define TEAM    7u
 #define MEMBERS 3u
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
 {
     opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
 
-    alarm(LIMIT);
+    alarm(test_limit(LIMIT));
     MPI_Init(&argc, &argv);
     isend = mca_pml.pml_isend;
     mca_pml.pml_isend = isend_and_ask;

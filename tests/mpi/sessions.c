@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "gba/base/order.h"
+#include "tests/limit.h"
 
 #define ROUNDS 200
 
@@ -39,7 +40,7 @@ static void watchdog_start(void)
 {
     const char *seconds = getenv("GBA_TEST_SECONDS");
 
-    alarm(NULL == seconds ? 60 : (unsigned)atoi(seconds));
+    alarm(test_limit(NULL == seconds ? 60 : (unsigned)atoi(seconds)));
 }
 
 static void entered_map(const char *path)

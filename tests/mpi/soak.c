@@ -24,6 +24,7 @@
  * another path. A device that dies in an agreement, or with no barrier after it, died unused.
  */
 #define _GNU_SOURCE
+#include "tests/limit.h"
 #include "tests/mpi/test.h"
 
 #include <dlfcn.h>
@@ -299,7 +300,8 @@ int main(int argc, char **argv)
         const int count = 1 + (int)(test_random(&ours) % TEAMS);
         long happened[2], all[2];
 
-        alarm((unsigned)test_environment("GBA_TEST_SECONDS", 60)); /* the watchdog, again */
+        alarm(test_limit(
+            (unsigned)test_environment("GBA_TEST_SECONDS", 60))); /* the watchdog, again */
         test_step("");
         device_open(base, i, &ours, step, sizeof step);
         test_step(step);

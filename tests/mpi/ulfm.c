@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tests/limit.h"
+
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
 
 static int expect(int code, int class1, int class2, const char *what)
@@ -48,7 +50,7 @@ int main(int argc, char **argv)
     MPI_Comm comm, shrunk;
     int rank, size, left, failed = 0;
 
-    alarm(60);
+    alarm(test_limit(60));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

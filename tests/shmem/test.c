@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tests/limit.h"
+
 const char test_directory[] = "shmem";
 
 int test_me, test_pes;
@@ -20,7 +22,7 @@ static long sync_words[TEST_SLOTS][2][SHMEM_BARRIER_SYNC_SIZE];
 static void *watchdog(void *arg)
 {
     (void)arg;
-    sleep((unsigned)test_environment("GBA_TEST_SECONDS", 60));
+    sleep(test_limit((unsigned)test_environment("GBA_TEST_SECONDS", 60)));
     fprintf(stderr, "FAIL %s: PE %d: hangs\n", name, test_me);
     _exit(1);
 }

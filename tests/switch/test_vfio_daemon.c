@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <linux/vfio.h>
 
+#include "tests/limit.h"
 #include "tests/switch/peer.h"
 #include "tests/switch/vfio_test.h"
 
@@ -165,6 +166,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
     };
 
-    alarm(120); /* a test that waits for ever fails */
+    alarm(test_limit(120)); /* a test that waits for ever fails */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
+#include "tests/limit.h"
 #include "tests/switch/vfio_bench.h"
 
 #define BAR    VFIO_PCI_BAR0_REGION_INDEX
@@ -175,6 +176,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reset_request, vfio_bench_booted, vfio_bench_end),
     };
 
-    alarm(60); /* a test that waits for ever fails */
+    alarm(test_limit(60)); /* a test that waits for ever fails */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "sim/switch/vfio_guard.h"
+#include "tests/limit.h"
 #include "tests/switch/vfio_bench.h"
 
 #define MSIX   VFIO_PCI_BAR2_REGION_INDEX
@@ -318,7 +319,7 @@ static void test_eventfd_that_blocks(void **state)
     assert_int_equal(vfio_test_irqs(&bench.client, index, EVENTFD, 0, 1, &bench.vector, 1), 0);
     assert_true(vfio_test_signalled(bench.vector));
     assert_int_equal(bench.device.irq.raised, 1);
-    assert_int_not_equal(alarm(60), 0); /* that of this program was still set */
+    assert_int_not_equal(alarm(test_limit(60)), 0); /* that of this program was still set */
 }
 
 static void test_msi(void **state)
@@ -364,6 +365,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_msi, vfio_bench_msi, vfio_bench_end),
     };
 
-    alarm(60); /* a test that waits for ever fails */
+    alarm(test_limit(60)); /* a test that waits for ever fails */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
+#include "tests/limit.h"
 #include "tests/switch/vfio_serve.h"
 #include "tests/switch/vfio_test.h"
 
@@ -431,6 +432,6 @@ int main(void)
     };
 
     signal(SIGPIPE, SIG_IGN);
-    alarm(300); /* a test that waits for ever fails */
+    alarm(test_limit(300)); /* a test that waits for ever fails */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

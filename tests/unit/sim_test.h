@@ -23,6 +23,7 @@
 
 #include "gba/dev/dev_ops.h"
 #include "sim/shm/sim.h"
+#include "tests/limit.h"
 
 /* Ends a test that hangs; nothing depends on speed. */
 #define SIM_TEST_TIMEOUT 300
@@ -148,7 +149,7 @@ static inline pid_t sim_fork(void)
     if (pid < 0)
         abort();
     if (0 == pid)
-        alarm(SIM_TEST_TIMEOUT);
+        alarm(test_limit(SIM_TEST_TIMEOUT));
     return pid;
 }
 

@@ -17,6 +17,7 @@
 
 #include "gba/transport/transport.h"
 #include "gba/algo/sched.h"
+#include "tests/limit.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/thread_oob.h"
 
@@ -149,7 +150,7 @@ static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t vi
     for (fail = 1; fail <= ALLOCATIONS_MAX; fail++) {
         struct plan plan = {.remote = remote, .device = device, .victim = victim, .fail = fail};
 
-        alarm(60);
+        alarm(test_limit(60));
         thread_oob_run(MEMBERS, 0, agree, &plan);
         for (uint32_t rank = 0; rank < MEMBERS; rank++) {
             assert_int_equal(plan.status[rank], GBA_OK);

@@ -3,6 +3,7 @@
  * Members of /dev/gbaN whose driver revokes their group while they spin or sleep, and the use of
  * the driver's interrupts: WAIT, and the event of a member's death.
  */
+#include "tests/limit.h"
 #include "tests/unit/cdev_test.h"
 
 #include <string.h>
@@ -317,7 +318,7 @@ static void a_death_is_reported(void **state)
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     scene.happen = other_dies;
     scene.late = 1;
-    alarm(120);
+    alarm(test_limit(120));
     assert_int_equal(gba_barrier_start(scene.team[0]), GBA_OK);
     fake_kernel_run();
     while (0 == log_lines) {

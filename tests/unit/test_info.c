@@ -24,6 +24,7 @@
 
 #include "gba/base/why.h"
 #include "gba/tools/info.h"
+#include "tests/limit.h"
 
 #define LIMIT 120 /* seconds, which only a hang reaches */
 
@@ -63,7 +64,7 @@ static void run(int (*mode)(void))
     assert_true(saved >= 0);
     fflush(stdout);
     assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
-    (void)alarm(LIMIT);
+    (void)alarm(test_limit(LIMIT));
     (void)mode();
     (void)alarm(0);
     fflush(stdout);
@@ -210,7 +211,7 @@ static void controls_in_the_name_of_a_process(void **state)
     child = fork();
     assert_true(child >= 0);
     if (0 == child) {
-        (void)alarm(LIMIT);
+        (void)alarm(test_limit(LIMIT));
         if (0 == prctl(PR_SET_NAME, "a\033[31m\233\302\233") &&
             GBA_OK == gba_device_init(path, NULL, &device) && 1 == write(ready[1], "", 1))
             for (;;)

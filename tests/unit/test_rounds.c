@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/limit.h"
 #include "tests/unit/thread_oob.h"
 
 #define MEMBERS 3u
@@ -65,7 +66,7 @@ static void count_once(bool wait)
 {
     struct plan plan = {.wait = wait};
 
-    alarm(60);
+    alarm(test_limit(60));
     gba_params_default(&plan.params);
     plan.params.retry_after = 1;
     assert_int_equal(gba_device_init("sim?die_after=1", NULL, &plan.device), GBA_OK);

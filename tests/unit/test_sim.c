@@ -3,6 +3,7 @@
  * The simulator without faults: barriers of real processes, the owners of groups, and the
  * registers.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 static void test_one_process(void **state)
@@ -394,6 +395,6 @@ int main(void)
         cmocka_unit_test(test_bad_address), cmocka_unit_test(test_threads),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The options of the simulator: each fault happens as requested, the retry rules then hold, and a
  * request for other options than the simulator's is reported.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 static char last_line[512];
@@ -387,7 +388,7 @@ int main(void)
         cmocka_unit_test(test_jitter),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     gba_log_set(log_keep, NULL, GBA_LOG_WARN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The processes that share a simulator, those that must not, and the end of the simulator.
  */
 #define _GNU_SOURCE /* memfd_create, seals, unshare */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 #include <dirent.h>
@@ -442,6 +443,6 @@ int main(void)
         cmocka_unit_test(test_held_lock),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * the device stays consistent, the others continue, and all that the dead processes held is free
  * again.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 #include "sim/model/control.h"
@@ -378,6 +379,6 @@ int main(void)
         cmocka_unit_test(test_kill_at_random),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The ports of the simulator: who claims one, what happens when its process dies or is killed
  * meanwhile, and when none is free.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 #include "gba/spec/gba_ioctl.h"
@@ -204,6 +205,6 @@ int main(void)
         cmocka_unit_test(test_all_in_use), cmocka_unit_test(test_step_claim),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

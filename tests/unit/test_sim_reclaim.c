@@ -4,6 +4,7 @@
  * new ones, and their arrivals count in no round of the new ones. test_sim_reclaim_kill.c adds
  * processes that are killed in between.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_reclaim_test.h"
 
 #include <errno.h>
@@ -379,6 +380,6 @@ int main(void)
         cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * (ptrace; skipped where that is not permitted) or at any moment. A group was taken back completely
  * or not at all, and the dead processes hold nothing.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_reclaim_test.h"
 
 /* A reaper is killed when it examines an unused place: the group is not changed. */
@@ -288,6 +289,6 @@ int main(void)
         cmocka_unit_test(test_kill_at_random),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * instructions: its change happened completely or not at all. Skipped where ptrace is not
  * permitted.
  */
+#include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
 struct arrival {
@@ -184,6 +185,6 @@ int main(void)
         cmocka_unit_test(test_step_reap),
     };
 
-    alarm(SIM_TEST_TIMEOUT);
+    alarm(test_limit(SIM_TEST_TIMEOUT));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
