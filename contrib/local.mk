@@ -8,12 +8,12 @@ contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
 
 # The rules of the house are part of "make check", and what scripts and programs print as help.
-dist_check_SCRIPTS += contrib/check-layers contrib/check-help contrib/check-manual
-TESTS += contrib/check-layers contrib/check-help contrib/check-manual
+dist_check_SCRIPTS += contrib/maint/check-layers contrib/maint/check-help contrib/maint/check-manual
+TESTS += contrib/maint/check-layers contrib/maint/check-help contrib/maint/check-manual
 
 EXTRA_DIST += \
 	.ci/run .clang-tidy \
-	contrib/check contrib/check-debian contrib/debian-tests contrib/check-configure contrib/check-install contrib/check-spec \
+	contrib/check contrib/maint/check-debian contrib/maint/debian-tests contrib/maint/check-configure contrib/maint/check-install contrib/maint/check-spec \
 	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
 
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
@@ -124,11 +124,11 @@ EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
 	contrib/examples/plot-timeline \
 	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
 	contrib/examples/teams/README.md
-EXTRA_DIST += contrib/apt-private.sh contrib/check-foreign contrib/check-litmus \
+EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/maint/check-litmus \
 	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
-EXTRA_DIST += contrib/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
+EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
 	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \
 	contrib/packaging/debian/changelog contrib/packaging/debian/control \

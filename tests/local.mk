@@ -326,8 +326,8 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
 # The fuzzer builds itself, with clang, and reports that it was skipped if there is none; gba_info is run
 # as by a user.
-dist_check_SCRIPTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire tests/unit/test_runner
-TESTS += contrib/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire tests/unit/test_runner
+dist_check_SCRIPTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire tests/unit/test_runner
+TESTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_help tests/unit/test_wire tests/unit/test_runner
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
 	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp \
 	tests/switch/corpus/job-key \
@@ -336,7 +336,7 @@ EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/
 	tests/switch/corpus-vfio/descriptors
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
-EXTRA_DIST += contrib/check-models gba/algo/README.md \
+EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
 	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
 	tests/models/central.pml tests/models/tree.pml tests/models/hybrid.pml tests/models/domains.pml \
 	tests/models/death.pml tests/models/death_domains.pml

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian packages for contrib/vm: QEMU, kernels, busybox. They are unpacked below a directory of the
-# build and never installed. Source this file after contrib/apt-private.sh, with $downloads set to that
+# build and never installed. Source this file after contrib/maint/apt-private.sh, with $downloads set to that
 # directory.
 # shellcheck disable=SC2154 # $downloads
 
