@@ -5,13 +5,13 @@ GBA_LIB_SOURCES = \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/why.h gba/base/descriptor.h \
-	gba/base/allowed.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/params_env.c gba/base/host.c gba/base/park.c \
+	gba/base/allowed.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
 	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c gba/algo/tree.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
-	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/advice.c gba/dev/device.c gba/dev/list.c gba/dev/group.c \
+	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/candidates.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
@@ -20,19 +20,19 @@ GBA_LIB_SOURCES = \
 	sim/switch/client.h sim/switch/client.c \
 	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_file.c sim/switch/client_key.c \
 	sim/switch/client_link.c sim/switch/client_member.c sim/switch/client_process.c \
-	gba/team/trial.h gba/team/trial.c gba/team/trial_run.h gba/team/trial_run.c \
-	gba/team/plan.h gba/team/plan.c gba/team/predict.c gba/team/node.h gba/team/node.c \
-	gba/team/busy.h gba/team/message_barrier.h gba/team/message_barrier.c gba/team/path.h \
-	gba/team/path_device.h gba/team/path_device.c gba/team/path_software.h \
-	gba/team/path_software.c gba/team/leaders.h gba/team/leaders.c \
-	gba/team/path_hybrid.h gba/team/path_hybrid.c gba/team/engine.h \
-	gba/team/retry.h gba/team/retry.c gba/team/degraded.h gba/team/degraded.c \
-	gba/team/facts.h gba/team/facts.c gba/team/failover.h gba/team/failover.c \
+	gba/path/path.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
+	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
+	gba/path/path_device.h gba/path/path_device.c gba/path/path_software.h gba/path/path_software.c \
+	gba/path/leaders.h gba/path/leaders.c gba/path/path_hybrid.h gba/path/path_hybrid.c \
+	gba/failover/engine.h gba/failover/degraded.h gba/failover/degraded.c \
+	gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \
+	gba/agree/trial.h gba/agree/trial.c gba/agree/plan.h gba/agree/plan.c \
+	gba/agree/devices.h gba/agree/devices.c gba/agree/predict.c gba/agree/alloc.h gba/agree/alloc.c \
+	gba/agree/steer.h gba/agree/steer.c gba/agree/agree_nodes.h gba/agree/agree_nodes.c \
+	gba/agree/outcome.h gba/agree/outcome.c gba/agree/agree.h gba/agree/agree.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
-	gba/team/barrier.h gba/team/barrier.c gba/team/devices.h gba/team/devices.c \
-	gba/team/alloc.h gba/team/alloc.c \
-	gba/team/steer.h gba/team/steer.c gba/team/outcome.h gba/team/outcome.c \
-	gba/team/agree.h gba/team/agree.c gba/team/agree_nodes.h gba/team/agree_nodes.c gba/team/team.c gba/team/wire.c
+	gba/team/barrier.h gba/team/barrier.c gba/team/trial_run.h gba/team/trial_run.c \
+	gba/team/team.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
@@ -52,7 +52,7 @@ gba_libgba_la_LIBADD = gba/libgbacore.la
 gba_libgba_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/gba/libgba.map
 EXTRA_gba_libgba_la_DEPENDENCIES = gba/libgba.map
-EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/spec/hardware.md gba/team/failover.md
+EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/spec/hardware.md gba/failover/failover.md
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \

@@ -74,8 +74,8 @@ typedef struct gba_remote {
 /*
  * A failure notification: the message by which members of a team whose device has failed complete a
  * round. No collective call can complete the round, because some members may have completed it
- * already and be in another call. gba/team/failover.md has the argument. Notifications are plain
- * bytes between processes of one build. The runtime delivers them in any order.
+ * already and be in another call. gba/failover/failover.md has the argument. Notifications are
+ * plain bytes between processes of one build. The runtime delivers them in any order.
  *
  * A runtime
  * - sends every notification that gba_team_notification returns, to the member that it returns:

@@ -311,8 +311,8 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
 	gba/algo/central.c gba/algo/tree.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
-tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/team/failover.c \
-	gba/team/facts.c gba/algo/graph.c
+tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
+	gba/failover/facts.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c

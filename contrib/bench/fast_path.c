@@ -20,7 +20,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "tests/unit/fake_kernel.h"
 
 #define BARRIERS 100 /* as contrib/bench/instructions expects */

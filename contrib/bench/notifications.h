@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The failure notifications of one round of a failed device, in a simulated team: the facts of
- * gba/team/facts.h, and a network that delivers in a random order. For the benchmark and its unit
- * test.
+ * gba/failover/facts.h, and a network that delivers in a random order. For the benchmark and its
+ * unit test.
  */
 #ifndef GBA_BENCH_NOTIFICATIONS_H
 #define GBA_BENCH_NOTIFICATIONS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "gba/team/facts.h"
+#include "gba/failover/facts.h"
 
 struct parcel {
     gba_notification_t notification;

@@ -6,7 +6,7 @@
  */
 #include "gba/team/barrier.h"
 
-#include "gba/team/failover.h"
+#include "gba/failover/failover.h"
 #include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
 

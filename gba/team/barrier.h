@@ -3,7 +3,7 @@
 #ifndef GBA_TEAM_BARRIER_H
 #define GBA_TEAM_BARRIER_H
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 
 /* Select the team's fast path. To be called again after each change of the path, and when the
  * device has failed. By the thread that runs the team's barrier. */

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gba/team/agree.h"
-#include "gba/team/failover.h"
+#include "gba/agree/agree.h"
+#include "gba/agree/alloc.h"
+#include "gba/failover/failover.h"
+#include "gba/team/barrier.h"
+#include "gba/team/trial_run.h"
 
 gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
 {
@@ -25,6 +28,7 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     gba_retry_init(&t->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
     snprintf(t->name, sizeof t->name, "%s", attr->name);
     status = gba_agree(t, attr, oob);
+    gba_barrier_init(t);
     if (GBA_OK != status) {
         gba_path_destroy(t->path);
         free(t);
@@ -32,6 +36,28 @@ gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, 
     }
     *team = t;
     return GBA_OK;
+}
+
+gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
+                                  const gba_oob_t *oob)
+{
+    gba_status_t status;
+
+    if (gba_trial_due(team) && !gba_team_request_due(team))
+        status = gba_trial_run(team, attr, oob);
+    else
+        status = gba_agree_again(team, attr, oob);
+    gba_barrier_init(team);
+    return status;
+}
+
+gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    gba_status_t status = gba_agree_recover(team, attr, oob);
+
+    if (GBA_OK == status)
+        gba_barrier_init(team);
+    return status;
 }
 
 void gba_team_destroy(gba_team_t *team)

@@ -31,8 +31,8 @@
 #include <string.h>
 
 #include "gba/base/clock.h"
-#include "gba/team/agree_nodes.h"
-#include "gba/team/alloc.h"
+#include "gba/agree/agree_nodes.h"
+#include "gba/agree/outcome.h"
 #include "gba/team/barrier.h"
 #include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
@@ -42,7 +42,7 @@
 #define PS     1000 /* of a nanosecond */
 
 struct candidate {
-    struct gba_trial_choice choice;
+    struct gba_choice choice;
     struct gba_path_base *path; /* NULL: the fallback, or not usable */
     uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not usable */
     bool dropped;               /* too slow to be measured again */
@@ -57,17 +57,6 @@ struct trial {
     uint32_t count;
     struct candidate candidate[GBA_TRIAL_MOST]; /* [0]: the current barrier */
 };
-
-bool gba_trial_due(const struct gba_team *team)
-{
-    return 0 != team->trial.at && gba_team_barriers(team) >= team->trial.at;
-}
-
-void gba_trial_describe(struct gba_team *team)
-{
-    snprintf(team->why, sizeof team->why, "%s: %s%s%s", gba_path_name(team->kind), team->instead,
-             team->because, team->measured);
-}
 
 /* --------------------------------------------------------------------- one candidate --- */
 
@@ -194,7 +183,7 @@ static gba_status_t trial_measure(struct trial *t)
     return status;
 }
 
-static bool choices_equal(struct gba_trial_choice a, struct gba_trial_choice b)
+static bool choices_equal(struct gba_choice a, struct gba_choice b)
 {
     return a.fallback == b.fallback &&
            (a.fallback || (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm));
@@ -204,7 +193,7 @@ static bool choices_equal(struct gba_trial_choice a, struct gba_trial_choice b)
  */
 static gba_status_t trial_prepare(struct trial *t)
 {
-    struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
+    struct gba_choice list[GBA_TRIAL_MOST - 1];
     const uint32_t listed = gba_trial_list(&t->terms, t->team->size, list);
     uint32_t current = listed;
     gba_status_t status = GBA_OK;
@@ -299,7 +288,7 @@ static struct gba_trial_terms terms_make(const struct gba_team *team, const gba_
         .algorithm = params->sw_algorithm,
         .hierarchy = params->hierarchy,
         .radix = (uint32_t)params->sw_radix};
-    struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
+    struct gba_choice list[GBA_TRIAL_MOST - 1];
 
     if (gba_trial_list(&terms, team->size, list) > 1)
         terms.run =

@@ -3,10 +3,7 @@
 #ifndef GBA_TEAM_TRIAL_RUN_H
 #define GBA_TEAM_TRIAL_RUN_H
 
-#include "gba/team/engine.h"
-
-/* Whether the next trial is due, see gba_trial_plan. */
-bool gba_trial_due(const struct gba_team *team);
+#include "gba/failover/engine.h"
 
 /*
  * Carry out a trial, or postpone it, and plan the next one. On GBA_OK the team has the same barrier
@@ -17,9 +14,5 @@ bool gba_trial_due(const struct gba_team *team);
  */
 gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr,
                            const gba_oob_t *oob);
-
-/* Set team->why from its parts: the path, why there is no group, and the figures of the last trial.
- */
-void gba_trial_describe(struct gba_team *team);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/park.h"
-#include "gba/team/busy.h"
+#include "gba/path/busy.h"
 #include "gba/team/watchdog.h"
 
 /*

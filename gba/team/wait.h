@@ -3,7 +3,7 @@
 #ifndef GBA_TEAM_WAIT_H
 #define GBA_TEAM_WAIT_H
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 
 /* The steps that the wait calls, as gba_barrier_test and gba_barrier_progress. A table, because
  * both are on a higher floor. */

@@ -11,7 +11,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
-#include "gba/team/failover.h"
+#include "gba/failover/failover.h"
 
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u

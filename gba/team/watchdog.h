@@ -3,7 +3,7 @@
 #ifndef GBA_TEAM_WATCHDOG_H
 #define GBA_TEAM_WATCHDOG_H
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 
 /*
  * Check the current round. To be called now and then; reads the clock and possibly the registers of

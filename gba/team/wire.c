@@ -16,10 +16,10 @@
 #include <stddef.h>
 
 #include "gba/runtime.h"
-#include "gba/team/agree_nodes.h"
-#include "gba/team/alloc.h"
-#include "gba/team/plan.h"
-#include "gba/team/steer.h"
+#include "gba/agree/agree_nodes.h"
+#include "gba/agree/alloc.h"
+#include "gba/agree/plan.h"
+#include "gba/agree/steer.h"
 
 #define LAYOUTS_OF 15u
 

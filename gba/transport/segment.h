@@ -10,7 +10,7 @@
  * because the process number may have been reused.
  *
  * Layout, from the start: one line of header; one line with the count of sleeping members
- * (base/park.h) and the word that reports a failed device (gba/team/path.h); arrived; release;
+ * (base/park.h) and the word that reports a failed device (gba/path/path.h); arrived; release;
  * the slots, by member. They are 128 bytes apart, because CPUs prefetch lines in pairs. Size: 384
  * bytes + members * slots * 64, with each member's slots rounded up to 128 bytes, in whole pages.
  * For 16 members: 2.4 KiB for central or the node barrier, 4.4 KiB for dissemination, 8.4 KiB for

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The completion of the rounds of a failed device (gba/team/failover.c): N members, 2 to 4, and ROUNDS
+ * The completion of the rounds of a failed device (gba/failover/failover.c): N members, 2 to 4, and ROUNDS
  * rounds, up to 3. The device may die between any two of its steps, for all members or, with LONE, for
  * member 0, which with ONLY is the only one. Releases in flight land later or, with DROP, never. Notifications arrive late and in any
  * order. A member that the others do not need runs ahead, to the next round or out of the team, where
@@ -19,7 +19,7 @@
  *
  * PROMPT: answers are made at once, and only then may take their time: for large searches.
  *
- * DEGRADED: degraded mode (gba/team/degraded.c). From the round on at whose start a member knows that
+ * DEGRADED: degraded mode (gba/failover/degraded.c). From the round on at whose start a member knows that
  * the agreement is due, its rounds run by dissemination over messages, past the device and without
  * notifications, until a round that blocks ends. This needs three rounds: one of the failure, one that
  * is bypassed, and one that is degraded. A set bit of `signals` is a message; that it arrives late is

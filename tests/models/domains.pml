@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switch domains of nodes (gba/team/leaders.c). Each domain has a group of its own device,
+ * Switch domains of nodes (gba/path/leaders.c). Each domain has a group of its own device,
  * whose rounds 2n - 1 and 2n make barrier n. Between them the domain leaders run v1. Members 0 and
  * 1 are in domain 0, 2 and 3 in domain 1, and 4 is alone in domain 2. The leader of a domain is its
  * first member. N is 3 (2 is alone then), 4 or 5. Each node has one member: hybrid.pml models a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gba/team/failover.c and facts.c for the tests of failover, with a graph that can be a chain.
+ * gba/failover/failover.c and facts.c for the tests of failover, with a graph that can be a chain.
  */
 #ifndef TESTS_UNIT_FAILOVER_GRAPH_H
 #define TESTS_UNIT_FAILOVER_GRAPH_H
@@ -10,7 +10,7 @@
 
 /* Includes the source, because the search restores its structure and its list. So the object file
  * of the library is not linked. */
-#include "gba/team/failover.c" /* NOLINT(bugprone-suspicious-include) */
+#include "gba/failover/failover.c" /* NOLINT(bugprone-suspicious-include) */
 
 /* Includes the graph, which is a chain in some searches: the weakest graph that the argument
  * allows. */
@@ -24,7 +24,7 @@ static uint32_t some_members(uint32_t rank, uint32_t size);
 #define gba_graph_adjacent some_adjacent
 #define gba_tree_parent    some_parent
 #define gba_tree_members   some_members
-#include "gba/team/facts.c" /* NOLINT(bugprone-suspicious-include) */
+#include "gba/failover/facts.c" /* NOLINT(bugprone-suspicious-include) */
 #undef gba_graph_next
 #undef gba_graph_adjacent
 #undef gba_tree_parent

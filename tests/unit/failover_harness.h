@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A harness for the failover of a team (gba/team/failover.c), in one thread: members with the
+ * A harness for the failover of a team (gba/failover/failover.c), in one thread: members with the
  * library's own barrier, a device that may die for all members or for one, and the messages between
  * the members. failover_members.h has what members do, and the actions of an adversary. The
  * adversary selects the next member to step, and the next store or notification to arrive, in any
@@ -14,7 +14,7 @@
 
 #include "failover_graph.h"
 #include "gba/team/barrier.h"
-#include "gba/team/path_device.h"
+#include "gba/path/path_device.h"
 
 #define MEMBERS_MAX  16u
 #define MESSAGES_MAX 4096u

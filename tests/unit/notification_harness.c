@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 
 /* The longest delivery time of a notification. */
 #define SLOWEST_NS 2000000u

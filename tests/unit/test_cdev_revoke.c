@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "tests/unit/fake_driver.h"
 #include "tests/unit/thread_oob.h"
 

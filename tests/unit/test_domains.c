@@ -3,7 +3,7 @@
  * Switch domains of nodes, each with its own barrier group: the nodes of a domain, nodes and
  * domains of every shape, and lost arrivals and releases. test_domains_failures.c covers refusals.
  */
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "gba/algo/domains.h"
 #include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"

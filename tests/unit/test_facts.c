@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The graph and the tree of failure notifications (gba/algo/graph.h), and how many notifications a
- * round takes (gba/team/facts.h): simulated teams, without a device.
+ * round takes (gba/failover/facts.h): simulated teams, without a device.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "contrib/bench/notifications.h"
-#include "gba/team/node.h"
+#include "gba/path/node.h"
 
 #define SIZES 300u
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the rounds of a dead device end (gba/team/failover.c), in every order of notifications,
+ * How the rounds of a dead device end (gba/failover/failover.c), in every order of notifications,
  * stores and deaths. No member completes a round before all have begun it, all members complete all
  * rounds, and the agreement on the next path is due for all members in the same round. The test
  * searches every order for two to four members, and random schedules for up to eight. It also
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "failover_search.h"
 
 #define ALL_ROUND (~0u)

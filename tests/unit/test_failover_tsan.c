@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gba/team/degraded.h"
-#include "gba/team/failover.h"
+#include "gba/failover/degraded.h"
+#include "gba/failover/failover.h"
 
 #define ROUNDS 2000u
 #define ID     77u

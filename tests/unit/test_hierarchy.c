@@ -4,7 +4,7 @@
  * a device that dies. test_hierarchy_failures.c covers refusals.
  */
 #include "gba/dev/member.h"
-#include "gba/team/path_hybrid.h"
+#include "gba/path/path_hybrid.h"
 #include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"

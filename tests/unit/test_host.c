@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "gba/base/host.h"
-#include "gba/team/plan.h"
+#include "gba/agree/plan.h"
 #include "tests/unit/log_catch.h"
 
 #define CALLS 100 /* as many communicators of one process call it */

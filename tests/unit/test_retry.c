@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "tests/unit/thread_oob.h"
 
 #define US UINT64_C(1000)

@@ -7,7 +7,7 @@
  */
 #include "tests/unit/team_harness.h"
 
-#include "gba/team/trial.h"
+#include "gba/agree/trial.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -15,7 +15,7 @@
 
 static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t size)
 {
-    struct gba_trial_choice list[GBA_TRIAL_MOST - 1];
+    struct gba_choice list[GBA_TRIAL_MOST - 1];
     char text[256] = "";
     uint32_t count;
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "gba/team/engine.h"
+#include "gba/failover/engine.h"
 #include "gba/team/wait.h"
 #include "tests/unit/thread_oob.h"
 

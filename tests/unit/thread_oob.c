@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "gba/base/host.h"
-#include "gba/team/agree_nodes.h"
-#include "gba/team/plan.h"
+#include "gba/agree/agree_nodes.h"
+#include "gba/agree/plan.h"
 
 /* All members make the same calls in the same order, so they fail together. */
 static bool call_fails(struct thread_oob_member *self)

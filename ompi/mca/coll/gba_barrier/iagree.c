@@ -13,8 +13,8 @@
  * All members run the same agreement before the same barrier n + 1. When a member is about to start
  * that barrier, it has completed n barriers, neither fewer nor more, and what it examines then is
  * the same on all members: whether they have agreed (agree.c), gba_team_recover_due
- * (gba/team/failover.md), gba_team_request_due (gba/team/alloc.c), and whether barrier n + 1 is a
- * nonblocking one. If it is a blocking one, they agree at its end, wherever it runs. No member
+ * (gba/failover/failover.md), gba_team_request_due (gba/agree/alloc.c), and whether barrier n + 1
+ * is a nonblocking one. If it is a blocking one, they agree at its end, wherever it runs. No member
  * starts barrier n + 1 on the new path while another one is in barrier n on the old path, because
  * the calls of the exchange end only when all members have started them. A team whose device has
  * failed accepts and answers failure notifications until then.

@@ -22,7 +22,7 @@
  * When the device fails or takes the group back, a barrier in progress completes by failure
  * notifications (notifications.c), which need progress only. The team leaves the device in the next
  * of these agreements. A blocking barrier before that runs in degraded mode over messages
- * (gba/team/degraded.h).
+ * (gba/failover/degraded.h).
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 

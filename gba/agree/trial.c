@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/agree/trial.h"
+
+/*
+ * Barriers in a batch: enough that one late start does not matter, few if barriers are slow. The
+ * batches of fast barriers take about BATCH_NS, so that a batch is long against a cache miss or a
+ * reading of the clock.
+ */
+#define BATCH_LEAST 12u
+#define BATCH_MOST  256u
+#define BATCH_NS    UINT64_C(100000)
+
+/*
+ * The expected cost of a first trial: the making of some paths, which takes about FIRST_NS on a
+ * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: three
+ * batches of BATCH_LEAST and some more, of each of 7 candidates. A barrier takes no
+ * longer than the average interval between two barriers. So no trial comes in the first
+ * SHARE * FIRST_BARRIERS barriers.
+ */
+#define FIRST_NS       UINT64_C(5000000)
+#define FIRST_BARRIERS UINT64_C(350)
+#define SHARE          100u /* a trial may cost this part of the time */
+
+#define PAUSE_GROWTH UINT64_C(1024)
+
+static void list_add(struct gba_choice *list, uint32_t *count, int32_t hierarchy, int32_t algorithm)
+{
+    list[(*count)++] = (struct gba_choice){.hierarchy = hierarchy, .algorithm = algorithm};
+}
+
+/* The algorithms among n members, flat or among the leaders. radix: with two members it is
+ * dissemination. tree: with two members it has twice the way of dissemination, for as many
+ * messages. */
+static void list_algorithms(struct gba_choice *list, uint32_t *count, int32_t hierarchy,
+                            int32_t algorithm, uint32_t n)
+{
+    const bool any = GBA_ALGORITHM_AUTO == algorithm;
+
+    if (any || GBA_ALGORITHM_V1 == algorithm || (GBA_ALGORITHM_V2 == algorithm && n <= 2))
+        list_add(list, count, hierarchy, GBA_ALGORITHM_V1);
+    if ((any || GBA_ALGORITHM_V2 == algorithm) && n > 2)
+        list_add(list, count, hierarchy, GBA_ALGORITHM_V2);
+    if ((any && n > 2) || GBA_ALGORITHM_TREE == algorithm)
+        list_add(list, count, hierarchy, GBA_ALGORITHM_TREE);
+}
+
+uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
+                        struct gba_choice list[GBA_TRIAL_MOST - 1])
+{
+    const bool any_algorithm = GBA_ALGORITHM_AUTO == terms->algorithm;
+    const bool any_hierarchy = GBA_HIERARCHY_AUTO == terms->hierarchy;
+    uint32_t count = 0;
+
+    if (1 == terms->nodes) {
+        if (!any_algorithm)
+            return 0; /* an algorithm leaves no choice on one host */
+        if (GBA_HIERARCHY_FLAT != terms->hierarchy)
+            list_add(list, &count, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO);
+        if (GBA_HIERARCHY_NODE != terms->hierarchy) {
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_AUTO, size);
+            list_add(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3);
+        }
+    } else {
+        /* central (v3) reads the memory of other hosts, so it is not a candidate. */
+        if (GBA_ALGORITHM_V3 == terms->algorithm)
+            return 0;
+        if (GBA_HIERARCHY_FLAT != terms->hierarchy)
+            list_algorithms(list, &count, GBA_HIERARCHY_NODE, terms->algorithm, terms->nodes);
+        /* With one member on each host both hierarchies are the same. */
+        if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && terms->nodes < size))
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, size);
+    }
+    if (any_algorithm && any_hierarchy && 0 != terms->fallback)
+        list[count++] = (struct gba_choice){.fallback = true};
+    return count;
+}
+
+const char *gba_trial_name(const struct gba_choice *choice, bool hosts)
+{
+    static const char *const one_host[] = {"counter", "dissemination", "radix", "central", "tree"};
+    static const char *const node[] = {"node", "node dissemination", "node radix", "node central",
+                                       "node tree"};
+    static const char *const flat[] = {"flat", "flat dissemination", "flat radix", "flat central",
+                                       "flat tree"};
+
+    if (choice->fallback)
+        return "fallback";
+    if (!hosts)
+        return one_host[choice->algorithm];
+    return (GBA_HIERARCHY_NODE == choice->hierarchy ? node : flat)[choice->algorithm];
+}
+
+bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last)
+{
+    uint64_t cost = last;
+
+    if (0 == cost)
+        cost = FIRST_NS + elapsed / (barriers > 0 ? barriers : 1) * FIRST_BARRIERS;
+    return elapsed / SHARE >= cost;
+}
+
+uint32_t gba_trial_batch(uint64_t fastest)
+{
+    uint64_t barriers = 0 == fastest ? 0 : BATCH_NS * 1000 / fastest;
+
+    if (barriers < BATCH_LEAST)
+        return BATCH_LEAST;
+    return barriers < BATCH_MOST ? (uint32_t)barriers : BATCH_MOST;
+}
+
+bool gba_trial_hopeless(uint64_t cost, uint64_t fastest)
+{
+    return cost / 2 > fastest;
+}
+
+uint32_t gba_trial_best(const uint64_t *costs, uint32_t count)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        if (costs[i] < costs[best])
+            best = i;
+    /* Hysteresis: costs differ by some percent from trial to trial. */
+    if (UINT64_MAX != costs[0] && costs[best] > costs[0] - costs[0] * 3 / 100)
+        return 0;
+    return best;
+}
+
+uint64_t gba_trial_pause(uint64_t pause, uint64_t after)
+{
+    return pause < PAUSE_GROWTH * after ? 2 * pause : pause;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decisions of a trial: the barriers to measure, the number of barriers in a batch, the barrier
+ * to take, and the time of the next trial. Pure. trial_run.c carries a trial out.
+ *
+ * All members make the same decisions. Their inputs are the count of barriers, the terms that rank
+ * 0 has sent, and costs that all members have reduced to one value.
+ */
+#ifndef GBA_AGREE_TRIAL_H
+#define GBA_AGREE_TRIAL_H
+
+#include "gba/path/shape.h"
+
+/* The most candidates of a trial: the current barrier, the list, and the runtime's barrier. */
+#define GBA_TRIAL_MOST 8u
+
+/* The first message of a trial, from rank 0 to all members. Travels as bytes between processes of
+ * one build. */
+struct gba_trial_terms {
+    uint32_t run;      /* 0: the trial is postponed */
+    uint32_t rotate;   /* 1: take the next candidate, for tests */
+    uint32_t fallback; /* 1: the runtime's barrier is a candidate */
+    uint32_t nodes;    /* of the team */
+    int32_t algorithm; /* rank 0's parameters: gba_algorithm_choice_t */
+    int32_t hierarchy; /* gba_hierarchy_t */
+    uint32_t radix;    /* GBA_RADIX_MIN to GBA_RADIX_MAX */
+    uint32_t reserved; /* 0 */
+};
+
+/*
+ * List the candidates besides the current barrier. The list can contain the current barrier.
+ * size: members of the team, 2 or more. Returns the number of candidates, 0 to GBA_TRIAL_MOST - 1.
+ * Parameters that leave no choice give fewer than 2.
+ */
+uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
+                        struct gba_choice list[GBA_TRIAL_MOST - 1]);
+
+/* The name of a candidate for the user: "counter", "node radix". hosts: several hosts. Never NULL.
+ */
+const char *gba_trial_name(const struct gba_choice *choice, bool hosts);
+
+/*
+ * Whether a trial costs less than 1% of the elapsed time. Called by rank 0, which sends the result.
+ * elapsed: ns since the last trial, or since the team took its path. barriers: in that time. last:
+ * ns that the last trial took; 0: there was none.
+ */
+bool gba_trial_affordable(uint64_t elapsed, uint64_t barriers, uint64_t last);
+
+/* The barriers in a batch. fastest: the lowest cost so far, ps; 0: not known. */
+uint32_t gba_trial_batch(uint64_t fastest);
+
+/* Whether a candidate of this cost is too slow to be measured again. Both in ps. */
+bool gba_trial_hopeless(uint64_t cost, uint64_t fastest);
+
+/*
+ * The candidate to take. costs: ps of a barrier at the slowest member; [0] is the current barrier;
+ * UINT64_MAX: the candidate cannot be used. count: 1 or more. Returns the index of the fastest
+ * candidate, or 0 if no candidate is faster than the current barrier by the hysteresis of 3%.
+ */
+uint32_t gba_trial_best(const uint64_t *costs, uint32_t count);
+
+/* Barriers until the next trial, after one has run: twice as many each time, up to 1024 times
+ * `after`. pause: the last value, at first `after`. after: the parameter trial_after, 1 or more. */
+uint64_t gba_trial_pause(uint64_t pause, uint64_t after);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The team: the state that the parts of the engine share. The header of each part describes what
+ * that part does with a team.
+ */
+#ifndef GBA_FAILOVER_ENGINE_H
+#define GBA_FAILOVER_ENGINE_H
+
+#include "gba/gba.h"
+#include "gba/path/busy.h"
+#include "gba/path/message_barrier.h"
+#include "gba/path/path.h"
+#include "gba/path/retry.h"
+#include "gba/path/shape.h"
+
+struct gba_team {
+    /* The fast path, in about one cache line. Arrive on the path, then test up to path->spins
+     * times. Set by gba_barrier_init. */
+    gba_status_t (*attempt)(struct gba_path_base *path);
+    struct gba_path_base *path; /* NULL on GBA_PATH_FALLBACK */
+    gba_word_t rounds; /* completed; written by this member, read by other threads (failover) */
+    /* Rounds at which the fast path has more to do than to count, see gba_team_attention; 0 once
+     * the device has failed, which any thread may store. See gba_failover_attend. */
+    gba_word_t attention_at;
+    uint64_t
+        renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See alloc.c */
+    bool under_way;     /* a round is started and not counted; not set during an attempt */
+    bool stepped;       /* a barrier has been started by gba_barrier_start */
+
+    uint32_t size, rank;
+    gba_path_t kind;
+    gba_status_t reason; /* why that kind */
+    int wait;            /* gba_wait_t */
+    bool oversubscribed;
+    struct gba_busy busy; /* of this member's core */
+    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
+    void *name_ctx;
+    gba_team_stats_t stats; /* without the rounds */
+
+    struct {
+        uint64_t round;        /* the watched round, counted from 1 */
+        uint64_t began;        /* time of its first check, ns */
+        uint64_t report_after; /* ns; 0: never */
+        uint64_t report_due;
+        uint64_t widen_due; /* of a failed team: when to notify one more member; 0: not yet set */
+        struct gba_retry retry; /* when to read the registers */
+        bool watched;           /* this round: set at its first check, cleared at its end */
+        bool reported;          /* this member has reported the stalled round */
+        bool inspect_failed;    /* the failed check has been logged */
+        bool died;              /* a member of the group has died */
+    } watchdog;
+
+    /* Since the last renegotiation, or the last failure of a group; see alloc.c: */
+    uint64_t fallback_barriers;   /* barriers of the members that did not use the team */
+    uint64_t renegotiated_rounds; /* the team's rounds at that time */
+    uint64_t renegotiated_ns;     /* that time, ns; 0: never */
+    uint64_t pause;               /* rank 0: barriers until the next renegotiation */
+    uint32_t nodes;               /* of the members, or of this switch domain; 0: not known */
+    bool apart;                   /* the members are in several switch domains */
+    bool several;                 /* rank 0 has several devices */
+
+    gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
+    uint64_t failed_round;         /* the round of that failure, counted from 1 */
+    struct gba_failover *failover; /* of a team on a device path, else NULL */
+    struct {
+        struct gba_message_barrier messages; /* not opened: the team has no degraded mode */
+        uint32_t sequence;
+    } degraded; /* see degraded.h */
+
+    struct {            /* the measurement of other barriers; see trial_run.c */
+        uint64_t at;    /* barriers at which the next trial is due; 0: never */
+        uint64_t after; /* rank 0's trial_after; 0: never */
+        uint64_t pause; /* barriers from the last trial, or the choice, to the next trial */
+        uint64_t began; /* time of the last trial, or of the choice of the path, ns */
+        uint64_t began_barriers;  /* barriers at that time */
+        uint64_t cost;            /* of the last trial, ns; 0: none yet */
+        bool measuring;           /* the barriers are those of a trial, not counted */
+        struct gba_choice choice; /* the current barrier */
+    } trial;
+
+    uint32_t culprit; /* the member that caused the reason */
+    char name[64];
+    char instead[224];  /* the path without a group, in words */
+    char because[448];  /* why there is no group, in words */
+    char measured[448]; /* the figures of the last trial, or "" */
+    char why[1152];
+};
+
+static inline uint64_t gba_team_rounds(const struct gba_team *team)
+{
+    return gba_word_load_relaxed(&team->rounds);
+}
+
+/* The barriers of the team, the same on all members at the end of a blocking barrier (alloc.c). The
+ * rounds grow, and the other count too, but for gba_renegotiation_plan. */
+static inline uint64_t gba_team_barriers(const struct gba_team *team)
+{
+    return gba_team_rounds(team) + team->fallback_barriers;
+}
+
+/* Whether a renegotiation or a trial is due. */
+static inline bool gba_team_due(const struct gba_team *team)
+{
+    const uint64_t barriers = gba_team_barriers(team);
+
+    return barriers >= team->renegotiate_at || (0 != team->trial.at && barriers >= team->trial.at);
+}
+
+/* The rounds at which gba_team_due becomes true, if no barrier takes the fallback; UINT64_MAX:
+ * never. */
+static inline uint64_t gba_team_attention(const struct gba_team *team)
+{
+    uint64_t at = team->renegotiate_at;
+
+    if (0 != team->trial.at && team->trial.at < at)
+        at = team->trial.at;
+    if (UINT64_MAX == at)
+        return at;
+    return at > team->fallback_barriers ? at - team->fallback_barriers : 0;
+}
+
+/* Count one more completed round. Returns the new number. */
+static inline uint64_t gba_team_complete(struct gba_team *team)
+{
+    uint64_t rounds = gba_team_rounds(team) + 1;
+
+    /* Release: pairs with gba_notification_answer in another thread. That thread answers another
+     * member that all members have arrived. What the members wrote before their arrivals is visible
+     * to this member, and so becomes visible to the receiver of the answer. */
+    gba_word_store_release(&team->rounds, rounds);
+    return rounds;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The node of a member: the members of its team on the same host, and the memory that they share. A
+ * member that shares no memory (it is alone, or the path needs none) has a node without a segment.
+ */
+#ifndef GBA_PATH_NODE_H
+#define GBA_PATH_NODE_H
+
+#include "gba/path/path.h"
+#include "gba/path/shape.h"
+#include "gba/transport/node_barrier.h"
+#include "gba/transport/shm.h"
+
+struct gba_node {
+    uint32_t rank; /* of this member in the team */
+    struct gba_segment segment;
+    struct gba_node_barrier barrier;
+    struct gba_shm shm;
+    gba_word_t *mark;   /* the round at which this member arrived, for the watchdog */
+    gba_word_t *failed; /* see gba_path_set_failed */
+    uint32_t *locals;   /* [segment.members] ranks of the node's members, ascending */
+};
+
+/* Initialise a node without memory. */
+void gba_node_init(struct gba_node *node, uint32_t rank);
+
+/*
+ * Create or map the shared memory of the node that the plan requires: the node's leader creates it,
+ * its other members attach to it.
+ * handle: output of create; input of attach.
+ * Return as gba_shm_segment_create and gba_shm_segment_attach. Not collective.
+ */
+gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *plan,
+                             struct gba_segment_handle *handle);
+gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *plan,
+                             const struct gba_segment_handle *handle);
+
+/* All members have mapped the segment: prevent further mappings. Takes the list of locals from the
+ * plan. */
+void gba_node_shut(struct gba_node *node, struct gba_shape *plan);
+
+void gba_node_close(struct gba_node *node);
+
+/* Move the resources of `from` to a node without memory. */
+void gba_node_move(struct gba_node *node, struct gba_node *from);
+
+static inline bool gba_node_shares(const struct gba_node *node)
+{
+    return NULL != node->segment.base;
+}
+
+/* Store in the shared memory that this member arrives at the round. The mark has its own cache
+ * line, which only the watchdog reads. */
+static inline void gba_node_mark(struct gba_node *node, uint32_t sequence)
+{
+    gba_word_store_relaxed(node->mark, sequence);
+}
+
+/* The index in this node of a member of the team; UINT32_MAX: the member is on another node. */
+uint32_t gba_node_local(const struct gba_node *node, uint32_t member);
+
+/* Whether slot 0 of a member of this node shows its arrival at the round. */
+static inline enum gba_arrived gba_node_arrived(const struct gba_node *node, uint32_t local,
+                                                uint32_t sequence)
+{
+    uint32_t seen = gba_shm_peek(&node->shm, local);
+
+    return GBA_SEQ_REACHED(seen, sequence) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+/* The index of a member in an ascending list; UINT32_MAX: not in the list. */
+uint32_t gba_ranks_find(const uint32_t *ranks, uint32_t count, uint32_t member);
+
+#endif

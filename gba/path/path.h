@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A path: the route of a team's barriers, as a table of operations. There are three:
+ *
+ *   path_device.c    a barrier group of all members
+ *   path_software.c  a counter in shared memory, or an algorithm over shared memory or messages
+ *   path_hybrid.c    gather in the node, a barrier among the node leaders, release in the node
+ *
+ * The other parts of the engine call a path only through its table. A table does not know teams:
+ * the engine counts rounds, waits, and completes the rounds of a failed device.
+ *
+ * No operation blocks or makes a system call, except `progress` and `destroy`. One thread at a time
+ * on one path, unless an operation states otherwise.
+ */
+#ifndef GBA_PATH_PATH_H
+#define GBA_PATH_PATH_H
+
+#include "gba/algo/graph.h"
+#include "gba/dev/member.h"
+#include "gba/transport/transport.h"
+
+struct gba_path_base;
+
+/* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
+enum gba_arrived { GBA_ARRIVED_NO, GBA_ARRIVED_YES, GBA_ARRIVED_UNKNOWN };
+
+/* What a member can sleep on: a word of shared memory, the flag of a simulated device, or a device
+ * that wakes it; the other pointers are NULL. All are NULL where nothing wakes the member. */
+struct gba_awaited {
+    gba_word_t *word;
+    gba_flag_t *flag;
+    gba_word_t *sleepers; /* the count that the storing process reads, see gba_word_park */
+    const struct gba_local_state *state; /* to sleep with gba_dev_ops.sleep */
+};
+
+struct gba_path_ops {
+    /*
+     * The fast path in one call: start, then test up to path->spins times; once if further tests
+     * gain nothing. Returns as test. Release on entry, acquire on GBA_OK.
+     */
+    gba_status_t (*attempt)(struct gba_path_base *path);
+
+    /* Arrive at the next round. The last round must have ended. Returns GBA_OK or GBA_ERR_IO.
+     * Release. */
+    gba_status_t (*start)(struct gba_path_base *path);
+
+    /* Returns GBA_OK when all members have arrived, and again until the next start; GBA_INPROGRESS;
+     * or GBA_ERR_IO: the runtime lost a connection. Acquire on GBA_OK. */
+    gba_status_t (*test)(struct gba_path_base *path);
+
+    /* Move the runtime's messages. Returns GBA_OK or GBA_ERR_IO. NULL: the path has none. */
+    gba_status_t (*progress)(struct gba_path_base *path);
+
+    /* Free the path and leave its group. Sends nothing, does not block. */
+    void (*destroy)(struct gba_path_base *path);
+
+    /* --- For waiting: */
+
+    /* Whether the test waits for messages now. Only progress moves messages. NULL: never. */
+    bool (*listens)(const struct gba_path_base *path);
+
+    /* The location whose next store ends the wait or advances it. Not to be called after a test
+     * that returned GBA_OK. */
+    struct gba_awaited (*awaited)(const struct gba_path_base *path);
+
+    /* --- For the watchdog: */
+
+    /* The state of this member in the group whose release the path waits for now, or NULL. */
+    struct gba_local_state *(*in_group)(const struct gba_path_base *path);
+
+    /*
+     * Whether a member of the team has arrived, as far as this member can see. group: the registers
+     * of path->group; NULL: there are none, or they cannot be read.
+     */
+    enum gba_arrived (*arrived)(const struct gba_path_base *path, const gba_group_state_t *group,
+                                uint32_t member);
+
+    /* Text for the user, appended to the name of a member that has not arrived: the members that it
+     * represents, or "". NULL: it represents none. */
+    const char *(*stands_for)(const struct gba_path_base *path, uint32_t member);
+
+    /* The member whose first message is missing. That member, or one that it represents, has not
+     * arrived. UINT32_MAX: the path waits for no message now. NULL: it never does. */
+    uint32_t (*late_source)(const struct gba_path_base *path);
+
+    /* --- For failover (failover.md has the reasons). NULL: nothing to do. */
+
+    /* From now on no test of this member may release other members, or complete for this member
+     * alone. */
+    void (*hold)(struct gba_path_base *path);
+
+    /* Start a round in which this member does not arrive. */
+    void (*bypass)(struct gba_path_base *path);
+
+    /* Failure notifications have completed the round. Returns GBA_OK when this member owes no
+     * message to another member and expects none; GBA_INPROGRESS; or GBA_ERR_IO. */
+    gba_status_t (*finish)(struct gba_path_base *path);
+
+    /* The members that this member notifies besides its neighbours in the team's graph. */
+    void (*circle)(const struct gba_path_base *path, struct gba_circle *circle);
+};
+
+/* The common part of all paths; the structure of each path begins with it. */
+struct gba_path_base {
+    const struct gba_path_ops *ops;
+    uint32_t spins; /* tests of one attempt, 1 or more */
+    bool follows;   /* this member only waits for its node's leader, which needs a core */
+    /* The barrier group of this member, else NULL: */
+    gba_group_t *group;
+    struct gba_local_state *state;
+    gba_word_t *failed; /* shared in the node; not 0: a member of the node knows that the device has
+                          failed. NULL: not shared */
+};
+
+/*
+ * Store in the node that the device has failed. The node's leader calls it when it does not release
+ * the node, because the other members of the node may have no other way to learn it. Release: pairs
+ * with gba_path_failed, which then sees every earlier release of the node.
+ */
+static inline void gba_path_set_failed(struct gba_path_base *path)
+{
+    if (NULL != path->failed)
+        gba_word_store_release(path->failed, 1);
+}
+
+/* Whether a member of the node has called gba_path_set_failed. Acquire. */
+static inline bool gba_path_failed(const struct gba_path_base *path)
+{
+    return NULL != path->failed && 0 != gba_word_load_acquire(path->failed);
+}
+
+/* gba_path_ops.awaited of a path that waits for the release of its group. A device with interrupts
+ * wakes this process. A process stores the flag of a simulated device and wakes this process. */
+static inline struct gba_awaited gba_path_awaits_release(const struct gba_path_base *path)
+{
+    gba_flag_t *flag = path->state->flag;
+
+    if (NULL != path->state->ops->sleep)
+        return (struct gba_awaited){.state = path->state};
+    if (!path->group->device->simulated)
+        return (struct gba_awaited){0};
+    return (struct gba_awaited){.flag = flag, .sleepers = &(flag + 1)->device_order};
+}
+
+/* Destroy a path. NULL is allowed. */
+static inline void gba_path_destroy(struct gba_path_base *path)
+{
+    if (NULL != path)
+        path->ops->destroy(path);
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hybrid path: the table of operations, and the life of a path. leaders.c has the barrier among
+ * the node leaders. */
+#include "gba/path/path_hybrid.h"
+
+#include <stdlib.h>
+
+static struct gba_path_hybrid *hybrid_of(struct gba_path_base *path)
+{
+    return (struct gba_path_hybrid *)path;
+}
+
+static const struct gba_path_hybrid *hybrid_const(const struct gba_path_base *path)
+{
+    return (const struct gba_path_hybrid *)path;
+}
+
+/* ---------------------------------------------------------------------------- the path -------- */
+
+static gba_status_t hybrid_start(struct gba_path_base *path)
+{
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+
+    hybrid->sequence++;
+    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+    if (gba_node_shares(&hybrid->node)) {
+        gba_node_mark(&hybrid->node, hybrid->sequence);
+        gba_node_barrier_gather(&hybrid->node.barrier, hybrid->sequence);
+    }
+    return GBA_OK;
+}
+
+/* Run the phases one after the other, as far as each is complete. */
+static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
+{
+    bool shares = gba_node_shares(&hybrid->node);
+    gba_status_t status;
+
+    if (GBA_PHASE_GATHER == hybrid->phase) {
+        if (shares && !gba_node_barrier_gathered(&hybrid->node.barrier))
+            return GBA_INPROGRESS;
+        /* Acquire in gathered; release in the messages or in the arrival. What the node wrote is
+         * thus visible to the members that see this arrival. */
+        hybrid->phase = GBA_PHASE_LEADERS;
+        status = hybrid->leaders_ops->start(hybrid);
+        if (GBA_OK != status)
+            return status;
+    }
+    status = hybrid->leaders_ops->test(hybrid);
+    if (GBA_OK == status && shares)
+        gba_node_barrier_release(&hybrid->node.barrier);
+    return status;
+}
+
+static gba_status_t hybrid_test(struct gba_path_base *path)
+{
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+
+    return gba_leaders_is_leader(hybrid) ? leader_test(hybrid)
+                                         : gba_node_barrier_test(&hybrid->node.barrier);
+}
+
+/* One test only: a hybrid barrier takes longer than any spinning. */
+static gba_status_t hybrid_attempt(struct gba_path_base *path)
+{
+    (void)hybrid_start(path);
+    return hybrid_test(path);
+}
+
+static gba_status_t hybrid_progress(struct gba_path_base *path)
+{
+    return gba_message_barrier_progress(&hybrid_of(path)->messages);
+}
+
+static void hybrid_destroy(struct gba_path_base *path)
+{
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+
+    gba_path_hybrid_leave(hybrid);
+    gba_node_close(&hybrid->node);
+    free(hybrid->domain_leaders);
+    free(hybrid->leaders);
+    free(hybrid);
+}
+
+static bool hybrid_listens(const struct gba_path_base *path)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+
+    if (NULL == hybrid->messages.transport)
+        return false;
+    return hybrid->split ? GBA_PHASE_UPPER == hybrid->phase : GBA_PHASE_GATHER != hybrid->phase;
+}
+
+static struct gba_local_state *hybrid_in_group(const struct gba_path_base *path)
+{
+    enum gba_hybrid_phase phase = hybrid_const(path)->phase;
+
+    return GBA_PHASE_LEADERS == phase || GBA_PHASE_RELEASE == phase ? path->state : NULL;
+}
+
+static struct gba_awaited hybrid_awaited(const struct gba_path_base *path)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+    struct gba_awaited awaited = {.sleepers = hybrid->node.shm.sleepers};
+
+    if (NULL != hybrid_in_group(path))
+        return gba_path_awaits_release(path);
+    if (!gba_leaders_is_leader(hybrid))
+        awaited.word = hybrid->node.barrier.release;
+    else if (GBA_PHASE_GATHER == hybrid->phase)
+        awaited.word = hybrid->node.barrier.arrived;
+    return awaited;
+}
+
+/* Whether a member on another node has arrived. The leader of a node arrives at the group when its
+ * whole node has arrived. */
+static enum gba_arrived other_node_arrived(const struct gba_path_hybrid *hybrid,
+                                           const gba_group_state_t *group, uint32_t member)
+{
+    uint32_t node;
+
+    /* A leader that gathers reports only its own node, so that one member of the node reports for
+     * all. */
+    if (NULL == hybrid->base.state || hybrid->phase < GBA_PHASE_LEADERS)
+        return GBA_ARRIVED_UNKNOWN;
+    node = gba_ranks_find(hybrid->leaders, hybrid->nodes, member);
+    if (UINT32_MAX == node)
+        return GBA_ARRIVED_UNKNOWN;
+    if (hybrid->phase > GBA_PHASE_LEADERS)
+        return GBA_ARRIVED_YES; /* the whole domain has arrived; the mask is that of the second
+                                   round */
+    if (NULL == group)
+        return GBA_ARRIVED_UNKNOWN;
+    return gba_group_arrived(group, node) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+}
+
+static enum gba_arrived hybrid_arrived(const struct gba_path_base *path,
+                                       const gba_group_state_t *group, uint32_t member)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+    uint32_t local;
+
+    if (member == hybrid->node.rank)
+        return GBA_ARRIVED_YES;
+    local = gba_node_local(&hybrid->node, member);
+    if (UINT32_MAX == local)
+        return other_node_arrived(hybrid, group, member);
+    return gba_node_arrived(&hybrid->node, local, hybrid->sequence);
+}
+
+static const char *hybrid_stands_for(const struct gba_path_base *path, uint32_t member)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+
+    if (UINT32_MAX != gba_node_local(&hybrid->node, member))
+        return "";
+    if (hybrid->split && UINT32_MAX == gba_ranks_find(hybrid->leaders, hybrid->nodes, member))
+        return gba_message_barrier_stands_for(&hybrid->messages, member,
+                                              " or another process in its switch domain");
+    if (NULL != hybrid->base.state)
+        return " or another process on its host";
+    return gba_message_barrier_stands_for(&hybrid->messages, member,
+                                          " or another process on its host");
+}
+
+static uint32_t hybrid_late_source(const struct gba_path_base *path)
+{
+    if (!hybrid_listens(path))
+        return UINT32_MAX;
+    return gba_message_barrier_late_source(&hybrid_const(path)->messages);
+}
+
+/* ------------------------------------------------------------------------- for failover ------- */
+
+static void hybrid_hold(struct gba_path_base *path)
+{
+    hybrid_of(path)->held = true;
+}
+
+static void hybrid_bypass(struct gba_path_base *path)
+{
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+
+    hybrid->sequence++;
+    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+}
+
+static gba_status_t hybrid_finish(struct gba_path_base *path)
+{
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+    gba_status_t status;
+
+    if (!gba_leaders_is_domain_leader(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
+        return GBA_OK;
+    if (GBA_PHASE_UPPER != hybrid->phase) {
+        status = gba_leaders_upper_start(hybrid);
+        if (GBA_OK != status)
+            return status;
+    }
+    return gba_message_barrier_test(&hybrid->messages);
+}
+
+/* The leaders of a switch domain. */
+static void hybrid_circle(const struct gba_path_base *path, struct gba_circle *circle)
+{
+    const struct gba_path_hybrid *hybrid = hybrid_const(path);
+
+    if (!hybrid->split || !gba_leaders_is_leader(hybrid))
+        return;
+    circle->ranks = hybrid->leaders;
+    circle->size = hybrid->nodes;
+    circle->index = gba_ranks_find(hybrid->leaders, hybrid->nodes, hybrid->node.rank);
+}
+
+const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
+                                                 .start = hybrid_start,
+                                                 .test = hybrid_test,
+                                                 .progress = hybrid_progress,
+                                                 .destroy = hybrid_destroy,
+                                                 .listens = hybrid_listens,
+                                                 .awaited = hybrid_awaited,
+                                                 .in_group = hybrid_in_group,
+                                                 .arrived = hybrid_arrived,
+                                                 .stands_for = hybrid_stands_for,
+                                                 .late_source = hybrid_late_source,
+                                                 .hold = hybrid_hold,
+                                                 .bypass = hybrid_bypass,
+                                                 .finish = hybrid_finish,
+                                                 .circle = hybrid_circle};
+
+gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_path_hybrid **hybrid)
+{
+    struct gba_path_hybrid *h = aligned_alloc(_Alignof(struct gba_path_hybrid), sizeof *h);
+
+    if (NULL == h)
+        return GBA_ERR_NOMEM;
+    *h = (struct gba_path_hybrid){.base = {.ops = &gba_path_hybrid_ops, .spins = 1},
+                                  .sequence = plan->sequence};
+    gba_node_init(&h->node, 0);
+    *hybrid = h;
+    return GBA_OK;
+}
+
+gba_status_t gba_path_hybrid_join(struct gba_path_hybrid *hybrid, gba_device_t *device,
+                                  const gba_group_handle_t *handle, uint32_t member)
+{
+    gba_status_t status = gba_group_take(device, handle, member, hybrid->sequence,
+                                         &hybrid->base.group, &hybrid->state);
+
+    if (GBA_OK == status)
+        hybrid->base.state = &hybrid->state;
+    return status;
+}
+
+gba_status_t gba_path_hybrid_open(struct gba_path_hybrid *hybrid, const struct gba_shape *plan,
+                                  const gba_remote_t *remote, bool grouped)
+{
+    const struct gba_topology *topology = &plan->topology;
+    const struct gba_domains *domains = &plan->domains;
+    gba_remote_group_t group = {topology->leaders, topology->nodes, topology->node,
+                                .sequence = plan->sequence};
+
+    if (grouped) {
+        group.ranks = domains->domain_leaders;
+        group.size = domains->count;
+        group.rank = domains->domain;
+    }
+    return gba_message_barrier_open(&hybrid->messages, remote, group,
+                                    grouped ? plan->upper : plan->algorithm, plan->radix);
+}
+
+void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid)
+{
+    gba_free_group(hybrid->base.group);
+    hybrid->base.group = NULL;
+    hybrid->base.state = NULL;
+    gba_message_barrier_close(&hybrid->messages);
+}
+
+void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *plan,
+                            struct gba_node *node, bool grouped)
+{
+    bool leader = 0 == plan->topology.local_rank;
+
+    hybrid->split = grouped && plan->domains.count > 1;
+    if (leader && grouped)
+        hybrid->leaders_ops = hybrid->split ? &gba_leaders_in_domains : &gba_leaders_in_group;
+    else if (leader)
+        hybrid->leaders_ops = &gba_leaders_by_messages;
+    hybrid->base.follows = !leader;
+    gba_node_move(&hybrid->node, node);
+    hybrid->base.failed = hybrid->node.failed;
+    if (hybrid->split) {
+        hybrid->nodes = plan->domains.size;
+        hybrid->leaders = plan->domains.leaders;
+        hybrid->domain_leaders = plan->domains.domain_leaders;
+        plan->domains.leaders = plan->domains.domain_leaders = NULL;
+    } else {
+        hybrid->nodes = plan->topology.nodes;
+        hybrid->leaders = plan->topology.leaders;
+        plan->topology.leaders = NULL;
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hybrid path: gather in the node, a barrier among the node leaders, release in the node. The
+ * barrier among the leaders is one of these:
+ *
+ *   messages  an algorithm over the runtime's messages
+ *   group     a barrier group; the slot of a leader is the number of its node
+ *   domains   if one group cannot serve all nodes: a group for each switch domain, and an
+ *             algorithm over messages among the domain leaders
+ *
+ * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
+ * rank.
+ */
+#ifndef GBA_PATH_PATH_HYBRID_H
+#define GBA_PATH_PATH_HYBRID_H
+
+#include "gba/path/leaders.h"
+
+extern const struct gba_path_ops gba_path_hybrid_ops;
+
+/* Create this member's part, without node, group and messages. Returns GBA_OK or GBA_ERR_NOMEM.
+ * This function and those below are not collective and send nothing. */
+gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_path_hybrid **hybrid);
+
+/* Become a member of a group, up to the arming of the group. Returns as gba_group_take. */
+gba_status_t gba_path_hybrid_join(struct gba_path_hybrid *hybrid, gba_device_t *device,
+                                  const gba_group_handle_t *handle, uint32_t member);
+
+/*
+ * Open the messages of a node leader, or of a domain leader if the leaders have groups (grouped).
+ * Returns as gba_message_barrier_open. The plan must live until gba_path_hybrid_finish or
+ * gba_path_hybrid_leave.
+ */
+gba_status_t gba_path_hybrid_open(struct gba_path_hybrid *hybrid, const struct gba_shape *plan,
+                                  const gba_remote_t *remote, bool grouped);
+
+/* Leave the group and close the messages. Undoes gba_path_hybrid_join and gba_path_hybrid_open. */
+void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid);
+
+/*
+ * All members are ready: take over the node, and the plan's lists of leaders. grouped: the leaders
+ * have barrier groups.
+ */
+void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *plan,
+                            struct gba_node *node, bool grouped);
+
+#endif
