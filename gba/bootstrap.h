@@ -91,8 +91,8 @@ GBA_EXPORT gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_boot
  * (gba_bootstrap_destroy) before.
  * root: may be NULL. wait: first wait until all members have joined and left, or until the exchange
  * has failed. The timeout for members that do not join begins here at the latest. false: stop now;
- * the calls of the remaining members fail. Thread-safe on different roots. Not collective. Blocks
- * if wait is true.
+ * members get the rest of a reply, unless they read nothing for a second, and later calls of the
+ * remaining members fail. Thread-safe on different roots. Not collective. Blocks if wait is true.
  */
 GBA_EXPORT void gba_bootstrap_root_close(gba_bootstrap_root_t *root, bool wait);
 
@@ -222,8 +222,9 @@ GBA_EXPORT gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int
                                                     size_t len);
 
 /* Leave the exchange, and free it. Sends nothing to other members and does not wait for them,
- * except in PMIx_Finalize, MPI_Finalize or shmem_finalize where it calls these. With MPI it calls
- * MPI_Comm_free, unless MPI is finalized. bootstrap: may be NULL. Thread-safe on different
+ * except in PMIx_Finalize, MPI_Finalize or shmem_finalize where it calls these, and where it closes
+ * the root of a split, as gba_bootstrap_root_close does. With MPI it calls MPI_Comm_free, unless
+ * MPI is finalized. bootstrap: may be NULL. Thread-safe on different
  * bootstraps. Not collective. */
 GBA_EXPORT void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap);
 

@@ -21,7 +21,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
-	tests/unit/test_switch_probe tests/unit/test_signals \
+	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve \
 	tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
@@ -163,10 +163,14 @@ tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools
 tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat
 tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
-# The signals of libgba_bootstrap, which hides their functions. Flags of its own: objects of its own.
+# Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
 tests_unit_test_signals_SOURCES = tests/unit/test_signals.c gba/bootstrap/signals.c gba/bootstrap/mesh.c \
 	gba/bootstrap/pending.c gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
 tests_unit_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
+tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c gba/bootstrap/serve.c gba/bootstrap/fail.c \
+	gba/bootstrap/wire.c
+tests_unit_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
+tests_unit_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_test_memory_file_LDFLAGS = -Wl,--wrap=memfd_create,--wrap=fchmod
 
 # The client of gba-switchd, against a switch that the test scripts.

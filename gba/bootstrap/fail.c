@@ -78,7 +78,9 @@ void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *
 
         if (fd < 0)
             continue;
-        if (GBA_OK == gba_boot_write(fd, packed, sizeof packed, deadline))
+        /* Within a reply, a member would take an error for data. */
+        if (!root->peers[rank].replying &&
+            GBA_OK == gba_boot_write(fd, packed, sizeof packed, deadline))
             (void)gba_boot_write(fd, text, reply.bytes, deadline);
         shutdown(fd, SHUT_WR);
     }

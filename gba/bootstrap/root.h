@@ -17,8 +17,10 @@
 struct gba_boot_peer {
     int fd; /* -1: not joined yet, or left */
     uint8_t header[GBA_BOOT_REQUEST_BYTES];
-    size_t got; /* bytes of this call's request, header and data */
-    bool ready; /* the request is complete */
+    size_t got;    /* bytes of this call's request, header and data */
+    bool ready;    /* the request is complete */
+    bool replying; /* the reply of the last call is not written yet */
+    size_t sent;   /* bytes of that reply, header and data */
 };
 
 struct gba_bootstrap_root {
@@ -40,11 +42,12 @@ struct gba_bootstrap_root {
  * to the members that had joined; or if the thread must end. */
 bool gba_boot_join(gba_bootstrap_root_t *root);
 
-/* Serve calls until all members have left, a call has failed, or the thread must end. */
+/* Serve calls until all members have left, a call has failed, or the thread must end: then members
+ * get the rest of a reply, unless they read nothing for a second. */
 void gba_boot_serve(gba_bootstrap_root_t *root);
 
-/* Send an error to all connected members, and wait until they have read it, one second at most. The
- * exchange has ended then. */
+/* Send an error to all connected members that have read their last reply, and wait until they have
+ * read it, one second at most. The exchange has ended then. */
 void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *text);
 
 /* Print the ranks whose `absent` returns true, as "ranks 2, 5-7 of 8" (len bytes at most). */

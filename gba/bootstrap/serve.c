@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calls of members. Each member sends a request with its part of the data. When all requests
- * have come, the root sends all the data to all members. A member sends its next request only when
- * it has read the reply, so one buffer is enough.
+ * have come, the root sends all the data to all members.
+ *
+ * One loop serves all members: a member that does not read its reply holds up no other one. The
+ * others may be in the next call meanwhile. A call completes only with a request of each member,
+ * and a member sends it when it has read the reply, so there is one call and one reply at a time.
  */
-#define _GNU_SOURCE /* POLLRDHUP */
+#define _GNU_SOURCE /* POLLRDHUP, MSG_NOSIGNAL */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -27,6 +30,16 @@ struct round {
     uint64_t deadline;
     char text[GBA_BOOT_MESSAGE]; /* why it failed */
 };
+
+/* What the members whose `replying` is set do not have yet. */
+struct reply {
+    uint8_t header[GBA_BOOT_REPLY_BYTES];
+    uint8_t *data;
+    size_t bytes;      /* of data */
+    uint32_t replying; /* members */
+};
+
+#define CLOSE_MS 1000 /* a root that is closed waits so long for members that read nothing */
 
 static bool not_ready(const struct gba_boot_peer *peer)
 {
@@ -88,14 +101,27 @@ static uint8_t *part_of(const struct round *round, uint32_t rank, size_t *bytes)
     return round->data;
 }
 
+/* Member `rank` has the reply, or has left. */
+static void reply_end(gba_bootstrap_root_t *root, struct reply *reply, uint32_t rank)
+{
+    root->peers[rank].replying = false;
+    if (0 != --reply->replying)
+        return;
+    free(reply->data);
+    reply->data = NULL;
+}
+
 /* Close the connection of a member that has left. An error if a call is in progress. */
-static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, uint32_t rank)
+static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, struct reply *reply,
+                          uint32_t rank)
 {
     struct gba_boot_peer *peer = &root->peers[rank];
 
     close(peer->fd);
     peer->fd = -1;
     root->present--;
+    if (peer->replying)
+        reply_end(root, reply, rank);
     if (0 == peer->got && !round->begun)
         return GBA_OK;
     snprintf(round->text, sizeof round->text, "rank %u has left or died in a call of the others",
@@ -103,8 +129,33 @@ static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, uint3
     return GBA_ERR_OOB;
 }
 
+/* Write the reply of a member, as far as its connection takes it. */
+static gba_status_t write_reply(gba_bootstrap_root_t *root, struct round *round,
+                                struct reply *reply, uint32_t rank)
+{
+    struct gba_boot_peer *peer = &root->peers[rank];
+    const size_t header = sizeof reply->header;
+
+    while (peer->sent < header + reply->bytes) {
+        const uint8_t *from =
+            peer->sent < header ? reply->header + peer->sent : reply->data + (peer->sent - header);
+        size_t bytes =
+            peer->sent < header ? header - peer->sent : header + reply->bytes - peer->sent;
+        ssize_t sent = send(peer->fd, from, bytes, MSG_NOSIGNAL);
+
+        if (sent < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
+            return GBA_OK;
+        if (sent < 0)
+            return leave(root, round, reply, rank);
+        peer->sent += (size_t)sent;
+    }
+    reply_end(root, reply, rank);
+    return GBA_OK;
+}
+
 /* Read the request of a member, as far as it has come. */
-static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round, uint32_t rank)
+static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round,
+                                 struct reply *reply, uint32_t rank)
 {
     struct gba_boot_peer *peer = &root->peers[rank];
 
@@ -125,7 +176,7 @@ static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round
         if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
             return GBA_OK;
         if (got <= 0)
-            return leave(root, round, rank);
+            return leave(root, round, reply, rank);
         if (0 == round->deadline && 0 != root->timeout)
             round->deadline = gba_clock_ns() + root->timeout;
         peer->got += (size_t)got;
@@ -137,29 +188,43 @@ static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round
     }
 }
 
+static short events_of(const struct gba_boot_peer *peer)
+{
+    if (peer->replying)
+        return POLLOUT;
+    return peer->ready ? POLLRDHUP : POLLIN; /* a member whose request is complete can only leave */
+}
+
+/* Process the event of a member's connection. */
+static gba_status_t take_event(gba_bootstrap_root_t *root, struct round *round, struct reply *reply,
+                               uint32_t rank)
+{
+    const struct gba_boot_peer *peer = &root->peers[rank];
+
+    if (peer->replying)
+        return write_reply(root, round, reply, rank);
+    return peer->ready ? leave(root, round, reply, rank) : read_request(root, round, reply, rank);
+}
+
 /* Wait for an event and process it. Returns GBA_OK, an error with its text in the round, or
  * GBA_ERR_BUSY: the thread must end. */
-static gba_status_t wait_event(gba_bootstrap_root_t *root, struct round *round)
+static gba_status_t wait_event(gba_bootstrap_root_t *root, struct round *round, struct reply *reply)
 {
     uint32_t size = root->size;
     char ranks[128];
 
-    /* A member whose request is complete can only leave. */
     for (uint32_t rank = 0; rank < size; rank++)
-        root->pollers[rank] = (struct pollfd){
-            .fd = root->peers[rank].fd, .events = root->peers[rank].ready ? POLLRDHUP : POLLIN};
+        root->pollers[rank] =
+            (struct pollfd){.fd = root->peers[rank].fd, .events = events_of(&root->peers[rank])};
     root->pollers[size] = (struct pollfd){.fd = root->stop, .events = POLLIN};
     if (poll(root->pollers, size + 1, gba_boot_poll_ms(round->deadline)) < 0)
         return EINTR == errno ? GBA_OK : GBA_ERR_OOB;
     if (0 != root->pollers[size].revents)
         return GBA_ERR_BUSY;
     for (uint32_t rank = 0; rank < size; rank++) {
-        gba_status_t status;
+        gba_status_t status =
+            0 == root->pollers[rank].revents ? GBA_OK : take_event(root, round, reply, rank);
 
-        if (0 == root->pollers[rank].revents)
-            continue;
-        status =
-            root->peers[rank].ready ? leave(root, round, rank) : read_request(root, round, rank);
         if (GBA_OK != status)
             return status;
     }
@@ -191,59 +256,61 @@ static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round
     return GBA_ERR_OOB;
 }
 
-/* Send the data to all members. If a write fails, the member has left. The next call detects
- * that. */
-static void answer(gba_bootstrap_root_t *root, const struct round *round)
+/* All requests have come: the data become the reply of all members, and a new call may begin. */
+static gba_status_t complete(gba_bootstrap_root_t *root, struct round *round, struct reply *reply)
 {
-    const struct gba_boot_reply reply = {.status = GBA_OK, .bytes = round->bytes};
-    uint8_t packed[GBA_BOOT_REPLY_BYTES];
+    const struct gba_boot_reply header = {.status = GBA_OK, .bytes = round->bytes};
+    gba_status_t status = GBA_OK;
 
-    gba_boot_reply_pack(&reply, packed);
+    gba_boot_reply_pack(&header, reply->header);
+    reply->data = round->data;
+    reply->bytes = round->bytes;
+    reply->replying = root->size;
+    *round = (struct round){.begun = false};
     for (uint32_t rank = 0; rank < root->size; rank++) {
         struct gba_boot_peer *peer = &root->peers[rank];
-        uint64_t deadline = 0 == root->timeout ? 0 : gba_clock_ns() + root->timeout;
 
-        if (GBA_OK != gba_boot_write(peer->fd, packed, sizeof packed, deadline) ||
-            GBA_OK != gba_boot_write(peer->fd, round->data, round->bytes, deadline)) {
-            close(peer->fd);
-            peer->fd = -1;
-            root->present--;
-        }
+        *peer = (struct gba_boot_peer){.fd = peer->fd, .replying = true};
     }
+    for (uint32_t rank = 0; rank < root->size && GBA_OK == status; rank++)
+        status = write_reply(root, round, reply, rank);
+    return status;
 }
 
-static gba_status_t serve_round(gba_bootstrap_root_t *root, struct round *round)
+/* The root is closed. The member that closes it has its reply, and the others may still read
+ * theirs. */
+static void complete_replies(gba_bootstrap_root_t *root, struct round *round, struct reply *reply)
 {
-    for (uint32_t rank = 0; rank < root->size; rank++) {
-        root->peers[rank].got = 0;
-        root->peers[rank].ready = false;
+    while (reply->replying > 0) {
+        for (uint32_t rank = 0; rank < root->size; rank++)
+            root->pollers[rank] = (struct pollfd){
+                .fd = root->peers[rank].replying ? root->peers[rank].fd : -1, .events = POLLOUT};
+        if (poll(root->pollers, root->size, CLOSE_MS) <= 0)
+            return;
+        for (uint32_t rank = 0; rank < root->size; rank++)
+            if (0 != root->pollers[rank].revents)
+                (void)write_reply(root, round, reply, rank);
     }
-    while (round->ready < root->size) {
-        gba_status_t status = wait_event(root, round);
-
-        if (GBA_OK == status)
-            status = check_present(root, round);
-        if (GBA_OK != status)
-            return status;
-        if (0 == root->present)
-            return GBA_ERR_BUSY;
-    }
-    answer(root, round);
-    return GBA_OK;
 }
 
 void gba_boot_serve(gba_bootstrap_root_t *root)
 {
-    gba_status_t status;
+    struct round round = {.begun = false};
+    struct reply reply = {.replying = 0};
+    gba_status_t status = GBA_OK;
 
-    do {
-        struct round round = {.begun = false};
-
-        status = serve_round(root, &round);
-        free(round.data);
-        if (GBA_OK != status && GBA_ERR_BUSY != status)
-            gba_boot_fail(root, status,
-                          '\0' == round.text[0] ? "the root of the unique id has failed"
-                                                : round.text);
-    } while (GBA_OK == status);
+    while (GBA_OK == status && root->present > 0) {
+        status = wait_event(root, &round, &reply);
+        if (GBA_OK == status)
+            status = check_present(root, &round);
+        if (GBA_OK == status && round.ready == root->size)
+            status = complete(root, &round, &reply);
+    }
+    if (GBA_ERR_BUSY == status)
+        complete_replies(root, &round, &reply);
+    else if (GBA_OK != status)
+        gba_boot_fail(root, status,
+                      '\0' == round.text[0] ? "the root of the unique id has failed" : round.text);
+    free(round.data);
+    free(reply.data);
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The root of a unique id (gba/bootstrap/root.h): a member that does not read its reply holds up
+ * neither the other members nor the end of the root. The members are sockets of this test. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "gba/bootstrap/root.h"
+#include "tests/limit.h"
+
+#define MEMBERS 3u
+#define BYTES   ((size_t)1 << 20) /* of a member: a reply is more than a socket takes */
+
+static gba_bootstrap_root_t root;
+static int member[MEMBERS]; /* their ends of the connections */
+static uint8_t in[BYTES], out[MEMBERS * BYTES];
+static int close_ms; /* replaces the root's time for members that read nothing */
+
+int __real_poll(struct pollfd *pollers, nfds_t count, int ms);
+int __wrap_poll(struct pollfd *pollers, nfds_t count, int ms);
+
+int __wrap_poll(struct pollfd *pollers, nfds_t count, int ms)
+{
+    return __real_poll(pollers, count, MEMBERS == count && 1000 == ms ? close_ms : ms);
+}
+
+static void *serve(void *arg)
+{
+    (void)arg;
+    gba_boot_serve(&root);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        if (root.peers[rank].fd >= 0)
+            close(root.peers[rank].fd);
+    return NULL;
+}
+
+/* Without a timeout: a root that waits for a member waits for ever. */
+static void start(void)
+{
+    memset(&root, 0, sizeof root);
+    root.size = root.present = MEMBERS;
+    root.peers = calloc(MEMBERS, sizeof *root.peers);
+    root.pollers = calloc(MEMBERS + 1, sizeof *root.pollers);
+    root.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    assert_true(root.stop >= 0 && root.peers != NULL && root.pollers != NULL);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++) {
+        int ends[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
+                         0);
+        root.peers[rank].fd = ends[0];
+        member[rank] = ends[1];
+    }
+    assert_int_equal(pthread_create(&root.thread, NULL, serve, NULL), 0);
+}
+
+static void leave(uint32_t rank)
+{
+    close(member[rank]);
+    member[rank] = -1;
+}
+
+static void end(void)
+{
+    assert_int_equal(pthread_join(root.thread, NULL), 0);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        if (member[rank] >= 0)
+            leave(rank);
+    close(root.stop);
+    free(root.peers);
+    free(root.pollers);
+}
+
+static void stop(void)
+{
+    const uint64_t one = 1;
+
+    assert_int_equal(write(root.stop, &one, sizeof one), sizeof one);
+}
+
+/* Send the request of a gather; the data is the rank. */
+static void request(uint32_t rank, size_t bytes)
+{
+    const struct gba_boot_request gather = {.kind = GBA_BOOT_GATHER, .bytes = bytes};
+    uint8_t packed[GBA_BOOT_REQUEST_BYTES];
+
+    gba_boot_request_pack(&gather, packed);
+    memset(in, (int)rank, bytes);
+    assert_int_equal(gba_boot_write(member[rank], packed, sizeof packed, 0), GBA_OK);
+    assert_int_equal(gba_boot_write(member[rank], in, bytes, 0), GBA_OK);
+}
+
+static struct gba_boot_reply header_of(uint32_t rank)
+{
+    uint8_t packed[GBA_BOOT_REPLY_BYTES];
+    struct gba_boot_reply reply;
+
+    assert_int_equal(gba_boot_read(member[rank], packed, sizeof packed, 0), GBA_OK);
+    assert_true(gba_boot_reply_unpack(packed, &reply));
+    return reply;
+}
+
+static void has_reply(uint32_t rank, size_t bytes)
+{
+    struct gba_boot_reply reply = header_of(rank);
+
+    assert_int_equal(reply.status, GBA_OK);
+    assert_int_equal(reply.bytes, MEMBERS * bytes);
+    assert_int_equal(gba_boot_read(member[rank], out, MEMBERS * bytes, 0), GBA_OK);
+    for (uint32_t of = 0; of < MEMBERS; of++)
+        for (size_t i = 0; i < bytes; i++)
+            assert_int_equal(out[of * bytes + i], of);
+}
+
+/* All request, and the others than member 0 read their replies. */
+static void call_of_others(void)
+{
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        request(rank, BYTES);
+    for (uint32_t rank = 1; rank < MEMBERS; rank++)
+        has_reply(rank, BYTES);
+}
+
+static void test_stopped_member(void **state)
+{
+    (void)state;
+    start();
+    call_of_others();
+    for (uint32_t rank = 1; rank < MEMBERS; rank++)
+        request(rank, 8); /* the next call begins */
+    has_reply(0, BYTES);
+    request(0, 8);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        has_reply(rank, 8);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        leave(rank);
+    end();
+}
+
+/* The others have the reason. The stopped member has a part of its data, and nothing that it could
+ * take for data. */
+static void test_timeout(void **state)
+{
+    const char expected[] = "timeout: ranks 0, 2 of 3 did not come to a call of the others";
+    size_t bytes = 0;
+    ssize_t got;
+
+    (void)state;
+    start();
+    call_of_others();
+    root.timeout = 50000000u; /* ns, of the next call */
+    request(1, 8);
+    for (uint32_t rank = 1; rank < MEMBERS; rank++) {
+        struct gba_boot_reply reply = header_of(rank);
+        char text[GBA_BOOT_MESSAGE] = "";
+
+        assert_int_equal(reply.status, GBA_ERR_TIMEOUT);
+        assert_in_range(reply.bytes, 1, sizeof text - 1);
+        assert_int_equal(gba_boot_read(member[rank], text, reply.bytes, 0), GBA_OK);
+        assert_memory_equal(text, expected, sizeof expected - 1);
+        leave(rank);
+    }
+    assert_int_equal(header_of(0).status, GBA_OK);
+    do {
+        struct pollfd poller = {.fd = member[0], .events = POLLIN};
+
+        assert_int_equal(poll(&poller, 1, -1), 1);
+        got = recv(member[0], out, sizeof out, 0);
+        for (ssize_t i = 0; i < got; i++, bytes++)
+            assert_int_equal(out[i], bytes / BYTES);
+    } while (got > 0);
+    assert_in_range(bytes, 0, MEMBERS * BYTES - 1);
+    end();
+}
+
+static void test_close(void **state)
+{
+    (void)state;
+    close_ms = 0;
+    start();
+    call_of_others();
+    stop();
+    end();
+}
+
+/* The member that closes the root has its reply before another one. */
+static void test_close_while_reading(void **state)
+{
+    (void)state;
+    close_ms = -1;
+    start();
+    call_of_others();
+    stop();
+    has_reply(0, BYTES);
+    end();
+}
+
+/* A member that leaves without its reply fails only a later call. */
+static void test_leave_without_reply(void **state)
+{
+    (void)state;
+    start();
+    call_of_others();
+    leave(0);
+    request(1, 8);
+    assert_int_equal(header_of(1).status, GBA_ERR_OOB);
+    leave(1);
+    leave(2);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stopped_member),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_close),
+        cmocka_unit_test(test_close_while_reading),
+        cmocka_unit_test(test_leave_without_reply),
+    };
+
+    alarm(test_limit(60));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
