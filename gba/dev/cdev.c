@@ -16,7 +16,7 @@
 
 /* Make one call of the driver, by its name in gba_ioctl.h. */
 #define CALL(dev, request, argument) \
-    gba_cdev_ioctl((dev)->file, GBA_IOC_##request, #request, (argument))
+    gba_cdev_ioctl(gba_cdev_number(&(dev)->file), GBA_IOC_##request, #request, (argument))
 
 _Static_assert(GBA_UUID_SIZE == sizeof((struct gba_ioc_query *)0)->uuid, "one uuid");
 _Static_assert(sizeof((gba_group_state_t *)0)->arrived_mask == GBA_MASK_WORDS * 8, "one mask");
@@ -48,7 +48,7 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
     pthread_mutex_init(&dev->lock, NULL);
     memcpy(dev->path, path->file, sizeof dev->path);
-    dev->registers = -1;
+    dev->registers.number = -1;
     *out = &dev->dev;
     return GBA_OK;
 }
@@ -64,9 +64,8 @@ static void cdev_close(struct gba_dev *d)
         free(page);
     }
     pthread_mutex_destroy(&dev->lock);
-    if (dev->registers >= 0)
-        gba_cdev_sys->close(dev->registers);
-    gba_cdev_sys->close(dev->file);
+    gba_cdev_close(&dev->registers);
+    gba_cdev_close(&dev->file);
     free(dev);
 }
 
@@ -104,7 +103,7 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
 
     if (GBA_OK != status)
         return status;
-    error = gba_cdev_try(dev->file, GBA_IOC_ALLOC, &alloc);
+    error = gba_cdev_try(gba_cdev_number(&dev->file), GBA_IOC_ALLOC, &alloc);
     if (EDQUOT == error && 0 != request->groups_max)
         return GBA_ERR_LIMIT; /* the limit of the job; EUSERS is that of the administrator */
     status = gba_cdev_outcome(error, "ALLOC");
@@ -275,7 +274,7 @@ static int membership_wait(struct gba_membership *s, uint32_t sequence, uint64_t
 
     if (0 == (dev->features & GBA_FEATURE_WAIT) || gba_cdev_is_child(dev))
         return EOPNOTSUPP;
-    if (0 != gba_cdev_sys->ioctl(dev->file, GBA_IOC_WAIT, &wait))
+    if (0 != gba_cdev_sys->ioctl(gba_cdev_number(&dev->file), GBA_IOC_WAIT, &wait))
         return errno;
     if (0 != (wait.events & GBA_EVENT_DIED))
         membership->died = true;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "gba/base/descriptor.h"
 #include "gba/base/order.h"
 #include "gba/dev/dev_ops.h"
 #include "gba/spec/gba_ioctl.h"
@@ -46,6 +47,10 @@ enum gba_cdev_call { GBA_CDEV_OPEN, GBA_CDEV_IOCTL, GBA_CDEV_MMAP };
  */
 gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected);
 
+/* gba_descriptor_number and gba_descriptor_close, with the system calls of this backend. */
+int gba_cdev_number(const struct gba_descriptor *file);
+void gba_cdev_close(struct gba_descriptor *file);
+
 /* Make one call of the driver, and repeat it when a signal interrupts it: an interrupted call has
  * changed nothing. Returns 0 or the errno. Thread-safe. */
 int gba_cdev_try(int file, unsigned long request, void *argument);
@@ -72,7 +77,7 @@ struct gba_cdev_page {
 
 struct gba_cdev {
     struct gba_dev dev;
-    int file;
+    struct gba_descriptor file;
     pid_t owner; /* the process that opened it; its children of fork do not share its memberships */
     uint32_t groups;
     uint64_t features; /* GBA_FEATURE_* */
@@ -81,7 +86,7 @@ struct gba_cdev {
     pthread_mutex_t lock;        /* over the fields below */
     struct gba_cdev_page *pages; /* of flags */
     char path[sizeof((struct gba_dev_path *)0)->file];
-    int registers; /* the file of the registers; -1: not open yet */
+    struct gba_descriptor registers; /* the file of the registers; -1: not open yet */
 };
 
 struct gba_cdev_membership {
@@ -107,11 +112,12 @@ gba_status_t gba_cdev_refuse_child(const struct gba_cdev *dev);
 
 /*
  * Open the file, and check that it is a GBA of a supported version.
- * query: set to the driver's answer on GBA_OK. Returns GBA_OK, GBA_ERR_NO_DEVICE (logged unless the
- * file does not exist), or (logged) GBA_ERR_PERM, GBA_ERR_NOT_GBA, GBA_ERR_VERSION, GBA_ERR_NOMEM,
- * GBA_ERR_BUSY, GBA_ERR_IO. Thread-safe.
+ * file, query: set on GBA_OK; query to the driver's answer. Returns GBA_OK, GBA_ERR_NO_DEVICE
+ * (logged unless the file does not exist), or (logged) GBA_ERR_PERM, GBA_ERR_NOT_GBA,
+ * GBA_ERR_VERSION, GBA_ERR_NOMEM, GBA_ERR_BUSY, GBA_ERR_IO. Thread-safe.
  */
-gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_query *query);
+gba_status_t gba_cdev_file_open(const char *path, struct gba_descriptor *file,
+                                struct gba_ioc_query *query);
 
 /* --- cdev_map.c --- */
 

@@ -34,8 +34,8 @@ static gba_status_t page_map(const struct gba_cdev_membership *membership, int p
                              uint64_t offset, const char *what, void **map)
 {
     const struct gba_cdev *dev = (const struct gba_cdev *)membership->membership.dev;
-    void *memory =
-        gba_cdev_sys->mmap(membership->map_size, protection, MAP_SHARED, dev->file, offset);
+    void *memory = gba_cdev_sys->mmap(membership->map_size, protection, MAP_SHARED,
+                                      gba_cdev_number(&dev->file), offset);
     gba_status_t status;
     bool expected;
     int error;

@@ -16,7 +16,7 @@ struct query_old {
 #define QUERY_OLD _IOWR(0xBA, 0, struct query_old)
 
 /* Open the file, and check that it is a character device. */
-static gba_status_t file_open(const char *path, int *out)
+static gba_status_t file_open(const char *path, struct gba_descriptor *out)
 {
     struct stat stat;
     gba_status_t status;
@@ -47,7 +47,7 @@ static gba_status_t file_open(const char *path, int *out)
         status = GBA_ERR_NOT_GBA;
         goto close_file;
     }
-    *out = file;
+    *out = gba_descriptor_of(file, &stat);
     return GBA_OK;
 
 close_file:
@@ -117,16 +117,17 @@ static gba_status_t file_identify(const char *path, int file, struct gba_ioc_que
     return status;
 }
 
-gba_status_t gba_cdev_file_open(const char *path, int *file, struct gba_ioc_query *query)
+gba_status_t gba_cdev_file_open(const char *path, struct gba_descriptor *file,
+                                struct gba_ioc_query *query)
 {
-    int opened = -1;
+    struct gba_descriptor opened = {.number = -1};
     gba_status_t status = file_open(path, &opened);
 
     if (GBA_OK != status)
         return status;
-    status = file_identify(path, opened, query);
+    status = file_identify(path, opened.number, query);
     if (GBA_OK != status) {
-        gba_cdev_sys->close(opened);
+        gba_cdev_sys->close(opened.number);
         return status;
     }
     *file = opened;

@@ -16,7 +16,7 @@ gba_status_t gba_cdev_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_
         return GBA_ERR_UNSUPPORTED;
     for (uint32_t group = 0; GBA_OK == status && group < dev->groups && found < max; group++) {
         struct gba_ioc_owner owner = {.size = sizeof owner, .group = group};
-        int error = gba_cdev_try(dev->file, GBA_IOC_OWNER, &owner);
+        int error = gba_cdev_try(gba_cdev_number(&dev->file), GBA_IOC_OWNER, &owner);
 
         if (ENOENT == error || EACCES == error) /* not of this host, or not of this user */
             continue;

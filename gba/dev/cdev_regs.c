@@ -28,16 +28,21 @@ static gba_status_t registers_open(struct gba_cdev *dev)
     const char *name = kernel_name(dev);
     char path[sizeof DEBUG_FILE + sizeof dev->path];
     gba_status_t status;
+    struct stat stat;
     bool expected;
-    int error;
+    int error, file;
 
     if (NULL == name)
         return GBA_ERR_UNSUPPORTED;
     snprintf(path, sizeof path, DEBUG_FILE, name);
-    dev->registers = gba_cdev_sys->open(path, O_RDWR | O_CLOEXEC);
-    if (dev->registers >= 0)
+    file = gba_cdev_sys->open(path, O_RDWR | O_CLOEXEC);
+    if (file >= 0 && 0 == gba_cdev_sys->fstat(file, &stat)) {
+        dev->registers = gba_descriptor_of(file, &stat);
         return GBA_OK;
+    }
     error = errno;
+    if (file >= 0)
+        gba_cdev_sys->close(file);
     status = gba_cdev_status(GBA_CDEV_OPEN, error, &expected);
     if (GBA_ERR_NO_DEVICE == status)
         return GBA_ERR_UNSUPPORTED;
@@ -57,7 +62,7 @@ static gba_status_t access_prepare(struct gba_cdev *dev, uint32_t address, unsig
     if (0 != address % width)
         return GBA_ERR_PARAM;
     pthread_mutex_lock(&dev->lock);
-    if (dev->registers < 0)
+    if (dev->registers.number < 0)
         status = registers_open(dev);
     pthread_mutex_unlock(&dev->lock);
     return status;
@@ -80,7 +85,8 @@ gba_status_t gba_cdev_reg_read(struct gba_dev *d, uint32_t address, unsigned wid
     uint64_t answer = 0; /* little endian, as the device */
 
     if (GBA_OK == status)
-        status = access_status(gba_cdev_sys->pread(dev->registers, &answer, width, address), width);
+        status = access_status(
+            gba_cdev_sys->pread(gba_cdev_number(&dev->registers), &answer, width, address), width);
     if (GBA_OK == status)
         *value = le64toh(answer);
     return status;
@@ -93,7 +99,8 @@ gba_status_t gba_cdev_reg_write(struct gba_dev *d, uint32_t address, unsigned wi
     const uint64_t written = htole64(value);
 
     if (GBA_OK == status)
-        status =
-            access_status(gba_cdev_sys->pwrite(dev->registers, &written, width, address), width);
+        status = access_status(
+            gba_cdev_sys->pwrite(gba_cdev_number(&dev->registers), &written, width, address),
+            width);
     return status;
 }

@@ -95,6 +95,25 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
     return status;
 }
 
+int gba_cdev_number(const struct gba_descriptor *file)
+{
+    struct stat status;
+
+    return file->number >= 0 && 0 == gba_cdev_sys->fstat(file->number, &status) &&
+                   gba_descriptor_is(file, &status)
+               ? file->number
+               : -1;
+}
+
+void gba_cdev_close(struct gba_descriptor *file)
+{
+    const int number = gba_cdev_number(file);
+
+    if (number >= 0)
+        gba_cdev_sys->close(number);
+    file->number = -1;
+}
+
 int gba_cdev_try(int file, unsigned long request, void *argument)
 {
     int result;

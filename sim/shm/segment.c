@@ -165,20 +165,20 @@ static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
     if (file < 0)
         return status;
     segment = segment_map(file);
-    if (NULL == segment) {
+    if (NULL == segment || !gba_descriptor_keep(&dev->file, file)) {
         status = system_failed("map the simulated device");
         goto close_file;
     }
     dev->segment = segment;
-    dev->file = file;
     status = places_init(dev);
     if (GBA_OK == status)
         status = segment_init(segment, id, options); /* other processes can attach from here on */
     dev->created = true;
     if (GBA_OK == status)
         return GBA_OK;
-    munmap(segment, sizeof *segment);
 close_file:
+    if (NULL != segment)
+        munmap(segment, sizeof *segment);
     close(file);
     return status;
 }
@@ -245,7 +245,9 @@ static gba_status_t segment_attach(void *ctx, int file)
     if (NULL == segment)
         return system_failed("map the simulated device");
     /* Acquire: pairs with segment_init. */
-    if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic))
+    if (!gba_descriptor_keep(&attach->dev->file, file))
+        status = system_failed("stat the simulated device");
+    else if (GBA_SIM_MAGIC != gba_word_load_acquire(&segment->header.magic))
         status = GBA_INPROGRESS;
     else
         status = options_check(segment, attach->path);
@@ -254,7 +256,6 @@ static gba_status_t segment_attach(void *ctx, int file)
         return status;
     }
     attach->dev->segment = segment;
-    attach->dev->file = file;
     return GBA_OK;
 }
 
@@ -309,7 +310,7 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
 void gba_sim_segment_close(struct gba_sim_dev *dev)
 {
     munmap(dev->segment, sizeof *dev->segment);
-    close(dev->file);
+    gba_descriptor_close(&dev->file);
 }
 
 static gba_status_t reserve_failed(void)
@@ -323,7 +324,8 @@ gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place)
     uint64_t offset =
         offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place);
 
-    if (0 == reserve(dev->file, (off_t)offset, offsetof(struct gba_sim_place, slot)))
+    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)offset,
+                     offsetof(struct gba_sim_place, slot)))
         return GBA_OK;
     if (dev->lack_reported)
         return GBA_ERR_NOMEM;
@@ -333,8 +335,8 @@ gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place)
 
 gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member)
 {
-    if (0 ==
-        reserve(dev->file, (off_t)gba_sim_slot_address(place, member), sizeof(struct gba_sim_slot)))
+    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)gba_sim_slot_address(place, member),
+                     sizeof(struct gba_sim_slot)))
         return GBA_OK;
     return reserve_failed();
 }

@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "gba/base/descriptor.h"
 #include "gba/base/order.h"
 #include "gba/base/park.h"
 #include "gba/dev/dev_ops.h"
@@ -154,12 +155,12 @@ struct gba_sim_segment {
 struct gba_sim_dev {
     struct gba_dev dev;
     struct gba_sim_segment *segment;
-    int file;           /* the memfd: kept open, so that other processes find it */
-    bool faulty;        /* an option changes arrivals or release stores */
-    bool delayed;       /* an option needs the member's poll */
-    bool lack_reported; /* see gba_sim_place_reserve */
-    bool created;       /* this open made the simulator */
-    gba_word_t port;    /* pid << 32 | holder, of the process that claimed it: see gba_sim_holder */
+    struct gba_descriptor file; /* the memfd: kept open, so that other processes find it */
+    bool faulty;                /* an option changes arrivals or release stores */
+    bool delayed;               /* an option needs the member's poll */
+    bool lack_reported;         /* see gba_sim_place_reserve */
+    bool created;               /* this open made the simulator */
+    gba_word_t port; /* pid << 32 | holder, of the process that claimed it: see gba_sim_holder */
     uint64_t job;
 };
 

@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "gba/base/descriptor.h"
 #include "gba/dev/dev_ops.h"
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/protocol.h"
@@ -77,8 +78,7 @@ struct gba_client_output {
 
 /* A socket that each child of fork closes. */
 struct gba_client_file {
-    int number; /* the descriptor; -1: none, closed by the program, or in a child of fork */
-    uint64_t device, inode;       /* of the socket */
+    struct gba_descriptor socket; /* -1: also closed by the program, or in a child of fork */
     struct gba_client_file *next; /* in the list of client_file.c */
 };
 

@@ -88,8 +88,8 @@ static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev
     error = gba_file_open(&client->file, AF_UNIX, SOCK_STREAM, 0);
     if (0 != error)
         return unreachable(client, error);
-    error =
-        socket_connect(client->file.number, (const struct sockaddr *)&address, sizeof address, due);
+    error = socket_connect(client->file.socket.number, (const struct sockaddr *)&address,
+                           sizeof address, due);
     if (0 == error)
         return GBA_OK;
     gba_file_close(&client->file);
@@ -115,8 +115,8 @@ static int tcp_start(const struct addrinfo *address, struct gba_client_file *fil
 
     if (0 != error)
         return error;
-    tcp_options(file->number);
-    if (0 == connect(file->number, address->ai_addr, address->ai_addrlen))
+    tcp_options(file->socket.number);
+    if (0 == connect(file->socket.number, address->ai_addr, address->ai_addrlen))
         return 0;
     error = EINTR == errno ? EINPROGRESS : errno;
     if (EINPROGRESS != error)
@@ -132,7 +132,7 @@ static int tcp_await(struct gba_client_file *file, int count, int ms, int *error
     socklen_t len = sizeof *error;
 
     for (int i = 0; i < count; i++) /* poll ignores -1 */
-        wait[i] = (struct pollfd){.fd = file[i].number, .events = POLLOUT};
+        wait[i] = (struct pollfd){.fd = file[i].socket.number, .events = POLLOUT};
 
     if (poll(wait, (nfds_t)count, ms) < 0 && EINTR != errno)
         *error = errno;
@@ -151,7 +151,7 @@ static int tcp_pending(const struct gba_client_file *file, int count)
     int pending = 0;
 
     for (int i = 0; i < count; i++)
-        pending += file[i].number >= 0;
+        pending += file[i].socket.number >= 0;
     return pending;
 }
 
@@ -239,7 +239,7 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
         len += GBA_SWITCH_MESSAGE_BYTES;
     }
     /* The send buffer of a new connection has room for the greeting. */
-    sent = send(client->file.number, bytes, len, MSG_NOSIGNAL);
+    sent = send(client->file.socket.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
     explicit_bzero(&message, sizeof message);
     return (ssize_t)len == sent ? GBA_OK : unreachable(client, sent < 0 ? errno : EIO);
@@ -253,12 +253,12 @@ static gba_status_t message_receive(const struct gba_client *client, uint64_t du
     size_t len = 0;
 
     while (len < sizeof bytes) {
-        int error = ready(client->file.number, POLLIN, due);
+        int error = ready(client->file.socket.number, POLLIN, due);
         ssize_t got;
 
         if (0 != error)
             return unreachable(client, error);
-        got = recv(client->file.number, bytes + len, sizeof bytes - len, 0);
+        got = recv(client->file.socket.number, bytes + len, sizeof bytes - len, 0);
         if (0 == got)
             return unreachable(client, ECONNRESET);
         if (got < 0 && EINTR != errno && EAGAIN != errno)

@@ -9,15 +9,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "gba/base/descriptor.h"
 #include "sim/switch/client.h"
 
 bool gba_file_is_ours(const struct gba_client_file *file)
 {
-    return gba_descriptor_is(file->number, file->device, file->inode);
+    return gba_descriptor_number(&file->socket) >= 0;
 }
 
 bool gba_file_is_child(const struct gba_client *client)
@@ -45,11 +43,8 @@ static void in_parent(void)
  * a file may be on the stack of a thread that the child does not have. */
 static void in_child(void)
 {
-    for (struct gba_client_file *file = files; NULL != file; file = file->next) {
-        if (gba_file_is_ours(file))
-            (void)close(file->number);
-        file->number = -1;
-    }
+    for (struct gba_client_file *file = files; NULL != file; file = file->next)
+        gba_descriptor_close(&file->socket);
     files = NULL;
     pthread_mutex_unlock(&files_lock);
 }
@@ -73,22 +68,19 @@ static void list_remove(const struct gba_client_file *file)
 /* The lock makes the socket and its entry in the list one step for a thread that forks. */
 int gba_file_open(struct gba_client_file *file, int family, int type, int protocol)
 {
-    struct stat status;
-    int error = 0;
+    int number, error = 0;
 
     (void)pthread_once(&once, handlers_install);
     pthread_mutex_lock(&files_lock);
-    file->number = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    if (file->number >= 0 && 0 == fstat(file->number, &status)) {
-        file->device = status.st_dev;
-        file->inode = status.st_ino;
+    number = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    if (number >= 0 && gba_descriptor_keep(&file->socket, number)) {
         file->next = files;
         files = file;
     } else {
         error = errno;
-        if (file->number >= 0)
-            (void)close(file->number);
-        file->number = -1;
+        if (number >= 0)
+            (void)close(number);
+        file->socket.number = -1;
     }
     pthread_mutex_unlock(&files_lock);
     return error;
@@ -98,9 +90,7 @@ void gba_file_close(struct gba_client_file *file)
 {
     pthread_mutex_lock(&files_lock);
     list_remove(file);
-    if (gba_file_is_ours(file))
-        (void)close(file->number);
-    file->number = -1;
+    gba_descriptor_close(&file->socket);
     pthread_mutex_unlock(&files_lock);
 }
 
@@ -111,6 +101,6 @@ void gba_file_move(struct gba_client_file *to, struct gba_client_file *from)
     *to = *from;
     to->next = files;
     files = to;
-    from->number = -1;
+    from->socket.number = -1;
     pthread_mutex_unlock(&files_lock);
 }

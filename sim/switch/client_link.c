@@ -85,7 +85,7 @@ void gba_link_die(struct gba_client *client, const char *why)
     /* At the end of the connection the switch takes back the groups and memberships of this
      * process. */
     if (gba_file_is_ours(&client->file))
-        (void)shutdown(client->file.number, SHUT_RDWR);
+        (void)shutdown(client->file.socket.number, SHUT_RDWR);
     while (NULL != client->first)
         batch_end(client, GBA_ERR_DEAD);
     pthread_cond_broadcast(&client->moved);
@@ -96,7 +96,7 @@ static bool file_check(struct gba_client *client)
 {
     if (gba_file_is_ours(&client->file))
         return true;
-    client->file.number = -1;
+    client->file.socket.number = -1;
     gba_link_die(client, "the program has closed the connection to the switch");
     return false;
 }
@@ -112,7 +112,7 @@ static void output_send(struct gba_client *client)
     if (!file_check(client))
         return;
     while (output->begin < output->end) {
-        ssize_t sent = send(client->file.number, output->bytes + output->begin,
+        ssize_t sent = send(client->file.socket.number, output->bytes + output->begin,
                             output->end - output->begin, MSG_DONTWAIT | MSG_NOSIGNAL);
 
         if (sent >= 0) {
@@ -270,12 +270,12 @@ static void input_receive(struct gba_client *client)
         uint8_t *end = client->input + client->input_used;
         /* Data may be that of another file of the program, which must not lose it. The check needs
          * a system call, so a poll without data makes none. */
-        ssize_t got = recv(client->file.number, end, 1, MSG_DONTWAIT | MSG_PEEK);
+        ssize_t got = recv(client->file.socket.number, end, 1, MSG_DONTWAIT | MSG_PEEK);
 
         if (got > 0 && !file_check(client))
             return;
         if (got > 0)
-            got = recv(client->file.number, end, room, MSG_DONTWAIT);
+            got = recv(client->file.socket.number, end, room, MSG_DONTWAIT);
         if (got > 0) {
             client->input_used += (uint32_t)got;
             input_dispatch(client);
@@ -315,7 +315,7 @@ static struct timespec timespec_of(uint64_t ns)
 void gba_link_wait(struct gba_client *client, uint64_t timeout)
 {
     struct timespec until, most = timespec_of(timeout);
-    struct pollfd connection = {.fd = client->file.number, .events = POLLIN};
+    struct pollfd connection = {.fd = client->file.socket.number, .events = POLLIN};
 
     if (gba_link_dead(client))
         return;

@@ -59,6 +59,15 @@ bool fake_planned(unsigned long call)
 
 static bool is_open(int file, enum file_kind kind)
 {
+    if (-1 == file) { /* of a descriptor that the program has closed */
+        errno = EBADF;
+        return false;
+    }
+    if (fake_kernel.replaced) {
+        fake_violation("file %d is the program's", file);
+        errno = ENOTTY;
+        return false;
+    }
     if (file >= FIRST_FILE && file < FIRST_FILE + FILES && kind == files[file - FIRST_FILE])
         return true;
     fake_violation("file %d is not open", file);
@@ -96,7 +105,7 @@ static int fake_open(const char *path, int flags)
 
 static int fake_close(int file)
 {
-    if (file >= FIRST_FILE && file < FIRST_FILE + FILES &&
+    if (!fake_kernel.replaced && file >= FIRST_FILE && file < FIRST_FILE + FILES &&
         FILE_REGISTERS == files[file - FIRST_FILE]) {
         files[file - FIRST_FILE] = FILE_CLOSED;
         fake_kernel.open_files--;
@@ -112,10 +121,15 @@ static int fake_close(int file)
 
 static int fake_fstat(int file, struct stat *stat)
 {
-    if (fake_planned(FAKE_FSTAT) || !is_open(file, FILE_DEVICE))
+    const bool registers = file >= FIRST_FILE && file < FIRST_FILE + FILES &&
+                           FILE_REGISTERS == files[file - FIRST_FILE];
+
+    if (fake_planned(FAKE_FSTAT) ||
+        (!fake_kernel.replaced && !registers && !is_open(file, FILE_DEVICE)))
         return -1;
     memset(stat, 0, sizeof *stat);
     stat->st_mode = fake_kernel.plain_file ? S_IFREG : S_IFCHR;
+    stat->st_ino = fake_kernel.replaced ? 2 : 1;
     return 0;
 }
 

@@ -36,6 +36,7 @@ struct fake_kernel {
     bool no_device;                                /* open: ENOENT */
     bool plain_file;                               /* fstat: no character device */
     bool old_driver;    /* of version 2: knows only the QUERY of that version */
+    bool replaced;      /* the program has closed the device, and given its number to a file */
     bool other_process; /* calls come from a process that does not own the file */
     bool probing;       /* the test itself makes invalid calls: they are no violations */
     uint32_t uid;       /* of the caller */

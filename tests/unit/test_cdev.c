@@ -413,6 +413,34 @@ static void a_child_of_fork(void **state)
     assert_silent();
 }
 
+/* A program that closes all descriptors, and then opens files of its own: no call of the library
+ * reaches them. */
+static void replaced_descriptor(void **state)
+{
+    struct gba_dev *dev = cdev_open();
+    const gba_group_handle_t handle = cdev_alloc(dev, 2);
+    struct gba_membership *membership = cdev_membership(dev, &handle, 0), *other = NULL;
+    int file, registers;
+    gba_device_info_t info;
+    uint64_t value;
+
+    (void)state;
+    assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
+    file = ((struct gba_cdev *)dev)->file.number;
+    registers = ((struct gba_cdev *)dev)->registers.number;
+    fake_kernel.replaced = true;
+    assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_ERR_IO);
+    assert_int_equal(gba_dev_cdev.join(dev, &handle, 1, &other), GBA_ERR_IO);
+    assert_int_equal(gba_dev_cdev.sleep(membership, 1, 1000), GBA_ERR_UNSUPPORTED);
+    assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_ERR_IO);
+    gba_dev_cdev.leave(membership);
+    gba_dev_cdev.close(dev);
+    fake_kernel.replaced = false;
+    assert_int_equal(fake_kernel.open_files, 2);
+    assert_int_equal(gba_cdev_sys->close(registers), 0);
+    assert_int_equal(gba_cdev_sys->close(file), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +455,7 @@ int main(void)
         TEST(limits),
         TEST(two_files),
         TEST(a_child_of_fork),
+        TEST(replaced_descriptor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,7 +186,7 @@ static void pages_among_threads(void **state)
 {
     static const struct gba_cdev_sys sys = {.mmap = thread_mmap, .munmap = thread_munmap};
     const struct gba_cdev_sys *const fake = gba_cdev_sys;
-    struct gba_cdev dev = {.file = -1};
+    struct gba_cdev dev = {.file.number = -1};
     pthread_t thread[THREADS];
 
     (void)state;

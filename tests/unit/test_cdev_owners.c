@@ -26,18 +26,18 @@ static void test_DRV_20_owners(void **state)
     assert_int_equal(list[0].present, 0);
     assert_int_equal(list[0].user, 5);
     assert_true(list[0].local);
-    assert_int_equal(list[0].process, ((struct gba_cdev *)dev)->file);
+    assert_int_equal(list[0].process, ((struct gba_cdev *)dev)->file.number);
     assert_int_equal(list[0].job, ((struct gba_cdev *)dev)->job);
     /* The lowest member owns it from the first join on. */
     second = cdev_membership(next, &mine, 1);
     assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_OK);
-    assert_int_equal(list[0].process, ((struct gba_cdev *)next)->file);
+    assert_int_equal(list[0].process, ((struct gba_cdev *)next)->file.number);
     first = cdev_membership(dev, &mine, 0);
     fake_kernel.admin = true;
     assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_OK);
     assert_int_equal(count, 2);
     assert_int_equal(list[mine.group].present, 2);
-    assert_int_equal(list[mine.group].process, ((struct gba_cdev *)dev)->file);
+    assert_int_equal(list[mine.group].process, ((struct gba_cdev *)dev)->file.number);
     assert_int_equal(list[other.group].user, 7);
     assert_int_equal(gba_dev_cdev.owners(dev, list, 1, &count), GBA_OK);
     assert_int_equal(count, 1);

@@ -249,7 +249,7 @@ static void test_DRV_18_a_member_dies(void **state)
     (void)state;
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
     assert_false(gba_dev_cdev.died(a));
-    fake_driver_release(((struct gba_cdev *)other)->file);
+    fake_driver_release(((struct gba_cdev *)other)->file.number);
     assert_int_equal(gba_dev_cdev.sleep(b, 1, 1000), GBA_OK); /* takes the event */
     for (int i = 0; i < 3; i++) {
         assert_true(gba_dev_cdev.died(a));
@@ -274,7 +274,7 @@ static void closed_by_somebody(void **state)
                           *b = cdev_membership(dev, &handle, 1);
 
     (void)state;
-    fake_driver_release(((struct gba_cdev *)dev)->file);
+    fake_driver_release(((struct gba_cdev *)dev)->file.number);
     assert_silent();
     assert_int_equal(gba_dev_cdev.failure(a), GBA_ERR_DEAD);
     assert_logged("this process closed the file of /dev/gba0");

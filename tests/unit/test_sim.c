@@ -386,13 +386,47 @@ static void test_threads(void **state)
     }
 }
 
+/* A program that closes all descriptors, and then opens a file of its own: the library neither
+ * writes to that file nor closes it. */
+static void test_replaced_descriptor(void **state)
+{
+    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
+    struct gba_dev *dev = sim_open(&path);
+    struct gba_membership *membership = NULL;
+    FILE *own = tmpfile();
+    gba_group_handle_t handle;
+    struct stat status;
+    int number;
+
+    (void)state;
+    assert_true(dev != NULL && own != NULL);
+    assert_int_equal(fputs("sixsix", own), 1);
+    assert_int_equal(fflush(own), 0);
+    number = ((struct gba_sim_dev *)dev)->file.number;
+    assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
+    assert_int_equal(dup2(fileno(own), number), number);
+    assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
+    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_ERR_NOMEM);
+    gba_dev_sim.leave(membership);
+    gba_dev_sim.close(dev);
+    assert_int_equal(fstat(number, &status), 0);
+    assert_int_equal(status.st_size, 6);
+    close(number);
+    fclose(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_process), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_barrier),     cmocka_unit_test(test_reap),
-        cmocka_unit_test(test_fork),        cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_bad_address), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_one_process),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_reap),
+        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_bad_address),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_replaced_descriptor),
     };
 
     alarm(test_limit(SIM_TEST_TIMEOUT));

@@ -153,7 +153,7 @@ static void a_group_that_is_taken_back(void **state)
 
 static int client_file(void)
 {
-    return ((struct gba_client_membership *)group[0]->membership)->client->file.number;
+    return ((struct gba_client_membership *)group[0]->membership)->client->file.socket.number;
 }
 
 /* Another file of the program has the number of the connection. It gets no message, and stays open.

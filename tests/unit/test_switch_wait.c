@@ -146,7 +146,7 @@ static void an_answer_that_waits(void **state)
     expected = (int)(membership->inspection->count * GBA_SWITCH_MESSAGE_BYTES);
     gba_word_store_release(&gate, 1);
     while (come < expected)
-        assert_int_equal(ioctl(membership->client->file.number, FIONREAD, &come), 0);
+        assert_int_equal(ioctl(membership->client->file.socket.number, FIONREAD, &come), 0);
     assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
     gba_word_store_relaxed(&clock_ahead, 11);
     assert_int_equal(gba_group_inspect(group[0], &registers), GBA_OK);

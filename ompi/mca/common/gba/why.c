@@ -16,8 +16,7 @@
 #include "ompi/mca/common/gba/module.h"
 
 static struct {
-    int file;               /* if there are slots */
-    uint64_t device, inode; /* of the file */
+    struct gba_descriptor file; /* if there are slots */
     uint32_t slots;
     bool *used;
 } texts;
@@ -25,26 +24,17 @@ static struct {
 static bool file_open(void)
 {
     char name[GBA_WHY_NAME_MAX];
-    struct stat status;
+    int file;
 
     gba_why_name((int32_t)getpid(), name);
-    texts.file = gba_memory_file(name);
-    if (texts.file < 0)
+    file = gba_memory_file(name);
+    if (file < 0)
         return false;
-    if (0 != fstat(texts.file, &status)) {
-        close(texts.file);
+    if (!gba_descriptor_keep(&texts.file, file)) {
+        close(file);
         return false;
     }
-    texts.device = status.st_dev;
-    texts.inode = status.st_ino;
     return true;
-}
-
-/* Whether the descriptor is still that of the file: the program may have closed all descriptors,
- * and opened a file of its own with this number. */
-static bool file_is_ours(void)
-{
-    return gba_descriptor_is(texts.file, texts.device, texts.inode);
 }
 
 /* A free slot, from 1 on; 0: out of memory or of files. With the lock held. */
@@ -64,7 +54,7 @@ static uint32_t slot_get(void)
     more = realloc(texts.used, 2 * slot + 8);
     if (NULL == more) {
         if (0 == texts.slots)
-            close(texts.file);
+            gba_descriptor_close(&texts.file);
         return 0;
     }
     texts.used = more;
@@ -81,8 +71,8 @@ static void slot_write(uint32_t slot, const char *text)
     char bytes[GBA_WHY_BYTES] = "";
 
     snprintf(bytes, sizeof bytes, "%s", text);
-    if (file_is_ours())
-        (void)!pwrite(texts.file, bytes, sizeof bytes, (off_t)(slot - 1) * GBA_WHY_BYTES);
+    (void)!pwrite(gba_descriptor_number(&texts.file), bytes, sizeof bytes,
+                  (off_t)(slot - 1) * GBA_WHY_BYTES);
 }
 
 void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why)
@@ -115,8 +105,7 @@ void gba_common_why_close(void)
 {
     if (0 == texts.slots)
         return;
-    if (file_is_ours())
-        close(texts.file);
+    gba_descriptor_close(&texts.file);
     free(texts.used);
     texts.slots = 0;
     texts.used = NULL;
