@@ -28,7 +28,8 @@ GBA_UNIT_TESTS = \
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
 	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_reclaim \
-	tests/unit/test_driver_rate tests/unit/test_control tests/unit/test_ports tests/unit/test_control_search
+	tests/unit/test_driver_rate tests/unit/test_driver_alloc tests/unit/test_control tests/unit/test_ports \
+	tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
@@ -216,6 +217,15 @@ tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h $(GBA_DRIVER_MODEL)
 tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h \
 	$(GBA_DRIVER_MODEL)
+# A part of the Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
+tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit/control_bench.h tests/unit/model_bench.h \
+	tests/unit/kernel.h
+tests/unit/test_driver_alloc.$(OBJEXT): private AM_CPPFLAGS += -I$(builddir)
+tests/unit/test_driver_alloc.$(OBJEXT): tests/unit/driver_alloc.h
+tests/unit/driver_alloc.h: contrib/driver/gba_driver.h contrib/driver/rate.h contrib/driver/reclaim.c tests/local.mk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(srcdir)/contrib/driver/gba_driver.h \
+	  $(srcdir)/contrib/driver/rate.h $(srcdir)/contrib/driver/reclaim.c >$@
+CLEANFILES += tests/unit/driver_alloc.h
 
 # One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.

@@ -154,17 +154,24 @@ void gba_taken(struct gba_device *gba, u32 number)
 	gba_command(gba, &confirm);
 }
 
-/* Start to take a group back, and confirm for this host. Returns whether its device agrees. */
-static bool take_back(struct gba_device *gba, u32 number)
+/*
+ * Start to take a group back, and confirm for this host. Returns the error of the device. On
+ * -ESTALE the group has ended with its last member, perhaps on another host: it is not held.
+ */
+static int take_back(struct gba_device *gba, u32 number)
 {
-	if (group_command(gba, number, gba->group[number].generation, GBA_CMD_TAKE_BACK))
-		return false;
+	int result = group_command(gba, number, gba->group[number].generation, GBA_CMD_TAKE_BACK);
+
+	if (result == -ESTALE)
+		gba->group[number].held = false;
+	if (result)
+		return result;
 	gba_taken(gba, number);
 	gba->group[number].held = false;
 	gba->group[number].taken = true;
 	gba->group[number].stalled = false;
 	gba->group[number].taken_at = jiffies;
-	return true;
+	return 0;
 }
 
 /*
@@ -289,7 +296,7 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 	struct gba_device *gba = file->gba;
 	bool at_limit, of_job;
 	u32 number;
-	int result;
+	int result, error;
 
 	lockdep_assert_held(&gba->lock);
 	if (alloc->members < 1 || alloc->members > gba->members_max)
@@ -310,8 +317,11 @@ int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc)
 		if (result != -ENOSPC || unconfirmed(file) < gba->groups)
 			return result;
 	}
-	number = slowest(file, alloc, of_job);
-	if (number == gba->groups || !take_back(gba, number))
-		return result;
-	return alloc_when_free(file, alloc, number);
+	do {
+		number = slowest(file, alloc, of_job);
+		if (number == gba->groups)
+			return result;
+		error = take_back(gba, number);
+	} while (error == -ESTALE);
+	return error ? result : alloc_when_free(file, alloc, number);
 }
