@@ -65,8 +65,9 @@ static const gba_param_t table[] = {
              "more; smaller ones use the barrier that they would have without it"},
     {FIELD(verbose), .type = GBA_PARAM_INT, .min = 0, .max = 3, .value_default = 0, .level = 2,
      .help = "Messages: 0 failures, and settings that cannot take effect; 1 also the path of each "
-             "communicator or active set, with the reason, and totals at the end; 2 also losses "
-             "that were recovered, of every process; 3 also each step of devices and groups"},
+             "communicator or active set, with the reason, and at the end the totals of rank 0 and "
+             "of each rank with repaired losses; 2 also losses that were recovered, of every "
+             "process; 3 also each step of devices and groups"},
     {FIELD(retry_after), .type = GBA_PARAM_INT, .min = 0, .max = 3600000, .value_default = 0,
      .level = 6,
      .help = "Milliseconds that a barrier waits before it reads the registers of the device for an "

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
 # OPTIONS KEY...: with these options of the simulator all barriers are right, and these totals are not
-# 0.
+# 0, of rank 0 and of another rank.
 faulty() {
     local options=$1 key
     shift
@@ -16,6 +16,7 @@ faulty() {
     total_is errors -eq 0
     for key in "$@"; do
         total_is "$key" -gt 0
+        grep -qE "totals of rank [1-3]: .* $key [1-9]" "$out" || fail "no other rank shows its $key"
     done
 }
 
@@ -309,7 +310,7 @@ no_permission() {
     fi
     : >"$work/gba0"
     chmod 000 "$work/gba0"
-    "${as[@]}" env HOME="$work/home" TMPDIR="$work/home" timeout 60 "$mpirun" "${selection[@]}" \
+    "${as[@]}" env HOME="$work/home" TMPDIR="$work/home" timeout "$(limit_of 60)" "$mpirun" "${selection[@]}" \
         --mca coll_gba_barrier_device_path "$work/gba0" -np 3 "$work/early_exit" 20 >"$out" 2>&1
     cat "$out"
     one_line 'permission|permit'

@@ -57,7 +57,7 @@ static int component_close(void)
     gba_common_modules_close();
     if (!gba_coll->abi_differs)
         gba_coll_requests_close();
-    gba_common_close("rank 0");
+    gba_common_close("rank");
     gba_coll_capability_fini();
     gba_common_log_close();
     return OMPI_SUCCESS;

@@ -403,7 +403,7 @@ void gba_common_log_keep(char *text, size_t len);
  */
 bool gba_common_reason_due(gba_status_t reason, bool asked);
 
-/* Print the totals of this process and of the device. who: "rank 0". */
+/* Print the totals of this process and of the device. who: "rank", or "PE". */
 void gba_common_totals(const char *who, const struct gba_common_counts *sum);
 
 #endif

@@ -104,8 +104,8 @@ extern const struct gba_common_framework gba_common_framework;
 /* Begin the component's open: reset the state, open the log, and check the parameters. */
 void gba_common_open(void);
 
-/* End the component's close: print the totals at verbose 1, if this is rank 0 of the job, and
- * release the device. who: "rank 0". */
+/* End the component's close: print the totals at verbose 1, if this is rank 0 of the job or has
+ * repaired a loss, and release the device. who: "rank", or "PE". */
 void gba_common_close(const char *who);
 
 /* module.c */

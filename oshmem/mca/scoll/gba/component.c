@@ -60,7 +60,7 @@ static int component_close(void)
     gba_common_notifications_stop();
     gba_scoll_slab_memory_close();
     gba_scoll_contexts_close();
-    gba_common_close("PE 0");
+    gba_common_close("PE");
     return OSHMEM_SUCCESS;
 }
 
