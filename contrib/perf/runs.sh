@@ -80,9 +80,9 @@ stop_job() {
 
 terminal=false
 [ ! -t 2 ] || terminal=true
-# TEXT: show the progress; replaces the previous line.
+# TEXT: show the progress on stderr: on a terminal it replaces the previous line; "" ends it.
 progress() {
-    ! $terminal || printf '\r\033[K%s' "$*" >&2
+    if $terminal; then printf '\r\033[K%s' "$*" >&2; elif [ -n "$*" ]; then echo "$*" >&2; fi
 }
 
 # RANKS: set the launcher's options for the placement, in the array `placed`, and the environment.
