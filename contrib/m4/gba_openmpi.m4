@@ -9,7 +9,7 @@ AC_DEFUN([GBA_OPENMPI], [
     AC_REQUIRE([AC_CANONICAL_HOST])
     AC_ARG_WITH([ompi],
         [AS_HELP_STRING([--with-ompi=DIR], [use the Open MPI installed in DIR (default: the first
-            mpicc in PATH that is Open MPI's); --without-ompi builds libgba alone])],
+            mpicc in PATH that is Open MPI's); --without-ompi builds all but the components])],
         [AS_CASE([$with_ompi], [yes|no|""], [AC_MSG_ERROR([--with-ompi needs a directory])])
          gba_ompi_path=$with_ompi/bin
          GBA_DISTCHECK_FLAGS="--with-ompi='$with_ompi'"],
