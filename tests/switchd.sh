@@ -24,12 +24,12 @@ switch_start() {
     read -r _ _ unix tcp _ <"$work/ready"
 }
 
-# Wait until COMMAND is true; 20 seconds at most.
+# Wait until COMMAND is true; 20 seconds at most, as limit_of in tests/load.sh.
 until_true() {
     local tries=0
     until "$@"; do
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "did not come true: $*"
+        [ "$tries" -lt $((200 * ${GBA_TEST_FACTOR:-1})) ] || fail "did not come true: $*"
         sleep 0.1
     done
 }

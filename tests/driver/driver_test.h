@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #include <cmocka.h>
 
 #include "gba/spec/gba_ioctl.h"
+#include "tests/limit.h"
 
 #define PAGE 4096u
 
@@ -192,10 +194,16 @@ static inline uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* The time at which a wait of a test has failed. */
+static inline uint64_t wait_end(void)
+{
+    return now_ns() + test_limit(20) * UINT64_C(1000000000);
+}
+
 /* Whether the flag reaches a round. Returns 0 after 20 s, so that a failed test ends. */
 static inline int released(const struct test_member *m, uint32_t sequence)
 {
-    uint64_t end = now_ns() + 20000000000u;
+    uint64_t end = wait_end();
 
     while (!GBA_SEQ_REACHED((uint32_t)m->slot->release, sequence))
         if (now_ns() > end)
@@ -235,10 +243,38 @@ static inline void mask_group(int registers, uint32_t group, int masked)
     register_write(registers, GBA_PORT_REG(GBA_PORT_IRQ_MASK), masked ? mask & ~bit : mask | bit);
 }
 
-/* Until the device has an event of a group for this port. Returns 0 after 20 s. */
+/* The end of a thread's preparations, with its id for await_sleeper. */
+static inline void sleeper_begins(_Atomic pid_t *thread)
+{
+    *thread = (pid_t)syscall(SYS_gettid);
+}
+
+/* Until that thread of this process sleeps in an ioctl. */
+static inline void await_sleeper(const _Atomic pid_t *thread)
+{
+    uint64_t end = wait_end();
+    char path[64];
+    long number = -1;
+
+    do {
+        FILE *file;
+
+        assert_true(now_ns() < end);
+        usleep(1000);
+        snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)*thread);
+        file = fopen(path, "r");
+        /* "running" instead of a number while the thread does not sleep. */
+        if (NULL != file && 1 != fscanf(file, "%ld", &number))
+            number = -1;
+        if (NULL != file)
+            fclose(file);
+    } while (SYS_ioctl != number);
+}
+
+/* Until the device has an event of a group for this port. Returns 0 if none comes. */
 static inline int has_event(int registers, uint32_t group, uint32_t event)
 {
-    uint64_t end = now_ns() + 20000000000u;
+    uint64_t end = wait_end();
 
     while (0 == (register_read(registers, GBA_PORT_EVENT(group)) & event)) {
         if (now_ns() > end)
@@ -248,13 +284,13 @@ static inline int has_event(int registers, uint32_t group, uint32_t event)
     return 1;
 }
 
-/* The events of the next record of a file; 0 if none comes within 20 s. */
+/* The events of the next record of a file; 0 if none comes. */
 static inline uint32_t next_events(int file)
 {
     struct pollfd poll_file = {.fd = file, .events = POLLIN};
     struct gba_event event;
 
-    if (1 != poll(&poll_file, 1, 20000))
+    if (1 != poll(&poll_file, 1, (int)test_limit(20000)))
         return 0;
     assert_int_equal(read(file, &event, sizeof event), sizeof event);
     return event.events;
@@ -278,10 +314,10 @@ static inline uint32_t events_of_next_owner(int file, int registers, uint32_t gr
     return events;
 }
 
-/* The reason for which a membership was revoked; 0 if it is not revoked within 20 s. */
+/* The reason for which a membership was revoked; 0 if it is not revoked. */
 static inline uint32_t revoked(const struct test_member *m)
 {
-    uint64_t end = now_ns() + 20000000000u;
+    uint64_t end = wait_end();
 
     while (0 == m->slot->revoked && now_ns() < end)
         usleep(1000);

@@ -418,7 +418,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "the rounds of the other user: status %#x\n", status);
         failed = 1;
     }
-    for (int i = 0; i < 600 && groups_free() != groups; i++)
+    for (unsigned i = 0; i < test_limit(600) && groups_free() != groups; i++)
         usleep(100000);
     if (groups_free() != groups) {
         fprintf(stderr, "%u groups are free, not %u\n", groups_free(), groups);

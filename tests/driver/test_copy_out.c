@@ -141,12 +141,14 @@ struct waiting {
     const struct test_member *member;
     struct argument argument;
     int error;
+    _Atomic pid_t thread;
 };
 
 static void *wait_in_thread(void *context)
 {
     struct waiting *waiting = context;
 
+    sleeper_begins(&waiting->thread);
     waiting->error = call(waiting->member->file, GBA_IOC_WAIT, waiting->argument.given);
     return NULL;
 }
@@ -173,7 +175,7 @@ static void test_wait(void **state)
                               .sequence = 1,
                               .timeout = GBA_WAIT_FOREVER};
     assert_int_equal(pthread_create(&thread, NULL, wait_in_thread, &waiting), 0);
-    usleep(300000);
+    await_sleeper(&waiting.thread);
     assert_int_equal(set_writable(&waiting.argument, 0), 0);
     close(other); /* DIED */
     pthread_join(thread, NULL);

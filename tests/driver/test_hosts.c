@@ -36,7 +36,7 @@ static void put(const char *path, const char *text)
 __attribute__((format(printf, 1, 2))) static void peer(const char *format, ...)
 {
     char path[64], text[128];
-    uint64_t end = now_ns() + 120000000000u;
+    uint64_t end = now_ns() + test_limit(120) * UINT64_C(1000000000);
     va_list arguments;
 
     va_start(arguments, format);
@@ -156,7 +156,8 @@ static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
     assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), ENOSPC);
     peer("unmask %u", shared.group);
     start = now_ns();
-    while (0 != (error = call(file, GBA_IOC_ALLOC, &alloc)) && now_ns() - start < 60000000000u)
+    while (0 != (error = call(file, GBA_IOC_ALLOC, &alloc)) &&
+           now_ns() - start < test_limit(60) * UINT64_C(1000000000))
         usleep(5000);
     assert_int_equal(error, 0);
     assert_int_equal(alloc.group, shared.group);

@@ -33,7 +33,7 @@ static void test_DRV_10_a_killed_member(void **state)
 
     (void)state;
     assert_int_equal(in_child(die_as_member, &alloc), SIGKILL);
-    assert_int_equal(poll(&poll_file, 1, 20000), 1);
+    assert_int_equal(poll(&poll_file, 1, (int)test_limit(20000)), 1);
     assert_int_equal(read(file, &event, sizeof event), sizeof event);
     assert_int_equal(event.events, GBA_EVENT_DIED);
     assert_int_equal(wait_for(&m, 1, 0, &events), ETIMEDOUT); /* delivered once */
@@ -117,12 +117,14 @@ struct sleeper {
     const struct test_member *member;
     uint32_t events;
     int error;
+    _Atomic pid_t thread;
 };
 
 static void *sleep_in_wait(void *argument)
 {
     struct sleeper *sleeper = argument;
 
+    sleeper_begins(&sleeper->thread);
     sleeper->error = wait_for(sleeper->member, 1, GBA_WAIT_FOREVER, &sleeper->events);
     return NULL;
 }
@@ -169,7 +171,7 @@ static void check_end(const char *path, const char *text, int gone)
     m[1] = join_group(file, &alloc, 1);
     m[0].slot->release = 7;
     assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
-    usleep(50000);
+    await_sleeper(&sleeper.thread);
     write_file(path, text);
     assert_int_equal(revoked(&m[0]), GBA_REVOKED_DEAD);
     assert_true(m[0].slot->release == (GBA_FLAG_RECLAIMED | 7));
@@ -179,7 +181,7 @@ static void check_end(const char *path, const char *text, int gone)
                      GBA_EVENT_REVOKED | GBA_EVENT_DEAD);
     arrive(&m[0], 1); /* no SIGBUS */
     notify(&m[1], 1);
-    assert_int_equal(poll(&poll_file, 1, 20000), 1);
+    assert_int_equal(poll(&poll_file, 1, (int)test_limit(20000)), 1);
     assert_int_equal(poll_file.revents & POLLIN, POLLIN);
     assert_int_equal(call(file, GBA_IOC_QUERY, &query), 0);
     assert_int_equal(call(file, GBA_IOC_JOIN, &join), gone ? ENODEV : ESTALE);

@@ -338,6 +338,7 @@ static void test_passed_descriptor(void **state)
 struct exec_case {
     const struct gba_ioc_alloc *alloc;
     int keep; /* the descriptor stays open in the new program */
+    int end;  /* a pipe: the new program runs until its other end is closed */
 };
 
 static int join_and_exec(void *argument)
@@ -348,7 +349,8 @@ static int join_and_exec(void *argument)
 
     if (0 != call(file, GBA_IOC_JOIN, &join))
         return 1;
-    execl("/bin/sleep", "sleep", "1.5", (char *)NULL);
+    dup2(exec_case->end, STDIN_FILENO);
+    execl("/bin/cat", "cat", (char *)NULL);
     return 2;
 }
 
@@ -359,19 +361,23 @@ static void test_DRV_10_exec_ends_the_memberships(void **state)
         int file = open_device();
         struct gba_ioc_alloc alloc = alloc_group(file, 2);
         struct test_member m = join_group(file, &alloc, 0);
-        struct exec_case exec_case = {&alloc, keep};
-        uint64_t start = now_ns();
+        struct exec_case exec_case = {&alloc, keep, -1};
         uint32_t events = 0;
-        pid_t child = fork();
+        int ends[2];
+        pid_t child;
 
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        exec_case.end = ends[0];
+        child = fork();
         if (0 == child)
             _exit(join_and_exec(&exec_case));
         /* The event comes while the new program still runs. */
         assert_int_equal(wait_for(&m, 1, 20000000000u, &events), 0);
         assert_int_equal(events, GBA_EVENT_DIED);
         assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
-        assert_true(now_ns() > start);
+        close(ends[1]);
         waitpid(child, NULL, 0);
+        close(ends[0]);
         assert_int_equal(leave(&m), 0);
         unmap(&m);
         close(file);

@@ -80,12 +80,14 @@ struct sleeper {
     uint64_t timeout; /* 0: none */
     int error;
     uint64_t woken;
+    _Atomic pid_t thread;
 };
 
 static void *sleep_in_wait(void *argument)
 {
     struct sleeper *sleeper = argument;
 
+    sleeper_begins(&sleeper->thread);
     sleeper->error =
         wait_for(sleeper->member, sleeper->sequence,
                  0 == sleeper->timeout ? GBA_WAIT_FOREVER : sleeper->timeout, &sleeper->events);
@@ -119,7 +121,7 @@ static void test_DRV_18_wait_sleeps_until_the_round(void **state)
         arrive(&m[0], round);
         assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
         if (round % 2)
-            usleep(20000); /* the odd rounds are complete while it sleeps */
+            await_sleeper(&sleeper.thread); /* the odd rounds are complete while it sleeps */
         for (uint32_t k = 1; k < MEMBERS; k++)
             arrive(&m[k], round);
         last = now_ns();
@@ -176,7 +178,7 @@ static void test_DRV_18_notify_and_poll(void **state)
         arrive(&m[MEMBERS - 1], round);
         if (round % 2 == 0)
             notify(&m[1], round);
-        assert_int_equal(poll(&poll_file, 1, 20000), 1);
+        assert_int_equal(poll(&poll_file, 1, (int)test_limit(20000)), 1);
         assert_int_equal(poll_file.revents, POLLIN);
         assert_true(released(&m[1], round));
         assert_int_equal(read(m[1].file, event, sizeof event), sizeof event[0]);
@@ -233,7 +235,7 @@ static void test_wait_before_configure(void **state)
 
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
-    usleep(50000);
+    await_sleeper(&sleeper.thread);
     assert_int_equal(configure(&m[1], 0), 0);
     arrive(&m[0], 1);
     arrive(&m[1], 1);
@@ -268,7 +270,8 @@ static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
     for (uint32_t i = 1; i < groups; i++)
         (void)alloc_group(file, 1); /* they are not armed, so they cannot be taken back */
     assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
-    usleep(60000);
+    await_sleeper(&sleeper.thread);
+    usleep(60000); /* two samples of the rate [DRV-13] */
     next.barrier_rate = 1000000;
     assert_int_equal(call(file, GBA_IOC_ALLOC, &next), 0);
     pthread_join(thread, NULL);

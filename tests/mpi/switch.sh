@@ -75,10 +75,11 @@ switch_killed() {
     limit 120
     switch_start 127.0.0.1
     switch_options unix
-    switch_job -np "$1" -- early_exit 1000
+    switch_job -np "$1" -- early_exit 100 "$work/failed"
     sleep "0.$((RANDOM % 3))"
     kill -KILL "$daemon"
     ! $2 || switch_start 127.0.0.1
+    : >"$work/failed"
     switch_failed_over early_exit
     ! $2 || groups_return
 }
@@ -88,10 +89,11 @@ switch_paused() {
     limit 120
     switch_start 127.0.0.1
     switch_options "$1"
-    switch_job -np 3 -- early_exit 1000
+    switch_job -np 3 -- early_exit 100 "$work/continued"
     kill -STOP "$daemon"
     sleep "$2"
     kill -CONT "$daemon"
+    : >"$work/continued"
     switch_survived early_exit
 }
 
@@ -100,8 +102,9 @@ switch_silent() {
     limit 120
     switch_start 127.0.0.1
     switch_options tcp
-    switch_job -np 3 -- early_exit 1000
+    switch_job -np 3 -- early_exit 100 "$work/stopped"
     kill -STOP "$daemon"
+    : >"$work/stopped"
     switch_failed_over early_exit
     kill -KILL "$daemon"
 }
@@ -308,14 +311,16 @@ switch_cut() {
     switch_network
     switch_start "$address"
     switch_options tcp
-    switch_job --map-by slot -- early_exit 1000
+    switch_job --map-by slot -- early_exit 100 "$work/cut"
     on_host "$last" ip route replace blackhole "$address/32"
     if [ "$1" -eq 0 ]; then
+        : >"$work/cut"
         switch_failed_over early_exit
     else
         sleep "$1"
         on_host "$last" ip route del blackhole "$address/32"
         on_host "$last" ip route replace "$address/32" via 10.77.0.1
+        : >"$work/cut"
         switch_survived early_exit
     fi
 }
@@ -327,8 +332,9 @@ switch_spans_killed() {
     switch_network
     switch_start "$address"
     switch_options tcp
-    switch_job --map-by slot -- early_exit 1000
+    switch_job --map-by slot -- early_exit 100 "$work/failed"
     kill -KILL "$daemon"
+    : >"$work/failed"
     switch_failed_over early_exit
 }
 

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No PE leaves a barrier or a sync of all PEs before all have entered: early_exit [ROUNDS] */
+/*
+ * No PE leaves a barrier or a sync of all PEs before all have entered.
+ *
+ *   early_exit [ROUNDS [FILE]]
+ *
+ * With FILE the rounds are repeated until PE 0 has found that file before they begin, as in
+ * tests/mpi/early_exit.c.
+ */
+#include <shmem.h>
+#include <unistd.h>
+
 #include "tests/shmem/test.h"
+
+static int last = 1; /* symmetric */
 
 int main(int argc, char **argv)
 {
@@ -13,9 +25,15 @@ int main(int argc, char **argv)
     all.size = test_pes;
     mine = test_seed(1000 + (uint64_t)test_me);
     common = test_seed(1);
-    for (long i = 0; i < count; i++) {
-        test_delay(&mine);
-        test_round(&all, 0, test_random(&common) % 2 == 0);
-    }
+    do {
+        int found = argc > 2 && access(argv[2], F_OK) == 0;
+
+        for (int pe = 0; argc > 2 && test_me == 0 && pe < test_pes; pe++)
+            shmem_int_p(&last, found, pe);
+        for (long i = 0; i < count; i++) {
+            test_delay(&mine);
+            test_round(&all, 0, i > 0 && test_random(&common) % 2 == 0);
+        }
+    } while (last == 0);
     return test_end();
 }

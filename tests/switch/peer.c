@@ -98,8 +98,8 @@ static void wait_readable(int fd)
 {
     struct pollfd wanted = {.fd = fd, .events = POLLIN};
 
-    if (poll(&wanted, 1, PEER_TIMEOUT_MS) != 1)
-        fail_msg("nothing to read within %d ms", PEER_TIMEOUT_MS);
+    if (poll(&wanted, 1, (int)PEER_TIMEOUT_MS) != 1)
+        fail_msg("nothing to read within %u ms", PEER_TIMEOUT_MS);
 }
 
 static int wait_for_end(struct daemon_process *process)

@@ -15,8 +15,9 @@
 
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/protocol.h"
+#include "tests/limit.h"
 
-#define PEER_TIMEOUT_MS 60000
+#define PEER_TIMEOUT_MS test_limit(60000)
 
 #define PEER_KEY       "000102030405060708090a0b0c0d0e0f" /* of peer_start_tcp */
 #define PEER_OTHER_KEY "000102030405060708090a0b0c0d0e0e"

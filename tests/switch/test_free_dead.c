@@ -117,8 +117,9 @@ static void test_timeout(void **state)
     }
     peer_write_key(&process, PEER_KEY, 0600);
     snprintf(command, sizeof(command),
-             "exec timeout 60 '%s' --timeout=1 --key-file=%s switch://127.0.0.1:%u 2>%s/error",
-             GBA_TEST_DIAG, process.key, ntohs(address.sin_port), process.directory);
+             "exec timeout %u '%s' --timeout=1 --key-file=%s switch://127.0.0.1:%u 2>%s/error",
+             test_limit(60), GBA_TEST_DIAG, process.key, ntohs(address.sin_port),
+             process.directory);
     status = system(command);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 3);

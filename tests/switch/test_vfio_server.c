@@ -303,7 +303,8 @@ static void test_killed_guests_leave_nothing(void **state)
     }
     (void)get(&guests[1], GBA_DEVICE_BASE + GBA_DEV_ID, 4);
     /* The last guest's socket may not be closed yet. */
-    for (int i = 0; i < 1000 && vfio_test_descriptors(server.process) != before; i++)
+    for (unsigned i = 0; i < test_limit(1000) && vfio_test_descriptors(server.process) != before;
+         i++)
         usleep(10000);
     assert_int_equal(vfio_test_descriptors(server.process), before);
     now = vfio_test_memory_kib(server.process);

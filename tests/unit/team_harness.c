@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "gba/transport/transport.h"
+#include "tests/limit.h"
 #include "tests/unit/notification_harness.h"
 
 /* --------------------------------------------------------------------------- one member --- */
@@ -137,9 +138,9 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
     for (uint32_t round = 1; round <= last; round++) {
         if (oob->rank == round % oob->size && w->late_ms > 0)
             usleep(1000 * w->late_ms);
-        /* Half a minute at most, so that a failing test ends. */
-        for (int i = 0; i < 3000 && oob->rank == round % oob->size && NULL != w->late_until &&
-                        !w->late_until();
+        /* Half a minute at most (test_limit), so that a failing test ends. */
+        for (unsigned i = 0; i < test_limit(3000) && oob->rank == round % oob->size &&
+                             NULL != w->late_until && !w->late_until();
              i++)
             usleep(10000);
         if (0 == oob->rank)

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "gba/dev/member.h"
+#include "tests/limit.h"
 #include "tests/unit/stall_log.h"
 #include "tests/unit/thread_oob.h"
 
@@ -50,10 +51,11 @@ static void name_member(void *ctx, uint32_t rank, char *text, size_t len)
     snprintf(text, len, "number %u", rank);
 }
 
-/* Until the stall is reported, or for half a minute, because the machine may be slow. */
+/* Until the stall is reported, or for half a minute (test_limit), because the machine may be slow.
+ */
 static void wait_for_report(void)
 {
-    for (int i = 0; i < 3000 && !stall_log_complete(); i++)
+    for (unsigned i = 0; i < test_limit(3000) && !stall_log_complete(); i++)
         usleep(10000);
 }
 
