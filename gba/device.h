@@ -53,10 +53,10 @@ typedef struct gba_device_attr {
 
 /*
  * Check a device path without opening anything.
- * path: "/dev/gbaN" or another absolute path; "switch:/path" or "switch://host:port", a
- * gba-switchd; "sim" or "sim:NAME", either with "?option=value&..."; "sim:@NUMBER", an existing
- * simulator as gba_device_list names it; "none". message, len: as for gba_params_check. Returns
- * GBA_OK or GBA_ERR_PARAM. Thread-safe.
+ * path: "/dev/gbaN" or another absolute path; "switch:/path", "switch:/path?owner=user" or
+ * "switch://host:port", a gba-switchd; "sim" or "sim:NAME", either with "?option=value&...";
+ * "sim:@NUMBER", an existing simulator as gba_device_list names it; "none". message, len: as for
+ * gba_params_check. Returns GBA_OK or GBA_ERR_PARAM. Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
 
@@ -121,11 +121,11 @@ typedef struct gba_device_found {
 
 /*
  * List the devices of this host: each /dev/gbaN, by number, the simulated devices of this user's
- * running jobs, and the gba-switchd at its default socket, without its processes. It opens no
- * device. Root sees which processes of other users have a /dev/gbaN open. Reads the open files of
- * all processes, which takes milliseconds. list: set on GBA_OK to an array that the caller frees
- * with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_IO: no /proc
- * (logged). Thread-safe.
+ * running jobs, and the gba-switchd at the default sockets of root and this user, without its
+ * processes. It opens no device. Root sees which processes of other users have a /dev/gbaN open.
+ * Reads the open files of all processes, which takes milliseconds. list: set on GBA_OK to an array
+ * that the caller frees with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM;
+ * GBA_ERR_IO: no /proc (logged). Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 

@@ -12,7 +12,7 @@ sim_libgbamodel_la_SOURCES = \
 # the tests.
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
 sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c \
-	sim/switch/key_file.h sim/switch/key_file.c sim/switch/process.h sim/switch/process.c
+	sim/switch/trust.h sim/switch/trust.c sim/switch/process.h sim/switch/process.c
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/switch_socket.h"
 #include "gba/dev/dev_ops.h"
 
 struct entry {
@@ -73,15 +74,29 @@ static gba_status_t files_list(struct listing *listing)
     return status;
 }
 
-/* Add the gba-switchd at the default socket of the system. The open files of processes do not show
- * the paths of other daemons. */
-static gba_status_t switch_list(struct listing *listing)
+/* Add the gba-switchd at that socket, if there is one. */
+static gba_status_t socket_list(struct listing *listing, const char *socket)
 {
+    char path[sizeof "switch:" + GBA_SWITCH_FILE_MAX];
     struct stat st;
 
-    if (0 != stat(GBA_SWITCH_SOCKET, &st) || !S_ISSOCK(st.st_mode))
+    if (strlen(socket) > GBA_SWITCH_FILE_MAX || 0 != stat(socket, &st) || !S_ISSOCK(st.st_mode))
         return GBA_OK;
-    return NULL == entry_get(listing, "switch:" GBA_SWITCH_SOCKET) ? GBA_ERR_NOMEM : GBA_OK;
+    snprintf(path, sizeof path, "switch:%s", socket);
+    return NULL == entry_get(listing, path) ? GBA_ERR_NOMEM : GBA_OK;
+}
+
+/* Add the gba-switchd at the default sockets of the system and of this user. The open files of
+ * processes do not show the paths of other daemons. */
+static gba_status_t switch_list(struct listing *listing)
+{
+    char own[4200];
+    gba_status_t status = socket_list(listing, GBA_SWITCH_SOCKET);
+
+    gba_switch_socket(own, sizeof own);
+    if (GBA_OK == status && 0 != strcmp(own, GBA_SWITCH_SOCKET))
+        status = socket_list(listing, own);
+    return status;
 }
 
 /* The device behind an open file. Only a simulator of this user can be opened. */

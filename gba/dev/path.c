@@ -246,20 +246,38 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
     return GBA_OK;
 }
 
-/* Parse the part after "switch:": an absolute path, or "//" with a host. */
+/* Parse the option of a socket, "owner=USER", which follows the "?". */
+static gba_status_t owner_parse(const struct parse *parse, const char *text,
+                                struct gba_dev_path *path)
+{
+    const char *user = text + strlen("owner=");
+
+    if (0 != strncmp(text, "owner=", strlen("owner=")) || '\0' == *user ||
+        strlen(user) > GBA_SWITCH_OWNER_MAX)
+        return refuse(parse,
+                      "after the path of a socket comes ?owner=USER, the name of at most %d "
+                      "characters or the number of the user who runs gba-switchd, or nothing",
+                      GBA_SWITCH_OWNER_MAX);
+    strcpy(path->owner, user);
+    return GBA_OK;
+}
+
+/* Parse the part after "switch:": an absolute path and its option, or "//" with a host. */
 static gba_status_t switch_parse(const struct parse *parse, const char *rest,
                                  struct gba_dev_path *path)
 {
+    const size_t len = strcspn(rest, "?");
+
     path->kind = GBA_DEV_SWITCH;
     if (0 == strncmp(rest, "//", 2))
         return tcp_parse(parse, rest + 2, path);
-    if ('/' != rest[0] || '\0' == rest[1])
+    if ('/' != rest[0] || len < 2)
         return refuse(parse, "after \"switch:\" comes the absolute path of the socket of "
                              "gba-switchd, or //HOST:PORT");
-    if (strlen(rest) > GBA_SWITCH_FILE_MAX)
+    if (len > GBA_SWITCH_FILE_MAX)
         return refuse(parse, "the path of a socket has at most %d characters", GBA_SWITCH_FILE_MAX);
-    strcpy(path->file, rest);
-    return GBA_OK;
+    memcpy(path->file, rest, len);
+    return '?' == rest[len] ? owner_parse(parse, rest + len + 1, path) : GBA_OK;
 }
 
 gba_status_t gba_dev_path_parse(const char *text, struct gba_dev_path *path, char *message,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text that names a device: "/dev/gba0", "switch:/path", "switch://host:port", "sim",
- * "sim:NAME?option=value&option=value", "none".
+ * The text that names a device: "/dev/gba0", "switch:/path", "switch:/path?owner=user",
+ * "switch://host:port", "sim", "sim:NAME?option=value&option=value", "none".
  */
 #ifndef GBA_DEV_PATH_H
 #define GBA_DEV_PATH_H
@@ -12,11 +12,11 @@
 
 #define GBA_SIM_KEY_JOB 16 /* digits of a job's number; a process has at most 10 */
 
-/* The socket of a gba-switchd that the system has started. */
-#define GBA_SWITCH_SOCKET "/run/gba/switch.sock"
-
 /* Longest path of a Unix socket: the size of sun_path, without the end. */
 #define GBA_SWITCH_FILE_MAX 107
+
+/* Longest name of the user who runs a gba-switchd. */
+#define GBA_SWITCH_OWNER_MAX 32
 
 /* Longest name or address of a host. */
 #define GBA_SWITCH_HOST_MAX 253
@@ -52,6 +52,7 @@ struct gba_dev_path {
     enum gba_dev_kind kind;
     /* GBA_DEV_CDEV; or GBA_DEV_SWITCH: the Unix socket of gba-switchd, "" for TCP. */
     char file[256];
+    char owner[GBA_SWITCH_OWNER_MAX + 1]; /* GBA_DEV_SWITCH: of the Unix socket; "": not given */
     /* GBA_DEV_SWITCH: name or address of the host, without brackets, "" for a Unix socket; and the
      * port number of TCP, 0: the default one. */
     char host[GBA_SWITCH_HOST_MAX + 1];

@@ -217,39 +217,18 @@ static bool is_switch(const char *path)
     return 0 == strncmp(path, "switch:", 7);
 }
 
-/* The gba-switchd at the default socket of this user, if there is one. Returns "" if not. */
-static void own_switch(char *path, size_t len)
+/* List the switch of the parameter device_path, whether it answers or not, unless it is in the
+ * list. Returns the number of switches listed. */
+static size_t list_configured(const char *configured, const gba_device_found_t *list, size_t count,
+                              const struct choice *choice)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    struct stat st;
-
-    path[0] = '\0';
-    if (0 == geteuid() || NULL == runtime || '/' != runtime[0])
-        return;
-    snprintf(path, len, "switch:%s/gba-switchd.sock", runtime);
-    if (0 != stat(path + 7, &st) || !S_ISSOCK(st.st_mode))
-        path[0] = '\0';
-}
-
-/* List the switches that no open file shows: that of the parameter device_path, whether it answers
- * or not, and this user's own. Returns their number. */
-static size_t list_switches(const char *configured, const gba_device_found_t *list, size_t count,
-                            const struct choice *choice)
-{
-    char own[4200];
-    bool seen = !is_switch(configured), seen_own;
-
-    own_switch(own, sizeof own);
-    seen_own = '\0' == own[0] || 0 == strcmp(own, configured);
-    for (size_t i = 0; i < count; i++) {
-        seen |= 0 == strcmp(list[i].path, configured);
-        seen_own |= 0 == strcmp(list[i].path, own);
-    }
-    if (!seen)
-        list_device(configured, NULL, choice);
-    if (!seen_own)
-        list_device(own, NULL, choice);
-    return (size_t)!seen + (size_t)!seen_own;
+    if (!is_switch(configured))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (0 == strcmp(list[i].path, configured))
+            return 0;
+    list_device(configured, NULL, choice);
+    return 1;
 }
 
 int info_list(void)
@@ -273,7 +252,7 @@ int info_list(void)
     report_begin("devices", '[');
     for (size_t i = 0; i < count; i++)
         list_device(list[i].path, is_switch(list[i].path) ? NULL : &list[i], &choice);
-    count += list_switches(params.device_path, list, count, &choice);
+    count += list_configured(params.device_path, list, count, &choice);
     report_end();
     report_end();
     if (0 == count && !report_is_json())

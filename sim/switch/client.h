@@ -8,7 +8,7 @@
  *   client_member.c   releases and events for the memberships
  *   client_link.c     the stream: output, input, and the answers that are awaited
  *   client_connect.c  connects, and sends the secret
- *   client_key.c      the secret, and the key of the job
+ *   client_key.c      trust: the secret, the key of the job, and the user of a Unix socket
  *   client_process.c  answers how another process of this host is
  *   client_file.c     the descriptor of the connection: closed by the program; children of fork
  *
@@ -127,6 +127,10 @@ gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
  * log line after the refusal; to "" for another refusal. attr: as for gba_client_key_read, which
  * has returned GBA_OK. Thread-safe. */
 void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len);
+
+/* Check who listens on the connected Unix socket, see gba_switch_listener_trusted. Returns GBA_OK,
+ * or (logged) GBA_ERR_PERM. Thread-safe. */
+gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner);
 
 /* The operation job_key of the backend. */
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);

@@ -80,6 +80,7 @@ static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev
                                  uint64_t due)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    gba_status_t status;
     int error;
 
     /* The parser has checked the length. */
@@ -90,10 +91,11 @@ static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev
         return unreachable(client, error);
     error = socket_connect(client->file.socket.number, (const struct sockaddr *)&address,
                            sizeof address, due);
-    if (0 == error)
-        return GBA_OK;
-    gba_file_close(&client->file);
-    return unreachable(client, error);
+    status =
+        0 == error ? gba_client_listener_check(client, path->owner) : unreachable(client, error);
+    if (GBA_OK != status)
+        gba_file_close(&client->file);
+    return status;
 }
 
 /* Set the options of the connection. An arrival must not wait for the answer to an earlier message.

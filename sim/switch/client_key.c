@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The key with which a process greets a gba-switchd over TCP: that of the key file, or the key of
- * the job, which a process with the file has requested from the switch and handed over. */
-#define _GNU_SOURCE /* secure_getenv */
+/*
+ * Trust between a process and a gba-switchd. Over TCP a process greets with a key: that of the key
+ * file, or the key of the job, which a process with the file has requested from the switch and
+ * handed over. On a Unix socket the process checks who listens.
+ */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
-#include "sim/switch/key_file.h"
-
-#define KEY_FILE "GBA_SWITCH_KEY_FILE"
+#include "sim/switch/trust.h"
 
 _Static_assert(GBA_SWITCH_SECRET_BYTES == GBA_KEY_SIZE, "the key is the secret");
 
-/* The key file that was configured, or else that of the environment; NULL: none. */
-static const char *key_file_name(const char *name)
-{
-    if (NULL == name || '\0' == name[0] || 0 == strcmp(name, "none"))
-        name = secure_getenv(KEY_FILE);
-    return NULL == name || '\0' == name[0] ? NULL : name;
-}
-
 bool gba_device_key_file(const char *key_file)
 {
-    const char *name = key_file_name(key_file);
+    const char *name = gba_switch_key_file(key_file);
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     char reason[128];
     bool usable = NULL != name && gba_switch_key_read(name, secret, reason, sizeof reason);
@@ -36,7 +27,7 @@ bool gba_device_key_file(const char *key_file)
 gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
                                  uint8_t secret[GBA_SWITCH_SECRET_BYTES])
 {
-    const char *name = key_file_name(NULL == attr ? NULL : attr->key_file);
+    const char *name = gba_switch_key_file(NULL == attr ? NULL : attr->key_file);
     char reason[128];
 
     if (NULL != attr && NULL != attr->key) {
@@ -44,8 +35,9 @@ gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
         return GBA_OK;
     }
     if (NULL == name) {
-        gba_log(GBA_LOG_ERROR, "no key for gba-switchd over TCP: set switch_key_file, or " KEY_FILE
-                               " in the environment, to the file with the key");
+        gba_log(GBA_LOG_ERROR,
+                "no key for gba-switchd over TCP: set switch_key_file, or " GBA_SWITCH_KEY_VARIABLE
+                " in the environment, to the file with the key");
         return GBA_ERR_PERM;
     }
     if (gba_switch_key_read(name, secret, reason, sizeof reason))
@@ -65,7 +57,17 @@ void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char
                  "gba-switchd. Start the job again");
     else
         snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
-                 key_file_name(NULL == attr ? NULL : attr->key_file));
+                 gba_switch_key_file(NULL == attr ? NULL : attr->key_file));
+}
+
+gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner)
+{
+    char reason[256];
+
+    if (gba_switch_listener_trusted(client->file.socket.number, owner, reason, sizeof reason))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "no gba-switchd to trust at %s: %s", client->name, reason);
+    return GBA_ERR_PERM;
 }
 
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "gba/base/switch_socket.h"
 #include "gba/spec/gba_regs.h"
 #include "gba/types.h"
 #include "sim/switch/diag.h"
@@ -31,7 +32,8 @@ static const char help[] =
     "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
     "  --free-dead       free the ports and groups of dead processes of the switch's host\n"
-    "  --key-file FILE   file with the key of the switch, for TCP\n"
+    "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
+    "                    GBA_SWITCH_KEY_FILE of the environment\n"
     "  --timeout SECONDS give up when there is no answer; 1 to 3600; default: 10\n"
     "  --help            print this help\n"
     "  --version         print the version\n"
@@ -245,7 +247,6 @@ int main(int argc, char **argv)
 {
     char path[4200];
     struct diag diag = {.path = path, .timeout = TIMEOUT_S};
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
     int code;
 
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
@@ -253,10 +254,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return printf("gba_diag %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
                       GBA_VERSION_PATCH) < 0;
-    if (runtime == NULL || runtime[0] != '/' || geteuid() == 0)
-        snprintf(path, sizeof(path), "switch:/run/gba/switch.sock");
-    else
-        snprintf(path, sizeof(path), "switch:%.4000s/gba-switchd.sock", runtime);
+    strcpy(path, "switch:");
+    gba_switch_socket(path + strlen(path), sizeof(path) - strlen(path));
     if (!parse(argc, argv, &diag))
         return EXIT_USAGE;
     do {

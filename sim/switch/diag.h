@@ -11,7 +11,7 @@
 /* The command line. */
 struct diag {
     const char *path;     /* begins with "switch:" */
-    const char *key_file; /* NULL: none */
+    const char *key_file; /* NULL: that of the environment */
     bool json, ping, free_dead;
     unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
-#include "sim/switch/key_file.h"
+#include "sim/switch/trust.h"
 
 int gba_diag_complain(const char *what, const char *why)
 {
@@ -45,20 +45,28 @@ static int connect_until(int fd, const struct sockaddr *address, socklen_t lengt
     return errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
 }
 
+/* path: with or without the option "?owner=USER", as libgba has it. */
 static int connect_unix(const char *path, uint64_t due)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strcspn(path, "?");
+    const char *option = path[length] == '\0' ? "?owner=" : path + length;
+    char reason[256];
     int fd, error;
 
-    if (strlen(path) >= sizeof(address.sun_path))
+    if (length >= sizeof(address.sun_path))
         return gba_diag_complain(path, "the path is too long");
-    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (strncmp(option, "?owner=", strlen("?owner=")) != 0)
+        return gba_diag_complain(path, "after the path of a socket comes ?owner=USER or nothing");
+    memcpy(address.sun_path, path, length);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     error =
         fd < 0 ? errno : connect_until(fd, (const struct sockaddr *)&address, sizeof(address), due);
-    if (error == 0)
+    if (error != 0)
+        snprintf(reason, sizeof(reason), "%s", strerror(error));
+    else if (gba_switch_listener_trusted(fd, option + strlen("?owner="), reason, sizeof(reason)))
         return fd;
-    gba_diag_complain(path, strerror(error));
+    gba_diag_complain(path, reason);
     if (fd >= 0)
         close(fd);
     return -1;
@@ -143,17 +151,19 @@ int gba_diag_connect(const struct diag *diag, const struct gba_switch_message *g
 {
     const uint64_t timeout = diag->timeout * UINT64_C(1000000000);
     const char *rest = diag->path + strlen("switch:");
+    const char *key_file = gba_switch_key_file(diag->key_file);
     bool tcp = strncmp(rest, "//", 2) == 0;
     int fd;
 
-    if (tcp && diag->key_file == NULL)
-        return gba_diag_complain(diag->path, "TCP needs --key-file");
+    if (tcp && key_file == NULL)
+        return gba_diag_complain(diag->path, "TCP needs --key-file, or " GBA_SWITCH_KEY_VARIABLE
+                                             " in the environment");
     fd = tcp ? connect_tcp(rest + 2, gba_clock_ns() + timeout)
              : connect_unix(rest, gba_clock_ns() + timeout);
     if (fd < 0)
         return -1;
     if (limit_time(fd, gba_clock_ns() + timeout) && gba_diag_send(fd, greeting) &&
-        (!tcp || send_key(fd, diag->key_file)))
+        (!tcp || send_key(fd, key_file)))
         return fd;
     close(fd);
     return -1;

@@ -146,15 +146,18 @@ static bool add(struct gba_switchd_listeners *listeners, int fd, bool tcp)
 
 /* --- The Unix socket --- */
 
-/* Lock the directory of the socket. Returns a descriptor, or -1 with errno. */
-static int lock_directory(const char *path)
+/* Lock the directory of the socket, and make it first if it is that of the default socket. Others
+ * than root may use the daemon of root. Returns a descriptor, or -1 with errno. */
+static int lock_directory(const struct gba_switchd_options *options)
 {
     char directory[GBA_SWITCHD_PATH_MAX];
     char *slash;
 
-    snprintf(directory, sizeof(directory), "%s", path);
+    snprintf(directory, sizeof(directory), "%s", options->listen);
     slash = strrchr(directory, '/');
     slash[slash == directory] = '\0';
+    if (options->make_directory && mkdir(directory, 0700) == 0 && geteuid() == 0)
+        chmod(directory, 0755);
     return gba_socket_directory_lock(directory);
 }
 
@@ -195,10 +198,11 @@ static bool bind_unix(struct gba_switchd_listeners *listeners, int fd,
     return true;
 }
 
-static bool listen_unix(struct gba_switchd_listeners *listeners, const char *path)
+static bool listen_unix(struct gba_switchd_listeners *listeners)
 {
+    const char *path = listeners->daemon->options->listen;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int lock = lock_directory(path), fd;
+    int lock = lock_directory(listeners->daemon->options), fd;
     bool good = false;
 
     if (lock < 0) {
@@ -226,7 +230,7 @@ unlock:
 static void remove_socket(const struct gba_switchd_listeners *listeners)
 {
     const char *path = listeners->daemon->options->listen;
-    int lock = lock_directory(path);
+    int lock = lock_directory(listeners->daemon->options);
     struct stat status;
 
     if (lstat(path, &status) == 0 && status.st_dev == listeners->socket_device &&
@@ -328,7 +332,7 @@ bool gba_switchd_listen(struct gba_switchd *daemon, struct gba_switchd_listeners
     if (listeners->resume == NULL || !find_group(options->group, &listeners->allowed_group))
         return false;
     if (options->listen[0] != '\0') {
-        if (!listen_unix(listeners, options->listen))
+        if (!listen_unix(listeners))
             return false;
         append_where(listeners, "switch:", options->listen);
     }

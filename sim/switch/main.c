@@ -15,7 +15,7 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/fault.h"
-#include "sim/switch/key_file.h"
+#include "sim/switch/trust.h"
 #include "sim/switch/listen.h"
 #include "sim/switch/session.h"
 #include "sim/switch/trace.h"

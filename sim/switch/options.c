@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "gba/base/switch_socket.h"
 #include "gba/types.h"
 #include "sim/switch/protocol.h"
 
@@ -66,7 +66,9 @@ static const char help[] =
     "to it. Runs in the foreground until SIGTERM, SIGINT or SIGHUP.\n"
     "\n"
     "  --listen PATH          Unix socket; none: no Unix socket. Default:\n"
-    "                         $XDG_RUNTIME_DIR/gba-switchd.sock, or /run/gba/switch.sock\n"
+    "                         $XDG_RUNTIME_DIR/gba-switchd.sock, without that variable\n"
+    "                         $HOME/.gba/switch.sock; root: /run/gba/switch.sock. The default's\n"
+    "                         directory is made\n"
     "  --group GROUP          group whose members may connect to the Unix socket;\n"
     "                         default: the group of this process\n"
     "  --tcp [HOST]:[PORT]    also listen on TCP; needs --key-file. Default host: loopback;\n"
@@ -159,12 +161,10 @@ static bool set_listen(const char *path, struct gba_switchd_options *options)
 
 static bool set_default_listen(struct gba_switchd_options *options)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    char path[4096];
+    char path[4200];
 
-    if (runtime == NULL || runtime[0] != '/' || geteuid() == 0)
-        return set_listen("/run/gba/switch.sock", options);
-    snprintf(path, sizeof(path), "%s/gba-switchd.sock", runtime);
+    gba_switch_socket(path, sizeof(path));
+    options->make_directory = true;
     return set_listen(path, options);
 }
 

@@ -27,6 +27,7 @@ struct gba_switchd_fault {
 
 struct gba_switchd_options {
     char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */
+    bool make_directory;               /* of `listen`, which is the default */
     const char *group;                 /* of the socket file; NULL: that of the process */
     char tcp_host[256];                /* to bind; "": no TCP */
     char tcp_port[16];

@@ -74,6 +74,9 @@ static void switches(void **state)
     static const char *const bad_ports[] = {"switch://h:",    "switch://h:0",  "switch://h:65536",
                                             "switch://h:-1",  "switch://h:7x", "switch://[::1",
                                             "switch://[::1]7"};
+    static const char *const bad_owners[] = {"switch:/s?", "switch:/s?owner",
+                                             "switch:/s?owner=", "switch:/s?a=1",
+                                             "switch:/s?owner=a-name-of-more-than-32-characters"};
     char text[300];
 
     (void)state;
@@ -81,6 +84,12 @@ static void switches(void **state)
     assert_int_equal(parsed.kind, GBA_DEV_SWITCH);
     assert_string_equal(parsed.file, "/run/gba/switch.sock");
     assert_string_equal(parsed.host, "");
+    assert_string_equal(parsed.owner, "");
+    accepts("switch:/run/gba/switch.sock?owner=alice");
+    assert_string_equal(parsed.file, "/run/gba/switch.sock");
+    assert_string_equal(parsed.owner, "alice");
+    for (size_t i = 0; i < sizeof bad_owners / sizeof bad_owners[0]; i++)
+        refuses(bad_owners[i], "after the path of a socket comes ?owner=USER, the name of");
     accepts("switch://host.example-1");
     assert_int_equal(parsed.kind, GBA_DEV_SWITCH);
     assert_string_equal(parsed.host, "host.example-1");

@@ -98,6 +98,64 @@ static void no_switch(void **state)
     assert_non_null(strstr(text, "Start gba-switchd"));
 }
 
+/* --- The listener --- */
+
+static void serve_welcome(int file)
+{
+    struct gba_switch_message message;
+
+    script_greet(file);
+    while (script_get(file, &message))
+        continue;
+}
+
+/* Open the switch of that path, which user 65533 serves if it is a stranger's. A client that gives
+ * up connects all the same, so the thread of the switch ends. */
+static gba_status_t listener_status(const char *path, void (*serve)(int file), bool stranger)
+{
+    gba_status_t status;
+
+    log_forget();
+    if (stranger)
+        assert_return_code(seteuid(65533), errno);
+    assert_return_code(listen(script_listener, 8), errno); /* stores the user for SO_PEERCRED */
+    if (stranger)
+        assert_return_code(seteuid(0), errno);
+    script_start(serve);
+    status = gba_device_init(path, NULL, &device);
+    if (GBA_OK == status)
+        gba_device_fini(device);
+    script_join();
+    return status;
+}
+
+static void serve_stranger(int file)
+{
+    struct gba_switch_message message;
+
+    if (script_get(file, &message)) /* the client has sent its greeting */
+        abort();
+}
+
+/* A stranger who has made the socket of a path first is no switch. */
+static void listeners(void **state)
+{
+    char path[sizeof script_path + 32];
+
+    (void)state;
+    if (0 != geteuid())
+        skip(); /* only root can listen as somebody else */
+    assert_int_equal(listener_status(script_path, serve_welcome, false), GBA_OK);
+    assert_int_equal(listener_status(script_path, serve_stranger, true), GBA_ERR_PERM);
+    assert_logged("user 65533 listens there, not root, gba-switchd or this user (0)");
+    assert_logged("append ?owner=65533");
+    snprintf(path, sizeof path, "%s?owner=nobody-of-that-name", script_path);
+    assert_int_equal(listener_status(path, serve_stranger, true), GBA_ERR_PERM);
+    snprintf(path, sizeof path, "%s?owner=65533", script_path);
+    assert_int_equal(listener_status(path, serve_welcome, true), GBA_OK);
+    assert_int_equal(listener_status(path, serve_welcome, false), GBA_OK); /* root, always */
+}
+
 /* A switch that accepts the connection and sends nothing. Without its own limit the call waits for
  * GBA_CLIENT_SILENCE. */
 static void serve_until_closed(int file)
@@ -389,10 +447,10 @@ static void wrong_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),      cmocka_unit_test(no_switch),
-        cmocka_unit_test(limited_open),   cmocka_unit_test(key_files),
-        cmocka_unit_test(wrong_keys),     cmocka_unit_test(fork_before_welcome),
-        cmocka_unit_test(dead_addresses),
+        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
+        cmocka_unit_test(listeners),           cmocka_unit_test(limited_open),
+        cmocka_unit_test(key_files),           cmocka_unit_test(wrong_keys),
+        cmocka_unit_test(fork_before_welcome), cmocka_unit_test(dead_addresses),
     };
 
     return cmocka_run_group_tests(tests, setup, script_teardown);

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sim/switch/key_file.h"
+#define _GNU_SOURCE /* secure_getenv, struct ucred */
+#include "sim/switch/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+const char *gba_switch_key_file(const char *name)
+{
+    if (name == NULL || name[0] == '\0' || strcmp(name, "none") == 0)
+        name = secure_getenv(GBA_SWITCH_KEY_VARIABLE);
+    return name == NULL || name[0] == '\0' ? NULL : name;
+}
 
 static bool fail(char *reason, size_t len, const char *cause)
 {
@@ -52,4 +63,36 @@ bool gba_switch_key_read(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTE
 close_file:
     close(fd);
     return found;
+}
+
+/* Whether that is the name or the number of the user. */
+static bool is_user(const char *name, uid_t user)
+{
+    struct passwd entry, *found = NULL;
+    char text[16], buffer[4096];
+
+    snprintf(text, sizeof(text), "%u", (unsigned)user);
+    if (strcmp(name, text) == 0)
+        return true;
+    return getpwnam_r(name, &entry, buffer, sizeof(buffer), &found) == 0 && found != NULL &&
+           found->pw_uid == user;
+}
+
+bool gba_switch_listener_trusted(int fd, const char *owner, char *reason, size_t len)
+{
+    socklen_t size = sizeof(struct ucred);
+    struct ucred peer;
+
+    if (owner[0] == '\0')
+        owner = GBA_SWITCH_USER;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return fail(reason, len, strerror(errno));
+    if (peer.uid == 0 || peer.uid == geteuid() || is_user(owner, peer.uid))
+        return true;
+    snprintf(reason, len,
+             "user %u listens there, not root, %s or this user (%u); if you trust user %u, append "
+             "?owner=%u to the path",
+             (unsigned)peer.uid, owner, (unsigned)geteuid(), (unsigned)peer.uid,
+             (unsigned)peer.uid);
+    return false;
 }
