@@ -351,8 +351,6 @@ EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/
 EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
 	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
-	tests/models/harness.pml tests/models/dissemination.pml tests/models/radix.pml \
-	tests/models/central.pml tests/models/tree.pml tests/models/hybrid.pml tests/models/domains.pml \
 	tests/models/death.pml tests/models/death_domains.pml
 
 # MPI programs, for tests/mpi/run and not for "make check": they need an installed plugin.
