@@ -348,8 +348,7 @@ EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/
 	tests/switch/corpus-vfio/start tests/switch/corpus-vfio/registers tests/switch/corpus-vfio/memory \
 	tests/switch/corpus-vfio/small-memory tests/switch/corpus-vfio/interrupts \
 	tests/switch/corpus-vfio/descriptors
-EXTRA_DIST += tests/fuzz/fuzz_model.c tests/fuzz/shadow.c tests/fuzz/shadow.h \
-	tests/fuzz/shadow_control.c tests/fuzz/shadow_state.h tests/switch/fuzz_vfio.c
+EXTRA_DIST += tests/fuzz/fuzz_model.c tests/switch/fuzz_vfio.c
 EXTRA_DIST += contrib/maint/check-models gba/algo/README.md \
 	tests/models/death.pml tests/models/death_domains.pml
 
