@@ -353,6 +353,21 @@ soak() {
     echo "${GBA_TEST_DEATHS:-$1}"
 }
 
+# MODE CALLS ROUNDS DEVICE RANKS: ranks that test rarely, by shared memory and TCP. The number of calls of
+# MPI is limited, not the time.
+rare() {
+    local i
+    limit 60
+    path_options "$4"
+    for i in 1 2; do
+        job "${path[@]}" --mca coll_gba_barrier_agree_after 0 --mca coll_gba_barrier_retry_after 1 \
+            -np "$5" -- rare "$1" "$2" "$3"
+        lines 0 '^FAIL'
+        took "$4"
+        path+=(--mca btl 'tcp,self')
+    done
+}
+
 all_faults() {
     local rounds ranks mode
     test_case fault-lose-arrival faulty lose_arrival=7 'lost arrivals'
@@ -377,6 +392,12 @@ all_faults() {
     test_case death-queued-blocking death_queued 10 2
     test_case death-queued-nonblocking death_queued 11 2
     test_case death-meanwhile death_meanwhile
+    for ranks in 3 7; do
+        test_case "rare-released-$ranks" rare 3 4 5 'sim?die_after=5&die_release=1' "$ranks"
+        test_case "rare-lost-$ranks" rare 2 4 2 "sim?lose_arrival=$((2 * ranks + 2))" "$ranks"
+        test_case "rare-dies-$ranks" rare 2 4 2 'sim?die_after=2' "$ranks"
+    done
+    test_case rare-recovers rare 2 16 6 'sim?die_after=2' 3
     for ranks in 2 3 4 7 16; do
         for mode in 2 3 4; do
             test_case "death-left-$mode-$ranks" death_left "$mode" "$ranks"

@@ -75,7 +75,6 @@ typedef struct gba_coll_module {
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;        /* the first one is in progress */
     struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
-    unsigned spins;
     /* The agreement in a nonblocking barrier. */
     struct gba_coll_iagree *iagree; /* NULL: there is none, and no barrier needs its messages */
     bool agreeing;                  /* the queue waits for its end */
@@ -96,6 +95,7 @@ typedef struct gba_coll_component {
     opal_mutex_t queue_lock;
     gba_coll_module_t *busy; /* modules with a barrier in progress that opal_progress advances */
     gba_word_t busy_any;     /* 1: busy is not empty */
+    gba_word_t progressed;   /* ns: time of their last slow turn, see ibarrier.c */
     bool progress_registered;
     uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
     bool parameter_reported;

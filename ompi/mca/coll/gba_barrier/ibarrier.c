@@ -26,25 +26,36 @@
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
+#include "gba/base/clock.h"
 #include "opal/runtime/opal_progress.h"
 
-/* Spins between two calls of gba_barrier_progress, which reads the clock: a microsecond or more. */
-#define SPINS 64u
+/*
+ * Time between two slow turns, ns: a part of the shortest pause of the watchdog (gba/team/retry.h).
+ * Not a number of turns, because a program may call MPI once a minute: such a program has slow
+ * turns only.
+ */
+#define SLOW_NS 25000u
 
-/* The requests to complete once the lock is released. */
-struct done {
-    gba_coll_request_t *first, **last;
+/* One turn of the queues. */
+struct turn {
+    bool slow;                         /* call gba_barrier_progress, which takes a microsecond */
+    gba_coll_request_t *first, **last; /* to complete once the lock is released */
 };
 
-static void done_init(struct done *done)
+static void turn_begin(struct turn *turn)
 {
-    done->first = NULL;
-    done->last = &done->first;
+    const uint64_t now = gba_clock_ns(), last = gba_word_load_relaxed(&gba_coll->progressed);
+
+    turn->slow = now - last >= SLOW_NS;
+    if (turn->slow)
+        gba_word_store_relaxed(&gba_coll->progressed, now);
+    turn->first = NULL;
+    turn->last = &turn->first;
 }
 
-static void done_complete(struct done *done)
+static void turn_end(struct turn *turn)
 {
-    gba_coll_request_t *request = done->first, *next;
+    gba_coll_request_t *request = turn->first, *next;
 
     /* Release: pairs with the acquire in request_free and gba_coll_ibarrier_wait, in the thread
      * that sees the request complete. */
@@ -83,7 +94,7 @@ static void queue_append(gba_coll_module_t *module, gba_coll_request_t *request)
 }
 
 /* The first barrier of the queue is complete. error: as in MPI_ERROR of a status. */
-static void queue_finish(gba_coll_module_t *module, int error, struct done *done)
+static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn)
 {
     gba_coll_request_t *request = module->queue;
 
@@ -92,8 +103,8 @@ static void queue_finish(gba_coll_module_t *module, int error, struct done *done
         module->queue_last = &module->queue;
     request->super.req_status.MPI_ERROR = error;
     request->next = NULL;
-    *done->last = request;
-    done->last = &request->next;
+    *turn->last = request;
+    turn->last = &request->next;
 }
 
 /* The queue is empty: blocking barriers take the fast path again. */
@@ -104,10 +115,10 @@ static void module_rest(gba_coll_module_t *module)
 }
 
 /* The path has failed: complete all queued barriers with an error. */
-static void queue_fail(gba_coll_module_t *module, struct done *done)
+static void queue_fail(gba_coll_module_t *module, struct turn *turn)
 {
     while (NULL != module->queue)
-        queue_finish(module, MPI_ERR_OTHER, done);
+        queue_finish(module, MPI_ERR_OTHER, turn);
     module_rest(module);
 }
 
@@ -126,13 +137,31 @@ static gba_status_t round_start(gba_coll_module_t *module)
     return GBA_OK;
 }
 
-static gba_status_t round_test(gba_coll_module_t *module)
+/* Test the barrier in progress of a team. After a failure of the device each call sends and takes
+ * what there is, since it may be the last one for a long time: notifications of other members
+ * complete the barrier. */
+static gba_status_t team_test(gba_coll_module_t *module, bool slow)
+{
+    gba_team_t *team = module->base.team;
+    gba_status_t status;
+
+    if (!slow && 0 == gba_team_failed_id(team))
+        return gba_barrier_test(team);
+    status = gba_barrier_progress(team);
+    if (GBA_ERR_DEAD != status)
+        return status;
+    (void)gba_common_notify(&module->base);
+    gba_common_notifications_poll();
+    status = gba_barrier_test(team);
+    return GBA_ERR_DEAD == status ? GBA_INPROGRESS : status;
+}
+
+static gba_status_t round_test(gba_coll_module_t *module, bool slow)
 {
     gba_status_t status;
 
     if (!uses_messages(module))
-        return 0 == ++module->spins % SPINS ? gba_barrier_progress(module->base.team)
-                                            : gba_barrier_test(module->base.team);
+        return team_test(module, slow);
     status = gba_coll_iagree_barrier_test(module);
     if (GBA_OK == status) {
         module->base.fallbacks++;
@@ -159,18 +188,12 @@ static gba_status_t barrier_begin(gba_coll_module_t *module)
 }
 
 /* Advance the queue as far as possible, starting with a test of the barrier in progress. */
-static void queue_step(gba_coll_module_t *module, struct done *done)
+static void queue_step(gba_coll_module_t *module, struct turn *turn)
 {
     gba_status_t status;
 
     while (NULL != module->queue) {
-        status = round_test(module);
-        if (GBA_ERR_DEAD == status) {
-            /* The device has failed, whether it still answers or not: notifications of other
-             * members complete the barrier. */
-            (void)gba_common_notify(&module->base);
-            return;
-        }
+        status = round_test(module, turn->slow);
         if (GBA_INPROGRESS == status)
             return;
         /* A barrier of a failed device completes here when this member's notifications have left
@@ -179,14 +202,14 @@ static void queue_step(gba_coll_module_t *module, struct done *done)
             (!gba_common_notify(&module->base) || !gba_common_notifications_out(module->base.team)))
             return;
         if (GBA_OK == status) {
-            queue_finish(module, MPI_SUCCESS, done);
+            queue_finish(module, MPI_SUCCESS, turn);
             if (NULL != module->queue)
                 status = barrier_begin(module);
             if (GBA_INPROGRESS == status)
                 return;
         }
         if (GBA_OK != status) {
-            queue_fail(module, done);
+            queue_fail(module, turn);
             return;
         }
     }
@@ -194,42 +217,47 @@ static void queue_step(gba_coll_module_t *module, struct done *done)
 }
 
 /* Start the first barrier of the queue, unless an agreement before it is in progress. */
-static void module_start(gba_coll_module_t *module, struct done *done)
+static void module_start(gba_coll_module_t *module, struct turn *turn)
 {
     gba_status_t status = barrier_begin(module);
 
     if (GBA_OK == status)
-        queue_step(module, done);
+        queue_step(module, turn);
     else if (GBA_INPROGRESS != status)
-        queue_fail(module, done);
+        queue_fail(module, turn);
 }
 
-static void module_step(gba_coll_module_t *module, struct done *done)
+static void module_step(gba_coll_module_t *module, struct turn *turn)
 {
     if (module->agreeing)
-        module_start(module, done);
+        module_start(module, turn);
     else
-        queue_step(module, done);
+        queue_step(module, turn);
 }
 
 static int ibarrier_progress(void)
 {
     gba_coll_module_t *module, *next;
-    struct done done;
+    struct turn turn;
 
     /* Before the lock: a thread sees its own barriers at once, and those of other threads soon. */
-    if (0 == gba_word_load_relaxed(&gba_coll->busy_any) ||
-        0 != opal_mutex_trylock(&gba_coll->queue_lock))
+    if (0 == gba_word_load_relaxed(&gba_coll->busy_any))
         return 0;
-    done_init(&done);
+    turn_begin(&turn);
+    /* Open MPI takes in what has come over TCP, among others, after our turn of its progress. This
+     * one may be the last for a minute, so it uses what has come until now. */
+    if (turn.slow)
+        gba_common_progress(NULL);
+    if (0 != opal_mutex_trylock(&gba_coll->queue_lock))
+        return 0;
     for (module = gba_coll->busy; NULL != module; module = next) {
         next = module->busy_next;
-        module_step(module, &done);
+        module_step(module, &turn);
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
-    if (NULL == done.first)
+    if (NULL == turn.first)
         return 0;
-    done_complete(&done);
+    turn_end(&turn);
     return 1;
 }
 
@@ -247,10 +275,10 @@ static int progress_register(void)
 int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
 {
     gba_coll_module_t *module = request->module;
-    struct done done;
+    struct turn turn;
     int rc;
 
-    done_init(&done);
+    turn_begin(&turn);
     opal_mutex_lock(&gba_coll->queue_lock);
     rc = progress_register();
     if (OMPI_SUCCESS == rc) {
@@ -258,12 +286,12 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
         if (module->queue == request) {
             gba_pointer_store_release(&module->base.active, NULL);
             busy_insert(module);
-            module_start(module, &done);
+            module_start(module, &turn);
         }
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
     if (OMPI_SUCCESS == rc)
-        done_complete(&done);
+        turn_end(&turn);
     return rc;
 }
 
@@ -322,7 +350,7 @@ int gba_coll_ibarrier_wait(gba_coll_module_t *module)
         return rc;
     while (!REQUEST_COMPLETE(request))
         (void)opal_progress();
-    /* Acquire: pairs with done_complete, possibly in another thread. */
+    /* Acquire: pairs with turn_end, possibly in another thread. */
     gba_fence_acquire();
     rc = request->req_status.MPI_ERROR;
     (void)ompi_request_free(&request);

@@ -20,7 +20,7 @@ static int request_free(ompi_request_t **request)
 
     if (!REQUEST_COMPLETE(*request))
         return MPI_ERR_REQUEST;
-    /* Acquire: pairs with done_complete in ibarrier.c, possibly in another thread. This call may
+    /* Acquire: pairs with turn_end in ibarrier.c, possibly in another thread. This call may
      * end the module, which reads what that thread wrote there (gba_coll_ibarrier_drop). */
     gba_fence_acquire();
     OMPI_REQUEST_FINI(&r->super);

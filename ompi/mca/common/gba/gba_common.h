@@ -246,6 +246,10 @@ uint64_t gba_common_notifications_id(uint64_t ids);
 bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
                                    const void *ctx);
 
+/* Send what is posted, and receive what has come, now and not at the next turn of progress. To be
+ * called with the lock of ibarrier.c held, or with no lock. Thread-safe. Never blocks. */
+void gba_common_notifications_poll(void);
+
 /* Call _post until all notifications are posted, and wait until _out returns true; at the end of a
  * blocking barrier. Calls opal_progress, so no lock may be held. */
 void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),

@@ -7,7 +7,9 @@
  *
  * They use a communicator of the whole job, which outlives every team: a team is always within one
  * job. No receive is posted in advance, because a wildcard receive on MPI_COMM_WORLD would slow
- * down all messages of the user. Instead each process probes now and then.
+ * down all messages of the user. Instead each process probes now and then: by time, because a
+ * process may call MPI every minute. While it owes a notification or an answer, it does so in every
+ * turn of progress.
  *
  * A process with both components has two of these services, each with its own channel. Either
  * service may receive notifications for teams of the other one: libgba finds every team by its id.
@@ -25,13 +27,9 @@
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/pml/pml.h"
 
-/* Calls of opal_progress between two reads of the clock. A call takes some 100 ns in a busy
- * MPI_Recv, and up to a millisecond in a barrier that sleeps, so the number is small. */
-#define CALLS 16u
-
-/* Time between two probes. A probe costs about a microsecond: a tenth of a percent of a core. For
- * AWAKE_NS after the last notification every call probes, because more are expected. */
-#define PROBE_NS 1000000u
+/* Time between two steps. A step costs about two microseconds: a fifth of a percent of a core. For
+ * AWAKE_NS after the last notification every turn has a step, because more are expected. */
+#define STEP_NS  1000000u
 #define AWAKE_NS 20000000u
 
 /* Steps at the end in any case, for notifications that have arrived since the last step. DRAIN_NS:
@@ -43,8 +41,8 @@ static struct {
     gba_word_t registered; /* 1: all fields below are set, see service_runs */
     struct ompi_communicator_t *comm;
     opal_mutex_t stepping;
-    unsigned calls;
-    uint64_t due, awake; /* ns */
+    gba_word_t due; /* ns: the time of the next step; 0: now */
+    uint64_t awake; /* ns */
     /* Under `stepping`: in transit out and in, questions that cannot be answered yet, and our own
      * that are not answered. */
     struct queue sending, receiving, questions, unanswered;
@@ -70,6 +68,14 @@ static bool stepping_try(void)
         return true;
     opal_mutex_unlock(&service.stepping);
     return false;
+}
+
+/* Whether this process has something to send, or a question that it cannot answer yet. Acquire:
+ * pairs with outbox_send. */
+static bool owes(void)
+{
+    return 0 != gba_word_load_acquire(&service.posted) ||
+           0 != gba_word_load_relaxed(&service.owing);
 }
 
 static void outbox_put(struct message *message)
@@ -107,18 +113,26 @@ static void outbox_send(void)
     }
 }
 
+/* Whether a message has arrived. A probe that finds none has only made the PML take its messages
+ * in, so a second one decides. */
+static bool message_arrived(ompi_status_public_t *status)
+{
+    int come = 0;
+
+    for (int i = 0; i < 2 && !come; i++)
+        if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, GBA_COMMON_TAG_NOTIFICATIONS,
+                                                service.comm, &come, status)))
+            return false;
+    return come;
+}
+
 /* Post the receives of the messages that have arrived. */
 static void notifications_receive(void)
 {
     ompi_status_public_t status;
     struct message *m;
-    int come;
 
-    for (;;) {
-        if (OMPI_SUCCESS != MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, GBA_COMMON_TAG_NOTIFICATIONS,
-                                                service.comm, &come, &status)) ||
-            !come)
-            return;
+    while (message_arrived(&status)) {
         m = message_make(status.MPI_SOURCE);
         if (NULL == m)
             return; /* it stays with the PML until there is memory */
@@ -246,25 +260,32 @@ static int notifications_step(void)
     return any;
 }
 
-static int notifications_progress(void)
+/* Take a step, unless another caller does. */
+static int notifications_turn(uint64_t now)
 {
-    uint64_t now;
-    int any = 0;
+    int any;
 
-    /* Not exact among threads; exactness is not needed. */
-    if (0 != ++service.calls % CALLS || !stepping_try())
+    if (!stepping_try())
         return 0;
-    now = gba_clock_ns();
-    if (0 != gba_word_load_relaxed(&service.posted))
+    any = notifications_step();
+    if (any || owes())
         service.awake = now + AWAKE_NS;
-    if (now < service.awake || now >= service.due) {
-        service.due = now + PROBE_NS;
-        any = notifications_step();
-        if (any)
-            service.awake = now + AWAKE_NS;
-    }
+    gba_word_store_relaxed(&service.due, now < service.awake ? 0 : now + STEP_NS);
     opal_mutex_unlock(&service.stepping);
     return any;
+}
+
+static int notifications_progress(void)
+{
+    uint64_t now = gba_clock_ns();
+
+    return now >= gba_word_load_relaxed(&service.due) || owes() ? notifications_turn(now) : 0;
+}
+
+void gba_common_notifications_poll(void)
+{
+    if (service_runs())
+        (void)notifications_turn(gba_clock_ns());
 }
 
 int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_t *comm)
@@ -333,10 +354,7 @@ bool gba_common_notifications_out(const gba_team_t *team)
     uint64_t id = gba_team_failed_id(team);
     bool out;
 
-    if (0 == id || !service_runs())
-        return true;
-    /* Acquire: pairs with outbox_send. */
-    if (0 == gba_word_load_acquire(&service.posted) && 0 == gba_word_load_relaxed(&service.owing))
+    if (0 == id || !service_runs() || !owes())
         return true;
     /* Another thread has the lock; or this thread has it, because the progress of a step has
      * completed the barrier. That step may have passed its answers already, so the next call
