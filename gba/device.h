@@ -146,8 +146,9 @@ typedef struct gba_group_owner {
 
 /*
  * List the owners of the groups in use: of a simulator, of a switch, and of /dev/gbaN. A switch
- * reports them to every process that may connect to it. The driver of /dev/gbaN reports those of
- * the caller's user on this host; with CAP_SYS_ADMIN all of this host.
+ * reports those of the caller's user; all to root, to its own user, and to a process with its key
+ * file; those of the caller's job to a process with the key of a job. The driver of /dev/gbaN
+ * reports those of the caller's user on this host; with CAP_SYS_ADMIN all of this host.
  * list: set on GBA_OK, by group. max: groups that it has room for; 32 is enough for any device.
  * count: set on GBA_OK to their number, at most max.
  * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the driver is older; GBA_ERR_DEAD; GBA_ERR_NOMEM;

@@ -16,6 +16,12 @@ static bool same_job(const struct gba_switch_identity *a, const struct gba_switc
     return same_user(a, b) && a->job != 0 && a->job == b->job;
 }
 
+bool gba_switch_sees(const struct gba_switch_identity *viewer,
+                     const struct gba_switch_identity *other)
+{
+    return viewer == NULL || (viewer->local ? same_user(viewer, other) : same_job(viewer, other));
+}
+
 bool gba_switch_at_limit(const struct gba_switch *device, uint32_t port)
 {
     const struct gba_switch_config *config = &device->config;
@@ -66,8 +72,7 @@ static void end_member(struct gba_switch *device, uint32_t group, uint32_t membe
 
     former->end = end;
     former->port = port;
-    former->process = identity->process;
-    memcpy(former->host, identity->host, sizeof(former->host));
+    former->user = *identity;
 }
 
 /* Record the end of all memberships of a port in a group. */

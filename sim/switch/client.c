@@ -123,7 +123,7 @@ static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, 
     for (uint32_t group = 0; GBA_OK == status && group < client->groups && *count < max; group++) {
         const struct gba_switch_message *owned = &batch->message[group];
 
-        if (GBA_SWITCH_OWNED_NOT != owned->code)
+        if (GBA_SWITCH_OWNED_AWAY == owned->code || GBA_SWITCH_OWNED_HERE == owned->code)
             list[(*count)++] =
                 (gba_group_owner_t){.group = group,
                                     .members = (uint32_t)owned->key,

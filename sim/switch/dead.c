@@ -4,13 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool may_end(const struct gba_session *caller, const struct gba_session *session)
 {
-    uint32_t user = caller->identity.user;
-
-    return !caller->tcp && (user == 0 || user == geteuid() || user == session->identity.user);
+    return !caller->tcp && gba_switch_sees(gba_session_viewer(caller), &session->identity);
 }
 
 static void free_dead(FILE *out, struct gba_switchd_view *view)
@@ -29,15 +26,19 @@ static void free_dead(FILE *out, struct gba_switchd_view *view)
         if (process == NULL || strcmp(process, "gone") != 0)
             continue;
         dead++;
-        fprintf(out, "port %" PRIu32 ": process %" PRIu32 " of user %" PRIu32 " is gone: %s\n",
-                session->port, session->identity.process, session->identity.user,
-                may_end(caller, session)
-                    ? "connection closed"
-                    : "not closed: needs that user, root, or the daemon's user");
-        if (may_end(caller, session))
+        if (may_end(caller, session)) {
+            fprintf(out,
+                    "port %" PRIu32 ": process %" PRIu32 " of user %" PRIu32
+                    " is gone: connection closed\n",
+                    session->port, session->identity.process, session->identity.user);
             gba_session_end(session, GBA_SESSION_DEAD);
-        else
+        } else {
+            fprintf(out,
+                    "port %" PRIu32 ": its process is gone: not closed: needs its user, root, or "
+                    "the daemon's user\n",
+                    session->port);
             view->faults++;
+        }
     }
     if (dead == 0)
         fputs("no port of a dead process\n", out);

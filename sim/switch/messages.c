@@ -104,7 +104,9 @@ static void welcome(struct gba_session *session)
 void gba_session_report(struct gba_session *session)
 {
     struct gba_switch_message message = {.type = GBA_SWITCH_TEXT};
-    struct gba_switchd_view view = {.daemon = session->daemon, .late_ms = session->late_ms};
+    struct gba_switchd_view view = {.daemon = session->daemon,
+                                    .late_ms = session->late_ms,
+                                    .viewer = gba_session_viewer(session)};
     size_t length;
     char *text;
 
@@ -265,6 +267,11 @@ static void take_owner(struct gba_session *session, const struct gba_switch_mess
         model->group[message->group].record.life != GBA_LIFE_FREE) {
         const struct gba_switch_identity *owner = gba_switch_owner(device, message->group);
 
+        if (!gba_switch_sees(gba_session_viewer(session), owner)) {
+            answer.code = GBA_SWITCH_OWNED_HIDDEN;
+            gba_session_put(session, &answer);
+            return;
+        }
         answer.code = owner->local ? GBA_SWITCH_OWNED_HERE : GBA_SWITCH_OWNED_AWAY;
         answer.generation = owner->user;
         answer.member = owner->process;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <event2/buffer.h>
 
@@ -16,6 +17,15 @@ const char *gba_session_label(const struct gba_session *session)
              identity->host[0] == '\0' ? "" : ", ", identity->user, identity->process,
              identity->kind);
     return text;
+}
+
+const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session)
+{
+    const struct gba_switch_identity *identity = &session->identity;
+    bool administrator =
+        session->tcp ? session->key_of_file : identity->user == 0 || identity->user == geteuid();
+
+    return administrator ? NULL : identity;
 }
 
 void gba_session_mark(struct gba_session *session)

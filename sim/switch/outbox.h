@@ -92,6 +92,9 @@ void gba_session_end(struct gba_session *session, unsigned reason);
  * one may use the switch. */
 bool gba_session_admit(struct gba_session *session);
 
+/* The viewer of gba_switch_sees: who reads what this session gets. */
+const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session);
+
 /* Queue a message. */
 void gba_session_put(struct gba_session *session, const struct gba_switch_message *message);
 

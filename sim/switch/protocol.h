@@ -39,7 +39,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      3u
+#define GBA_SWITCH_PROTOCOL      4u
 #define GBA_SWITCH_MESSAGE_BYTES 32u
 #define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES  16u
@@ -121,12 +121,20 @@ enum gba_switch_type {
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
-     * 0 for a free group, or one that does not exist. */
+     * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
+     * [DRV-20] */
     GBA_SWITCH_OWNED = 23
 };
 
-/* The group is free; its owner is on another host than the switch, or on the same. */
-enum gba_switch_owned { GBA_SWITCH_OWNED_NOT, GBA_SWITCH_OWNED_AWAY, GBA_SWITCH_OWNED_HERE };
+/* The group is free; its owner is on another host than the switch, or on the same; its owner is
+ * hidden from the client: of another user, or for a client with the key of a job, of another job.
+ */
+enum gba_switch_owned {
+    GBA_SWITCH_OWNED_NOT,
+    GBA_SWITCH_OWNED_AWAY,
+    GBA_SWITCH_OWNED_HERE,
+    GBA_SWITCH_OWNED_HIDDEN
+};
 
 /* The state of a process. */
 enum gba_switch_process {

@@ -32,8 +32,9 @@ static void print_port(FILE *out, struct gba_switchd_view *view, uint32_t port,
         held += model->group[group].record.holder == 1 + port;
     fprintf(out, "{\"port\":%" PRIu32 ",\"kind\":\"%s\",\"host\":", port, user->kind);
     print_text(out, user->host);
-    fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"", user->user,
-            user->process, user->job);
+    if (gba_switch_sees(view->viewer, user))
+        fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"",
+                user->user, user->process, user->job);
     if (process != NULL)
         fprintf(out, ",\"process\":\"%s\"", process);
     fprintf(out, ",\"groups_held\":%" PRIu32 ",\"quota\":%" PRIu32 "}", held,
@@ -47,8 +48,10 @@ static void print_member(FILE *out, struct gba_switchd_view *view, uint32_t grou
     gba_switchd_member(view, group, number, &member);
     fprintf(out, "{\"member\":%" PRIu32 ",\"state\":\"%s\"", number, member.state);
     if (member.known) {
-        fprintf(out, ",\"port\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"host\":", member.port,
-                member.pid);
+        fprintf(out, ",\"port\":%" PRIu32, member.port);
+        if (member.pid != 0)
+            fprintf(out, ",\"pid\":%" PRIu32, member.pid);
+        fputs(",\"host\":", out);
         print_text(out, member.host);
     }
     if (member.process != NULL)

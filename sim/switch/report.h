@@ -11,9 +11,10 @@
 /* The input and the result of a report. */
 struct gba_switchd_view {
     const struct gba_switchd *daemon;
-    uint32_t late_ms;    /* time after which a late member is a fault; 0: never */
-    uint32_t faults;     /* found so far */
-    const void *context; /* of another report that gba_switchd_print makes */
+    uint32_t late_ms; /* time after which a late member is a fault; 0: never */
+    uint32_t faults;  /* found so far */
+    const struct gba_switch_identity *viewer; /* see gba_switch_sees */
+    const void *context;                      /* of another report that gba_switchd_print makes */
     /* What is known of the process of a port; NULL: not read yet. Set by the caller for processes
      * of other hosts. */
     const char *process[GBA_PORTS_MAX];
@@ -23,18 +24,16 @@ struct gba_switchd_view {
  * The state as JSON. view: with daemon and late_ms, else 0. Sets view->faults. Returns the text, to
  * be freed by the caller, and its length; NULL: out of memory.
  *
- * "ports": each port that is up, with its user. "groups": each group that is allocated, with its
- * members, and the time for which it waits in "waiting_ms". The state of a member is one of:
- *   "not joined"   no process has joined as this member
- *   "joined"       the flag is not mapped yet
- *   "ready"        mapped; the group is not armed, or no member has arrived in the current round
- *   "arrived"      in the current round
- *   "missing"      has not arrived in the current round, in which another member has
- *   "left", "died", "link down"    how its membership ended
- * "process" of a port of this host is "running", "stopped" or "gone"; there is none if the daemon
- * cannot tell, for example because the host hides the processes of other users, and none for the
- * port of a virtual machine, because the process that made its connection may have handed it over.
- * For a process of another host, the caller sets view->process (probe.h).
+ * "ports": each port that is up, with its user, process and job if the viewer may know them.
+ * "groups": each group that is allocated, with its members, and the time for which it waits in
+ * "waiting_ms". The state of a member is one of: "not joined"   no process has joined as this
+ * member "joined"       the flag is not mapped yet "ready"        mapped; the group is not armed,
+ * or no member has arrived in the current round "arrived"      in the current round "missing" has
+ * not arrived in the current round, in which another member has "left", "died", "link down"    how
+ * its membership ended "process" of a port of this host is "running", "stopped" or "gone"; there is
+ * none if the daemon cannot tell, for example because the host hides the processes of other users,
+ * and none for the port of a virtual machine, because the process that made its connection may have
+ * handed it over. For a process of another host, the caller sets view->process (probe.h).
  *
  * A member that is not there has an "absence":
  *   "not joined", "left", "died", "link down"    as its state
@@ -61,9 +60,9 @@ struct gba_switchd_member {
     const char *absence; /* as above; NULL: none */
     const char *process; /* "running", "stopped", "gone"; NULL: not known */
     const char *host;
-    uint32_t port, pid;
-    bool known; /* port, pid and host are */
-    bool fault; /* the absence is one */
+    uint32_t port, pid; /* pid 0: not known, or the viewer may not know it */
+    bool known;         /* port and host are */
+    bool fault;         /* the absence is one */
 };
 
 /* Get the state of a member, and count it in view->faults if it is a fault. group: allocated.

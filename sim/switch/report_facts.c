@@ -135,6 +135,11 @@ static void judge(const struct gba_switchd_view *view, uint32_t group, uint32_t 
     }
 }
 
+static uint32_t pid_of(const struct gba_switchd_view *view, const struct gba_switch_identity *user)
+{
+    return gba_switch_sees(view->viewer, user) ? user->process : 0;
+}
+
 void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t number,
                         struct gba_switchd_member *member)
 {
@@ -145,15 +150,15 @@ void gba_switchd_member(struct gba_switchd_view *view, uint32_t group, uint32_t 
         g->bound[number] == 0 ? NULL : gba_switch_user(daemon->device, g->bound[number] - 1u);
 
     *member = (struct gba_switchd_member){.state = member_state(g, number, former),
-                                          .host = former->host,
+                                          .host = former->user.host,
                                           .port = former->port,
-                                          .pid = former->process,
+                                          .pid = pid_of(view, &former->user),
                                           .known = former->end != GBA_SWITCH_NOT_ENDED};
     if (user != NULL) {
         member->known = true;
         member->host = user->host;
         member->port = g->bound[number] - 1u;
-        member->pid = user->process;
+        member->pid = pid_of(view, user);
         member->process = gba_switchd_process(view, member->port);
     }
     judge(view, group, g->record.membership[number], member);

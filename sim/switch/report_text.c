@@ -12,8 +12,11 @@ static void print_member(FILE *out, uint32_t number, const struct gba_switchd_me
 {
     fprintf(out, "  member %" PRIu32 ": %s", number, member->absence);
     if (member->known)
-        fprintf(out, "; port %" PRIu32 ", process %" PRIu32 "%s%s", member->port, member->pid,
-                member->host[0] == '\0' ? "" : " on ", member->host);
+        fprintf(out, "; port %" PRIu32, member->port);
+    if (member->known && member->pid != 0)
+        fprintf(out, ", process %" PRIu32, member->pid);
+    if (member->known && member->host[0] != '\0')
+        fprintf(out, " on %s", member->host);
     if (member->process != NULL)
         fprintf(out, ", %s", member->process);
     fputc('\n', out);

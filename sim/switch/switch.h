@@ -40,6 +40,12 @@ struct gba_switch_identity {
     bool local;       /* user and process are those of this host's kernel */
 };
 
+/* Whether a user may know user, process and job of another port or group: a user of this host those
+ * of the same user, another one those of the same job. [DRV-20] viewer: NULL: the administrator,
+ * who may know all. */
+bool gba_switch_sees(const struct gba_switch_identity *viewer,
+                     const struct gba_switch_identity *other);
+
 /* Times in ns, from 0 to 1,000,000,000. All 0: no delay, and no timer. */
 struct gba_switch_latency {
     uint32_t up;      /* from the client's host to the switch */
@@ -181,10 +187,9 @@ enum gba_switch_end {
 
 /* A membership that has ended. Kept until its group is allocated again. */
 struct gba_switch_former {
-    uint32_t end;     /* gba_switch_end */
-    uint32_t port;    /* of the member */
-    uint32_t process; /* and host: of the user of that port at that time */
-    char host[64];
+    uint32_t end;                    /* gba_switch_end */
+    uint32_t port;                   /* of the member */
+    struct gba_switch_identity user; /* of that port at that time */
 };
 
 /* A membership of the newest allocation of a group. group, member: of the device. */

@@ -107,8 +107,8 @@ static void test_port_down(void **state)
     former = gba_switch_former(bench.device, 0, 1);
     assert_int_equal(former->end, GBA_SWITCH_LINK_DOWN);
     assert_int_equal(former->port, 1);
-    assert_int_equal(former->process, 101);
-    assert_string_equal(former->host, "b");
+    assert_int_equal(former->user.process, 101);
+    assert_string_equal(former->user.host, "b");
     bench_end();
 }
 

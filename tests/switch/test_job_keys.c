@@ -3,10 +3,13 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "tests/switch/peer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/switch/job_keys.h"
@@ -302,6 +305,116 @@ static void test_limits_bind(void **state)
     close(second);
 }
 
+/* --- Owners of groups [DRV-20] --- */
+
+/* Allocate a group. Returns its number. */
+static uint32_t allocate(int fd)
+{
+    struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 2};
+
+    assert_int_equal(peer_command(fd, GBA_CMD_ALLOC, &group), GBA_RESULT_OK);
+    return group.group;
+}
+
+static struct gba_switch_message owner_of(int fd, uint32_t group)
+{
+    const struct gba_switch_message message = {.type = GBA_SWITCH_OWNER, .tag = 5, .group = group};
+
+    peer_send(fd, &message);
+    return peer_expect(fd, GBA_SWITCH_OWNED);
+}
+
+static void expect_hidden(int fd, uint32_t group)
+{
+    struct gba_switch_message owned = owner_of(fd, group);
+
+    assert_int_equal(owned.code, GBA_SWITCH_OWNED_HIDDEN);
+    assert_true(owned.generation == 0 && owned.member == 0 && owned.value == 0 && owned.key == 0);
+}
+
+static void expect_owner(int fd, uint32_t group, uint32_t user, uint64_t job)
+{
+    struct gba_switch_message owned = owner_of(fd, group);
+
+    assert_in_range(owned.code, GBA_SWITCH_OWNED_AWAY, GBA_SWITCH_OWNED_HERE);
+    assert_int_equal(owned.generation, user);
+    assert_int_equal(owned.member, getpid());
+    assert_int_equal(owned.value, job);
+}
+
+/* With the key of a job a client sees that job only, and with the key of the file all. */
+static void test_owner_tcp(void **state)
+{
+    uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    int first, second, other;
+    uint32_t port, own, others;
+
+    (void)state;
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    first = first_process(JOB, &port);
+    assert_int_equal(request(first, key), 0);
+    second = greet(key, USER, JOB);
+    peer_expect(second, GBA_SWITCH_WELCOME);
+    other = first_process(JOB + 1, &port); /* of the same user */
+    own = allocate(first);
+    others = allocate(other);
+    expect_owner(second, own, USER, JOB);
+    expect_hidden(second, others);
+    expect_owner(first, others, USER, JOB + 1);
+    assert_int_equal(owner_of(second, GBA_GROUPS - 1).code, GBA_SWITCH_OWNED_NOT);
+    close(first);
+    close(second);
+    close(other);
+}
+
+/* A client on the Unix socket that the kernel identifies as that user. */
+static int client_of(uid_t user)
+{
+    uint32_t port;
+    int fd;
+
+    assert_return_code(seteuid(user), errno);
+    fd = peer_client(&process, &port);
+    assert_return_code(seteuid(0), errno);
+    return fd;
+}
+
+/* A user sees the groups of that user, and root all. The report shows no more. */
+static void test_owner_unix(void **state)
+{
+    uint32_t group[3], absent;
+    int client[3], fd;
+    char *text;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* only root can be several users */
+    assert_return_code(chmod(process.directory, 0755), errno);
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    for (uid_t i = 0; i < 3; i++) {
+        client[i] = client_of(i == 0 ? 0 : USER + i);
+        group[i] = allocate(client[i]);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        expect_owner(client[0], group[i], i == 0 ? 0 : USER + i, 0);
+        if (i == 1)
+            expect_owner(client[1], group[i], USER + 1, 0);
+        else
+            expect_hidden(client[1], group[i]);
+    }
+    assert_return_code(seteuid(USER + 1), errno);
+    fd = peer_unix(&process);
+    assert_return_code(seteuid(0), errno);
+    text = peer_status(fd, GBA_SWITCH_STATUS_JSON, &absent);
+    assert_non_null(strstr(text, "\"user\":1001,\"pid\":"));
+    assert_null(strstr(text, "\"user\":1002"));
+    assert_null(strstr(text, "\"user\":0,"));
+    free(text);
+    close(fd);
+    for (unsigned i = 0; i < 3; i++)
+        close(client[i]);
+}
+
 /* Whether the text has the key, as digits. */
 static bool shows(const char *text, const uint8_t key[GBA_SWITCH_SECRET_BYTES])
 {
@@ -352,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_expired, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits_bind, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_owner_tcp, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_owner_unix, setup, teardown),
         cmocka_unit_test_setup_teardown(test_log, setup, teardown),
     };
 
