@@ -17,20 +17,13 @@ EXTRA_DIST += \
 	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
 
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
-check_PROGRAMS += contrib/bench/shm_floor
-contrib_bench_shm_floor_SOURCES = contrib/bench/shm_floor.c
-contrib_bench_shm_floor_LDADD = gba/libgbacore.la
-check_PROGRAMS += contrib/bench/notifications
-contrib_bench_notifications_SOURCES = contrib/bench/notifications.c contrib/bench/notifications.h
-contrib_bench_notifications_LDADD = gba/libgbacore.la
-# Its addresses are those that the linker gave, so that they can be compared with callgrind's.
+# fast_path has the addresses that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
-check_PROGRAMS += contrib/bench/wakeup contrib/bench/lifecycle_cost \
-	contrib/bench/loss_cost contrib/bench/releases_cost contrib/bench/hosts_cost
+check_PROGRAMS += contrib/bench/wakeup contrib/bench/lifecycle_cost
 endif
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
@@ -42,17 +35,6 @@ contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
 contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/bench/lifecycle
-contrib_bench_loss_cost_SOURCES = contrib/bench/loss_cost.c
-contrib_bench_loss_cost_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_loss_cost_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/loss
-contrib_bench_hosts_cost_SOURCES = contrib/bench/hosts_cost.c
-contrib_bench_hosts_cost_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_hosts_cost_LDADD = $(MPI_LIBS)
-contrib_bench_releases_cost_SOURCES = contrib/bench/releases_cost.c
-contrib_bench_releases_cost_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_releases_cost_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/releases
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c

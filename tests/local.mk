@@ -297,7 +297,7 @@ tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(
 tests_unit_test_failover_SOURCES = tests/unit/test_failover.c tests/unit/failover_graph.h \
 	tests/unit/failover_harness.h tests/unit/failover_members.h tests/unit/failover_kept.h \
 	tests/unit/failover_search.h tests/unit/search.h
-tests_unit_test_facts_SOURCES = tests/unit/test_facts.c contrib/bench/notifications.h
+tests_unit_test_facts_SOURCES = tests/unit/test_facts.c tests/unit/notifications_count.h
 
 # The notifications of the components, with a substitute for the PML.
 if BUILD_OMPI

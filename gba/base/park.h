@@ -6,7 +6,7 @@
  * A separate word counts the sleepers. Every barrier loads it, so it belongs in a line that is
  * rarely written: every core then holds a copy, and the load is a cache hit. In the line of the
  * awaited word, which other members poll, the load is a miss, and a barrier of two cores takes half
- * as long again (contrib/bench/shm_floor).
+ * as long again.
  */
 #ifndef GBA_BASE_PARK_H
 #define GBA_BASE_PARK_H

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "contrib/bench/notifications.h"
+#include "tests/unit/notifications_count.h"
 #include "gba/path/node.h"
 
 #define SIZES 300u
