@@ -27,7 +27,7 @@ GBA_UNIT_TESTS = \
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_driver tests/unit/test_driver_reclaim \
+	tests/unit/test_model_rounds tests/unit/test_reclaim \
 	tests/unit/test_driver_rate tests/unit/test_driver_alloc tests/unit/test_control tests/unit/test_ports \
 	tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
@@ -143,9 +143,9 @@ tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLA
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 
 # What several of them share. The linker replaces functions of the library by those of a test.
-GBA_DRIVER_MODEL = tests/unit/driver_model.h tests/unit/driver_model.c
 GBA_FAKE_KERNEL = tests/unit/fake_kernel.h tests/unit/fake_kernel.c tests/unit/fake_memory.c \
-	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c $(GBA_DRIVER_MODEL)
+	tests/unit/fake_driver.h tests/unit/fake_driver.c tests/unit/fake_abi.c \
+	tests/unit/driver_model.h tests/unit/driver_model.c
 GBA_THREAD_OOB = tests/unit/thread_oob.c tests/unit/thread_oob.h
 GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/harness_device.c tests/unit/harness_net.c \
@@ -214,9 +214,6 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/control_bench
 	tests/unit/model_bench.h
 tests_unit_test_control_search_SOURCES = tests/unit/test_control_search.c \
 	tests/unit/control_search.h tests/unit/search.h
-tests_unit_test_driver_SOURCES = tests/unit/test_driver.c tests/unit/driver_bench.h $(GBA_DRIVER_MODEL)
-tests_unit_test_driver_reclaim_SOURCES = tests/unit/test_driver_reclaim.c tests/unit/driver_bench.h \
-	$(GBA_DRIVER_MODEL)
 # A part of the Linux driver, without the headers of the kernel, which tests/unit/kernel.h replaces.
 tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit/control_bench.h tests/unit/model_bench.h \
 	tests/unit/kernel.h
@@ -227,11 +224,11 @@ tests/unit/driver_alloc.h: contrib/driver/gba_driver.h contrib/driver/rate.h con
 	  $(srcdir)/contrib/driver/rate.h $(srcdir)/contrib/driver/reclaim.c >$@
 CLEANFILES += tests/unit/driver_alloc.h
 
-# One suite for every backend: the bare model, the simulator, and /dev/gbaN on a fake kernel. And
+# One suite for every backend: the simulator, and /dev/gbaN on a fake kernel. And
 # every error of every call of the latter.
 tests_conformance_conformance_SOURCES = $(GBA_FAKE_KERNEL) \
 	tests/conformance/conformance.h tests/conformance/main.c tests/conformance/bench.c \
-	tests/conformance/backend_bare.c tests/conformance/backends.c \
+	tests/conformance/backends.c \
 	tests/conformance/life.c tests/conformance/rounds.c tests/conformance/registers.c
 # The same on gba-switchd, which it starts.
 tests_conformance_conformance_switch_SOURCES = \

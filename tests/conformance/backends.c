@@ -44,8 +44,7 @@ static const struct conf_backend conf_sim_slow = {.name = "sim with latency",
                                                   .ops = &gba_dev_sim,
                                                   .ports = true};
 
-const struct conf_backend *const conf_backends[] = {&conf_bare, &conf_sim, &conf_sim_slow,
-                                                    &conf_cdev, NULL};
+const struct conf_backend *const conf_backends[] = {&conf_sim, &conf_sim_slow, &conf_cdev, NULL};
 
 int conf_prepare(void)
 {

@@ -34,8 +34,6 @@ struct conf_backend {
     bool no_registers;
 };
 
-extern const struct conf_backend conf_bare;
-
 /* The backends that a program tests; NULL ends the list. conf_prepare returns an exit status for
  * the program if they cannot be had here, else 0. */
 extern const struct conf_backend *const conf_backends[];
