@@ -14,16 +14,16 @@ guest_modules='virtio_pci virtio_net virtio_console 9pnet_virtio 9p overlay'
 guest_module_files='*/virtio*.ko* */9p*.ko* */netfs.ko* */fscache.ko* */overlay.ko* *failover.ko*
     */dimlib.ko* */modules.builtin'
 
-# DIR SUITES: read the lists of the suites, for installation into an empty system.
+# DIR SUITES: read the lists of the suites.
 guest_suites() {
-    apt_private_start "$1" "$2" deb && : >"$1/status"
+    apt_private_start "$1" "$2" deb
 }
 
 # DIR OPTION...: apt-get with the lists of guest_suites.
 guest_apt() {
     local dir=$1
 
-    apt_private_dir=$dir apt_private -o Dir::State::status="$dir/status" "${@:2}"
+    apt_private_dir=$dir apt_private "${@:2}"
 }
 
 # NAME FUNCTION [ARGUMENT...]: make $downloads/NAME, unless it is complete. The function makes its

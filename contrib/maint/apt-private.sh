@@ -22,14 +22,24 @@ apt_private_start() {
         apt_private_key=/usr/share/keyrings/debian-archive-keyring.gpg
         [ ! -f "$apt_private_key" ] || echo "Signed-By: $apt_private_key"
     } >"$apt_private_dir/private.sources"
+    : >"$apt_private_dir/status"
     apt_private update
 }
 
-# COMMAND...: apt-get, with that state. Bounded: a mirror that is not there must not hold up a check.
+# COMMAND...: apt-get, with that state. No package is installed there: one of this system, such as a security
+# update, can be newer than those of the mirror, and the mirror then lacks what it depends on. Bounded: a mirror
+# that is not there must not hold up a check.
 apt_private() {
-    timeout 300 apt-get -q -o APT::Sandbox::User=root -o Acquire::Retries=1 \
+    apt_private_run apt-get -q "$@"
+}
+
+# PROGRAM ARGUMENT...: a program of apt, with that state.
+apt_private_run() {
+    apt_private_program=$1 && shift
+    timeout 300 "$apt_private_program" -o APT::Sandbox::User=root -o Acquire::Retries=1 \
         -o Acquire::http::Timeout=20 -o Acquire::Languages=none \
         -o Dir::Etc::sourcelist="$apt_private_dir/private.sources" -o Dir::Etc::sourceparts=/dev/null \
         -o Dir::Etc::preferencesparts=/dev/null -o Dir::State::lists="$apt_private_dir/lists" \
+        -o Dir::State::status="$apt_private_dir/status" \
         -o Dir::Cache="$apt_private_dir" "$@"
 }
