@@ -110,6 +110,7 @@ EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/m
 	tests/litmus/README.md tests/litmus/pairs tests/litmus/generate.awk \
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
+dist_pkgdata_SCRIPTS = contrib/packaging/slurm-health
 EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
 	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \

@@ -158,7 +158,7 @@ GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_h
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
-tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c \
+tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c gba/tools/info_health.c \
 	gba/tools/info_list.c gba/tools/info_params.c gba/tools/info_path.c gba/tools/info_report.c \
 	gba/tools/info_why.c
 tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat

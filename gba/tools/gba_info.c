@@ -12,6 +12,7 @@ static const char usage[] =
     "       gba_info --why [--json]                 why communicators of running jobs have no "
     "device\n"
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
+    "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
     "       gba_info --params [--json]              show parameters, values and their sources\n"
     "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
     "                                               ranks each (default 1), with the reason\n"
@@ -22,13 +23,16 @@ static const char usage[] =
     "that --list prints. --path takes the parameter device_path if there is no DEVICE. --json: "
     "JSON\n"
     "instead of lines.\n"
-    "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed.\n";
+    "Exit status: 0; 1 no device, or it does not answer; 2 wrong arguments; 3 the test failed;\n"
+    "4 not tested, because no group is free. --health: 0 healthy; 1 busy: no group is free, which\n"
+    "is no fault; 2 degraded; 3 broken; 4 absent; 64 wrong arguments.\n";
 
 enum mode {
     MODE_SHOW,
     MODE_LIST,
     MODE_WHY,
     MODE_TEST,
+    MODE_HEALTH,
     MODE_PARAMS,
     MODE_PATH,
     MODE_VERSION,
@@ -39,6 +43,8 @@ struct options {
     enum mode mode;
     const char *shape; /* of --path */
     const char *device;
+    char **devices; /* of --health */
+    int count;
 };
 
 /* Returns false if the arguments are wrong. */
@@ -48,6 +54,7 @@ static bool options_parse(int argc, char **argv, struct options *options)
         {"list", no_argument, NULL, MODE_LIST},
         {"why", no_argument, NULL, MODE_WHY},
         {"test", no_argument, NULL, MODE_TEST},
+        {"health", no_argument, NULL, MODE_HEALTH},
         {"params", no_argument, NULL, MODE_PARAMS},
         {"path", required_argument, NULL, MODE_PATH},
         {"version", no_argument, NULL, MODE_VERSION},
@@ -68,40 +75,50 @@ static bool options_parse(int argc, char **argv, struct options *options)
         if (MODE_PATH == option)
             options->shape = optarg;
     }
+    options->devices = argv + optind;
+    options->count = argc - optind;
+    if (MODE_HEALTH == options->mode)
+        return true;
     if (optind < argc)
         options->device = argv[optind++];
     return optind == argc && (NULL == options->device || MODE_SHOW == options->mode ||
                               MODE_TEST == options->mode || MODE_PATH == options->mode);
 }
 
-/* Check the device that the user names. Returns an exit status. */
-static int device_check(const char *path, bool need)
+/* Check the device that the user names. Returns an exit status: usage, for a wrong one. */
+static int device_check(const char *path, bool need, enum info_exit bad)
 {
     const char prefix[] = "device_path="; /* of a message: the parameter of the plugins */
     char message[288];
 
     if (GBA_OK != gba_device_path_check(path, message, sizeof message))
         return report_error(
-            INFO_EXIT_USAGE, "%s%s", '\0' == path[0] ? "\"\"" : "",
+            bad, "%s%s", '\0' == path[0] ? "\"\"" : "",
             message + (0 == strncmp(message, prefix, strlen(prefix)) ? strlen(prefix) : 0));
     if (need && 0 == strcmp(path, "none"))
-        return report_error(INFO_EXIT_USAGE,
+        return report_error(bad,
                             "\"none\" selects no device; give a device: /dev/gbaN or sim:NAME");
     return INFO_EXIT_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {MODE_SHOW, NULL, NULL};
+    struct options options = {.mode = MODE_SHOW};
     const char *device;
     int code;
 
     if (!options_parse(argc, argv, &options)) {
         fputs(usage, stderr);
-        return INFO_EXIT_USAGE;
+        return MODE_HEALTH == options.mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
+    }
+    if (MODE_HEALTH == options.mode) {
+        for (int i = 0; i < options.count; i++)
+            if (INFO_EXIT_OK != device_check(options.devices[i], true, INFO_EXIT_USAGE_HEALTH))
+                return INFO_EXIT_USAGE_HEALTH;
+        return info_health(options.devices, options.count);
     }
     device = NULL == options.device ? "/dev/gba0" : options.device;
-    code = device_check(device, MODE_PATH != options.mode);
+    code = device_check(device, MODE_PATH != options.mode, INFO_EXIT_USAGE);
     if (INFO_EXIT_OK != code)
         return code;
     switch (options.mode) {

@@ -12,7 +12,18 @@ enum info_exit {
     INFO_EXIT_OK = 0,
     INFO_EXIT_NO_DEVICE = 1, /* no such device, or it cannot be opened or does not answer */
     INFO_EXIT_USAGE = 2,
-    INFO_EXIT_FAILED = 3 /* the test of --test failed */
+    INFO_EXIT_FAILED = 3, /* the test of --test failed */
+    INFO_EXIT_BUSY = 4,   /* --test: no group is free */
+    INFO_EXIT_USAGE_HEALTH = 64
+};
+
+/* Exit statuses of --health, from good to bad. */
+enum info_health {
+    INFO_HEALTH_OK = 0,
+    INFO_HEALTH_BUSY = 1,     /* all groups are in use */
+    INFO_HEALTH_DEGRADED = 2, /* barriers work, but messages are lost, or errors grow */
+    INFO_HEALTH_BROKEN = 3,
+    INFO_HEALTH_ABSENT = 4
 };
 
 /* --- info_report.c: output, as lines of text or as one JSON value --- */
@@ -58,6 +69,23 @@ gba_device_t *info_device_open(const char *path, gba_status_t *status, char *cau
 int info_show(const char *path);
 int info_test(const char *path);
 
+/*
+ * The life of a group with this process as its one member. handle: set. resent: NULL: an arrival
+ * that is not answered is an error; else it is sent again, and this is set to how often. step: set
+ * to the call that failed.
+ */
+gba_status_t info_test_group(gba_device_t *device, gba_group_handle_t *handle, unsigned *resent,
+                             const char **step);
+
+/* Whether that status of a test means that the device is in use, and not faulty. */
+bool info_is_busy(gba_status_t status);
+
+/* --- info_health.c --- */
+
+/* Report the health of devices: those of info_devices_default if count is 0. Returns the worst
+ * enum info_health. */
+int info_health(char *const *devices, int count);
+
 /* --- info_list.c --- */
 int info_list(void);
 
@@ -93,6 +121,10 @@ bool info_params_is_set(const char *name);
  */
 const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates, char *why,
                         size_t len);
+
+/* The devices of this host: that of the parameter device_path if the user has set it and it names
+ * one, else each /dev/gbaN, or /dev/gba0 if there is none. */
+void info_devices_default(gba_candidates_t *candidates);
 
 /* shape: "N" or "NxM". path: of the device; NULL: that of the parameter device_path. */
 int info_path(const char *shape, const char *path);

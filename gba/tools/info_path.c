@@ -60,6 +60,24 @@ const char *info_choose(const gba_params_t *params, gba_candidates_t *candidates
     return candidates->list[chosen].path;
 }
 
+void info_devices_default(gba_candidates_t *candidates)
+{
+    const char *path = "/dev/gba0";
+    gba_params_t params;
+    bool set;
+
+    (void)info_params_get(&params);
+    set = info_params_is_set("device_path") && 0 != strcmp(params.device_path, "none");
+    if (set)
+        path = params.device_path;
+    gba_candidates_find("all", candidates);
+    if (set || 0 == candidates->count) {
+        candidates->count = 1;
+        snprintf(candidates->list[0].path, sizeof candidates->list[0].path, "%s", path);
+    }
+    info_params_free(&params);
+}
+
 /* choice: why that device, or "". unusable: why it cannot be opened, or "". */
 static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
                  const char *device, const char *choice, const char *unusable)
