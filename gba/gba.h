@@ -15,6 +15,7 @@
 #ifndef GBA_H
 #define GBA_H
 
+#include "gba/cores.h"
 #include "gba/device.h"
 #include "gba/params.h"
 #include "gba/runtime.h"

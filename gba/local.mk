@@ -1,7 +1,7 @@
 # libgba. GBA_LIB_SOURCES is built twice: into the library, which exports only what libgba.map names,
 # and into an archive for the unit tests, which may look inside.
 GBA_LIB_SOURCES = \
-	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h \
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h \
 	gba/spec/gba_regs.h gba/spec/gba_ioctl.h \
 	gba/base/order.h gba/base/log.h gba/base/host.h gba/base/clock.h gba/base/park.h \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/why.h gba/base/descriptor.h \
@@ -32,7 +32,7 @@ GBA_LIB_SOURCES = \
 	gba/agree/outcome.h gba/agree/outcome.c gba/agree/agree.h gba/agree/agree.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_run.h gba/team/trial_run.c \
-	gba/team/team.c gba/team/wire.c
+	gba/team/team.c gba/team/cores.c gba/team/wire.c
 
 noinst_LTLIBRARIES += gba/libgbacore.la
 gba_libgbacore_la_SOURCES = $(GBA_LIB_SOURCES)
@@ -56,7 +56,7 @@ EXTRA_DIST += gba/libgba.map gba/spec/device.md gba/spec/hardware.md gba/failove
 # Installed as <gba/gba.h>, <gba/spec/gba_regs.h> and so on.
 gbaincludedir = $(includedir)/gba
 gbainclude_HEADERS = \
-	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h
+	gba/gba.h gba/types.h gba/params.h gba/device.h gba/team.h gba/runtime.h gba/cores.h
 gbaspecincludedir = $(includedir)/gba/spec
 gbaspecinclude_HEADERS = gba/spec/gba_regs.h gba/spec/gba_ioctl.h
 

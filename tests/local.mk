@@ -21,7 +21,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
-	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve \
+	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve tests/unit/test_cores \
 	tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
 # but the model: it is pure.
@@ -154,7 +154,8 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
+	tests/unit/test_cores
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
@@ -269,6 +270,7 @@ tests_unit_test_team_SOURCES = tests/unit/test_team.c $(GBA_TEAM_HARNESS)
 tests_unit_test_rounds_SOURCES = tests/unit/test_rounds.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_SOURCES = tests/unit/test_retry.c $(GBA_THREAD_OOB)
 tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--wrap=gba_group_inspect
+tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
@@ -310,7 +312,7 @@ tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
-GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan
+GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan tests/unit/test_cores_tsan
 if BUILD_OMPI
 GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
 endif
@@ -322,6 +324,9 @@ tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/se
 	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
 	gba/algo/central.c gba/algo/tree.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c gba/base/log.c \
+	gba/base/status.c gba/base/park.c
+tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread

@@ -13,50 +13,17 @@
 #include "gba/path/busy.h"
 #include "gba/team/watchdog.h"
 
-/*
- * Spins between two calls of the runtime's progress, with a core for each process: about 5 us. That
- * is long against a barrier, and short against the latency of any message.
- */
-#define SPINS 200
-
-/*
- * Yields between two calls of the runtime's progress, with fewer cores than processes. Each test
- * follows a yield, because the awaited process is not running. Each process gets its turn about
- * once per barrier, and progress costs as much as the turn, so it is called every few turns only.
- */
-#define YIELDS 8
-
-/* `auto` sleeps after this time: the latency of waking is then small against the wait. */
-#define SLEEP_AFTER_NS 1000000000u
-
-/* `sleep` sleeps earlier: after at most two barriers of an oversubscribed host. */
-#define SLEEP_SOON_NS 50000u
-
-/* The longest sleep, and thus the interval of progress. A test with its progress takes about 10 us;
- * up to 37 us were measured with cold caches on a busy machine, which is below 2% of the interval.
- */
-#define SLEEP_NS 2000000u
-
 /* The first sleep of a member that leaves the core to its node's leader, see wait_may_park. Other
  * work of its process that needs progress is delayed by no more than this. */
 #define PARK_NS 50000u
 
-/* A sleep that nothing ends early lasts this part of the time waited so far, and at most SLEEP_NS.
- * So it prolongs no wait by more than that part. */
+/* A sleep that nothing ends early lasts this part of the time waited so far, and at most
+ * GBA_WAIT_SLEEP_NS. So it prolongs no wait by more than that part. */
 #define NAP_PART 8u
 
 static bool wait_yields(const struct gba_team *team)
 {
-    return GBA_WAIT_YIELD == team->wait ||
-           (team->oversubscribed && (GBA_WAIT_AUTO == team->wait || GBA_WAIT_SLEEP == team->wait));
-}
-
-/* Time before the first sleep, ns; 0: never sleep. */
-static uint64_t wait_sleep_after(const struct gba_team *team)
-{
-    if (GBA_WAIT_AUTO == team->wait)
-        return SLEEP_AFTER_NS;
-    return GBA_WAIT_SLEEP == team->wait ? SLEEP_SOON_NS : 0;
+    return gba_wait_yields(team->wait, team->oversubscribed);
 }
 
 /* The number of polls between two calls of the runtime's progress, if the member spins. */
@@ -64,7 +31,7 @@ static uint32_t spins_of(const struct gba_path_base *path)
 {
     const struct gba_local_state *state = path->state;
 
-    return NULL != state && 0 != state->ops->spins ? state->ops->spins : SPINS;
+    return NULL != state && 0 != state->ops->spins ? state->ops->spins : GBA_WAIT_SPINS;
 }
 
 uint32_t gba_wait_spins(const struct gba_team *team)
@@ -163,7 +130,7 @@ static uint32_t wait_tests(const struct gba_team *team, const struct manner *man
         return 1;
     if (NULL != path->ops->listens && path->ops->listens(path))
         return 1; /* only progress delivers the awaited message */
-    return manner->yields ? YIELDS : spins_of(path);
+    return manner->yields ? GBA_WAIT_YIELDS : spins_of(path);
 }
 
 /* Leave the core to the others, and see how long they keep it. */
@@ -206,8 +173,8 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
                       void (*progress)(void *), void *arg)
 {
     struct manner manner = {.yields = wait_yields(team), .follows = wait_may_park(team)};
-    const uint64_t sleep_after = wait_sleep_after(team);
-    uint64_t began = 0, now = 0, most = manner.follows ? PARK_NS : SLEEP_NS;
+    const uint64_t sleep_after = gba_wait_sleep_after(team->wait);
+    uint64_t began = 0, now = 0, most = manner.follows ? PARK_NS : GBA_WAIT_SLEEP_NS;
     bool sleeps = false;
     gba_status_t status;
 
@@ -227,7 +194,7 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
             continue;
         now = gba_clock_ns();
         began = 0 == began ? now : began;
-        if ((sleeps || manner.parks) && most < SLEEP_NS)
+        if ((sleeps || manner.parks) && most < GBA_WAIT_SLEEP_NS)
             most *= 2;
         sleeps = now - began >= sleep_after;
     }

@@ -5,6 +5,46 @@
 
 #include "gba/failover/engine.h"
 
+/*
+ * Spins between two calls of the runtime's progress, with a core for each process: about 5 us. That
+ * is long against a barrier, and short against the latency of any message.
+ */
+#define GBA_WAIT_SPINS 200
+
+/*
+ * Yields between two calls of the runtime's progress, with fewer cores than processes. Each test
+ * follows a yield, because the awaited process is not running. Each process gets its turn about
+ * once per barrier, and progress costs as much as the turn, so it is called every few turns only.
+ */
+#define GBA_WAIT_YIELDS 8
+
+/* `auto` sleeps after this time: the latency of waking is then small against the wait. */
+#define GBA_WAIT_SLEEP_AFTER_NS 1000000000u
+
+/* `sleep` sleeps earlier: after at most two barriers of an oversubscribed host. */
+#define GBA_WAIT_SLEEP_SOON_NS 50000u
+
+/* The longest sleep, and thus the interval of progress. A test with its progress takes about 10 us;
+ * up to 37 us were measured with cold caches on a busy machine, which is below 2% of the interval.
+ */
+#define GBA_WAIT_SLEEP_NS 2000000u
+
+/* Whether a thread yields its core between two tests. wait: gba_wait_t. oversubscribed: threads
+ * that wait share cores. */
+static inline bool gba_wait_yields(int wait, bool oversubscribed)
+{
+    return GBA_WAIT_YIELD == wait ||
+           (oversubscribed && (GBA_WAIT_AUTO == wait || GBA_WAIT_SLEEP == wait));
+}
+
+/* Time before the first sleep, ns; 0: never sleep. */
+static inline uint64_t gba_wait_sleep_after(int wait)
+{
+    if (GBA_WAIT_AUTO == wait)
+        return GBA_WAIT_SLEEP_AFTER_NS;
+    return GBA_WAIT_SLEEP == wait ? GBA_WAIT_SLEEP_SOON_NS : 0;
+}
+
 /* The steps that the wait calls, as gba_barrier_test and gba_barrier_progress. A table, because
  * both are on a higher floor. */
 struct gba_wait_steps {

@@ -39,6 +39,77 @@ static bool in_steps(const struct harness *w, uint32_t round)
     return 0 != w->steps_every && 0 == round % w->steps_every;
 }
 
+/* The cores of a member. Its own thread is core 0. */
+struct member_cores {
+    struct harness *w;
+    const gba_oob_t *oob;
+    gba_team_t *team;
+    gba_cores_t *cores; /* NULL: none */
+    struct member_core {
+        struct member_cores *of;
+        uint32_t index;
+        pthread_t thread;
+    } core[HARNESS_CORES];
+};
+static _Thread_local struct member_cores *my_cores;
+
+static gba_status_t cores_fallback(void *ctx)
+{
+    const struct member_cores *cores = ctx;
+
+    cores->w->fallback_barriers[cores->oob->rank]++;
+    return cores->oob->barrier(cores->oob->ctx);
+}
+
+static void cores_notify(void *ctx)
+{
+    const struct member_cores *cores = ctx;
+
+    (void)notifications_outlive(cores->team, cores->oob->rank);
+}
+
+static void look(struct harness *w, uint32_t size, uint32_t round);
+
+static void *core_run(void *arg)
+{
+    struct member_core *core = arg;
+    struct member_cores *of = core->of;
+
+    for (uint32_t round = 1; round <= of->w->rounds; round++) {
+        gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][core->index], round);
+        if (GBA_OK != gba_cores_barrier(of->cores, core->index))
+            gba_word_add_relaxed(&of->w->early, 1);
+        look(of->w, of->oob->size, round);
+    }
+    return NULL;
+}
+
+static void cores_start(struct member_cores *of)
+{
+    const gba_cores_attr_t attr = {.barrier = cores_fallback, .notify = cores_notify, .ctx = of};
+
+    for (uint32_t i = 0; i < HARNESS_CORES; i++)
+        gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][i], 0);
+    my_cores = 0 == of->w->cores ? NULL : of;
+    if (NULL == my_cores)
+        return;
+    if (GBA_OK != gba_cores_create(of->w->cores, of->team, &attr, &of->cores))
+        abort();
+    of->oob->barrier(of->oob->ctx); /* all have set core_entered to 0 */
+    for (uint32_t i = 1; i < of->w->cores; i++) {
+        of->core[i] = (struct member_core){.of = of, .index = i};
+        if (0 != pthread_create(&of->core[i].thread, NULL, core_run, &of->core[i]))
+            abort();
+    }
+}
+
+static void cores_stop(struct member_cores *of)
+{
+    for (uint32_t i = 1; i < of->w->cores; i++)
+        pthread_join(of->core[i].thread, NULL);
+    gba_cores_destroy(of->cores);
+}
+
 /* Renegotiate, if that is due. GBA_RENEGOTIATE only from a blocking barrier. */
 static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_oob_t *oob,
                                 uint32_t round)
@@ -46,6 +117,8 @@ static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_o
     bool steps = in_steps(w, round);
     gba_status_t status;
 
+    if (NULL != my_cores)
+        return gba_cores_barrier(my_cores->cores, 0);
     if (GBA_PATH_FALLBACK != gba_team_path(team))
         return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
     w->fallback_barriers[oob->rank]++;
@@ -125,6 +198,11 @@ static void look(struct harness *w, uint32_t size, uint32_t round)
 
         if (entered < round || entered > round + 1)
             gba_word_add_relaxed(&w->early, 1);
+        for (uint32_t core = 1; core < w->cores; core++) {
+            entered = gba_word_load_relaxed(&w->core_entered[r][core]);
+            if (entered < round || entered > round + 1)
+                gba_word_add_relaxed(&w->early, 1);
+        }
     }
 }
 
@@ -188,6 +266,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
                             .trial_ctx = oob->ctx,
                             .nonblocking = 0 != w->blocks_every};
     gba_oob_t made_up = *oob;
+    struct member_cores member_cores = {.w = w, .oob = oob};
     gba_team_t *team;
 
     if (w->candidates > 0) {
@@ -212,8 +291,11 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     if (GBA_OK != w->returned[oob->rank])
         return;
     w->fallback_barriers[oob->rank] = w->moved[oob->rank] = 0;
+    member_cores.team = team;
+    cores_start(&member_cores);
     if (w->past || GBA_PATH_FALLBACK != gba_team_path(team))
         run_rounds(w, team, &attr, oob);
+    cores_stop(&member_cores);
     w->path[oob->rank] = gba_team_path(team);
     w->reason[oob->rank] = gba_team_reason(team);
     gba_team_stats(team, &w->stats[oob->rank]);

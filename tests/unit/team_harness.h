@@ -25,6 +25,7 @@
 #define HARNESS_DEVICES  3u
 #define HARNESS_MEMBERS  32u
 #define HARNESS_SLOTS    64u
+#define HARNESS_CORES    16u
 #define HARNESS_IDS      64u /* ids that a team may use at each registration */
 #define HARNESS_REQUESTS 64u
 #define HARNESS_GROUPS   6u /* whose transports can be open on one channel at a time */
@@ -51,6 +52,7 @@ struct harness {
     unsigned reaches[HARNESS_MEMBERS]; /* the switches at which a member has devices, a bit for
                                           each, if it has several; else 0 */
     bool oversubscribed;
+    uint32_t cores; /* of each member, with gba_cores; 0: barriers of members only */
     uint32_t host[HARNESS_MEMBERS]; /* the host of a member */
     uint32_t rounds, late_ms;
     bool (*late_until)(void); /* whether the late member has waited long enough, or NULL */
@@ -113,6 +115,7 @@ struct harness {
     char why[HARNESS_MEMBERS][640];
     double cpu[HARNESS_MEMBERS]; /* processor seconds of this thread in its barriers */
     gba_word_t entered[HARNESS_MEMBERS];
+    gba_word_t core_entered[HARNESS_MEMBERS][HARNESS_CORES]; /* from core 1 on */
     gba_word_t early;  /* exits before all members had entered */
     gba_word_t sent;   /* messages */
     gba_word_t unread; /* transports closed with messages outstanding or unread */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The level below the process: barriers of all cores of all members of a team. A core is a thread.
+ */
+#ifndef GBA_CORES_H
+#define GBA_CORES_H
+
+#include "gba/params.h"
+#include "gba/runtime.h"
+#include "gba/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most cores of a process. */
+#define GBA_CORES_MAX 4096u
+
+/* The cores of a process, which gba_cores_create made. */
+typedef struct gba_cores gba_cores_t;
+
+/* What gba_cores_create knows of a process. All fields may be zero. */
+typedef struct gba_cores_attr {
+    /* For messages: this process, "rank 3 on hosta"; copied. NULL: as the team names it. */
+    const char *name;
+    /* Of them `wait` and `stuck_after`; read only during the call. NULL: those of the team, or
+     * without a team the defaults as changed by the environment (gba_params_environment). */
+    const gba_params_t *params;
+    /* The CPUs that the cores of this process share: for several processes on a host, their part.
+     * With more cores than that they yield the CPU while they wait, unless `wait` is spin. 0: the
+     * CPUs that the calling thread may use. */
+    uint32_t cpus;
+    /*
+     * The barrier of the processes, such as MPI_Barrier or shmem_barrier_all: used if there is no
+     * team, or if the team is on GBA_PATH_FALLBACK. Core 0 calls it. Returns GBA_OK or an error.
+     * NULL: without a team the barrier is among the cores of this process alone.
+     */
+    gba_status_t (*barrier)(void *ctx);
+    /*
+     * The team's device has failed in a barrier: send its notifications (gba_notification_t). Core
+     * 0 calls it until the barrier is complete. NULL: the barrier fails with GBA_ERR_DEAD.
+     */
+    void (*notify)(void *ctx);
+    /* The runtime's progress. Core 0 calls it now and then while it waits. May be NULL. */
+    void (*progress)(void *ctx);
+    void *ctx; /* passed to each of them */
+} gba_cores_attr_t;
+
+/*
+ * Make barriers of all cores of all members. count: the threads of this process, 1 to
+ * GBA_CORES_MAX; members may have different numbers. team: of the processes, which the cores use
+ * alone until they are destroyed; NULL: attr->barrier, or this process alone. attr: NULL: all zero.
+ * cores: set on GBA_OK.
+ * Returns GBA_OK; GBA_ERR_PARAM: a count out of its range, or an invalid variable of the
+ * environment; GBA_ERR_NOMEM. Thread-safe on different teams. Not collective. Never blocks.
+ */
+GBA_EXPORT gba_status_t gba_cores_create(uint32_t count, gba_team_t *team,
+                                         const gba_cores_attr_t *attr, gba_cores_t **cores);
+
+/*
+ * Make a whole barrier: all cores of all members have called it when it returns. The cores of a
+ * process gather in a counter, core 0 makes the barrier of the processes, and releases the others.
+ * Makes no system call if the cores meet soon and each has a CPU. After `stuck_after` seconds a
+ * waiting core reports which cores of its process are missing, and a waiting member of a team which
+ * members.
+ * An error reaches every core of the process, in this barrier and in all later ones. core: of the
+ * calling thread, 0 to count - 1, another one for each thread. Core 0 belongs to the thread that
+ * may call the runtime: with MPI_THREAD_FUNNELED the one that initialised MPI. Returns GBA_OK;
+ * GBA_RENEGOTIATE: to core 0 alone, the barrier is complete; call gba_team_renegotiate before the
+ * next barrier; GBA_NOTIFY: to core 0 alone, the barrier is complete; do as after gba_barrier_wait;
+ * GBA_ERR_DEAD: the device has failed and attr->notify is NULL; GBA_ERR_UNSUPPORTED: the team is on
+ * GBA_PATH_FALLBACK and attr->barrier is NULL; GBA_ERR_IO: as gba_barrier_wait, or any error of
+ * attr->barrier. Thread-safe, one thread for each core. Collective: all cores of all members.
+ * Blocks. Release on entry, acquire on return, for each core.
+ */
+GBA_EXPORT gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t core);
+
+/* Free the cores, when all of them have returned from their last barrier. The team remains. cores:
+ * may be NULL. Thread-safe on different cores. Not collective. Never blocks. */
+GBA_EXPORT void gba_cores_destroy(gba_cores_t *cores);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers of all cores of all members: gather the cores in a counter, cross by core 0, release.
+ * The counter is that of a node (node_barrier.h), in memory of the process. Without a barrier of
+ * the processes the last core to arrive releases the others, so no core waits for core 0 to run.
+ *
+ * A core arrives at a round only after it has seen the release of the one before, which follows all
+ * arrivals. So core 0 has the team, and the status of the barrier, to itself from the gathering to
+ * the release.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "gba/cores.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/log.h"
+#include "gba/team/barrier.h"
+#include "gba/team/wait.h"
+#include "gba/transport/node_barrier.h"
+
+#define LINE  GBA_SEGMENT_STRIDE
+#define NAMED 8u /* missing cores that a report names */
+
+struct core {
+    _Alignas(LINE) gba_word_t mark; /* the round at which this core has arrived, for the reports */
+    struct gba_node_barrier node;
+};
+
+struct gba_cores {
+    uint32_t count;
+    bool yields;
+    bool joined;                        /* with other processes, by core 0 */
+    uint64_t sleep_after, report_after; /* ns; 0: never */
+    gba_team_t *team;
+    gba_cores_attr_t attr;
+    char name[192];
+    gba_status_t status; /* of all cores; core 0 stores an error before it releases the others */
+    _Alignas(LINE) gba_word_t sleepers;
+    _Alignas(LINE) gba_word_t arrived;
+    _Alignas(LINE) gba_word_t release;
+    struct core core[];
+};
+
+/* ---------------------------------------------------------------------------------- steps --- */
+
+/* Release: pairs with the other cores' last arrival, or with core 0's look at the counter. */
+static void core_arrive(struct gba_cores *cores, struct core *core)
+{
+    uint64_t round = gba_word_load_relaxed(&core->mark) + 1;
+
+    gba_word_store_relaxed(&core->mark, round);
+    if (gba_node_barrier_gather(&core->node, (uint32_t)round) && !cores->joined)
+        gba_node_barrier_release(&core->node);
+}
+
+/* The device of the team has failed. */
+static gba_status_t cross_failed(struct gba_cores *cores)
+{
+    const gba_cores_attr_t *attr = &cores->attr;
+    gba_status_t status = GBA_ERR_DEAD;
+
+    if (NULL == attr->notify)
+        return status;
+    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
+    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
+        attr->notify(attr->ctx);
+        if (NULL != attr->progress)
+            attr->progress(attr->ctx);
+        if (cores->yields)
+            sched_yield();
+        status = gba_barrier_progress(cores->team);
+    }
+    return GBA_OK == status ? GBA_NOTIFY : status;
+}
+
+/* The barrier of the processes, by core 0. */
+static gba_status_t cross(struct gba_cores *cores)
+{
+    const gba_cores_attr_t *attr = &cores->attr;
+    gba_status_t status;
+
+    if (NULL != cores->team && GBA_PATH_FALLBACK != gba_team_path(cores->team)) {
+        status = gba_barrier_wait(cores->team, attr->progress, attr->ctx);
+        return GBA_ERR_DEAD == status ? cross_failed(cores) : status;
+    }
+    if (NULL == attr->barrier)
+        return GBA_ERR_UNSUPPORTED;
+    status = attr->barrier(attr->ctx);
+    if (status > GBA_OK)
+        return GBA_ERR_IO; /* no status of libgba */
+    return GBA_OK == status && NULL != cores->team ? gba_team_count(cores->team) : status;
+}
+
+/*
+ * Whether the round has ended for this core: its result, or GBA_INPROGRESS. Core 0 crosses in here.
+ * Acquire, and for core 0 release: what all cores wrote before their arrivals is visible to the
+ * core, and core 0 passes that on to the other processes.
+ */
+static gba_status_t core_look(struct gba_cores *cores, struct core *core)
+{
+    gba_status_t status;
+
+    if (!cores->joined || core != cores->core) {
+        status = gba_node_barrier_test(&core->node);
+        return GBA_OK == status ? cores->status : status;
+    }
+    if (!gba_node_barrier_gathered(&core->node))
+        return GBA_INPROGRESS;
+    status = cross(cores);
+    if (status < GBA_OK)
+        cores->status = status;
+    gba_node_barrier_release(&core->node);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------- reports --- */
+
+/*
+ * Report the stalled round, if this core is the lowest that waits. If all cores have arrived, core
+ * 0 crosses, and the watchdog of the team names the missing members; a barrier of the runtime may
+ * not. Returns whether it reported.
+ */
+static bool core_report(struct gba_cores *cores, struct core *core, uint64_t seconds)
+{
+    const uint64_t round = gba_word_load_relaxed(&core->mark);
+    uint32_t missing = 0, reporter = cores->count;
+    char text[256] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < cores->count; i++) {
+        if (gba_word_load_relaxed(&cores->core[i].mark) < round) {
+            if (missing++ < NAMED)
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s core %u",
+                                         0 == used ? "" : ",", i);
+        } else if (cores->count == reporter) {
+            reporter = i;
+        }
+    }
+    if (0 == missing) {
+        if (NULL != cores->team || !cores->joined)
+            return false;
+        reporter = 1;
+    }
+    if (core != &cores->core[reporter])
+        return false;
+    if (0 == missing)
+        snprintf(text, sizeof text, " none; core 0 waits for the other processes");
+    else if (missing > NAMED)
+        snprintf(text + used, sizeof text - used, " and %u more", missing - NAMED);
+    gba_log(GBA_LOG_TEAM, "%s: barrier %llu of %u cores stalled for %llu s; missing cores:%s",
+            cores->name, (unsigned long long)round, cores->count, (unsigned long long)seconds,
+            text);
+    return true;
+}
+
+/* --------------------------------------------------------------------------------- waiting --- */
+
+/* Sleep until the awaited word changes. A store before its load would not wake this core, so the
+ * caller looks once more in between: the sleep then ends with SLEEP_NS at most. */
+static gba_status_t core_sleep(struct gba_cores *cores, struct core *core)
+{
+    gba_word_t *word = cores->joined && core == cores->core ? &cores->arrived : &cores->release;
+    uint64_t seen = gba_word_load_relaxed(word);
+    gba_status_t status = core_look(cores, core);
+
+    if (GBA_INPROGRESS == status)
+        gba_word_park(word, seen, GBA_WAIT_SLEEP_NS, &cores->sleepers);
+    return status;
+}
+
+static gba_status_t core_spin(struct gba_cores *cores, struct core *core)
+{
+    gba_status_t status = GBA_INPROGRESS;
+
+    for (uint32_t tests = cores->yields ? GBA_WAIT_YIELDS : GBA_WAIT_SPINS;
+         GBA_INPROGRESS == status && tests > 0; tests--) {
+        if (cores->yields)
+            sched_yield();
+        else
+            gba_cpu_pause();
+        status = core_look(cores, core);
+    }
+    return status;
+}
+
+/* Not inlined, so that the fast path saves no registers for it. */
+static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores, struct core *core)
+{
+    uint64_t began = 0, now = 0, due = UINT64_MAX;
+    bool reported = false;
+    gba_status_t status;
+
+    for (;;) {
+        status = core_spin(cores, core);
+        if (GBA_INPROGRESS == status && 0 != cores->sleep_after &&
+            now - began >= cores->sleep_after)
+            status = core_sleep(cores, core);
+        if (GBA_INPROGRESS != status)
+            break;
+        if (core == cores->core && NULL != cores->attr.progress)
+            cores->attr.progress(cores->attr.ctx);
+        now = gba_clock_ns();
+        if (0 == began) {
+            began = now;
+            due = 0 == cores->report_after ? UINT64_MAX : now + cores->report_after;
+        }
+        if (now >= due) {
+            reported = core_report(cores, core, (now - began) / 1000000000u);
+            due = reported ? UINT64_MAX : now + cores->report_after;
+        }
+    }
+    if (reported)
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu of the cores has ended after %llu s", cores->name,
+                (unsigned long long)gba_word_load_relaxed(&core->mark),
+                (unsigned long long)((gba_clock_ns() - began) / 1000000000u));
+    return status;
+}
+
+gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t index)
+{
+    struct core *core = &cores->core[index];
+    gba_status_t status = cores->status;
+
+    if (__builtin_expect(GBA_OK != status, 0))
+        return status; /* of an earlier barrier */
+    core_arrive(cores, core);
+    status = core_look(cores, core);
+    return __builtin_expect(GBA_INPROGRESS != status, 1) ? status : core_wait(cores, core);
+}
+
+/* -------------------------------------------------------------------------- create, destroy --- */
+
+/* The CPUs that this thread may use. */
+static uint32_t cpus_usable(void)
+{
+    cpu_set_t set;
+    long online;
+
+    if (0 == sched_getaffinity(0, sizeof set, &set))
+        return (uint32_t)CPU_COUNT(&set);
+    online = sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than the set can have */
+    return online > 0 ? (uint32_t)online : 1;
+}
+
+static void name_process(struct gba_cores *cores)
+{
+    const gba_team_t *team = cores->team;
+    char member[96];
+
+    if (NULL != cores->attr.name) {
+        snprintf(cores->name, sizeof cores->name, "%s", cores->attr.name);
+    } else if (NULL == team) {
+        snprintf(cores->name, sizeof cores->name, "this process");
+    } else {
+        snprintf(member, sizeof member, "member %u", team->rank);
+        if (NULL != team->name_member)
+            team->name_member(team->name_ctx, team->rank, member, sizeof member);
+        snprintf(cores->name, sizeof cores->name, "%s: %s", team->name, member);
+    }
+}
+
+/* The parameters `wait` and `stuck_after`. */
+static gba_status_t choose_params(const gba_cores_attr_t *attr, const gba_team_t *team, int *wait,
+                                  uint64_t *report_after)
+{
+    gba_params_t params;
+    char message[256];
+
+    if (NULL == attr->params && NULL != team) {
+        *wait = team->wait;
+        *report_after = team->watchdog.report_after;
+        return GBA_OK;
+    }
+    if (NULL != attr->params) {
+        params = *attr->params;
+    } else {
+        gba_params_default(&params);
+        if (GBA_OK != gba_params_environment(&params, message, sizeof message)) {
+            gba_log(GBA_LOG_ERROR, "no barriers of cores: %s", message);
+            return GBA_ERR_PARAM;
+        }
+    }
+    *wait = params.wait;
+    *report_after = (uint64_t)params.stuck_after * 1000000000u;
+    return GBA_OK;
+}
+
+gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_attr_t *attr,
+                              gba_cores_t **cores)
+{
+    static const gba_cores_attr_t none = {0};
+    const gba_cores_attr_t *given = NULL == attr ? &none : attr;
+    struct gba_cores *made = NULL;
+    bool oversubscribed;
+    uint64_t report_after;
+    gba_status_t status;
+    int wait;
+
+    if (count < 1 || count > GBA_CORES_MAX) {
+        gba_log(GBA_LOG_ERROR, "no barriers of %u cores: 1 to %u are allowed", count,
+                GBA_CORES_MAX);
+        return GBA_ERR_PARAM;
+    }
+    status = choose_params(given, team, &wait, &report_after);
+    if (GBA_OK != status)
+        return status;
+    made = aligned_alloc(LINE, sizeof *made + count * sizeof made->core[0]);
+    if (NULL == made)
+        return GBA_ERR_NOMEM;
+    memset(made, 0, sizeof *made + count * sizeof made->core[0]);
+    oversubscribed = count > (0 != given->cpus ? given->cpus : cpus_usable()) ||
+                     (NULL != team && team->oversubscribed);
+    made->count = count;
+    made->yields = gba_wait_yields(wait, oversubscribed);
+    made->sleep_after = gba_wait_sleep_after(wait);
+    made->report_after = report_after;
+    made->joined = NULL != team || NULL != given->barrier;
+    made->team = team;
+    made->attr = *given;
+    name_process(made);
+    made->attr.name = NULL;
+    made->attr.params = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        made->core[i].node = (struct gba_node_barrier){.arrived = &made->arrived,
+                                                       .release = &made->release,
+                                                       .sleepers = &made->sleepers,
+                                                       .members = count};
+    /* Core 0 must not keep a CPU that a core of another member needs. */
+    if (NULL != team && oversubscribed && !team->oversubscribed) {
+        team->oversubscribed = true;
+        gba_barrier_init(team);
+    }
+    *cores = made;
+    return GBA_OK;
+}
+
+void gba_cores_destroy(gba_cores_t *cores)
+{
+    free(cores);
+}

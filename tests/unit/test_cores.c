@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barriers of the cores of all members: every order of two and three cores; each path, the failure
+ * of the device and the change of the path, with members and cores as threads (team_harness.h);
+ * errors; the report of a missing core. The test takes in cores.c, to make its steps one by one.
+ */
+#define _GNU_SOURCE
+#include "gba/transport/node_barrier.h"
+
+/* Faults that the search must find. */
+static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
+#define gba_node_barrier_gathered(node) (CROSSES_EARLY == mutant || gba_node_barrier_gathered(node))
+#define gba_node_barrier_test(node)     (LEAVES_EARLY == mutant ? GBA_OK : gba_node_barrier_test(node))
+#define gba_node_barrier_release(node)      \
+    do {                                    \
+        if (KEEPS != mutant)                \
+            gba_node_barrier_release(node); \
+    } while (0)
+#include "gba/team/cores.c"
+
+#include "tests/limit.h"
+#include "tests/unit/search.h"
+#include "tests/unit/stall_log.h"
+#include "tests/unit/team_harness.h"
+
+/* ------------------------------------------------------------------------------ every order --- */
+
+#define SEARCH_CORES  3u
+#define SEARCH_ROUNDS 3u
+
+/* The cores are always in `live`, because they have pointers to themselves. */
+struct order {
+    _Alignas(
+        LINE) unsigned char cores[sizeof(struct gba_cores) + SEARCH_CORES * sizeof(struct core)];
+    uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
+};
+static struct order live;
+static bool early;
+
+static void all_have_entered(uint32_t count, uint32_t round)
+{
+    for (uint32_t i = 0; i < count; i++)
+        early |= live.entered[i] < round;
+}
+
+static gba_status_t search_barrier(void *ctx)
+{
+    (void)ctx;
+    all_have_entered(((struct gba_cores *)live.cores)->count, live.entered[0]);
+    return GBA_OK;
+}
+
+/* One step of a core. Returns whether anything has changed. */
+static bool order_step(struct gba_cores *cores, uint32_t i)
+{
+    if (live.left[i] == live.entered[i]) {
+        if (SEARCH_ROUNDS == live.entered[i])
+            return false;
+        live.entered[i]++;
+        core_arrive(cores, &cores->core[i]);
+        return true;
+    }
+    if (GBA_OK != core_look(cores, &cores->core[i]))
+        return false;
+    live.left[i]++;
+    all_have_entered(cores->count, live.left[i]);
+    return true;
+}
+
+static uint64_t order_hash(void)
+{
+    uint64_t hash = 14695981039346656037ull;
+
+    for (size_t i = 0; i < sizeof live; i++)
+        hash = (hash ^ ((const unsigned char *)&live)[i]) * 1099511628211ull;
+    return 0 == hash ? 1 : hash;
+}
+
+/* Returns NULL, or the fault of some order. */
+static const char *search_all(uint32_t count, bool joined, enum mutant which)
+{
+    const gba_cores_attr_t attr = {.barrier = joined ? search_barrier : NULL};
+    struct gba_cores *cores = (struct gba_cores *)live.cores, *made;
+    struct order from;
+    struct visited v;
+    bool stuck = false;
+
+    memset(&live, 0, sizeof live);
+    assert_int_equal(gba_cores_create(count, NULL, &attr, &made), GBA_OK);
+    memcpy(cores, made, sizeof *made + count * sizeof made->core[0]);
+    gba_cores_destroy(made);
+    for (uint32_t i = 0; i < count; i++) {
+        cores->core[i].node.arrived = &cores->arrived;
+        cores->core[i].node.release = &cores->release;
+        cores->core[i].node.sleepers = &cores->sleepers;
+    }
+    mutant = which;
+    early = false;
+    visited_open(&v, sizeof live, 1u << 16);
+    visit(&v, &live, order_hash());
+    while (!early && !stuck && visited_next(&v, &from)) {
+        bool moved = false, ended = true;
+
+        for (uint32_t i = 0; i < count; i++) {
+            memcpy(&live, &from, sizeof live);
+            ended &= SEARCH_ROUNDS == live.left[i];
+            if (order_step(cores, i)) {
+                moved = true;
+                visit(&v, &live, order_hash());
+            }
+        }
+        stuck = !moved && !ended;
+    }
+    assert_in_range(v.states, 2, 1u << 16);
+    visited_close(&v);
+    mutant = NONE;
+    return early ? "early" : stuck ? "stuck" : NULL;
+}
+
+static void test_every_order(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= SEARCH_CORES; count++)
+        for (int joined = 0; joined < 2; joined++)
+            assert_null(search_all(count, joined, NONE));
+    for (uint32_t count = 2; count <= SEARCH_CORES; count++) {
+        assert_string_equal(search_all(count, true, CROSSES_EARLY), "early");
+        for (int joined = 0; joined < 2; joined++) {
+            assert_string_equal(search_all(count, joined, LEAVES_EARLY), "early");
+            assert_string_equal(search_all(count, joined, KEEPS), "stuck");
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------ each path --- */
+
+static void run_cores(struct harness *w, gba_path_t path)
+{
+    static const struct {
+        uint32_t members, cores;
+    } layouts[] = {{1, 2}, {2, 1}, {2, 2}, {3, 3}, {2, 16}, {5, 4}};
+
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        w->cores = layouts[i].cores;
+        harness_run(w, layouts[i].members, path);
+    }
+    harness_end(w);
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    run_cores(harness_on("sim"), GBA_PATH_SIM);
+}
+
+/* A group of the leaders of two hosts, and the nodes below. */
+static void test_hybrid(void **state)
+{
+    struct harness *w = harness_of_leaders("sim");
+
+    (void)state;
+    for (uint32_t members = 3; members <= 5; members++) {
+        harness_hosts(w, members, 2, 0);
+        w->cores = members;
+        harness_run(w, members, GBA_PATH_SIM);
+    }
+    harness_end(w);
+}
+
+static void test_software(void **state)
+{
+    (void)state;
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
+        struct harness *w = harness_on(NULL);
+
+        w->params.sw_algorithm = algorithm;
+        w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
+        run_cores(w, GBA_PATH_SOFTWARE);
+    }
+}
+
+/* Messages between hosts. */
+static void test_several_hosts(void **state)
+{
+    struct harness *w = harness_on(NULL);
+
+    (void)state;
+    for (uint32_t members = 2; members <= 4; members++) {
+        harness_hosts(w, members, members, 1);
+        w->cores = 3;
+        harness_run(w, members, GBA_PATH_SOFTWARE);
+    }
+    harness_end(w);
+}
+
+static void test_fallback(void **state)
+{
+    struct harness *w = harness_on(NULL);
+
+    (void)state;
+    w->past = true;
+    w->no_software = 0;
+    run_cores(w, GBA_PATH_FALLBACK);
+}
+
+static void test_wait(void **state)
+{
+    (void)state;
+    for (int wait = GBA_WAIT_AUTO; wait <= GBA_WAIT_SLEEP; wait++) {
+        struct harness *w = harness_on("sim");
+
+        w->params.wait = wait;
+        w->rounds = GBA_WAIT_SPIN == wait ? 5 : 60;
+        w->cores = 3;
+        harness_run(w, 2, GBA_PATH_SIM);
+        harness_end(w);
+    }
+}
+
+/* Core 0 sends the notifications, and renegotiates, while the others wait for it. */
+static void test_device_dies(void **state)
+{
+    (void)state;
+    for (uint32_t members = 2; members <= 4; members++) {
+        struct harness *w = harness_on("sim?die_after=20");
+
+        w->cores = members;
+        harness_run(w, members, GBA_PATH_SOFTWARE);
+        assert_int_equal(w->stats[0].failovers, 1);
+        harness_end(w);
+    }
+}
+
+static void test_renegotiation(void **state)
+{
+    struct harness *w = harness_on("sim");
+
+    (void)state;
+    w->past = true;
+    for (int software = 0; software < 2; software++) {
+        w->params.offload_after = 10;
+        w->no_software = software ? NOBODY : 0;
+        w->cores = 3;
+        harness_run_moving(w, 3, 10, 1);
+    }
+    harness_end(w);
+}
+
+/* --------------------------------------------------------------------- threads without a team ---
+ */
+
+#define THREADS_MAX 16u
+
+static struct {
+    gba_cores_t *cores;
+    uint32_t count, rounds, late; /* late: the core that arrives at round 2 after a report */
+    gba_word_t entered[THREADS_MAX], early, errors;
+    gba_status_t result; /* of the barrier of processes in round 2 */
+    uint32_t calls;
+} play;
+
+static gba_status_t play_barrier(void *ctx)
+{
+    (void)ctx;
+    for (int i = 0; i < 3000 && 2 == play.calls && NOBODY == play.late && !stall_log_complete();
+         i++)
+        usleep(10000);
+    return 2 == ++play.calls ? play.result : GBA_OK;
+}
+
+static void *play_core(void *arg)
+{
+    const uint32_t core = (uint32_t)(uintptr_t)arg;
+
+    for (uint32_t round = 1; round <= play.rounds; round++) {
+        for (int i = 0; i < 3000 && 2 == round && core == play.late && !stall_log_complete(); i++)
+            usleep(10000);
+        gba_word_store_relaxed(&play.entered[core], round);
+        if (play.result == gba_cores_barrier(play.cores, core) && GBA_OK != play.result)
+            gba_word_add_relaxed(&play.errors, 1);
+        for (uint32_t i = 0; i < play.count && GBA_OK == play.result; i++)
+            if (gba_word_load_relaxed(&play.entered[i]) < round)
+                gba_word_add_relaxed(&play.early, 1);
+    }
+    return NULL;
+}
+
+static void play_run(uint32_t count, uint32_t rounds, const gba_cores_attr_t *attr)
+{
+    pthread_t threads[THREADS_MAX];
+
+    play.count = count;
+    play.rounds = rounds;
+    play.calls = 0;
+    gba_word_store_relaxed(&play.errors, 0);
+    gba_word_store_relaxed(&play.early, 0);
+    for (uint32_t i = 0; i < count; i++)
+        gba_word_store_relaxed(&play.entered[i], 0);
+    assert_int_equal(gba_cores_create(count, NULL, attr, &play.cores), GBA_OK);
+    for (uintptr_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, play_core, (void *)i), 0);
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    gba_cores_destroy(play.cores);
+    assert_int_equal(gba_word_load_relaxed(&play.early), 0);
+}
+
+static void test_one_process(void **state)
+{
+    static const uint32_t counts[] = {1, 2, 3, 4, 7, 8, 16};
+
+    (void)state;
+    play.late = NOBODY;
+    play.result = GBA_OK;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        play_run(counts[i], 500, NULL);
+}
+
+/* An error of round 2 reaches all cores, also in the rounds after it. */
+static void test_errors(void **state)
+{
+    gba_cores_attr_t attr = {.barrier = play_barrier};
+    gba_cores_t *cores;
+
+    (void)state;
+    play.late = NOBODY;
+    play.result = GBA_ERR_IO;
+    play_run(4, 5, &attr);
+    assert_int_equal(gba_word_load_relaxed(&play.errors), 4 * 4);
+    assert_int_equal(play.calls, 2);
+    play.result = GBA_INPROGRESS; /* of a runtime with positive errors */
+    play_run(1, 1, &attr);
+    gba_log_set(stall_log_line, NULL, GBA_LOG_TEAM);
+    assert_int_equal(gba_cores_create(0, NULL, NULL, &cores), GBA_ERR_PARAM);
+    assert_int_equal(gba_cores_create(GBA_CORES_MAX + 1, NULL, NULL, &cores), GBA_ERR_PARAM);
+    setenv("GBA_WAIT", "soon", 1);
+    assert_int_equal(gba_cores_create(1, NULL, NULL, &cores), GBA_ERR_PARAM);
+    unsetenv("GBA_WAIT");
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    gba_cores_destroy(NULL);
+}
+
+static void stalled(uint32_t late, const gba_cores_attr_t *attr, const char *expected)
+{
+    play.late = late;
+    play.result = GBA_OK;
+    stall_log_begin(1);
+    play_run(3, 4, attr);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    expect_lines(1);
+    expect_line(expected);
+}
+
+static void test_missing_cores(void **state)
+{
+    gba_params_t params;
+    gba_cores_attr_t attr = {.name = "rank 7", .params = &params};
+
+    (void)state;
+    gba_params_default(&params);
+    params.stuck_after = 1;
+    stalled(0, &attr, "rank 7: barrier 2 of 3 cores stalled for 1 s; missing cores: core 0");
+    stalled(2, &attr, "missing cores: core 2");
+    attr.barrier = play_barrier;
+    stalled(1, &attr, "missing cores: core 1");
+    stalled(0, &attr, "missing cores: core 0");
+    stalled(NOBODY, &attr,
+            "barrier 3 of 3 cores stalled for 1 s; missing cores: none; core 0 waits");
+}
+
+/* Core 1 of member 1 is late: that member reports the core, and the other one the member. */
+static gba_cores_t *both[2];
+
+static void *second_core(void *arg)
+{
+    const uint32_t rank = (uint32_t)(uintptr_t)arg;
+
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < 3000 && 2 == round && 1 == rank && !stall_log_complete(); i++)
+            usleep(10000);
+        gba_word_add_relaxed(&play.errors, GBA_OK != gba_cores_barrier(both[rank], 1));
+    }
+    return NULL;
+}
+
+static void late_member(struct thread_oob_member *self, const gba_oob_t *oob)
+{
+    gba_params_t *params = self->arg;
+    const gba_team_attr_t attr = {.name = "team",
+                                  .params = params,
+                                  .id = 1,
+                                  .device_status = GBA_ERR_NO_DEVICE,
+                                  .oversubscribed = true};
+    gba_cores_t **cores = &both[oob->rank];
+    pthread_t thread;
+    gba_team_t *team;
+
+    if (GBA_OK != gba_team_create(&attr, oob, &team) ||
+        GBA_OK != gba_cores_create(2, team, NULL, cores) ||
+        0 != pthread_create(&thread, NULL, second_core, (void *)(uintptr_t)oob->rank))
+        abort();
+    for (int round = 1; round <= 3; round++)
+        gba_word_add_relaxed(&play.errors, GBA_OK != gba_cores_barrier(*cores, 0));
+    pthread_join(thread, NULL);
+    gba_cores_destroy(*cores);
+    oob->barrier(oob->ctx);
+    gba_team_destroy(team);
+}
+
+static void test_missing_core_of_a_member(void **state)
+{
+    gba_params_t params;
+
+    (void)state;
+    gba_params_default(&params);
+    params.stuck_after = 1;
+    gba_word_store_relaxed(&play.errors, 0);
+    stall_log_begin(2);
+    thread_oob_run(2, 0, late_member, &params);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_int_equal(gba_word_load_relaxed(&play.errors), 0);
+    expect_lines(2);
+    expect_line("team: member 1: barrier 2 of 2 cores stalled for 1 s; missing cores: core 1");
+    expect_line("team: barrier 2 (software) stalled");
+    expect_line("missing: member 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_order),
+        cmocka_unit_test(test_device),
+        cmocka_unit_test(test_hybrid),
+        cmocka_unit_test(test_software),
+        cmocka_unit_test(test_several_hosts),
+        cmocka_unit_test(test_fallback),
+        cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_device_dies),
+        cmocka_unit_test(test_renegotiation),
+        cmocka_unit_test(test_one_process),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_missing_cores),
+        cmocka_unit_test(test_missing_core_of_a_member),
+    };
+
+    alarm(test_limit(300));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
