@@ -157,6 +157,11 @@ typedef struct gba_group_owner {
 GBA_EXPORT gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list,
                                           uint32_t max, uint32_t *count);
 
+/* Find out whether a process of this host serves the device: a gba-switchd on this host. It needs a
+ * core beside those of the job, see gba_team_attr_t.oversubscribed. Returns true or false.
+ * Thread-safe. Not collective. */
+GBA_EXPORT bool gba_device_served_here(const gba_device_t *device);
+
 /*
  * Read or write a register, for diagnosis and conformance tests. Needs the right to do so.
  * The device counts an access that it refuses. A refused read returns all ones, as in hardware.

@@ -48,7 +48,9 @@ typedef struct gba_team_attr {
     /* Prints the name of a member, as in gba_oob_t, while the team lives; may be NULL. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
-    bool oversubscribed; /* the job has more processes on this host than it has cores */
+    /* The job has more processes on this host than it has cores. A process that serves the device
+     * counts, see gba_device_served_here. */
+    bool oversubscribed;
     /* Barriers of the team may start without blocking. After a device failure, those before
      * gba_team_recover use `remote`, which all members must then have. The same on all members. */
     bool nonblocking;

@@ -25,6 +25,7 @@ struct gba_dev_ops;
 /* A device. A backend's own structure begins with this one. */
 struct gba_dev {
     const struct gba_dev_ops *ops;
+    bool served_here; /* see gba_device_served_here; set by ops->open */
 };
 
 /*

@@ -170,6 +170,11 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
     return ops->owners(device->dev, list, max, count);
 }
 
+bool gba_device_served_here(const gba_device_t *device)
+{
+    return device->dev->served_here;
+}
+
 gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
 {
     const struct gba_dev_ops *ops = device->dev->ops;

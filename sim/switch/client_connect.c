@@ -209,6 +209,25 @@ static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_
     return 0 == error ? GBA_OK : unreachable(client, error);
 }
 
+/* Whether both ends of the TCP connection have the same address. */
+static bool is_own_host(int file)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ip; /* the port of IPv6 is at the same place */
+        struct sockaddr_in6 ipv6;
+    } here, there;
+    socklen_t here_len = sizeof here, there_len = sizeof there;
+
+    memset(&here, 0, sizeof here);
+    memset(&there, 0, sizeof there);
+    if (0 != getsockname(file, &here.any, &here_len) ||
+        0 != getpeername(file, &there.any, &there_len))
+        return false;
+    here.ip.sin_port = there.ip.sin_port;
+    return 0 == memcmp(&here, &there, sizeof here);
+}
+
 /* --- The greeting --- */
 
 static gba_status_t hello_send(const struct gba_client *client, const uint8_t *secret)
@@ -349,6 +368,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
         status = message_receive(client, due, &message);
     if (GBA_OK == status)
         status = welcome_check(client, attr, &message);
+    client->dev.served_here = !tcp || is_own_host(client->file.socket.number);
     if (GBA_OK != status)
         gba_file_close(&client->file);
 clear_secret:

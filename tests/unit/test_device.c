@@ -135,6 +135,7 @@ static void a_device_is_usable_by_the_job_that_holds_a_group(void **state)
     snprintf(name, sizeof name, "sim:device%ld?groups=1", (long)getpid());
     for (int i = 0; i < 2; i++)
         assert_int_equal(gba_device_init(name, &attrs[i], &devices[i]), GBA_OK);
+    assert_false(gba_device_served_here(devices[0]));
     assert_true(gba_device_usable(devices[0]));
     assert_true(gba_device_usable(devices[1]));
     assert_int_equal(gba_allocate_group(devices[0], 2, &handle),

@@ -123,8 +123,10 @@ static gba_status_t listener_status(const char *path, void (*serve)(int file), b
         assert_return_code(seteuid(0), errno);
     script_start(serve);
     status = gba_device_init(path, NULL, &device);
-    if (GBA_OK == status)
+    if (GBA_OK == status) {
+        assert_true(gba_device_served_here(device));
         gba_device_fini(device);
+    }
     script_join();
     return status;
 }
@@ -379,6 +381,7 @@ static void dead_addresses(void **state)
     connections_of_child = 0;
     assert_int_equal(pthread_create(&thread, NULL, tcp_welcome, &listener[DEAD]), 0);
     assert_int_equal(gba_client_connect(&client, &path, &attr), GBA_OK);
+    assert_true(client.dev.served_here);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(connections_of_child, 0);
     addresses = NULL;

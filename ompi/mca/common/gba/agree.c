@@ -36,6 +36,10 @@ static void agree_device(gba_team_attr_t *attr)
         attr->device_status = GBA_ERR_NOMEM;
         return;
     }
+    /* A gba-switchd on this host is one more process. Ranks that spin on all cores starve it. */
+    if (gba_device_served_here(attr->device) &&
+        gba_compat_local_processes() >= (uint32_t)sysconf(_SC_NPROCESSORS_ONLN))
+        attr->oversubscribed = true;
     /* Without notifications this member must join no group, with any of its devices. */
     if (gba_common.device.candidates.count > 1)
         attr->devices = gba_common_choice_devices;
