@@ -114,6 +114,19 @@ EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/m
 	tests/litmus/spelling
 # Packages: contrib/packaging/README.md describes each.
 dist_pkgdata_SCRIPTS = contrib/packaging/slurm-health
+# The file of the site, which an installation never replaces.
+EXTRA_DIST += contrib/packaging/gba-barrier.conf
+site_file = "$(DESTDIR)$(sysconfdir)/gba-barrier.conf"
+install-site-file:
+	$(MKDIR_P) "$(DESTDIR)$(sysconfdir)"
+	test -e $(site_file) || $(INSTALL_DATA) $(srcdir)/contrib/packaging/gba-barrier.conf $(site_file)
+uninstall-site-file:
+	! cmp -s $(srcdir)/contrib/packaging/gba-barrier.conf $(site_file) || rm -f $(site_file)
+.PHONY: install-site-file uninstall-site-file
+if BUILD_OMPI
+install_site_file = install-site-file
+uninstall_site_file = uninstall-site-file
+endif
 EXTRA_DIST += contrib/maint/check-packages contrib/packaging/README.md contrib/packaging/debian-build contrib/packaging/modulefile.in \
 	contrib/packaging/package-tests contrib/packaging/driver-tests contrib/packaging/gba-barrier.spec \
 	contrib/packaging/spack/repo.yaml contrib/packaging/spack/packages/gba-barrier/package.py \

@@ -4,21 +4,89 @@
  * values come from where Open MPI reads them: the environment, then the parameter files, the first
  * one that has a value. What a launcher gets on its command line is not known here.
  */
+#define _GNU_SOURCE /* environ */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "gba/base/site.h"
 #include "gba/tools/info.h"
 
 #ifndef GBA_OMPI_SYSCONFDIR
 #define GBA_OMPI_SYSCONFDIR ""
+#define GBA_OMPI_PKGLIBDIR  ""
 #endif
 
 #define STRING_MAX 256
+#define FILES_MAX  1024
 
 static const char coll[] = "coll_gba_barrier", scoll[] = "scoll_gba";
+
+/*
+ * The parameters that a component has by itself. tests/unit/test_gba_info compares them with the
+ * sample parameter file, and contrib/maint/check-manual that file with the components.
+ */
+static const gba_param_value_t signals[] = {{0, "auto"}, {1, "spml"}, {2, "pml"}, {0, NULL}};
+static const gba_param_t coll_own[] = {
+    {.name = "companions",
+     .type = GBA_PARAM_STRING,
+     .string_default = "all",
+     .level = 5,
+     .help = "Other components to load when the user selected only this one"},
+    {.name = "sample",
+     .type = GBA_PARAM_UINT,
+     .max = UINT32_MAX,
+     .level = 5,
+     .help = "Measure how long every n-th blocking barrier waits; 0: none"},
+    {.name = "agree_after",
+     .type = GBA_PARAM_INT,
+     .max = 65535,
+     .value_default = 100,
+     .level = 5,
+     .help = "Barriers of a communicator before its ranks agree on a path"},
+    {.name = NULL},
+};
+static const gba_param_t scoll_own[] = {
+    {.name = "companions",
+     .type = GBA_PARAM_STRING,
+     .string_default = "all",
+     .level = 5,
+     .help = "Other components to load when the user selected only this one"},
+    {.name = "pin_ucx",
+     .type = GBA_PARAM_BOOL,
+     .max = 1,
+     .value_default = 1,
+     .level = 5,
+     .help = "Keep libmca_common_ucx loaded until the process ends"},
+    {.name = "quiet",
+     .type = GBA_PARAM_BOOL,
+     .max = 1,
+     .level = 5,
+     .help = "Complete the puts of this PE in every barrier and sync"},
+    {.name = "group_reserve",
+     .type = GBA_PARAM_UINT,
+     .max = UINT32_MAX,
+     .value_default = 16,
+     .level = 5,
+     .help = "Barrier groups of the device that active sets leave free"},
+    {.name = "signals",
+     .type = GBA_PARAM_ENUM,
+     .values = signals,
+     .level = 5,
+     .help = "Carrier of the signals of software barriers between hosts"},
+    {.name = "signal_rows",
+     .type = GBA_PARAM_UINT,
+     .max = UINT32_MAX,
+     .value_default = 64,
+     .level = 9,
+     .hidden = true,
+     .help = "Active sets with signals in symmetric memory, for tests"},
+    {.name = NULL},
+};
 
 /* The value of a parameter as a user sets it, and its source. */
 struct setting {
@@ -67,16 +135,22 @@ static bool file_find(const char *path, const char *name, struct setting *settin
 }
 
 /* The parameter files of Open MPI: the user's before that of the installation. */
-static bool files_find(const char *name, struct setting *setting)
+static void files_list(char list[FILES_MAX])
 {
     const char *files = getenv("OMPI_MCA_mca_base_param_files"), *home = getenv("HOME");
-    char list[1024], *rest = list, *path;
 
     if (NULL != files)
-        snprintf(list, sizeof list, "%s", files);
+        snprintf(list, FILES_MAX, "%s", files);
     else
-        snprintf(list, sizeof list, "%.400s/.openmpi/mca-params.conf,%s/openmpi-mca-params.conf",
+        snprintf(list, FILES_MAX, "%.400s/.openmpi/mca-params.conf,%s/openmpi-mca-params.conf",
                  NULL == home ? "" : home, GBA_OMPI_SYSCONFDIR);
+}
+
+static bool files_find(const char *name, struct setting *setting)
+{
+    char list[FILES_MAX], *rest = list, *path;
+
+    files_list(list);
     while (NULL != (path = strsep(&rest, ",:")))
         if ('\0' != *path && file_find(path, name, setting))
             return true;
@@ -91,8 +165,15 @@ static bool setting_find(const char *component, const char *name, struct setting
 
     snprintf(variable, sizeof variable, "OMPI_MCA_%s_%s", component, name);
     value = getenv(variable);
-    if (NULL == value)
-        return files_find(variable + strlen("OMPI_MCA_"), setting);
+    if (NULL == value) {
+        if (files_find(variable + strlen("OMPI_MCA_"), setting))
+            return true;
+        if (0 != strcmp(name, "disable") || !gba_site_disabled(GBA_SITE_FILE))
+            return false;
+        snprintf(setting->value, sizeof setting->value, "1");
+        snprintf(setting->source, sizeof setting->source, "file %s", GBA_SITE_FILE);
+        return true;
+    }
     snprintf(setting->value, sizeof setting->value, "%s", value);
     snprintf(setting->source, sizeof setting->source, "environment %s", variable);
     return true;
@@ -189,6 +270,192 @@ bool info_params_is_set(const char *name)
     return setting_find(coll, name, &setting);
 }
 
+/* ---------------------------------------------------------------------------------- checks --- */
+
+/* A parameter of a component; NULL: it has none of that name. own: set to whether it is one that
+ * the component has by itself. */
+static const gba_param_t *param_find(const char *component, const char *name, bool *own)
+{
+    const gba_param_t *const tables[] = {gba_params_table(),
+                                         component == coll ? coll_own : scoll_own};
+
+    for (unsigned i = 0; i < 2; i++)
+        for (const gba_param_t *param = tables[i]; NULL != param->name; param++)
+            if (0 == strcmp(param->name, name)) {
+                *own = 1 == i;
+                return param;
+            }
+    return NULL;
+}
+
+/* What is found wrong: lines on stderr; in JSON the values of the list "problems". */
+static unsigned problem_count;
+
+__attribute__((format(printf, 1, 2))) static void problem(const char *format, ...)
+{
+    char text[640];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    problem_count++;
+    report_printable(text);
+    if (report_is_json())
+        report_item(text);
+    else
+        fprintf(stderr, "gba_info: %s\n", text);
+}
+
+static void value_check(const char *component, const gba_param_t *param, bool own,
+                        const struct setting *setting)
+{
+    char message[288] = "";
+    gba_params_t params;
+    int64_t value = 0;
+
+    if (own) {
+        if (GBA_PARAM_STRING != param->type && !number_parse(param, setting->value, &value))
+            snprintf(message, sizeof message, "%s=%.100s is not a value of this parameter",
+                     param->name, setting->value);
+        else if (GBA_PARAM_STRING != param->type && GBA_PARAM_ENUM != param->type &&
+                 (value < param->min || value > param->max))
+            snprintf(message, sizeof message,
+                     "%s=%.100s is out of range; allowed: %" PRId64 " to %" PRId64, param->name,
+                     setting->value, param->min, param->max);
+    } else {
+        gba_params_default(&params);
+        if (!field_set(&params, param, setting->value))
+            snprintf(message, sizeof message, "%s=%.100s is not a value of this parameter",
+                     param->name, setting->value);
+        else
+            (void)gba_params_check(&params, message, sizeof message);
+        info_params_free(&params);
+    }
+    if ('\0' != message[0])
+        problem("%s (%s, of %s)", message, setting->source, component);
+}
+
+/* A name that a user has set. It is one of a component if it begins with that component's. */
+static void name_check(const char *name, const char *source)
+{
+    static const char *const components[] = {coll, scoll};
+    bool own;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const size_t len = strlen(components[i]);
+
+        if (0 == strncmp(name, components[i], len) && '_' == name[len] &&
+            NULL == param_find(components[i], name + len + 1, &own))
+            problem("%s (%s) is not a parameter, and has no effect", name, source);
+    }
+}
+
+static void file_names_check(const char *path)
+{
+    char line[STRING_MAX + 128];
+    FILE *file = fopen(path, "re");
+
+    if (NULL == file)
+        return;
+    while (NULL != fgets(line, sizeof line, file)) {
+        char source[STRING_MAX + 160], *name = line + strspn(line, " \t");
+
+        name[strcspn(name, "#\n")] = '\0';
+        if (NULL == strchr(name, '='))
+            continue;
+        name[strcspn(name, " \t=")] = '\0';
+        snprintf(source, sizeof source, "file %s", path);
+        name_check(name, source);
+    }
+    fclose(file);
+}
+
+static void all_check(void)
+{
+    static const char *const components[] = {coll, scoll};
+    const char prefix[] = "OMPI_MCA_";
+    char list[FILES_MAX], *rest = list, *path;
+
+    for (char **variable = environ; NULL != *variable; variable++) {
+        char name[160];
+
+        if (0 != strncmp(*variable, prefix, strlen(prefix)))
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*variable, "="), *variable);
+        name_check(name + strlen(prefix), "environment");
+    }
+    files_list(list);
+    while (NULL != (path = strsep(&rest, ",:")))
+        if ('\0' != *path)
+            file_names_check(path);
+    for (unsigned i = 0; i < 2; i++) {
+        const gba_param_t *const tables[] = {gba_params_table(), 0 == i ? coll_own : scoll_own};
+        struct setting setting;
+
+        for (unsigned own = 0; own < 2; own++)
+            for (const gba_param_t *param = tables[own]; NULL != param->name; param++)
+                if (setting_find(components[i], param->name, &setting))
+                    value_check(components[i], param, 1 == own, &setting);
+    }
+}
+
+/* ------------------------------------------------------------------------------- component --- */
+
+/* The version in the file of a component, which has it after a mark; "?" if it has none. */
+static void version_read(const char *path, char *version, size_t len)
+{
+    static const char mark[] = GBA_COMPONENT_MARK;
+    FILE *file = fopen(path, "re");
+    size_t matched = 0, used = 0;
+    int c;
+
+    snprintf(version, len, "?");
+    if (NULL == file)
+        return;
+    while (matched < strlen(mark) && EOF != (c = getc(file)))
+        matched = c == mark[matched] ? matched + 1 : c == mark[0];
+    if (matched == strlen(mark))
+        while (used + 1 < len && EOF != (c = getc(file)) && '\0' != c)
+            version[used++] = (char)c;
+    version[0 == used ? 1 : used] = '\0';
+    fclose(file);
+}
+
+/*
+ * Which file of the component Open MPI loads: it reads the directories of mca_base_component_path
+ * in order, and takes the first file of a name. It stops at a directory that does not exist.
+ */
+static void component_files_show(void)
+{
+    const char *home = getenv("HOME");
+    struct setting setting;
+    char *rest = setting.value, *directory;
+    unsigned found = 0;
+
+    if (!setting_find("mca_base", "component_path", &setting))
+        snprintf(setting.value, sizeof setting.value, "SYS_DEFAULT:USER_DEFAULT");
+    while (NULL != (directory = strsep(&rest, ":"))) {
+        char name[STRING_MAX + 64], path[STRING_MAX + 128], version[32];
+
+        if (0 == strcmp(directory, "SYS_DEFAULT"))
+            snprintf(name, sizeof name, "%s", GBA_OMPI_PKGLIBDIR);
+        else if (0 == strcmp(directory, "USER_DEFAULT"))
+            snprintf(name, sizeof name, "%.200s/.openmpi/components", NULL == home ? "" : home);
+        else
+            snprintf(name, sizeof name, "%s", directory);
+        if (0 != access(name, F_OK))
+            break;
+        snprintf(path, sizeof path, "%s/mca_coll_gba_barrier.so", name);
+        if (0 != access(path, F_OK))
+            continue;
+        version_read(path, version, sizeof version);
+        report_text(0 == found++ ? "component" : "not loaded", "%s (%s)", path, version);
+    }
+    if (0 == found)
+        report_text("component", "none: Open MPI finds no mca_coll_gba_barrier.so");
+}
+
 /* ------------------------------------------------------------------------------------ show --- */
 
 static void default_print(const gba_param_t *param, char *text, size_t len)
@@ -225,13 +492,12 @@ static void param_show(const char *component, const gba_param_t *param, const ch
     report_end();
 }
 
-/* The parameters of one component. all: also those that the user has not set. */
-static void component_show(const char *component, bool all)
+static void table_show(const char *component, const gba_param_t *table, bool all)
 {
     struct setting setting;
     char usual[64];
 
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = table; NULL != param->name; param++) {
         const bool set = setting_find(component, param->name, &setting);
 
         if (!set && (!all || param->hidden))
@@ -248,10 +514,17 @@ static void component_show(const char *component, bool all)
 int info_params(void)
 {
     report_begin(NULL, '{');
+    component_files_show();
     report_begin("parameters", '[');
-    component_show(coll, true);
-    component_show(scoll, false);
+    table_show(coll, gba_params_table(), true);
+    table_show(coll, coll_own, true);
+    /* Those of OpenSHMEM that the user has set. */
+    table_show(scoll, gba_params_table(), false);
+    table_show(scoll, scoll_own, false);
+    report_end();
+    report_begin("problems", '[');
+    all_check();
     report_end();
     report_end();
-    return INFO_EXIT_OK;
+    return 0 == problem_count ? INFO_EXIT_OK : INFO_EXIT_USAGE;
 }

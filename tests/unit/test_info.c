@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "gba/base/site.h"
 #include "gba/base/why.h"
 #include "gba/tools/info.h"
 #include "tests/limit.h"
@@ -241,6 +242,36 @@ static void controls_in_json(void **state)
     close(file);
 }
 
+/* gba-barrier.conf, and files that are not as it should be. */
+static void the_choice_of_a_site(void **state)
+{
+    static const struct {
+        const char *text;
+        bool disabled;
+    } files[] = {{"# comment\nactivate = yes\n", false},
+                 {"activate = no\n", true},
+                 {" activate=no", true},
+                 {"activate = no # for now\n", true},
+                 {"# activate = no\n", false},
+                 {"activate = nothing\n", false},
+                 {"activate = no\nactivate = yes\n", false},
+                 {"activate\n\n=", false},
+                 {"", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char path[] = "/tmp/gba-site-XXXXXX";
+        int file = mkstemp(path);
+
+        assert_true(file >= 0);
+        assert_int_equal(write(file, files[i].text, strlen(files[i].text)), strlen(files[i].text));
+        close(file);
+        assert_int_equal(gba_site_disabled(path), files[i].disabled);
+        unlink(path);
+    }
+    assert_false(gba_site_disabled("/no/such/file"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +283,7 @@ int main(void)
         cmocka_unit_test(controls_in_a_text),
         cmocka_unit_test(controls_in_the_name_of_a_process),
         cmocka_unit_test(controls_in_json),
+        cmocka_unit_test(the_choice_of_a_site),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

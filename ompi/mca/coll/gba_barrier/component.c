@@ -2,6 +2,14 @@
 /* The component: open and close, and the communicators that it serves. */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
+#include "gba/base/site.h"
+
+/* gba_info --params reads it from the file of the component. */
+#define TEXT(number)    #number
+#define VERSION(number) TEXT(number)
+static const char version_mark[] __attribute__((used)) = GBA_COMPONENT_MARK VERSION(
+    GBA_VERSION_MAJOR) "." VERSION(GBA_VERSION_MINOR) "." VERSION(GBA_VERSION_PATCH);
+
 /* Whether the structures are those that the component was compiled with. If not, the component is
  * disabled. */
 static bool abi_is_ours(void)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/site.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 
@@ -143,6 +144,7 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
     /* At each registration, because a variable takes its default from its storage. */
     gba_params_default(&gba_common.variables);
     gba_common.variables.offload_after = offload_after;
+    gba_common.variables.disable = gba_site_disabled(GBA_SITE_FILE);
     for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
         int index = param_register(component, param);
 
