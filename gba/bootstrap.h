@@ -193,9 +193,14 @@ GBA_EXPORT const char *gba_bootstrap_remote_message(const gba_remote_t *remote);
  * Thread-safe on different transports. Not collective. Never blocks. */
 GBA_EXPORT void gba_bootstrap_remote_close(gba_remote_t *remote);
 
-/* Get the number of members on this host, for gba_team_attr_t.oversubscribed. Returns the number,
- * by host name, with this member. Thread-safe. Not collective. */
+/* Get the number of members on this host. Returns the number, by host name, with this member.
+ * Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap);
+
+/* Find out whether the members on this host share processors, for gba_team_attr_t.oversubscribed.
+ * Returns true if they are more than the processors that they may use together, by their affinities
+ * and quotas (gba_processors_get), when gba_bootstrap_init ran. Thread-safe. Not collective. */
+GBA_EXPORT bool gba_bootstrap_oversubscribed(const gba_bootstrap_t *bootstrap);
 
 /* Make an id for gba_team_attr_t.id. Returns a random number other than 0, or 0 if the system has
  * no random numbers. Thread-safe. Not collective. */

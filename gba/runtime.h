@@ -138,6 +138,26 @@ GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notifi
  */
 GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 
+#define GBA_PROCESSOR_WORDS 256u /* Linux has 8192 processors at most */
+
+/* The processors that a process may use, or several together. */
+typedef struct gba_processors {
+    uint32_t map[GBA_PROCESSOR_WORDS]; /* processor 32 * i + b is bit b of word i */
+    uint32_t quota; /* processors' worth of time that cgroups leave; UINT32_MAX: no limit */
+} gba_processors_t;
+
+/*
+ * Get the processors of this process: those of its affinity, which the kernel keeps within its
+ * cpuset, and the quota of its cgroup and of those above. For gba_team_attr_t.oversubscribed: the
+ * processes of a job on one host share the union of their maps and the least of their quotas.
+ * processors: always set. Thread-safe: the affinity is that of the calling thread. Not collective.
+ */
+GBA_EXPORT void gba_processors_get(gba_processors_t *processors);
+
+/* Count processors. processors: those of the map count, but not more than the quota. Returns the
+ * number. Thread-safe. Not collective. */
+GBA_EXPORT uint32_t gba_processors_count(const gba_processors_t *processors);
+
 #ifdef __cplusplus
 }
 #endif

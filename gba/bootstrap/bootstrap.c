@@ -13,7 +13,9 @@
 struct member_info {
     uint32_t wire_version;
     char host[60];
-    uint64_t job; /* rank 0's is used */
+    uint64_t job;        /* rank 0's is used */
+    uint32_t processors; /* gba_processors_count */
+    uint32_t words;      /* of its map, up to the last one that is not 0 */
 };
 
 struct gba_bootstrap {
@@ -23,6 +25,7 @@ struct gba_bootstrap {
     char message[GBA_BOOT_MESSAGE];
     char job[32];
     uint32_t host_members;
+    bool oversubscribed;
     struct member_info *members; /* by rank */
     gba_bootstrap_root_t *root;  /* of the unique id of gba_bootstrap_split_strided; or NULL */
 };
@@ -98,11 +101,55 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
              rank < b->oob.size ? b->members[rank].host : "?");
 }
 
-/* Exchange host names and versions. */
+static uint32_t map_words(const gba_processors_t *processors)
+{
+    uint32_t words = GBA_PROCESSOR_WORDS;
+
+    while (words > 0 && 0 == processors->map[words - 1])
+        words--;
+    return words;
+}
+
+/* Whether the members of this host share processors. Members that are bound to few ones exchange
+ * which: they may be the same, or other ones. Collective. */
+static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors_t *mine,
+                                        const char *host)
+{
+    const uint32_t size = b->oob.size;
+    gba_processors_t all = *mine;
+    uint32_t least = UINT32_MAX, words = 0;
+    gba_status_t status;
+    uint32_t *maps;
+
+    for (uint32_t i = 0; i < size; i++) {
+        least = b->members[i].processors < least ? b->members[i].processors : least;
+        words = b->members[i].words > words ? b->members[i].words : words;
+    }
+    if (least >= size || words > GBA_PROCESSOR_WORDS)
+        return GBA_OK;
+    maps = calloc(size, words * sizeof *maps);
+    if (NULL == maps) {
+        snprintf(b->message, sizeof b->message, "out of memory");
+        return GBA_ERR_NOMEM;
+    }
+    status = oob_allgather(b, mine->map, maps, words * sizeof *maps);
+    for (uint32_t i = 0; i < size && GBA_OK == status; i++)
+        for (uint32_t w = 0; w < words && 0 == strcmp(b->members[i].host, host); w++)
+            all.map[w] |= maps[(size_t)i * words + w];
+    b->oversubscribed = b->host_members > gba_processors_count(&all);
+    free(maps);
+    return status;
+}
+
+/* Exchange host names, versions and processors. */
 static gba_status_t exchange_members(gba_bootstrap_t *b)
 {
     struct member_info mine = {.wire_version = gba_wire_version(), .job = gba_bootstrap_team_id()};
+    gba_processors_t processors;
 
+    gba_processors_get(&processors);
+    mine.processors = gba_processors_count(&processors);
+    mine.words = map_words(&processors);
     if (0 != gethostname(mine.host, sizeof mine.host - 1))
         snprintf(mine.host, sizeof mine.host, "?");
     b->members = calloc(b->oob.size, sizeof *b->members);
@@ -126,7 +173,7 @@ static gba_status_t exchange_members(gba_bootstrap_t *b)
             return GBA_ERR_VERSION;
         }
     snprintf(b->job, sizeof b->job, "bootstrap-%016llx", (unsigned long long)b->members[0].job);
-    return GBA_OK;
+    return exchange_processors(b, &processors, mine.host);
 }
 
 gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_t **bootstrap,
@@ -194,6 +241,11 @@ const char *gba_bootstrap_job(const gba_bootstrap_t *bootstrap)
 uint32_t gba_bootstrap_host_members(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->host_members;
+}
+
+bool gba_bootstrap_oversubscribed(const gba_bootstrap_t *bootstrap)
+{
+    return bootstrap->oversubscribed;
 }
 
 uint64_t gba_bootstrap_team_id(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The path that a job would take. libgba makes the decision (gba_team_predict). */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gba/tools/info.h"
 
@@ -78,12 +78,18 @@ void info_devices_default(gba_candidates_t *candidates)
     info_params_free(&params);
 }
 
+static uint32_t processors(void)
+{
+    gba_processors_t mine;
+
+    gba_processors_get(&mine);
+    return gba_processors_count(&mine);
+}
+
 /* choice: why that device, or "". unusable: why it cannot be opened, or "". */
 static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
                  const char *device, const char *choice, const char *unusable)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
     report_begin(NULL, '{');
     report_text("path", "%s", path);
     report_text("why", "%s", why);
@@ -95,9 +101,9 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
     if ('\0' != unusable[0])
         report_text("device state", "%s", unusable);
     report_text("assumption",
-                "all hosts are like this one (%ld processors), and have the plugin "
+                "all hosts are like this one (%" PRIu32 " processors), and have the plugin "
                 "and these parameters",
-                cores);
+                processors());
     report_end();
 }
 
@@ -133,7 +139,6 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
 static int predict(const gba_params_t *params, const char *shape, uint32_t hosts, uint32_t ranks,
                    const char *path)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     gba_remote_t remote = {.name = "messages", .open = remote_open};
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
     gba_path_t kind = GBA_PATH_FALLBACK;
@@ -154,7 +159,7 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
         show(gba_path_name(kind), why, hosts, ranks, path, choice, "");
         return INFO_EXIT_OK;
     }
-    attr.oversubscribed = cores > 0 && (long)ranks > cores;
+    attr.oversubscribed = ranks > processors();
     attr.device = info_device_open(path, &attr.device_status, cause, sizeof cause);
     status = gba_team_predict(&attr, hosts, ranks, &kind, why, sizeof why);
     gba_device_fini(attr.device);

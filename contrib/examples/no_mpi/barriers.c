@@ -170,8 +170,7 @@ static int make_team(struct job *job)
     job->attr.remote = job->remote;
     job->attr.progress = gba_bootstrap_progress;
     job->attr.trial_ctx = job->bootstrap;
-    job->attr.oversubscribed =
-        gba_bootstrap_host_members(job->bootstrap) > (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
+    job->attr.oversubscribed = gba_bootstrap_oversubscribed(job->bootstrap);
     job->attr.id = gba_bootstrap_team_id();
     job->attr.name_member = job->oob->name_member;
     job->attr.name_ctx = job->oob->ctx;

@@ -46,6 +46,7 @@ static int component_open(void)
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();
     gba_common_choice_open(true);
+    gba_common_processors_publish();
     gba_common_key_publish();
     if (NULL != modex_fault)
         gba_coll_report_once("modex", modex_fault);

@@ -132,14 +132,6 @@ static inline uint32_t gba_compat_local_processes(void)
     return (uint32_t)opal_process_info.num_local_peers + 1u;
 }
 
-/* Whether processes share cores. Open MPI's own parameter covers what cannot be counted: the cores
- * that other jobs need. */
-static inline bool gba_compat_oversubscribed(void)
-{
-    return opal_progress_yield_when_idle ||
-           gba_compat_local_processes() > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
 /* The host name of a process; "?" if it is not known. Never blocks. */
 static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t len)
 {

@@ -87,6 +87,20 @@ struct gba_common_class {
  */
 bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len);
 
+/* processors.c */
+
+/*
+ * Publish the processors of this process, if they are fewer than the processes of the job on this
+ * host. To be called in a component's open, after gba_common_open, while the modex is open.
+ */
+void gba_common_processors_publish(void);
+
+/*
+ * Whether the job has more processes on this host than they may use processors together. To be
+ * called after MPI_Init's exchange. The first call reads the modex. Thread-safe.
+ */
+bool gba_common_processors_shared(void);
+
 /* choice.c: the choice among several devices of the host, if the user has not set device_path. */
 
 /*

@@ -20,6 +20,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/notifications.c \
 	ompi/mca/common/gba/device.c \
 	ompi/mca/common/gba/choice.c \
+	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/key.c \
 	ompi/mca/common/gba/job_key.c \
 	ompi/mca/common/gba/once.c \

@@ -160,7 +160,8 @@ void gba_common_why_close(void);
 /* Calls opal_progress, for gba_barrier_wait. */
 void gba_common_progress(void *unused);
 
-/* gba_compat_oversubscribed, in gba_common_progress as well: agreements run there, too. */
+/* Whether processes share cores, in gba_common_progress as well: agreements run there, too. Open
+ * MPI's own parameter covers what cannot be counted: the cores that other jobs need. */
 bool gba_common_oversubscribed(void);
 
 /* barrier.c */

@@ -3,7 +3,7 @@
 #include "ompi/mca/common/gba/module.h"
 
 /*
- * gba_wait yields the core itself wherever opal_progress would (gba_compat_oversubscribed), after a
+ * gba_wait yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a
  * test. opal_progress would yield before that test, also if it has just received a message over
  * TCP, because libevent's messages do not count there. The awaited message would then be in this
  * process while all other processes of the core have their turn. With threads the setting stays,
@@ -29,5 +29,5 @@ void gba_common_progress(void *unused)
 
 bool gba_common_oversubscribed(void)
 {
-    return suspended || gba_compat_oversubscribed();
+    return suspended || opal_progress_yield_when_idle || gba_common_processors_shared();
 }
