@@ -482,4 +482,4 @@ tests_bootstrap_shmem_exchange_LDFLAGS = -Wl,--no-as-needed $(GBA_OSHMEM_LIBS)
 tests_bootstrap_in_shmem_SOURCES = tests/bootstrap/in_shmem.c
 tests_bootstrap_in_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 tests_bootstrap_in_shmem_LDADD = gba/libgba_bootstrap.la gba/libgba.la $(GBA_OSHMEM_LIBS)
-EXTRA_DIST += tests/bootstrap/run
+EXTRA_DIST += tests/bootstrap/run tests/slurm/run

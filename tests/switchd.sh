@@ -29,7 +29,7 @@ until_true() {
     local tries=0
     until "$@"; do
         tries=$((tries + 1))
-        [ "$tries" -lt $((200 * ${GBA_TEST_FACTOR:-1})) ] || fail "did not come true: $*"
+        [ "$tries" -lt $((200 * ${GBA_TEST_FACTOR:-1})) ] || fail "did not come true: $*" || return 1
         sleep 0.1
     done
 }
