@@ -34,7 +34,7 @@ GBA_MODEL_TESTS = \
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
 	tests/switch/test_trace
 # Examples have unit tests, too: contrib/local.mk adds them.
-GBA_OTHER_UNIT_TESTS = tests/unit/test_info
+GBA_OTHER_UNIT_TESTS = tests/unit/test_info tests/unit/test_exchange
 if HAVE_CMOCKA
 check_PROGRAMS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
 TESTS += $(GBA_UNIT_TESTS) $(GBA_MODEL_TESTS) $(GBA_SWITCH_TESTS) $(GBA_OTHER_UNIT_TESTS)
@@ -164,6 +164,10 @@ tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools
 	gba/tools/info_why.c
 tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat
 tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
+# The exchange of coll_gba_barrier, which is pure.
+tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
+	ompi/mca/coll/gba_barrier/exchange.h ompi/mca/coll/gba_barrier/exchange.c
+tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
 tests_unit_test_signals_SOURCES = tests/unit/test_signals.c gba/bootstrap/signals.c gba/bootstrap/mesh.c \

@@ -52,10 +52,10 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     gba_coll_module_t *module = owner;
     int *offload_after = &a->params.offload_after;
 
-    if (module->agreeing)
-        gba_coll_iagree_oob(&a->oob);
-    else /* in a blocking barrier, so no member has a barrier in its queue */
+    if (!module->agreeing) /* in a blocking barrier, so no member has a barrier in its queue */
         module->queueing = false;
+    if (GBA_OK != gba_coll_oob_open(module))
+        return GBA_ERR_NOMEM;
 
     /* The barriers before the agreement count. */
     if (!renegotiation && !module->base.agreed)
@@ -70,7 +70,7 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     a->attr.remote = &a->remote;
     a->attr.nonblocking = true;
     a->attr.progress = gba_common_progress;
-    a->attr.fallback = gba_coll_oob.barrier;
+    a->attr.fallback = gba_coll_fallback;
     a->attr.trial_ctx = owner;
     a->attr.device_text = device_refused(module->comm);
     if (NULL != a->attr.device_text)

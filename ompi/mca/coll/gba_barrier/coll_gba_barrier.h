@@ -4,9 +4,10 @@
  *
  * Lowest first; no file calls one behind it:
  *
- * oob.c         the exchange for the agreement, over the fallback's collectives
  * coroutine.c   a function that can be left and continued
- * exchange.c    collective calls that do not wait
+ * exchange.c    the exchange of an agreement, which does not wait
+ * messages.c    its messages
+ * oob.c         the exchange for libgba
  * iagree.c      agreements in nonblocking barriers
  * capability.c  the processes of the job with an enabled component, known from MPI_Init on
  * report.c      the output for the user
@@ -34,20 +35,17 @@
 #include "ompi/mca/coll/gba_barrier/compat.h"
 
 #include "gba/base/order.h"
+#include "ompi/mca/coll/gba_barrier/exchange.h"
 #include "ompi/mca/common/gba/module.h"
 #include "opal/class/opal_free_list.h"
 
 /* The collectives that were selected before ours, each with its module. */
 struct gba_coll_fallback {
     mca_coll_base_module_barrier_fn_t barrier;
-    mca_coll_base_module_bcast_fn_t bcast;
-    mca_coll_base_module_allreduce_fn_t allreduce;
-    mca_coll_base_module_allgather_fn_t allgather;
     mca_coll_base_module_ibarrier_fn_t ibarrier; /* NULL: there was none, so we provide none */
     mca_coll_base_module_barrier_init_fn_t barrier_init; /* NULL: likewise */
     mca_coll_base_module_t *barrier_init_module;
-    mca_coll_base_module_t *barrier_module, *bcast_module, *allreduce_module, *allgather_module,
-        *ibarrier_module;
+    mca_coll_base_module_t *barrier_module, *ibarrier_module;
 };
 
 /* The request of a nonblocking or persistent barrier. */
@@ -75,10 +73,12 @@ typedef struct gba_coll_module {
     /* Nonblocking barriers, under component.queue_lock: */
     gba_coll_request_t *queue, **queue_last;        /* the first one is in progress */
     struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
-    /* The agreement in a nonblocking barrier. */
-    struct gba_coll_iagree *iagree; /* NULL: there is none, and no barrier needs its messages */
-    bool agreeing;                  /* the queue waits for its end */
-    bool failed;                    /* one has failed, so each later barrier does */
+    /* Of agreements, and of barriers after one on the fallback; see iagree.c. */
+    struct gba_coll_messages *messages; /* NULL until the first one */
+    struct gba_coll_iagree *iagree;     /* the agreement in a nonblocking barrier, or NULL */
+    bool agreeing;                      /* the queue waits for its end */
+    bool failed;                        /* one has failed, so each later barrier does */
+    uint64_t word;                      /* of a barrier over messages */
     /* All nonblocking barriers are queued. Set and cleared only by calls on the communicator, and
      * thus by the same ones on all members. While it is set, `agreed` and `path` may change in
      * progress, at different times on different members. */
@@ -106,8 +106,11 @@ extern gba_coll_component_t mca_coll_gba_barrier_component;
 
 /* oob.c */
 
-/* The exchange for libgba over the fallback's collectives of a communicator. */
+/* The exchange for libgba; its ctx is a module. */
 extern const gba_oob_t gba_coll_oob;
+
+/* Open the messages of a module, unless they are open. Returns GBA_OK or GBA_ERR_NOMEM. */
+gba_status_t gba_coll_oob_open(gba_coll_module_t *module);
 
 /* For gba_common_framework. */
 int gba_coll_oob_peer(const void *owner, uint32_t member);
@@ -119,6 +122,9 @@ int gba_coll_oob_peer(const void *owner, uint32_t member);
  * progress.
  */
 int gba_coll_fallback_barrier(gba_coll_module_t *module);
+
+/* The same for gba_team_attr_t. */
+gba_status_t gba_coll_fallback(void *owner);
 
 /* The name of a member for the user: "rank 3 on hostb". Not collective. */
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len);
@@ -143,66 +149,24 @@ void gba_coll_coroutine_yield(gba_coll_coroutine_t *c);
 /* Free its memory. After its end, or before its start. */
 void gba_coll_coroutine_destroy(gba_coll_coroutine_t *c);
 
-/* exchange.c */
+/* messages.c */
 
-#define GBA_COLL_EXCHANGE_LANES 32 /* messages that a member has in transit at a time, at most */
+typedef struct gba_coll_messages gba_coll_messages_t;
 
-/* A message. */
-struct gba_coll_lane {
-    ompi_request_t *request; /* NULL: none is in transit */
-    bool receives;
-    int peer;
-    size_t bytes;
-    int64_t value; /* a child's minimum */
-};
+/* An exchange among the members of a communicator, which has to outlive it. NULL: out of memory.
+ * Not collective: sends nothing. */
+gba_coll_messages_t *gba_coll_messages_open(ompi_communicator_t *comm);
 
-/* The collective call in progress on a communicator, one at a time, started by all members in the
- * same order. For one thread at a time. */
-struct gba_coll_exchange {
-    ompi_communicator_t *comm;
-    uint32_t rank, size;
-    enum { GBA_COLL_MIN, GBA_COLL_BCAST, GBA_COLL_ALLGATHER } kind;
-    enum {
-        GBA_COLL_IDLE,
-        GBA_COLL_UP_RECEIVE, /* the next step */
-        GBA_COLL_UP_SEND,
-        GBA_COLL_DOWN_SEND,
-        GBA_COLL_DOWN_SENT
-    } phase;
-    uint32_t posted; /* messages of this step */
-    bool failed;     /* permanently */
-    void *buffer;    /* what goes up; the result replaces it */
-    size_t bytes;    /* of one member */
-    uint32_t root;   /* of a broadcast */
-    int64_t least;   /* the result of a minimum */
-    struct gba_coll_lane lane[GBA_COLL_EXCHANGE_LANES];
-};
+/* Free it, unless the PML still uses its memory, which it does after a failure only. m: may be
+ * NULL. */
+void gba_coll_messages_close(gba_coll_messages_t *m);
 
-void gba_coll_exchange_init(struct gba_coll_exchange *x, ompi_communicator_t *comm);
+struct gba_coll_exchange *gba_coll_messages_exchange(gba_coll_messages_t *m);
 
-/*
- * Start a call; gba_coll_exchange_test advances it. The buffers are in use until it is complete.
- * min: `least` is the result. bcast: `bytes` from the buffer of `root`. allgather: `bytes` of each
- * member, to size * bytes in `out`, by rank. Send nothing themselves. Collective.
- */
-void gba_coll_exchange_min(struct gba_coll_exchange *x, int64_t mine);
-void gba_coll_exchange_bcast(struct gba_coll_exchange *x, void *buffer, size_t bytes,
-                             uint32_t root);
-void gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void *in, void *out,
-                                 size_t bytes);
+/* iagree.c: under component.queue_lock. */
 
-/* Advance the call. Returns GBA_OK: complete, after all members have started it, or there is none;
- * GBA_INPROGRESS; GBA_ERR_OOB: a message has failed, permanently. Never waits. Acquire: after
- * GBA_OK the caller sees what the members wrote before they started the call. */
-gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x);
-
-/* Whether the PML still uses its memory. */
-bool gba_coll_exchange_in_transit(const struct gba_coll_exchange *x);
-
-/* iagree.c: all but _begin and _free under component.queue_lock. */
-
-/* Replace the calls of an exchange, see gba_coll_oob, by those of the agreement in progress. */
-void gba_coll_iagree_oob(gba_oob_t *oob);
+/* Leave the agreement until its next test. */
+void gba_coll_iagree_yield(struct gba_coll_iagree *a);
 
 /* If an agreement is due before a nonblocking barrier, prepare it: `agreeing` is set. If there is
  * no memory for it, `failed` is set. To be called between two barriers of the queue, so that all
@@ -213,13 +177,10 @@ void gba_coll_iagree_begin(gba_coll_module_t *module);
  * of the agreement, with `failed` set. Never waits for another member. */
 gba_status_t gba_coll_iagree_test(gba_coll_module_t *module);
 
-/* A barrier after an agreement on the fallback. Start it. Test it; returns as
+/* A barrier after an agreement on the fallback. Start it. Test it. As gba_coll_exchange_min and
  * gba_coll_exchange_test. */
-void gba_coll_iagree_barrier(gba_coll_module_t *module);
+gba_status_t gba_coll_iagree_barrier(gba_coll_module_t *module);
 gba_status_t gba_coll_iagree_barrier_test(gba_coll_module_t *module);
-
-/* Free the agreement, if there is one. With no barrier in the queue. */
-void gba_coll_iagree_free(gba_coll_module_t *module);
 
 /* capability.c */
 

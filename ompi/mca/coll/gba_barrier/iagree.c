@@ -32,53 +32,13 @@ typedef gba_status_t (*agreement_fn)(struct gba_common_module *m);
 struct gba_coll_iagree {
     gba_coll_module_t *module;
     agreement_fn agreement;
-    gba_coll_coroutine_t *coroutine; /* NULL: the agreement has ended */
-    gba_status_t exchanged;          /* the result of the last exchange */
-    gba_status_t status;             /* the result of the agreement */
-    struct gba_coll_exchange exchange;
+    gba_coll_coroutine_t *coroutine;
+    gba_status_t status; /* the result of the agreement */
 };
 
-/* ------------------------------------------------------------------- in the coroutine --------- */
-
-/* Leave the coroutine until the exchange is complete. */
-static gba_status_t exchange_await(struct gba_coll_iagree *a)
+void gba_coll_iagree_yield(struct gba_coll_iagree *a)
 {
     gba_coll_coroutine_yield(a->coroutine);
-    return a->exchanged;
-}
-
-static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
-{
-    struct gba_coll_iagree *a = ((gba_coll_module_t *)ctx)->iagree;
-
-    gba_coll_exchange_bcast(&a->exchange, buffer, bytes, root);
-    return exchange_await(a);
-}
-
-static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
-{
-    struct gba_coll_iagree *a = ((gba_coll_module_t *)ctx)->iagree;
-    gba_status_t status;
-
-    gba_coll_exchange_min(&a->exchange, mine);
-    status = exchange_await(a);
-    *least = a->exchange.least;
-    return status;
-}
-
-static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
-{
-    struct gba_coll_iagree *a = ((gba_coll_module_t *)ctx)->iagree;
-
-    gba_coll_exchange_allgather(&a->exchange, in, out, bytes);
-    return exchange_await(a);
-}
-
-static gba_status_t oob_barrier(void *ctx)
-{
-    int64_t ignored;
-
-    return oob_allreduce_min(ctx, 0, &ignored);
 }
 
 static void agree(void *argument)
@@ -88,18 +48,8 @@ static void agree(void *argument)
     a->status = a->agreement(&a->module->base);
 }
 
-/* ----------------------------------------------------------------- outside of it -------------- */
-
-void gba_coll_iagree_oob(gba_oob_t *oob)
-{
-    oob->bcast = oob_bcast;
-    oob->allreduce_min = oob_allreduce_min;
-    oob->allgather = oob_allgather;
-    oob->barrier = oob_barrier;
-}
-
 /* The agreement that precedes a nonblocking barrier, or NULL. Trials wait for a blocking one, see
- * gba/team/trial_run.c. */
+ * gba/agree/trial_run.c. */
 static agreement_fn agreement_due(const struct gba_common_module *m)
 {
     if (!m->agreed)
@@ -109,23 +59,6 @@ static agreement_fn agreement_due(const struct gba_common_module *m)
     return gba_team_request_due(m->team) ? gba_common_renegotiate : NULL;
 }
 
-/* The object for the next agreement: that of the last one, if the barriers use its messages. NULL:
- * out of memory. */
-static struct gba_coll_iagree *iagree_get(gba_coll_module_t *module)
-{
-    struct gba_coll_iagree *a = module->iagree;
-
-    if (NULL != a)
-        return a;
-    a = calloc(1, sizeof *a);
-    if (NULL == a)
-        return NULL;
-    a->module = module;
-    gba_coll_exchange_init(&a->exchange, module->comm);
-    module->iagree = a;
-    return a;
-}
-
 void gba_coll_iagree_begin(gba_coll_module_t *module)
 {
     agreement_fn agreement = agreement_due(&module->base);
@@ -133,13 +66,20 @@ void gba_coll_iagree_begin(gba_coll_module_t *module)
 
     if (module->failed || NULL == agreement)
         return;
-    a = iagree_get(module);
-    if (NULL != a) {
-        a->agreement = agreement;
-        a->coroutine = gba_coll_coroutine_create(agree, a);
+    module->failed = true;
+    a = calloc(1, sizeof *a);
+    if (NULL == a)
+        return;
+    a->module = module;
+    a->agreement = agreement;
+    a->coroutine = gba_coll_coroutine_create(agree, a);
+    if (NULL == a->coroutine) {
+        free(a);
+        return;
     }
-    module->agreeing = NULL != a && NULL != a->coroutine;
-    module->failed = !module->agreeing;
+    module->iagree = a;
+    module->agreeing = true;
+    module->failed = false;
 }
 
 gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
@@ -147,47 +87,25 @@ gba_status_t gba_coll_iagree_test(gba_coll_module_t *module)
     struct gba_coll_iagree *a = module->iagree;
     gba_status_t status;
 
-    /* No exchange before the first call. */
-    do {
-        a->exchanged = gba_coll_exchange_test(&a->exchange);
-        if (GBA_INPROGRESS == a->exchanged)
-            return GBA_INPROGRESS;
-        status = a->exchanged;
-        /* The other messages of a failed call may still access the memory of the coroutine, which
-         * must not free it then. It never continues. */
-        if (GBA_OK != status && gba_coll_exchange_in_transit(&a->exchange))
-            goto end;
-    } while (!gba_coll_coroutine_resume(a->coroutine));
-    gba_coll_coroutine_destroy(a->coroutine);
-    a->coroutine = NULL;
+    if (!gba_coll_coroutine_resume(a->coroutine))
+        return GBA_INPROGRESS;
     status = a->status;
-
-end:
+    gba_coll_coroutine_destroy(a->coroutine);
+    free(a);
+    module->iagree = NULL;
     module->agreeing = false;
     module->base.agreed = true; /* also if it has failed */
     module->failed = GBA_OK != status;
-    if (GBA_OK == status && GBA_PATH_FALLBACK != module->base.path)
-        gba_coll_iagree_free(module);
     return status;
 }
 
-void gba_coll_iagree_barrier(gba_coll_module_t *module)
+gba_status_t gba_coll_iagree_barrier(gba_coll_module_t *module)
 {
-    gba_coll_exchange_min(&module->iagree->exchange, 0);
+    module->word = 0;
+    return gba_coll_exchange_min(gba_coll_messages_exchange(module->messages), &module->word, 1);
 }
 
 gba_status_t gba_coll_iagree_barrier_test(gba_coll_module_t *module)
 {
-    return gba_coll_exchange_test(&module->iagree->exchange);
-}
-
-void gba_coll_iagree_free(gba_coll_module_t *module)
-{
-    struct gba_coll_iagree *a = module->iagree;
-
-    module->iagree = NULL;
-    /* After an error of the program or a failure only: the PML may still write to the messages in
-     * transit, and the frames of the coroutine own memory. They are leaked. */
-    if (NULL != a && NULL == a->coroutine && !gba_coll_exchange_in_transit(&a->exchange))
-        free(a);
+    return gba_coll_exchange_test(gba_coll_messages_exchange(module->messages));
 }

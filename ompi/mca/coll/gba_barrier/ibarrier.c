@@ -122,10 +122,10 @@ static void queue_fail(gba_coll_module_t *module, struct turn *turn)
     module_rest(module);
 }
 
-/* The barriers use the messages of an agreement on the fallback. */
+/* The barriers of the queue use messages, after an agreement on the fallback; see iagree.c. */
 static bool uses_messages(const gba_coll_module_t *module)
 {
-    return NULL != module->iagree;
+    return module->base.agreed && GBA_PATH_FALLBACK == module->base.path;
 }
 
 /* Start a barrier on the agreed path. */
@@ -133,8 +133,7 @@ static gba_status_t round_start(gba_coll_module_t *module)
 {
     if (!uses_messages(module))
         return gba_barrier_start(module->base.team);
-    gba_coll_iagree_barrier(module);
-    return GBA_OK;
+    return gba_coll_iagree_barrier(module);
 }
 
 /* Test the barrier in progress of a team. After a failure of the device each call sends and takes
@@ -358,10 +357,8 @@ int gba_coll_ibarrier_wait(gba_coll_module_t *module)
      * barrier is in progress now. */
     if (MPI_SUCCESS != rc)
         return rc;
-    if (uses_messages(module)) { /* so do all members, and none has a later barrier */
+    if (uses_messages(module)) /* so do all members, and none has a later barrier */
         module->queueing = false;
-        gba_coll_iagree_free(module);
-    }
     return gba_coll_error(gba_common_barrier_after(&module->base));
 }
 

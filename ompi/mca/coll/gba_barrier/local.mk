@@ -16,7 +16,9 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/module.c \
 	ompi/mca/coll/gba_barrier/oob.c \
 	ompi/mca/coll/gba_barrier/coroutine.c \
+	ompi/mca/coll/gba_barrier/exchange.h \
 	ompi/mca/coll/gba_barrier/exchange.c \
+	ompi/mca/coll/gba_barrier/messages.c \
 	ompi/mca/coll/gba_barrier/iagree.c \
 	ompi/mca/coll/gba_barrier/agree.c \
 	ompi/mca/coll/gba_barrier/barrier.c \

@@ -21,7 +21,8 @@ void gba_coll_module_close(void *owner)
     world_close(module);
     gba_coll_report_unagreed_end(module);
     gba_coll_ibarrier_drop(module);
-    gba_coll_iagree_free(module);
+    gba_coll_messages_close(module->messages);
+    module->messages = NULL;
     module->queueing = false;
     gba_common_module_close(&module->base);
 }
@@ -44,9 +45,6 @@ static void module_destruct(gba_coll_module_t *module)
 {
     gba_coll_module_close(module);
     RELEASE(module, barrier);
-    RELEASE(module, bcast);
-    RELEASE(module, allreduce);
-    RELEASE(module, allgather);
     RELEASE(module, ibarrier);
     RELEASE(module, barrier_init);
 }
@@ -70,22 +68,17 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    if (!HAS(comm, barrier) || !HAS(comm, bcast) || !HAS(comm, allreduce) ||
-        !HAS(comm, allgather)) {
+    if (!HAS(comm, barrier)) {
         if (0 == ompi_comm_rank(comm))
-            gba_common_print(false,
-                             "%s (id %u): not used, because no component below this "
-                             "one has all of barrier, bcast, allreduce and allgather",
-                             gba_compat_comm_name(comm), GBA_COMM_ID(comm));
+            gba_common_print(
+                false, "%s (id %u): not used, because no component below this one has a barrier",
+                gba_compat_comm_name(comm), GBA_COMM_ID(comm));
         return OMPI_ERR_NOT_AVAILABLE;
     }
     module->world = comm == &ompi_mpi_comm_world.comm;
     /* MPI_COMM_WORLD agrees at once: one agreement is short against MPI_Init. */
     module->agree_after = module->world ? 0 : (unsigned)gba_coll->agree_after;
     SAVE(module, comm, barrier);
-    SAVE(module, comm, bcast);
-    SAVE(module, comm, allreduce);
-    SAVE(module, comm, allgather);
     GBA_COLL_INSTALL(comm, barrier, gba_coll_barrier, super);
     if (HAS(comm, ibarrier)) {
         SAVE(module, comm, ibarrier);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange for agreements between the members of a communicator: direct calls of the fallback's
- * collectives, which work whatever component is above ours. And two translations that an exchange
- * needs: members to names, and statuses to Open MPI's errors.
+ * The exchange for agreements between the members of a communicator (exchange.h). And two
+ * translations that an exchange needs: members to names, and statuses to Open MPI's errors.
  */
 #include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
 
-#include <limits.h>
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
 
 int gba_coll_fallback_barrier(gba_coll_module_t *module)
 {
@@ -34,6 +35,11 @@ int gba_coll_fallback_barrier(gba_coll_module_t *module)
     return rc;
 }
 
+gba_status_t gba_coll_fallback(void *owner)
+{
+    return OMPI_SUCCESS == gba_coll_fallback_barrier(owner) ? GBA_OK : GBA_ERR_OOB;
+}
+
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
 {
     opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
@@ -43,42 +49,77 @@ void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, 
     snprintf(text, len, "rank %u on %s", (unsigned)rank, host);
 }
 
-static gba_status_t oob_status(int rc)
+gba_status_t gba_coll_oob_open(gba_coll_module_t *module)
 {
-    return OMPI_SUCCESS == rc ? GBA_OK : GBA_ERR_OOB;
+    if (NULL == module->messages)
+        module->messages = gba_coll_messages_open(module->comm);
+    return NULL == module->messages ? GBA_ERR_NOMEM : GBA_OK;
 }
 
+static gba_status_t oob_await(gba_coll_module_t *module)
+{
+    struct gba_coll_exchange *x = gba_coll_messages_exchange(module->messages);
+    gba_status_t status;
+
+    while (GBA_INPROGRESS == (status = gba_coll_exchange_test(x)))
+        if (module->agreeing)
+            gba_coll_iagree_yield(module->iagree);
+        else
+            (void)opal_progress();
+    return status;
+}
+
+static gba_status_t oob_min(gba_coll_module_t *module, uint64_t *words, uint32_t count)
+{
+    gba_status_t status =
+        gba_coll_exchange_min(gba_coll_messages_exchange(module->messages), words, count);
+
+    return GBA_OK == status ? oob_await(module) : status;
+}
+
+/* A broadcast is a minimum to which the other members contribute all ones. */
 static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
 {
-    const gba_coll_module_t *m = ctx;
+    gba_coll_module_t *module = ctx;
+    gba_status_t status = GBA_OK;
 
-    if (bytes > INT_MAX) /* counts are int up to Open MPI 5.0 */
-        return GBA_ERR_OOB;
-    return oob_status(m->fallback.bcast(buffer, (int)bytes, MPI_BYTE, (int)root, m->comm,
-                                        m->fallback.bcast_module));
+    for (size_t at = 0, part; at < bytes && GBA_OK == status; at += part) {
+        uint64_t words[GBA_COLL_WORDS];
+
+        part = bytes - at < sizeof words ? bytes - at : sizeof words;
+        memset(words, 0xff, sizeof words);
+        if (root == module->base.rank)
+            memcpy(words, (char *)buffer + at, part);
+        status = oob_min(module, words, GBA_COLL_WORDS);
+        if (GBA_OK == status)
+            memcpy((char *)buffer + at, words, part);
+    }
+    return status;
 }
 
 static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
 {
-    const gba_coll_module_t *m = ctx;
+    uint64_t word = (uint64_t)mine ^ UINT64_C(1) << 63; /* orders as int64_t */
+    gba_status_t status = oob_min(ctx, &word, 1);
 
-    return oob_status(m->fallback.allreduce(&mine, least, 1, MPI_INT64_T, MPI_MIN, m->comm,
-                                            m->fallback.allreduce_module));
+    *least = (int64_t)(word ^ UINT64_C(1) << 63);
+    return status;
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
 {
-    const gba_coll_module_t *m = ctx;
+    gba_coll_module_t *module = ctx;
+    gba_status_t status =
+        gba_coll_exchange_allgather(gba_coll_messages_exchange(module->messages), in, out, bytes);
 
-    if (bytes > INT_MAX)
-        return GBA_ERR_OOB;
-    return oob_status(m->fallback.allgather(in, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE,
-                                            m->comm, m->fallback.allgather_module));
+    return GBA_OK == status ? oob_await(module) : status;
 }
 
 static gba_status_t oob_barrier(void *ctx)
 {
-    return oob_status(gba_coll_fallback_barrier(ctx));
+    int64_t ignored;
+
+    return oob_allreduce_min(ctx, 0, &ignored);
 }
 
 static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)

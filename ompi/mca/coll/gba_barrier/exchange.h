@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exchange of an agreement (gba_oob_t) over messages: the minimum of words, and an allgather,
+ * which never wait. Pure: it knows of messages what struct gba_coll_mail says; messages.c has those
+ * of Open MPI. For one thread at a time.
+ */
+#ifndef GBA_COLL_EXCHANGE_H
+#define GBA_COLL_EXCHANGE_H
+
+#include "gba/runtime.h"
+
+/* Messages that a member has in transit at a time, at most: one for each child in the tree. */
+#define GBA_COLL_LANES 32
+
+/* Words of a minimum, at most. */
+#define GBA_COLL_WORDS 32u
+
+/*
+ * The messages of a member, each in a lane of its own. receive and send return GBA_OK: posted;
+ * GBA_INPROGRESS: not now, because there is no memory, so the caller tries again; or GBA_ERR_OOB.
+ * Between two members at most one message is in transit in each direction. lane: below
+ * GBA_COLL_LANES, with no message in transit.
+ */
+struct gba_coll_mail {
+    gba_status_t (*receive)(void *ctx, uint32_t lane, uint32_t from, void *buffer, size_t bytes);
+    gba_status_t (*send)(void *ctx, uint32_t lane, uint32_t to, const void *buffer, size_t bytes);
+    /* GBA_OK: no message is in transit; GBA_INPROGRESS; GBA_ERR_OOB: one has failed. Acquire: after
+     * GBA_OK the caller sees what the senders wrote before they sent. */
+    gba_status_t (*test)(void *ctx);
+};
+
+struct gba_coll_exchange;
+
+/* An exchange without an operation. mail: lives as long as the exchange; ctx: passed to it. NULL:
+ * out of memory. */
+struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
+                                                   const struct gba_coll_mail *mail, void *ctx);
+
+/* Free it, with no message in transit. x: may be NULL. */
+void gba_coll_exchange_destroy(struct gba_coll_exchange *x);
+
+/*
+ * Those of gba_oob_t. A member receives a result only after all members have posted the operation.
+ * The operation is complete at a member when its messages have left the process, so a member that
+ * makes no further call of MPI delays no other one. Messages in transit use no memory of the
+ * caller. After GBA_ERR_OOB each call returns it.
+ */
+gba_status_t gba_coll_exchange_min(struct gba_coll_exchange *x, uint64_t *words, uint32_t count);
+gba_status_t gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void *in, void *out,
+                                         size_t bytes);
+gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x);
+
+#endif
