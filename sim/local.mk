@@ -21,7 +21,7 @@ GBA_SWITCH_CORE = \
 GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
 	sim/switch/daemon.h sim/switch/job_keys.h sim/switch/job_keys.c \
 	sim/switch/secret.h sim/switch/secret.c sim/switch/log.h sim/switch/log.c sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/outbox.h \
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_metrics.c gba/base/metrics.h gba/base/metrics.c sim/switch/report_facts.c sim/switch/outbox.h \
 	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/probe.h \
 	sim/switch/probe.c sim/switch/messages.h \
 	sim/switch/messages.c sim/switch/session.h sim/switch/session.c

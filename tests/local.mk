@@ -102,7 +102,8 @@ tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/cor
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/daemon.h sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c \
+	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/report_metrics.c \
+	gba/base/metrics.h gba/base/metrics.c \
 	sim/switch/process.h sim/switch/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen

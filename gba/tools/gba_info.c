@@ -13,6 +13,7 @@ static const char usage[] =
     "device\n"
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
+    "       gba_info --prometheus [DEVICE...]       metrics, for a textfile collector\n"
     "       gba_info --params [--json]              show parameters, values and their sources\n"
     "       gba_info --path N[xM] [--json] [DEVICE] predict the path of a job of N hosts with M\n"
     "                                               ranks each (default 1), with the reason\n"
@@ -33,6 +34,7 @@ enum mode {
     MODE_WHY,
     MODE_TEST,
     MODE_HEALTH,
+    MODE_PROMETHEUS,
     MODE_PARAMS,
     MODE_PATH,
     MODE_VERSION,
@@ -55,6 +57,7 @@ static bool options_parse(int argc, char **argv, struct options *options)
         {"why", no_argument, NULL, MODE_WHY},
         {"test", no_argument, NULL, MODE_TEST},
         {"health", no_argument, NULL, MODE_HEALTH},
+        {"prometheus", no_argument, NULL, MODE_PROMETHEUS},
         {"params", no_argument, NULL, MODE_PARAMS},
         {"path", required_argument, NULL, MODE_PATH},
         {"version", no_argument, NULL, MODE_VERSION},
@@ -77,7 +80,7 @@ static bool options_parse(int argc, char **argv, struct options *options)
     }
     options->devices = argv + optind;
     options->count = argc - optind;
-    if (MODE_HEALTH == options->mode)
+    if (MODE_HEALTH == options->mode || MODE_PROMETHEUS == options->mode)
         return true;
     if (optind < argc)
         options->device = argv[optind++];
@@ -111,11 +114,15 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return MODE_HEALTH == options.mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
     }
-    if (MODE_HEALTH == options.mode) {
+    if (MODE_HEALTH == options.mode || MODE_PROMETHEUS == options.mode) {
+        const enum info_exit bad =
+            MODE_HEALTH == options.mode ? INFO_EXIT_USAGE_HEALTH : INFO_EXIT_USAGE;
+
         for (int i = 0; i < options.count; i++)
-            if (INFO_EXIT_OK != device_check(options.devices[i], true, INFO_EXIT_USAGE_HEALTH))
-                return INFO_EXIT_USAGE_HEALTH;
-        return info_health(options.devices, options.count);
+            if (INFO_EXIT_OK != device_check(options.devices[i], true, bad))
+                return (int)bad;
+        return MODE_HEALTH == options.mode ? info_health(options.devices, options.count)
+                                           : info_prometheus(options.devices, options.count);
     }
     device = NULL == options.device ? "/dev/gba0" : options.device;
     code = device_check(device, MODE_PATH != options.mode, INFO_EXIT_USAGE);

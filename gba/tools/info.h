@@ -86,6 +86,11 @@ bool info_is_busy(gba_status_t status);
  * enum info_health. */
 int info_health(char *const *devices, int count);
 
+/* --- info_prometheus.c --- */
+
+/* Print the metrics of devices, as info_health. Returns an exit status. */
+int info_prometheus(char *const *devices, int count);
+
 /* --- info_list.c --- */
 int info_list(void);
 

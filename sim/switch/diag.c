@@ -28,6 +28,7 @@ static const char help[] =
     "the daemon's default socket.\n"
     "\n"
     "  --json            print all that the switch reports, as JSON\n"
+    "  --prometheus      print metrics, for a textfile collector\n"
     "  --watch[=SECONDS] repeat, by default every second\n"
     "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
     "  --ping            measure barriers of one member: takes a free group for a moment\n"
@@ -47,7 +48,26 @@ static uint16_t wanted(const struct diag *diag)
 {
     if (diag->free_dead)
         return GBA_SWITCH_STATUS_FREE_DEAD;
+    if (diag->prometheus)
+        return GBA_SWITCH_STATUS_METRICS;
     return diag->json ? GBA_SWITCH_STATUS_JSON : GBA_SWITCH_STATUS_TEXT;
+}
+
+/* Print the report. Prints nothing of one that does not come to its end. Returns false (printed).
+ */
+static bool print_report(int fd, uint64_t length)
+{
+    char *text = length > SIZE_MAX ? NULL : malloc((size_t)length);
+    bool good = false;
+
+    if (text == NULL)
+        gba_diag_complain("the report of the switch", "out of memory");
+    else if (!gba_diag_receive_bytes(fd, text, (size_t)length))
+        gba_diag_complain("the switch does not answer", "connection closed");
+    else
+        good = fwrite(text, 1, (size_t)length, stdout) == length;
+    free(text);
+    return good;
 }
 
 static int show_status(const struct diag *diag)
@@ -59,24 +79,11 @@ static int show_status(const struct diag *diag)
                                                 .value = diag->late * UINT64_C(1000)};
     struct gba_switch_message answer = {.type = 0};
     int code = EXIT_NO_SWITCH, fd = gba_diag_connect(diag, &greeting);
-    char text[4096];
 
     if (fd < 0)
         return EXIT_NO_SWITCH;
-    if (!gba_diag_receive(fd, GBA_SWITCH_TEXT, &answer))
-        goto close_fd;
-    while (answer.value > 0) {
-        size_t part = answer.value < sizeof(text) ? answer.value : sizeof(text);
-
-        if (!gba_diag_receive_bytes(fd, text, part)) {
-            gba_diag_complain("the switch does not answer", "connection closed");
-            goto close_fd;
-        }
-        fwrite(text, 1, part, stdout);
-        answer.value -= part;
-    }
-    code = answer.member == 0 ? EXIT_SUCCESS : EXIT_ABSENT;
-close_fd:
+    if (gba_diag_receive(fd, GBA_SWITCH_TEXT, &answer) && print_report(fd, answer.value))
+        code = answer.member == 0 ? EXIT_SUCCESS : EXIT_ABSENT;
     close(fd);
     return code;
 }
@@ -193,6 +200,10 @@ static bool parse_option(int option, struct diag *diag)
     switch (option) {
     case 'j':
         diag->json = true;
+        gba_diag_keep();
+        return true;
+    case 'm':
+        diag->prometheus = true;
         return true;
     case 'p':
         diag->ping = true;
@@ -217,11 +228,15 @@ static bool parse_option(int option, struct diag *diag)
 
 static bool parse(int argc, char **argv, struct diag *diag)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},          {"watch", optional_argument, NULL, 'w'},
-        {"late", required_argument, NULL, 'l'},    {"ping", no_argument, NULL, 'p'},
-        {"free-dead", no_argument, NULL, 'f'},     {"key-file", required_argument, NULL, 'k'},
-        {"timeout", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"prometheus", no_argument, NULL, 'm'},
+                                            {"watch", optional_argument, NULL, 'w'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"ping", no_argument, NULL, 'p'},
+                                            {"free-dead", no_argument, NULL, 'f'},
+                                            {"key-file", required_argument, NULL, 'k'},
+                                            {"timeout", required_argument, NULL, 't'},
+                                            {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -238,8 +253,11 @@ static bool parse(int argc, char **argv, struct diag *diag)
         return gba_diag_complain("--free-dead",
                                  "needs the Unix socket of the switch, because the "
                                  "switch sees the processes of its own host only") == 0;
-    if (diag->free_dead && (diag->json || diag->ping || diag->watch != 0))
-        return gba_diag_complain("--free-dead", "not with --json, --ping or --watch") == 0;
+    if (diag->free_dead && (diag->json || diag->prometheus || diag->ping || diag->watch != 0))
+        return gba_diag_complain("--free-dead",
+                                 "not with --json, --prometheus, --ping or --watch") == 0;
+    if (diag->prometheus && (diag->json || diag->ping))
+        return gba_diag_complain("--prometheus", "not with --json or --ping") == 0;
     return true;
 }
 
@@ -256,10 +274,13 @@ int main(int argc, char **argv)
                       GBA_VERSION_PATCH) < 0;
     strcpy(path, "switch:");
     gba_switch_socket(path + strlen(path), sizeof(path) - strlen(path));
-    if (!parse(argc, argv, &diag))
+    if (!parse(argc, argv, &diag)) {
+        gba_diag_print_kept(EXIT_USAGE);
         return EXIT_USAGE;
+    }
     do {
         code = diag.ping ? ping(&diag) : show_status(&diag);
+        gba_diag_print_kept(code);
         if (fflush(stdout) != 0 || ferror(stdout) != 0) {
             gba_diag_complain("cannot print", strerror(errno));
             return EXIT_NO_SWITCH;

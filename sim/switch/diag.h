@@ -12,14 +12,21 @@
 struct diag {
     const char *path;     /* begins with "switch:" */
     const char *key_file; /* NULL: that of the environment */
-    bool json, ping, free_dead;
+    bool json, prometheus, ping, free_dead;
     unsigned watch;   /* seconds; 0: once */
     unsigned timeout; /* seconds */
     unsigned late;    /* seconds after which a late member counts as absent; 0: never */
 };
 
-/* Print a message. Returns -1. */
+/* Print a message, or keep it after gba_diag_keep. Returns -1. */
 int gba_diag_complain(const char *what, const char *why);
+
+/* From now on keep the first message, for JSON. */
+void gba_diag_keep(void);
+
+/* Print the kept message as JSON, and forget it. Prints nothing if there is none. code: the exit
+ * status. */
+void gba_diag_print_kept(int code);
 
 /*
  * Connect to the switch and send the greeting, and over TCP the key. Returns a descriptor, or -1

@@ -15,10 +15,38 @@
 #include "gba/base/clock.h"
 #include "sim/switch/trust.h"
 
+static bool keeps;
+static char kept[512];
+
 int gba_diag_complain(const char *what, const char *why)
 {
-    fprintf(stderr, "gba_diag: %s: %s\n", what, why);
+    if (!keeps)
+        fprintf(stderr, "gba_diag: %s: %s\n", what, why);
+    else if (kept[0] == '\0')
+        snprintf(kept, sizeof(kept), "%s: %s", what, why);
     return -1;
+}
+
+void gba_diag_keep(void)
+{
+    keeps = true;
+}
+
+void gba_diag_print_kept(int code)
+{
+    if (kept[0] == '\0')
+        return;
+    printf("{\"error\":\"");
+    for (const char *c = kept; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            printf("\\u%04x", (unsigned char)*c);
+        else
+            putchar(*c);
+    }
+    printf("\",\"status\":%d}\n", code);
+    kept[0] = '\0';
 }
 
 /* Let connect, send and receive fail after that time. Returns false for a time in the past. */

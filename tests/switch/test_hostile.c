@@ -80,7 +80,7 @@ static void test_greetings(void **state)
     message.tag = 1; /* a field that it does not use */
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
     message.type = GBA_SWITCH_STATUS;
-    message.tag = GBA_SWITCH_STATUS_FREE_DEAD + 1;
+    message.tag = GBA_SWITCH_STATUS_METRICS + 1;
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
     message = hello;
     message.type = GBA_SWITCH_READ;
