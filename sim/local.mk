@@ -45,11 +45,12 @@ sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
 	sim/switch/listen.h sim/switch/listen.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
-# The unit is not installed in a directory of systemd. An administrator who wants the daemon copies it.
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
 	$(AM_V_GEN)$(MKDIR_P) sim/switch && \
-	sed 's|@sbindir[@]|$(sbindir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && mv $@.tmp $@
-EXTRA_DIST += sim/switch/gba-switchd.service.in gba/man/gba-switchd.8
+	sed 's|@sbindir[@]|$(sbindir)|; s|@docdir[@]|$(docdir)|' $(srcdir)/sim/switch/gba-switchd.service.in >$@.tmp && \
+	mv $@.tmp $@
+EXTRA_DIST += sim/switch/gba-switchd.service.in sim/switch/gba-switchd.conf sim/switch/gba-switchd-tcp.conf \
+	gba/man/gba-switchd.8
 CLEANFILES += sim/switch/gba-switchd.service
 # gba_diag needs no libevent, but it is of use only with a gba-switchd.
 if HAVE_LIBEVENT
@@ -60,6 +61,10 @@ sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT
 man_MANS = gba/man/gba-switchd.8 gba/man/gba_diag.1
-unitdir = $(pkgdatadir)/systemd
+# systemd reads both below /usr and /usr/local.
+unitdir = $(prefix)/lib/systemd/system
 unit_DATA = sim/switch/gba-switchd.service
+sysusersdir = $(prefix)/lib/sysusers.d
+sysusers_DATA = sim/switch/gba-switchd.conf
+doc_DATA = sim/switch/gba-switchd-tcp.conf
 endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gba-switchd: starts, reports that it is ready, runs the event loop, and stops. */
+#define _GNU_SOURCE /* explicit_bzero */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -103,25 +104,51 @@ static void on_stop(evutil_socket_t number, short what, void *context)
     event_base_loopbreak(daemon->base);
 }
 
-/* The signals that stop the daemon. SIGHUP comes when a terminal is closed. */
-static const int stop_signals[] = {SIGTERM, SIGINT, SIGHUP};
-#define STOP_SIGNALS (sizeof(stop_signals) / sizeof(stop_signals[0]))
-
-/* Whether the caller ignores SIGHUP, as nohup does. */
-static bool ignores_hangup(void)
+static bool read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
 {
-    struct sigaction action;
+    char reason[128];
+    bool good = gba_switch_key_read(path, secret, reason, sizeof(reason));
 
-    return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    if (!good)
+        gba_switchd_log(GBA_SWITCHD_ERROR, "--key-file %s: %s", path, reason);
+    return good;
 }
 
-/* Stop at these signals. The caller frees the events that are not NULL, also after a failure. */
-static bool await_signals(struct gba_switchd *daemon, struct event *events[STOP_SIGNALS])
+/* Read the key again, for clients that connect from now on, and reopen the log. A file that fails
+ * changes nothing. */
+static void on_reload(evutil_socket_t number, short what, void *context)
 {
-    for (size_t i = 0; i < STOP_SIGNALS; i++) {
-        if (stop_signals[i] == SIGHUP && ignores_hangup())
-            continue;
-        events[i] = evsignal_new(daemon->base, stop_signals[i], on_stop, daemon);
+    struct gba_switchd *daemon = context;
+    const struct gba_switchd_options *options = daemon->options;
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    bool good = true;
+
+    (void)number;
+    (void)what;
+    if (options->log_file != NULL && !gba_switchd_log_open(options->log_file))
+        good = false;
+    if (options->key_file != NULL && read_key(options->key_file, secret))
+        memcpy(daemon->secret, secret, sizeof(secret));
+    else
+        good = good && options->key_file == NULL;
+    explicit_bzero(secret, sizeof(secret));
+    gba_switchd_log(good ? GBA_SWITCHD_INFO : GBA_SWITCHD_ERROR, "%s: key file %s, log file %s",
+                    good ? "reloaded" : "not all is reloaded",
+                    options->key_file == NULL ? "none" : options->key_file,
+                    options->log_file == NULL ? "none" : options->log_file);
+}
+
+static const struct {
+    int number;
+    event_callback_fn call;
+} signals[] = {{SIGTERM, on_stop}, {SIGINT, on_stop}, {SIGHUP, on_reload}};
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+/* Handle the signals. The caller frees the events that are not NULL, also after a failure. */
+static bool await_signals(struct gba_switchd *daemon, struct event *events[SIGNALS])
+{
+    for (size_t i = 0; i < SIGNALS; i++) {
+        events[i] = evsignal_new(daemon->base, signals[i].number, signals[i].call, daemon);
         if (events[i] == NULL || event_add(events[i], NULL) != 0)
             return false;
     }
@@ -191,7 +218,6 @@ static void print_ready(const struct gba_switchd *daemon,
            directory == NULL ? "" : " vfio-user:", directory == NULL ? "" : directory,
            daemon->options->groups, daemon->options->ports);
     fflush(stdout);
-    gba_switchd_log(GBA_SWITCHD_INFO, "ready:%s", listeners->where);
     notify("READY=1\nSTATUS=Switching\n");
 }
 
@@ -223,8 +249,8 @@ static bool serve(struct gba_switchd *daemon)
     struct gba_switchd_listeners listeners;
     struct gba_vfio_server *devices = NULL;
     struct gba_faults *faults = NULL;
-    struct event *signals[STOP_SIGNALS] = {NULL};
-    bool good = gba_switchd_listen(daemon, &listeners) && await_signals(daemon, signals) &&
+    struct event *events[SIGNALS] = {NULL};
+    bool good = gba_switchd_listen(daemon, &listeners) && await_signals(daemon, events) &&
                 offer_devices(daemon, &devices) && (faults = gba_faults_start(daemon)) != NULL;
 
     if (good) {
@@ -236,9 +262,9 @@ static bool serve(struct gba_switchd *daemon)
     gba_switchd_listen_close(&listeners);
     gba_vfio_server_destroy(devices);
     gba_session_end_all(daemon, GBA_SWITCH_REFUSED_SHUTDOWN);
-    for (size_t i = 0; i < STOP_SIGNALS; i++) {
-        if (signals[i] != NULL)
-            event_free(signals[i]);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (events[i] != NULL)
+            event_free(events[i]);
     }
     return good;
 }
@@ -260,16 +286,6 @@ static bool close_trace(struct gba_switch_trace *trace)
 
     if (!good)
         gba_switchd_log(GBA_SWITCHD_ERROR, "the trace is incomplete");
-    return good;
-}
-
-static bool read_key(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
-{
-    char reason[128];
-    bool good = gba_switch_key_read(path, secret, reason, sizeof(reason));
-
-    if (!good)
-        gba_switchd_log(GBA_SWITCHD_ERROR, "--key-file %s: %s", path, reason);
     return good;
 }
 
@@ -323,6 +339,8 @@ int main(int argc, char **argv)
         break;
     }
     gba_switchd_log_level(options.log_level);
+    if (options.log_file != NULL && !gba_switchd_log_open(options.log_file))
+        return EXIT_FAILED;
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
     return run(&options);

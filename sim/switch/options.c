@@ -27,6 +27,7 @@ enum {
     OPT_CLIENT_TIMEOUT,
     OPT_LATENCY,
     OPT_FAULT,
+    OPT_LOG_FILE,
     OPT_LOG_LEVEL,
     OPT_TRACE,
     OPT_VFIO_USER,
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
     {"latency", required_argument, NULL, OPT_LATENCY},
     {"fault", required_argument, NULL, OPT_FAULT},
     {"trace", required_argument, NULL, OPT_TRACE},
+    {"log-file", required_argument, NULL, OPT_LOG_FILE},
     {"log-level", required_argument, NULL, OPT_LOG_LEVEL},
     {"vfio-user", required_argument, NULL, OPT_VFIO_USER},
     {"vfio-user-devices", required_argument, NULL, OPT_VFIO_DEVICES},
@@ -63,7 +65,8 @@ static const struct option long_options[] = {
 static const char help[] =
     "Usage: gba-switchd [OPTION]...\n"
     "Run a simulated switch with a Global Barrier Accelerator for the hosts and jobs that connect\n"
-    "to it. Runs in the foreground until SIGTERM, SIGINT or SIGHUP.\n"
+    "to it. Runs in the foreground until SIGTERM or SIGINT. SIGHUP reads the key file again, and\n"
+    "reopens the log file.\n"
     "\n"
     "  --listen PATH          Unix socket; none: no Unix socket. Default:\n"
     "                         $XDG_RUNTIME_DIR/gba-switchd.sock, without that variable\n"
@@ -74,7 +77,7 @@ static const char help[] =
     "  --tcp [HOST]:[PORT]    also listen on TCP; needs --key-file. Default host: loopback;\n"
     "                         default port: 7114; port 0: any free one\n"
     "  --key-file FILE        file with the key of TCP clients, 32 hexadecimal digits; readable\n"
-    "                         by its owner alone\n"
+    "                         by its owner alone, or a credential of systemd\n"
     "  --job-key-time S       seconds that the key of a job is valid after the connection of the\n"
     "                         process that asked for it has ended; 0 to 3600; default: 60\n"
     "  --groups N             barrier groups, 1 to 32; default: 32\n"
@@ -98,6 +101,7 @@ static const char help[] =
     "  --vfio-user-devices N  number of these sockets, 1 to 708; default: 4\n"
     "  --vfio-user-msi        these devices have MSI instead of MSI-X\n"
     "  --trace FILE           write arrivals, rounds and releases to a file for Perfetto\n"
+    "  --log-file FILE        append the log to a file instead of standard error\n"
     "  --log-level LEVEL      error, warning, info or debug; default: info\n"
     "  --help                 print this help\n"
     "  --version              print the version\n";
@@ -235,6 +239,9 @@ static bool set_option(int option, const char *value, struct gba_switchd_options
         return parse_number("--vfio-user-devices", value, 1, GBA_PORTS_MAX, &options->vfio_devices);
     case OPT_VFIO_MSI:
         options->vfio_msi = true;
+        return true;
+    case OPT_LOG_FILE:
+        options->log_file = value;
         return true;
     case OPT_LOG_LEVEL:
         return gba_switchd_log_parse(value, &options->log_level) ||

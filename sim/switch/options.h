@@ -44,6 +44,7 @@ struct gba_switchd_options {
     struct gba_switch_latency latency;
     struct gba_switchd_fault fault[GBA_SWITCHD_FAULTS];
     uint32_t faults;
+    const char *log_file; /* NULL: standard error */
     enum gba_switchd_level log_level;
 };
 

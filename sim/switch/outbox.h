@@ -37,6 +37,7 @@ enum gba_session_state {
 enum {
     GBA_SESSION_GOES_ON = 0,
     GBA_SESSION_CLOSED = 256, /* by the client */
+    GBA_SESSION_LOST,         /* the client's host does not answer, or cannot be reached */
     GBA_SESSION_DONE,         /* has its status */
     GBA_SESSION_CUT,          /* a fault */
     GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */

@@ -36,6 +36,16 @@ static void take_all(struct gba_session *session)
 
 /* --- The connection --- */
 
+/* End the session because of an errno of its socket. A reset is the end of a process, too: it had
+ * messages that it did not read. */
+static void fail(struct gba_session *session, int error)
+{
+    bool lost = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
+                error == EHOSTDOWN || error == ENETDOWN;
+
+    gba_session_end(session, lost ? GBA_SESSION_LOST : GBA_SESSION_CLOSED);
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *context)
 {
     struct gba_session *session = context;
@@ -44,8 +54,10 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
     (void)what;
     if (count > 0)
         take_all(session);
-    else if (count == 0 || (errno != EAGAIN && errno != EINTR))
+    else if (count == 0)
         gba_session_end(session, GBA_SESSION_CLOSED);
+    else if (errno != EAGAIN && errno != EINTR)
+        fail(session, errno);
     gba_session_flush(session->daemon);
 }
 
@@ -94,7 +106,8 @@ static void log_refusal(const struct gba_session *session, enum gba_switchd_leve
 
 static void log_end(const struct gba_session *session)
 {
-    bool wanted = session->end >= GBA_SESSION_CLOSED || session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
+    bool wanted = (session->end >= GBA_SESSION_CLOSED && session->end != GBA_SESSION_LOST) ||
+                  session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
     enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
     const char *reason = gba_switch_refusal_text(session->end);
 
@@ -102,12 +115,14 @@ static void log_end(const struct gba_session *session)
         reason = "cut by --fault";
     else if (session->end == GBA_SESSION_DEAD)
         reason = "the process is gone";
+    else if (session->end == GBA_SESSION_LOST)
+        reason = "the link to its host is lost";
     else if (session->end >= GBA_SESSION_CLOSED)
         reason = "the client closed the connection";
     if (session->state == GBA_SESSION_OPEN)
         gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
                         gba_session_label(session));
-    else if (session->end < GBA_SESSION_CLOSED)
+    else if (session->end < GBA_SESSION_CLOSED || session->end == GBA_SESSION_LOST)
         log_refusal(session, level, reason);
 }
 
@@ -184,7 +199,7 @@ static void send_out(struct gba_session *session)
 
     if (before != 0 && evbuffer_write(session->out, session->fd) < 0 && errno != EAGAIN &&
         errno != EINTR) {
-        gba_session_end(session, GBA_SESSION_CLOSED);
+        fail(session, errno);
         return;
     }
     length = evbuffer_get_length(session->out);

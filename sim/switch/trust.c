@@ -35,6 +35,10 @@ static bool is_private(int fd, char *reason, size_t len)
         return fail(reason, len, "not a regular file");
     if (status.st_uid != geteuid() && status.st_uid != 0)
         return fail(reason, len, "belongs to another user");
+    /* A credential of systemd: an ACL lets the user of the service read it, and shows as the
+     * permission of its group. The members of the group root are root's anyway. */
+    if (status.st_uid == 0 && status.st_gid == 0 && (status.st_mode & 0777) == 0440)
+        return true;
     if ((status.st_mode & 077) != 0)
         return fail(reason, len, "readable or writable by other users; use chmod 600");
     return true;

@@ -305,17 +305,19 @@ switch_spans() {
 
 # SECONDS: the last host loses its link to the switch for that time; 0: for the rest of the job.
 switch_cut() {
-    local last=${host_names[${#host_names[@]} - 1]}
+    local last=${host_names[${#host_names[@]} - 1]} patience=30
     ranks_on 2 1
     limit 120
     switch_network
-    switch_start "$address"
+    [ "$1" -ne 0 ] || patience=5
+    switch_start "$address" --log-level warning --client-timeout "$patience"
     switch_options tcp
     switch_job --map-by slot -- early_exit 100 "$work/cut"
     on_host "$last" ip route replace blackhole "$address/32"
     if [ "$1" -eq 0 ]; then
         : >"$work/cut"
         switch_failed_over early_exit
+        until_true grep -qE 'warning: port [0-9]+: down: the link to its host is lost' "$work/switch.log"
     else
         sleep "$1"
         on_host "$last" ip route del blackhole "$address/32"

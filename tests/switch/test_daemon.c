@@ -312,26 +312,59 @@ static void test_stop(void **state)
     assert_int_equal(stat(process.socket, &status), -1);
 }
 
-/* A closed terminal stops the daemon as other signals do, and not one that was started with nohup.
- */
-static void test_hangup(void **state)
+/* Whether the file has a line with the text. */
+static bool file_has(const char *path, const char *text)
 {
-    struct sigaction action = {.sa_handler = SIG_IGN}, before;
-    struct stat status;
+    char line[512];
+    bool found = false;
+    FILE *file = fopen(path, "re");
+
+    while (!found && file != NULL && fgets(line, sizeof(line), file) != NULL)
+        found = strstr(line, text) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* SIGHUP, and wait until the daemon has logged that text into the new log file. */
+static void reload(const char *log, const char *text)
+{
+    char moved[128];
+
+    snprintf(moved, sizeof(moved), "%s.1", log);
+    assert_return_code(rename(log, moved), errno);
+    assert_return_code(kill(process.pid, SIGHUP), errno);
+    for (unsigned i = 0; !file_has(log, text); i++) {
+        assert_true(i < PEER_TIMEOUT_MS / 10);
+        usleep(10000);
+    }
+}
+
+/* The daemon reads another key and reopens its log, and the connections stay. With a file that has
+ * no key it keeps the earlier one. */
+static void test_reload(void **state)
+{
+    char log[64], option[80];
     uint32_t port;
+    int client, other;
 
     (void)state;
-    assert_return_code(sigaction(SIGHUP, &action, &before), errno);
-    start(NULL, NULL);
-    assert_return_code(kill(process.pid, SIGHUP), errno);
-    close(peer_client(&process, &port));
+    snprintf(log, sizeof(log), "%s/log", process.directory);
+    snprintf(option, sizeof(option), "--log-file=%s", log);
+    peer_start_tcp(&process, option, NULL, NULL);
+    client = peer_tcp_client(&process, PEER_KEY, &port);
+    peer_write_key(&process, "no key\n", 0600);
+    reload(log, "error: not all is reloaded: key file ");
+    close(peer_tcp_client(&process, PEER_KEY, &port));
+    peer_write_key(&process, PEER_OTHER_KEY "\n", 0600);
+    reload(log, "info: reloaded: key file ");
+    other = peer_tcp_client(&process, PEER_OTHER_KEY, &port);
+    assert_int_equal(peer_read(other, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4), GBA_GROUPS);
+    assert_int_equal(peer_read(client, GBA_DEVICE_BASE + GBA_DEV_GROUPS, 4), GBA_GROUPS);
+    close(other);
+    close(client);
     assert_int_equal(peer_stop(&process, SIGTERM), 0);
-    action.sa_handler = SIG_DFL;
-    assert_return_code(sigaction(SIGHUP, &action, NULL), errno);
-    start(NULL, NULL);
-    assert_int_equal(peer_stop(&process, SIGHUP), 0);
-    assert_int_equal(stat(process.socket, &status), -1);
-    assert_return_code(sigaction(SIGHUP, &before, NULL), errno);
+    assert_true(file_has(log, "info: stopping: "));
 }
 
 static void test_stale_socket(void **state)
@@ -398,6 +431,8 @@ static void test_key_file(void **state)
 {
     static const char *const no_key[] = {"--tcp=:0", NULL};
     static const char *const no_file[] = {"--tcp=:0", "--key-file=/nonexistent", NULL};
+    char key[128];
+    const char *const with_key[] = {"--tcp=:0", key, "--log-level=error", NULL};
 
     (void)state;
     expect_key_refused(PEER_KEY, 0640);
@@ -407,6 +442,18 @@ static void test_key_file(void **state)
     assert_int_equal(peer_start_fails(&process, no_key), 2);
     assert_int_equal(peer_start_fails(&process, no_file), 1);
     assert_int_equal(access(process.socket, F_OK), -1);
+    if (geteuid() == 0) { /* a credential of systemd, and a file that is none */
+        expect_key_refused(PEER_KEY, 0644);
+        assert_return_code(chown(process.key, 65533, 0), errno);
+        snprintf(key, sizeof(key), "--key-file=%s", process.key);
+        assert_return_code(chmod(process.key, 0440), errno);
+        assert_int_equal(peer_start_fails(&process, with_key), 1);
+        assert_return_code(chown(process.key, 0, 65533), errno);
+        assert_int_equal(peer_start_fails(&process, with_key), 1);
+        assert_return_code(chown(process.key, 0, 0), errno);
+        peer_start(&process, with_key);
+        peer_stop(&process, SIGTERM);
+    }
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
 }
 
@@ -421,7 +468,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_taken_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_status, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hangup, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reload, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stale_socket, setup, teardown),
         cmocka_unit_test_setup_teardown(test_key_file, setup, teardown),
