@@ -14,7 +14,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
 	tests/conformance/conformance \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
-	tests/unit/test_cdev_reclaim tests/unit/test_cdev_abi tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
+	tests/unit/test_cdev_reclaim tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
@@ -261,7 +261,6 @@ GBA_CDEV_TEST = tests/unit/cdev_test.h tests/unit/log_catch.h $(GBA_FAKE_KERNEL)
 tests_unit_test_cdev_SOURCES = tests/unit/test_cdev.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_flags_SOURCES = tests/unit/test_cdev_flags.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c $(GBA_CDEV_TEST)
-tests_unit_test_cdev_abi_SOURCES = tests/unit/test_cdev_abi.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_owners_SOURCES = tests/unit/test_cdev_owners.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_revoke_SOURCES = tests/unit/test_cdev_revoke.c $(GBA_CDEV_TEST) \
 	$(GBA_THREAD_OOB)

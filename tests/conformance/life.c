@@ -37,7 +37,7 @@ static void identity(struct conf *conf)
     assert_memory_equal(a.uuid, b.uuid, sizeof a.uuid);
 }
 
-/* [DRV-6, DRV-7] */
+/* [DRV-6, DRV-7, CMD-6] */
 static void from_allocation_to_freedom(struct conf *conf)
 {
     gba_group_state_t state;
@@ -85,7 +85,7 @@ static void a_joined_group_is_not_cancelled(struct conf *conf)
     conf->ops->leave(membership);
 }
 
-/* [DRV-3] */
+/* [DRV-3, CMD-3] */
 static void wrong_generation_or_key(struct conf *conf)
 {
     gba_group_handle_t handle = conf_alloc(conf, 2), wrong = handle;
@@ -230,6 +230,7 @@ static void nothing_is_left(struct conf *conf)
     conf->ops->leave(membership);
 }
 
+/* [MAP-2] */
 static void groups_are_isolated(struct conf *conf)
 {
     gba_group_state_t before, after;

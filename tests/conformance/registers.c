@@ -35,6 +35,7 @@ static void device_page(struct conf *conf)
     assert_memory_equal(uuid, info.uuid, sizeof uuid);
 }
 
+/* [GRP-1, GRP-5] */
 static void registers_agree_with_inspect(struct conf *conf)
 {
     gba_group_state_t state;
@@ -55,7 +56,7 @@ static void registers_agree_with_inspect(struct conf *conf)
     conf_group_leave(conf, &group);
 }
 
-/* [BELL-1] A member can also arrive through the register. */
+/* [ARR-1, BELL-1] A member can also arrive through the register. */
 static void arrivals_through_registers(struct conf *conf)
 {
     uint32_t number;
@@ -77,7 +78,7 @@ struct wrong {
     bool write;
 };
 
-/* [ACC-1 to ACC-5, BELL-1, TAB-1] */
+/* [ACC-1, ACC-2, ACC-3, ACC-4, ACC-5, BELL-1, TAB-1] */
 static const struct wrong wrong[] = {
     {GBA_REG_GROUP_ID, 8, true}, /* would clobber MEMBER_COUNT */
     {GBA_REG_GROUP_ID, 4, true},

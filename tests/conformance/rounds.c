@@ -6,6 +6,7 @@
 
 static struct conf_group group;
 
+/* [ARR-3, SEQ-3] */
 static void thousand_rounds(struct conf *conf, uint32_t members)
 {
     gba_device_info_t before = conf_info(conf);
@@ -44,6 +45,7 @@ static void rounds_708(struct conf *conf)
     thousand_rounds(conf, 708);
 }
 
+/* [SEQ-1] */
 static void sequences_wrap(struct conf *conf)
 {
     static const uint32_t first[] = {0x7FFFFFFDu, 0xFFFFFFFCu, 0xFFFFFFFFu};
@@ -119,7 +121,8 @@ static void late_arrivals(struct conf *conf)
     conf_group_leave(conf, &group);
 }
 
-/* Make an invalid arrival. This counter counts it, and the round continues as without it. */
+/* [ARR-6] Make an invalid arrival. This counter counts it, and the round continues as without it.
+ */
 static void wrong_arrival(struct conf *conf, uint64_t value, uint32_t counter, uint32_t error)
 {
     gba_device_info_t before = conf_info(conf);
@@ -204,7 +207,7 @@ static void withdrawn_members(struct conf *conf)
     conf->ops->leave(group.membership[2]);
 }
 
-/* The arrived mask shows a watchdog which members are missing. */
+/* [GRP-4] The arrived mask shows a watchdog which members are missing. */
 static void inspect_shows_missing_members(struct conf *conf)
 {
     static const uint32_t present[] = {0, 63, 64, 127, 640, 707};

@@ -41,12 +41,6 @@ static inline uint64_t notifications_bound(uint32_t size)
     return (4 * (uint64_t)log2_of(size) + 1) * size;
 }
 
-/* The number of the former protocol: every member notifies all others, and gets answers. */
-static inline uint64_t notifications_all_to_all(uint32_t size)
-{
-    return 2 * (uint64_t)size * (size - 1);
-}
-
 static inline void parcel_post(struct team_of *team, uint32_t to, const gba_notification_t *n)
 {
     if (team->flying == notifications_bound(team->size))

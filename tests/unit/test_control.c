@@ -96,40 +96,6 @@ static void test_CMD_2_quota(void **state)
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
 }
 
-static void test_CMD_3_join_needs_the_handle_and_a_membership(void **state)
-{
-    (void)state;
-    power_on(1);
-    assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
-    key ^= 1;
-    refused_call(1, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
-    key ^= 1;
-    refused_call(1, GBA_CMD_JOIN, 2, 0, GBA_RESULT_PARAM);
-    refused_call(1, GBA_CMD_JOIN, 0xFFFFFFFFu, 0, GBA_RESULT_PARAM);
-    assert_int_equal(join(1, 1), GBA_RESULT_OK);
-    assert_int_equal(bench.group[0].bound[1], 1 + 1);
-    refused_call(1, GBA_CMD_JOIN, 1, 0, GBA_RESULT_BUSY);
-    refused_call(2, GBA_CMD_JOIN, 1, 0, GBA_RESULT_BUSY);
-    assert_int_equal(join(2, 0), GBA_RESULT_OK);
-    assert_int_equal(leave(1, 1), GBA_RESULT_OK);
-    refused_call(1, GBA_CMD_JOIN, 1, 0, GBA_RESULT_BUSY); /* a membership that was left */
-}
-
-static void test_CMD_3_members_keep_the_group(void **state)
-{
-    (void)state;
-    power_on(1);
-    assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
-    assert_int_equal(join(1, 0), GBA_RESULT_OK);
-    refused_call(0, GBA_CMD_FREE, 0, 0, GBA_RESULT_PARAM);
-    port_down(0);
-    assert_int_equal(join(2, 1), GBA_RESULT_OK);
-    assert_int_equal(leave(1, 0), GBA_RESULT_OK);
-    assert_int_equal(leave(2, 1), GBA_RESULT_OK);
-    gba_model_port_up(&bench, 0, 0);
-    is_free();
-}
-
 static void test_CMD_4_arm_when_all_are_mapped(void **state)
 {
     (void)state;
@@ -151,19 +117,6 @@ static void test_CMD_4_arm_when_all_are_mapped(void **state)
     assert_int_equal(bench_arrive(0, 0, 0), 0);
     bench_port = 2;
     assert_int_equal(bench_arrive(0, 1, 0), 2);
-}
-
-static void test_CMD_4_never_with_a_member_that_left(void **state)
-{
-    (void)state;
-    power_on(1);
-    assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
-    for (uint16_t m = 0; m < 2; m++) {
-        assert_int_equal(join(m, m), GBA_RESULT_OK);
-        map(m, m);
-    }
-    assert_int_equal(leave(1, 1), GBA_RESULT_OK);
-    refused_call(0, GBA_CMD_ARM, 0, 5, GBA_RESULT_BUSY);
 }
 
 static void test_CMD_5_leave_withdraws_for_good(void **state)
@@ -209,17 +162,6 @@ static void test_CMD_5_death_is_an_event_of_the_other_ports(void **state)
     assert_int_equal(events(1), 0);
     assert_int_equal(events(2), GBA_IRQ_DIED);
     assert_int_equal(events(3), 0);
-}
-
-static void test_CMD_6_giving_up_an_allocation(void **state)
-{
-    (void)state;
-    power_on(1);
-    assert_int_equal(alloc(1, 2), GBA_RESULT_OK);
-    refused_call(0, GBA_CMD_FREE, 0, 0, GBA_RESULT_PARAM);
-    assert_int_equal(call(1, GBA_CMD_FREE, 0, 0), GBA_RESULT_OK);
-    is_free();
-    assert_int_equal(port_read(1, GBA_PORT_HELD), 0);
 }
 
 static void test_CMD_7_take_back(void **state)
@@ -300,13 +242,9 @@ int main(void)
         cmocka_unit_test(test_CMD_2_alloc),
         cmocka_unit_test(test_CMD_2_generations_and_keys_differ),
         cmocka_unit_test(test_CMD_2_quota),
-        cmocka_unit_test(test_CMD_3_join_needs_the_handle_and_a_membership),
-        cmocka_unit_test(test_CMD_3_members_keep_the_group),
         cmocka_unit_test(test_CMD_4_arm_when_all_are_mapped),
-        cmocka_unit_test(test_CMD_4_never_with_a_member_that_left),
         cmocka_unit_test(test_CMD_5_leave_withdraws_for_good),
         cmocka_unit_test(test_CMD_5_death_is_an_event_of_the_other_ports),
-        cmocka_unit_test(test_CMD_6_giving_up_an_allocation),
         cmocka_unit_test(test_CMD_7_take_back),
         cmocka_unit_test(test_CMD_8_free_when_every_port_has_confirmed),
         cmocka_unit_test(test_CMD_9_membership),

@@ -203,22 +203,6 @@ static void test_TAB_2_multiple_of_8(void **state)
     bench_write(8, ENTRY(0), 0xFFFFFFFFFFFFFFF8ull);
 }
 
-static void test_TAB_3_withdraw_at_any_time(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    bench_write(8, ENTRY(5), 0);
-    bench_arm(0, 3, 0);
-    bench_arrive(0, 1, 1);
-    bench_write(8, ENTRY(1), 0); /* after it has arrived */
-    bench_arrive(0, 0, 1);
-    assert_int_equal(bench_arrive(0, 2, 1), 2);
-    bench_released(0, 0, 0, 1);
-    bench_released(1, 0, 2, 1);
-    assert_int_equal(bench_arrive(0, 1, 1), 0); /* late */
-    assert_int_equal(bench_counter(0, GBA_COUNTER_RELEASES), 2);
-}
-
 static void test_TAB_4_addresses_are_fixed_while_enabled(void **state)
 {
     (void)state;
@@ -249,7 +233,6 @@ int main(void)
         cmocka_unit_test(test_CFG_8_power_on),
         cmocka_unit_test(test_TAB_1_entries),
         cmocka_unit_test(test_TAB_2_multiple_of_8),
-        cmocka_unit_test(test_TAB_3_withdraw_at_any_time),
         cmocka_unit_test(test_TAB_4_addresses_are_fixed_while_enabled),
     };
 

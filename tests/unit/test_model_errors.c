@@ -6,37 +6,6 @@
 #define COUNT        GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT)
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
-static void test_BELL_1_only_arrival(void **state)
-{
-    struct gba_model other;
-
-    (void)state;
-    bench_power_on(32);
-    for (uint32_t offset = 0; offset < 0x100; offset += 4) {
-        bench_refused_read(4, GBA_DOORBELL(9) + offset);
-        bench_refused_read(8, GBA_DOORBELL(9) + offset);
-        bench_refused_write(4, GBA_DOORBELL(9) + offset, 0, GBA_ERROR_ACCESS);
-        if (offset != GBA_BELL_ARRIVAL)
-            bench_refused_write(8, GBA_DOORBELL(9) + offset, 0, GBA_ERROR_ACCESS);
-    }
-    /* The same as a write of ARRIVAL, and as gba_model_arrive. */
-    bench_arm(9, 2, 0);
-    for (uint32_t step = 0; step < 8; step++) {
-        uint64_t value = GBA_ARRIVAL(1 + step / 4, step >> 1 & 1);
-
-        other = bench;
-        bench_access(true, 8, GBA_DOORBELL(9), value);
-        before = bench;
-        bench = other;
-        gba_model_arrive(&bench, 9, 0, value, &effects);
-        bench_is(&before);
-        bench = other;
-        other = before;
-        bench_access(true, 8, GBA_GROUP_REG(9, GBA_REG_ARRIVAL), value);
-        bench_is(&other);
-    }
-}
-
 static void test_BELL_2_alone_in_its_64k(void **state)
 {
     (void)state;
@@ -45,47 +14,6 @@ static void test_BELL_2_alone_in_its_64k(void **state)
         assert_int_equal(GBA_DOORBELL(group) % 0x10000, GBA_BELL_ARRIVAL);
     assert_true(GBA_DOORBELL_STRIDE % 0x10000 == 0);
     assert_true(GBA_TABLE_BASE + GBA_GROUPS * GBA_TABLE_STRIDE <= GBA_DOORBELL_BASE);
-}
-
-static void test_DEV_1_identity(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID), 0x30414247u);
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_VERSION),
-                     GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
-}
-
-static void test_DEV_2_size(void **state)
-{
-    (void)state;
-    for (uint32_t groups = 1; groups <= GBA_GROUPS; groups++) {
-        bench_power_on(groups);
-        assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS), groups);
-        assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_MEMBERS_MAX), 708);
-        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(groups - 1, 0)), groups - 1);
-        assert_int_equal(gba_model_group_of(&bench, GBA_GROUP_REG(groups, 0)), -1);
-    }
-}
-
-static void test_DEV_3_uuid(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    assert_true(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_UUID) == 0x0123456789abcdefull);
-    assert_true(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_UUID + 8) == 0xfedcba9876543210ull);
-}
-
-static void test_DEV_4_bad_access(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), 0);
-    for (uint32_t n = 1; n < 10; n++) {
-        bench_access(n & 1, 4, GBA_BAR_SIZE + n, 0);
-        assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), n);
-        bench_control(0, GBA_CONTROL_RESET);
-    }
 }
 
 /* One error of each kind: bench_refused compares everything else. */
@@ -116,18 +44,6 @@ static void test_ERR_2_last_error_is_the_newest(void **state)
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_ACCESS);
     bench_control(0, GBA_CONTROL_RESET);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
-}
-
-static void test_ERR_3_errors_of_no_group(void **state)
-{
-    (void)state;
-    bench_power_on(2);
-    bench_refused_write(4, GBA_DEVICE_BASE + GBA_DEV_ID, 0, GBA_ERROR_ACCESS);
-    bench_refused(false, 8, GBA_DEVICE_BASE + GBA_DEV_ID, 0, GBA_ERROR_ACCESS);
-    bench_refused_write(8, GBA_DOORBELL(2), 0, GBA_ERROR_ACCESS);
-    bench_refused(false, 8, GBA_BAR_SIZE, 0, GBA_ERROR_ACCESS);
-    assert_int_equal(bench_read(8, GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS), 4);
-    assert_int_equal(bench_counter(0, GBA_COUNTER_ERR_ACCESS), 0);
 }
 
 static void test_ERR_4_access_is_checked_first(void **state)
@@ -215,15 +131,9 @@ static void test_CNT_2_counters_survive_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_BELL_1_only_arrival),
         cmocka_unit_test(test_BELL_2_alone_in_its_64k),
-        cmocka_unit_test(test_DEV_1_identity),
-        cmocka_unit_test(test_DEV_2_size),
-        cmocka_unit_test(test_DEV_3_uuid),
-        cmocka_unit_test(test_DEV_4_bad_access),
         cmocka_unit_test(test_ERR_1_counts_and_marks),
         cmocka_unit_test(test_ERR_2_last_error_is_the_newest),
-        cmocka_unit_test(test_ERR_3_errors_of_no_group),
         cmocka_unit_test(test_ERR_4_access_is_checked_first),
         cmocka_unit_test(test_ERR_5_interrupts),
         cmocka_unit_test(test_CNT_1_each_arrival_counts_once),

@@ -53,69 +53,6 @@ static void test_ARR_2_not_ready_then_member_then_sequence(void **state)
     assert_int_equal(bench_arrive(0, 0, 6), 0);
 }
 
-static void test_ARR_3_arrival_is_counted_once(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    bench_arm(1, 3, 0);
-    for (uint32_t round = 1; round <= 3; round++) {
-        assert_int_equal(bench_arrive(1, 1, round), 0);
-        assert_int_equal(arrived(1), 1 << 1);
-        assert_int_equal(bench_reg(1, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
-        assert_int_equal(bench_arrive(1, 2, round), 0);
-        assert_int_equal(bench_arrive(1, 0, round), 3);
-        assert_true(effects.completed);
-        assert_int_equal(bench_counter(1, GBA_COUNTER_ARRIVALS), 3 * round);
-        assert_int_equal(bench_reg(1, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_COMPLETE);
-    }
-}
-
-static void test_ARR_3_a_group_of_one(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    bench_arm(1, 1, 9);
-    for (uint32_t round = 10; round < 20; round++) {
-        assert_int_equal(bench_arrive(1, 0, round), 1);
-        bench_released(0, 1, 0, round);
-    }
-}
-
-static void test_ARR_4_repeat_changes_nothing_else(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    for (size_t i = 0; i < EDGES; i++) {
-        bench_arm(3, 2, edges[i]);
-        bench_arrive(3, 1, edges[i] + 1);
-        for (int repeat = 0; repeat < 3; repeat++) {
-            assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 0);
-            before.group[3].core.counters[GBA_COUNTER_REPEATS]++;
-            bench_is(&before);
-        }
-        assert_int_equal(bench_arrive(3, 0, edges[i] + 1), 2);
-    }
-    assert_int_equal(bench_counter(3, GBA_COUNTER_REPEATS), 3 * EDGES);
-}
-
-static void test_ARR_5_late_is_released_again_alone(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    for (size_t i = 0; i < EDGES; i++) {
-        bench_arm(3, 3, edges[i]);
-        for (uint32_t member = 0; member < 3; member++)
-            bench_arrive(3, member, edges[i] + 1);
-        bench_arrive(3, 0, edges[i] + 2); /* the released member is in the next round already */
-        assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 1);
-        bench_released(0, 3, 1, edges[i] + 1);
-        assert_false(effects.completed);
-        before.group[3].core.counters[GBA_COUNTER_LATE]++;
-        before.group[3].core.counters[GBA_COUNTER_RELEASES]++;
-        bench_is(&before);
-    }
-}
-
 static void test_ARR_5_withdrawn_gets_no_store(void **state)
 {
     (void)state;
@@ -138,58 +75,6 @@ static void test_ARR_5_configured_sequence_is_a_round(void **state)
     bench_released(0, 3, 1, 41);
 }
 
-static void test_ARR_6_other_sequences_are_errors(void **state)
-{
-    static const uint32_t off[] = {2, 3, 0x7FFFFFFFu, 0x80000000u, 0x80000001u, 0xFFFFFFFFu};
-
-    (void)state;
-    bench_power_on(32);
-    for (size_t i = 0; i < EDGES; i++) {
-        bench_arm(3, 2, edges[i]);
-        bench_arrive(3, 0, edges[i] + 1);
-        for (size_t j = 0; j < sizeof(off) / sizeof(off[0]); j++) {
-            refuse_arrival(3, 0, edges[i] + off[j], GBA_ERROR_SEQUENCE);
-            refuse_arrival(3, 1, edges[i] + off[j], GBA_ERROR_SEQUENCE);
-        }
-        assert_int_equal(bench_arrive(3, 1, edges[i] + 1), 2); /* the round continues */
-    }
-}
-
-static void test_ARR_7_no_round_without_the_withdrawn(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    bench_arm(3, 3, 0);
-    bench_write(8, GBA_TABLE_ENTRY(3, 1), 0);
-    bench_arrive(3, 0, 1);
-    assert_int_equal(bench_arrive(3, 2, 1), 0);
-    assert_int_equal(bench_arrive(3, 1, 1), 2);
-    assert_true(effects.completed);
-    bench_released(0, 3, 0, 1);
-    bench_released(1, 3, 2, 1);
-}
-
-static void test_SEQ_1_sequences_wrap(void **state)
-{
-    static const uint32_t first[] = {0x7FFFFFF0u, 0xFFFFFFF0u};
-
-    (void)state;
-    bench_power_on(32);
-    for (int i = 0; i < 2; i++) {
-        bench_arm(0, 2, first[i]);
-        for (uint32_t n = 1; n <= 32; n++) {
-            uint32_t round = first[i] + n;
-
-            assert_int_equal(bench_arrive(0, 0, round), 0);
-            assert_int_equal(bench_arrive(0, 1, round), 2);
-            bench_released(0, 0, 0, round);
-            bench_released(1, 0, 1, round);
-            assert_int_equal(bench_reg(0, GBA_REG_SEQUENCE), round);
-        }
-    }
-    assert_int_equal(bench_counter(0, GBA_COUNTER_ERR_SEQUENCE), 0);
-}
-
 static void test_SEQ_2_compare_by_difference(void **state)
 {
     (void)state;
@@ -201,19 +86,6 @@ static void test_SEQ_2_compare_by_difference(void **state)
             assert_false(GBA_SEQ_REACHED(edges[i], edges[i] + n + 1));
         }
         assert_true(GBA_SEQ_REACHED(edges[i] + 0x7FFFFFFFu, edges[i]));
-    }
-}
-
-static void test_SEQ_3_first_round_is_one_above(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    for (size_t i = 0; i < EDGES; i++) {
-        bench_arm(0, 1, edges[i]);
-        assert_int_equal(bench_reg(0, GBA_REG_SEQUENCE), edges[i]);
-        assert_int_equal(bench_arrive(0, 0, edges[i] + 1), 1);
-        assert_true(effects.completed);
-        assert_int_equal(bench_reg(0, GBA_REG_SEQUENCE), edges[i] + 1);
     }
 }
 
@@ -316,61 +188,19 @@ static void test_REL_4_nobody_else_is_stored_to(void **state)
         bench_released(i, 0, members[i], 1);
 }
 
-/* The two examples of device.md, access by access. */
-static void test_example_of_device_md(void **state)
-{
-    (void)state;
-    bench_power_on(32);
-    bench_configure(3, 3, 41);
-    bench_control(3, GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
-    assert_int_equal(bench_arrive(3, 1, 42), 0);
-    assert_int_equal(arrived(3), 2);
-    assert_int_equal(bench_arrive(3, 0, 42), 0);
-    assert_int_equal(arrived(3), 3);
-    assert_int_equal(bench_arrive(3, 2, 42), 3);
-    for (uint32_t member = 0; member < 3; member++)
-        bench_released(member, 3, member, 42);
-    assert_int_equal(arrived(3), 0);
-
-    bench_arrive(3, 0, 43);
-    bench_arrive(3, 1, 43);
-    bench_arrive(3, 0, 43);
-    assert_int_equal(bench_arrive(3, 2, 43), 3);
-    bench_arrive(3, 0, 44);
-    assert_int_equal(bench_arrive(3, 1, 43), 1);
-    bench_released(0, 3, 1, 43);
-    bench_arrive(3, 1, 44);
-    assert_int_equal(arrived(3), 3);
-    assert_int_equal(bench_counter(3, GBA_COUNTER_ARRIVALS), 3 + 5);
-    assert_int_equal(bench_counter(3, GBA_COUNTER_REPEATS), 1);
-    assert_int_equal(bench_counter(3, GBA_COUNTER_RELEASES), 3 + 4);
-    assert_int_equal(bench_counter(3, GBA_COUNTER_LATE), 1);
-    assert_int_equal(bench_counter(3, GBA_COUNTER_ROUNDS), 1 + 1);
-    assert_int_equal(bench_reg(3, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ARR_1_sequence_high_member_low),
         cmocka_unit_test(test_ARR_2_not_ready_then_member_then_sequence),
-        cmocka_unit_test(test_ARR_3_arrival_is_counted_once),
-        cmocka_unit_test(test_ARR_3_a_group_of_one),
-        cmocka_unit_test(test_ARR_4_repeat_changes_nothing_else),
-        cmocka_unit_test(test_ARR_5_late_is_released_again_alone),
         cmocka_unit_test(test_ARR_5_withdrawn_gets_no_store),
         cmocka_unit_test(test_ARR_5_configured_sequence_is_a_round),
-        cmocka_unit_test(test_ARR_6_other_sequences_are_errors),
-        cmocka_unit_test(test_ARR_7_no_round_without_the_withdrawn),
-        cmocka_unit_test(test_SEQ_1_sequences_wrap),
         cmocka_unit_test(test_SEQ_2_compare_by_difference),
-        cmocka_unit_test(test_SEQ_3_first_round_is_one_above),
         cmocka_unit_test(test_SEQ_4_newest_arrival_may_always_be_repeated),
         cmocka_unit_test(test_REL_1_cleared_before_the_first_store),
         cmocka_unit_test(test_REL_2_ascending_to_all_708),
         cmocka_unit_test(test_REL_3_value_is_the_sequence),
         cmocka_unit_test(test_REL_4_nobody_else_is_stored_to),
-        cmocka_unit_test(test_example_of_device_md),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,89 +6,6 @@
 #include "tests/limit.h"
 #include "tests/unit/sim_test.h"
 
-static void test_one_process(void **state)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[3];
-    gba_group_state_t group;
-    gba_device_info_t info;
-
-    (void)state;
-    assert_non_null(dev);
-    info = sim_info(dev);
-    assert_string_equal(info.backend, "sim");
-    assert_int_equal(info.groups, GBA_GROUPS);
-    assert_int_equal(info.groups_free, GBA_GROUPS);
-    assert_int_equal(info.members_max, GBA_MEMBERS_MAX);
-    sim_group(dev, 3, UINT32_MAX - 1, membership);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    /* Three rounds, over the wrap of the sequence. */
-    for (uint32_t i = 0, sequence = UINT32_MAX; i < 3; i++, sequence++) {
-        sim_arrive(membership[0], sequence);
-        sim_arrive(membership[1], sequence);
-        assert_false(sim_released(membership[0], sequence));
-        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
-        assert_int_equal(group.arrived_count, 2);
-        assert_int_equal(group.arrived_mask[0], 3);
-        assert_int_equal(group.sequence, sequence - 1);
-        assert_true(0 != (group.status & GBA_STATUS_READY));
-        assert_true(0 != (group.status & GBA_STATUS_ACTIVE));
-        sim_arrive(membership[2], sequence);
-        for (int m = 0; m < 3; m++)
-            assert_true(sim_released(membership[m], sequence));
-    }
-    info = sim_info(dev);
-    assert_int_equal(info.counters[GBA_COUNTER_ARRIVALS], 9);
-    assert_int_equal(info.counters[GBA_COUNTER_RELEASES], 9);
-    assert_int_equal(info.counters[GBA_COUNTER_ROUNDS], 3);
-    sim_leave(membership, 3);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
-}
-
-/* The refusals of the driver; all groups can be allocated, with every number of members,
- * repeatedly. */
-static void test_groups(void **state)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    gba_group_handle_t handle[GBA_GROUPS], old, wrong;
-    gba_group_state_t group;
-    struct gba_membership *membership, *other;
-
-    (void)state;
-    assert_non_null(dev);
-    for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        assert_int_equal(sim_alloc(dev, GBA_MEMBERS_MAX, &handle[i]), GBA_OK);
-    assert_int_equal(sim_alloc(dev, 1, &wrong), GBA_ERR_NO_GROUP);
-    old = handle[5];
-    gba_dev_sim.cancel(dev, &old);
-    assert_int_equal(sim_alloc(dev, 2, &handle[5]), GBA_OK);
-    assert_int_equal(handle[5].group, old.group);
-    assert_int_not_equal(handle[5].generation, old.generation);
-    assert_int_equal(gba_dev_sim.join(dev, &old, 0, &membership), GBA_ERR_STALE);
-    wrong = handle[5];
-    wrong.key++;
-    assert_int_equal(gba_dev_sim.join(dev, &wrong, 0, &membership), GBA_ERR_STALE);
-    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 2, &membership), GBA_ERR_PARAM);
-    assert_int_equal(gba_dev_sim.join(dev, &handle[5], GBA_MEMBERS_MAX, &membership),
-                     GBA_ERR_PARAM);
-    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 0, &membership), GBA_OK);
-    assert_int_equal(gba_dev_sim.join(dev, &handle[5], 0, &other), GBA_ERR_BUSY);
-    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_OK);
-    assert_int_equal(gba_dev_sim.map_flag(membership), GBA_ERR_BUSY);
-    assert_int_equal(gba_dev_sim.configure(membership, 0), GBA_ERR_BUSY);
-    gba_dev_sim.cancel(dev, &handle[5]); /* no longer the allocator's */
-    assert_int_equal(gba_dev_sim.inspect(membership, &group), GBA_OK);
-    assert_int_equal(group.members, 2);
-    gba_dev_sim.leave(membership);
-    for (uint32_t i = 0; i < GBA_GROUPS; i++)
-        gba_dev_sim.cancel(dev, &handle[i]);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
-    gba_dev_sim.close(dev);
-}
-
 /* One member of a barrier test: no member may leave before all have entered. */
 static void member_run(const struct gba_dev_path *path, const gba_group_handle_t *handle,
                        uint32_t member, gba_word_t *entered, gba_word_t *joined, uint32_t rounds)
@@ -418,8 +335,6 @@ static void test_replaced_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_process),
-        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_barrier),
         cmocka_unit_test(test_reap),
         cmocka_unit_test(test_fork),
