@@ -7,7 +7,7 @@ GBA_LIB_SOURCES = \
 	gba/base/memory_file.h gba/base/memory_file.c gba/base/processors.h gba/base/processors.c gba/base/why.h gba/base/descriptor.h \
 	gba/base/allowed.h gba/base/status.c gba/base/log.c gba/base/params.c gba/base/host.c gba/base/park.c \
 	gba/algo/sched.h gba/algo/graph.h gba/algo/graph.c gba/algo/algorithm.h gba/algo/steps.h \
-	gba/algo/dissemination.c gba/algo/radix.c gba/algo/central.c gba/algo/tree.c \
+	gba/algo/algorithms.c \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \

@@ -325,8 +325,8 @@ check_PROGRAMS += $(GBA_TSAN_TESTS)
 TESTS += $(GBA_TSAN_TESTS)
 endif
 tests_unit_test_algo_tsan_SOURCES = tests/unit/test_algo_tsan.c gba/transport/segment.c \
-	gba/transport/shm.c gba/algo/dissemination.c gba/algo/radix.c \
-	gba/algo/central.c gba/algo/tree.c gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
+	gba/transport/shm.c gba/algo/algorithms.c \
+	gba/base/log.c gba/base/status.c gba/base/park.c gba/base/memory_file.c
 tests_unit_test_algo_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores.c gba/base/log.c \
 	gba/base/status.c gba/base/park.c

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The steps of dissemination, radix, central and tree. Each takes the transport's table as an
- * argument. With a table from memory it is the general algorithm (dissemination.c, radix.c,
- * central.c, tree.c). With a constant table of inline functions (gba/transport/shm.c) the compiler
+ * argument. With a table from memory it is the general algorithm (algorithms.c). With a constant table of inline functions (gba/transport/shm.c) the compiler
  * expands them in place, and dissemination among two members becomes one store and one load.
  *
  * algorithm.h documents start and test, their return values and their memory ordering.
