@@ -41,8 +41,6 @@ static struct variable {
      MCA_BASE_PVAR_CLASS_COUNTER, RECLAIMS, false, true},
     {"renegotiations", "times that it requested a barrier group again", MCA_BASE_PVAR_CLASS_COUNTER,
      RENEGOTIATIONS, false, true},
-    {"meetings", "the former name of renegotiations", MCA_BASE_PVAR_CLASS_COUNTER, RENEGOTIATIONS,
-     false, true},
     {"barriers_sampled", "blocking barriers that were measured, see the parameter sample",
      MCA_BASE_PVAR_CLASS_COUNTER, SAMPLED, true, true},
     {"wait_ns",

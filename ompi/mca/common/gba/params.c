@@ -82,8 +82,6 @@ static struct count_variable {
     {"renegotiations",
      "Times that a communicator or active set without a barrier group requested one again",
      offsetof(struct gba_common_counts, renegotiations)},
-    {"meetings", "The former name of renegotiations",
-     offsetof(struct gba_common_counts, renegotiations)},
 };
 
 static struct count_variable refused_variables[GBA_COMMON_REASONS];
