@@ -161,4 +161,4 @@ endif
 contrib_examples_no_mpi_shmem_barriers_SOURCES = contrib/examples/no_mpi/barriers.c
 contrib_examples_no_mpi_shmem_barriers_LDADD = gba/libgba_bootstrap.la gba/libgba.la
 contrib_examples_no_mpi_shmem_barriers_LDFLAGS = -Wl,--no-as-needed $(GBA_OSHMEM_LIBS)
-EXTRA_DIST += contrib/examples/no_mpi/README.md
+EXTRA_DIST += contrib/examples/no_mpi/README.md contrib/examples/no_mpi/pmi2.c

@@ -21,7 +21,8 @@
  *
  * Environment variables. A program that runs with the rights of another user (AT_SECURE) ignores
  * them.
- * - GBA_BOOTSTRAP: "pmix", "uid", "mpi" or "shmem", where the program leaves the choice open.
+ * - GBA_BOOTSTRAP: "pmix", "uid", "mpi", "shmem", or a plug-in (gba/bootstrap_plugin.h), where the
+ *   program leaves the choice open.
  * - GBA_BOOTSTRAP_UID, GBA_BOOTSTRAP_RANK, GBA_BOOTSTRAP_SIZE: the id, and this member, where the
  *   program gives none.
  * - GBA_BOOTSTRAP_IFNAME: the network interface on which gba_bootstrap_uid_get listens, such as

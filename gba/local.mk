@@ -83,7 +83,7 @@ gba_libgba_bootstrap_la_LDFLAGS = -version-info 0:0:0 -Wl,-z,defs -Wl,-z,nodelet
 	-Wl,--version-script=$(srcdir)/gba/libgba_bootstrap.map
 EXTRA_gba_libgba_bootstrap_la_DEPENDENCIES = gba/libgba_bootstrap.map
 EXTRA_DIST += gba/libgba_bootstrap.map
-gbainclude_HEADERS += gba/bootstrap.h
+gbainclude_HEADERS += gba/bootstrap.h gba/bootstrap_plugin.h
 # The bootstraps that link with Open MPI: loaded by libgba_bootstrap when they are chosen.
 if BUILD_OMPI
 pkglib_LTLIBRARIES += gba/bootstrap_mpi.la

@@ -125,7 +125,7 @@ static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors
         least = b->members[i].processors < least ? b->members[i].processors : least;
         words = b->members[i].words > words ? b->members[i].words : words;
     }
-    if (least >= size || words > GBA_PROCESSOR_WORDS)
+    if (least >= size || 0 == words || words > GBA_PROCESSOR_WORDS)
         return GBA_OK;
     maps = calloc(size, words * sizeof *maps);
     if (NULL == maps) {

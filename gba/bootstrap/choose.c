@@ -31,12 +31,14 @@ static gba_bootstrap_kind_t default_kind(const gba_bootstrap_attr_t *attr)
     return GBA_BOOTSTRAP_PMIX;
 }
 
-/* chosen: set to the parameter and its value, for messages. */
+/* kind, plugin: set to the bootstrap; a plug-in that is none of these kinds has its name, and
+ * GBA_BOOTSTRAP_AUTO. chosen: set to the parameter and its value, for messages. */
 static gba_status_t choose(const gba_bootstrap_attr_t *attr, gba_bootstrap_kind_t *kind,
-                           char chosen[64], char *message)
+                           const char **plugin, char chosen[64], char *message)
 {
     const char *text = gba_boot_env("GBA_BOOTSTRAP");
 
+    *plugin = NULL;
     *kind = attr->kind;
     if ((unsigned)*kind >= KINDS) {
         snprintf(message, GBA_BOOT_MESSAGE,
@@ -48,12 +50,17 @@ static gba_status_t choose(const gba_bootstrap_attr_t *attr, gba_bootstrap_kind_
         for (unsigned i = 1; i < KINDS; i++)
             if (0 == strcmp(text, names[i]))
                 *kind = (gba_bootstrap_kind_t)i;
-        if (GBA_BOOTSTRAP_AUTO == *kind) {
-            snprintf(message, GBA_BOOT_MESSAGE, "GBA_BOOTSTRAP=%.32s is invalid; allowed: %s", text,
-                     ALL_NAMES);
+        if (GBA_BOOTSTRAP_AUTO == *kind &&
+            (NULL != strchr(text, '/') || gba_boot_plugin_installed(text)))
+            *plugin = text;
+        if (GBA_BOOTSTRAP_AUTO == *kind && NULL == *plugin) {
+            snprintf(message, GBA_BOOT_MESSAGE,
+                     "GBA_BOOTSTRAP=%.32s is invalid; allowed: %s, a plug-in in %.100s, or the "
+                     "path of one, with a slash",
+                     text, ALL_NAMES, GBA_BOOT_PLUGIN_DIR);
             return GBA_ERR_PARAM;
         }
-        snprintf(chosen, 64, "GBA_BOOTSTRAP=%s", names[*kind]);
+        snprintf(chosen, 64, "GBA_BOOTSTRAP=%.48s", text);
         return GBA_OK;
     }
     if (GBA_BOOTSTRAP_AUTO == *kind)
@@ -102,8 +109,9 @@ static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_b
     return gba_boot_uid_open(&uid, rank, size, backend, message);
 }
 
-static gba_status_t open_kind(gba_bootstrap_kind_t kind, const gba_bootstrap_attr_t *attr,
-                              struct gba_boot_backend **backend, char *message)
+static gba_status_t open_kind(gba_bootstrap_kind_t kind, const char *plugin,
+                              const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
+                              char *message)
 {
     uint64_t timeout;
     gba_status_t status;
@@ -115,20 +123,22 @@ static gba_status_t open_kind(gba_bootstrap_kind_t kind, const gba_bootstrap_att
     status = gba_boot_env_timeout(&timeout, message, GBA_BOOT_MESSAGE);
     if (GBA_OK != status)
         return status;
-    return gba_boot_plugin_open(names[kind], attr->mpi_comm, timeout, backend, message);
+    return gba_boot_plugin_open(NULL == plugin ? names[kind] : plugin, attr->mpi_comm, timeout,
+                                backend, message);
 }
 
 gba_status_t gba_boot_open(const gba_bootstrap_attr_t *attr, struct gba_boot_backend **backend,
                            char *message)
 {
     char cause[GBA_BOOT_MESSAGE], chosen[64], others[64] = "";
+    const char *plugin;
     gba_bootstrap_kind_t kind;
-    gba_status_t status = choose(attr, &kind, chosen, message);
+    gba_status_t status = choose(attr, &kind, &plugin, chosen, message);
     size_t used = 0;
 
     if (GBA_OK != status)
         return status;
-    status = open_kind(kind, attr, backend, message);
+    status = open_kind(kind, plugin, attr, backend, message);
     if (GBA_ERR_UNSUPPORTED != status)
         return status;
     memcpy(cause, message, sizeof cause);

@@ -9,7 +9,10 @@
 
 static void path_of(const char *name, char *path, size_t len)
 {
-    snprintf(path, len, "%s/bootstrap_%s.so", GBA_BOOT_PLUGIN_DIR, name);
+    if (NULL != strchr(name, '/'))
+        snprintf(path, len, "%s", name);
+    else
+        snprintf(path, len, "%s/bootstrap_%s.so", GBA_BOOT_PLUGIN_DIR, name);
 }
 
 bool gba_boot_plugin_installed(const char *name)

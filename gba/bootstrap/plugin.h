@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A plug-in: a backend in a shared object of its own, bootstrap_NAME.so, which is loaded when it is
- * chosen. So libgba_bootstrap links neither with MPI nor with OpenSHMEM.
- */
+/* What the plug-ins of this tree share. */
 #ifndef GBA_BOOTSTRAP_PLUGIN_H
 #define GBA_BOOTSTRAP_PLUGIN_H
 
 #include <stdio.h>
 
 #include "gba/bootstrap/backend.h"
-
-/* Of this header and backend.h: a plug-in of another version is refused. */
-#define GBA_BOOT_PLUGIN_VERSION 2u
-#define GBA_BOOT_PLUGIN_SYMBOL  "gba_boot_plugin"
-
-/* The symbol that a plug-in exports. */
-struct gba_boot_plugin {
-    uint32_t version;
-    /* As the functions open of backend.h. comm: gba_bootstrap_attr_t.mpi_comm. timeout: ns; 0:
-     * none. */
-    gba_status_t (*open)(const void *comm, uint64_t timeout, struct gba_boot_backend **backend,
-                         char *message);
-};
 
 /* One call, as each member sends it to all before the data. */
 struct gba_boot_call {
