@@ -44,6 +44,34 @@ void peer_clean(struct daemon_process *process)
     assert_return_code(rmdir(process->directory), errno);
 }
 
+int peer_begin(void **state)
+{
+    peer_directory(*state);
+    return 0;
+}
+
+int peer_begin_started(void **state)
+{
+    static const char *const options[] = {"--log-level=error", NULL};
+
+    peer_directory(*state);
+    peer_start(*state, options);
+    return 0;
+}
+
+int peer_end(void **state)
+{
+    peer_clean(*state);
+    return 0;
+}
+
+int peer_end_alive(void **state)
+{
+    if (((struct daemon_process *)*state)->pid > 0)
+        assert_int_equal(peer_stop(*state, SIGTERM), 0);
+    return peer_end(state);
+}
+
 void peer_write_key(struct daemon_process *process, const char *text, unsigned mode)
 {
     int fd;

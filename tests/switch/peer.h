@@ -36,6 +36,14 @@ struct daemon_process {
 void peer_directory(struct daemon_process *process);
 void peer_clean(struct daemon_process *process);
 
+/* A test of cmocka with a setup and a teardown of these, on `process`. */
+#define PEER_TEST(test, setup, teardown) \
+    cmocka_unit_test_prestate_setup_teardown(test, setup, teardown, &process)
+int peer_begin(void **state);         /* a directory, and no daemon yet */
+int peer_begin_started(void **state); /* a daemon on its Unix socket */
+int peer_end(void **state);
+int peer_end_alive(void **state); /* fails if a daemon that runs has not survived the test */
+
 /* Write a key file with that text and mode into the directory. */
 void peer_write_key(struct daemon_process *process, const char *text, unsigned mode);
 

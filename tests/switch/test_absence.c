@@ -271,27 +271,10 @@ static void test_random(void **state)
     assert_int_equal(right, done + healthy);
 }
 
-static int setup(void **state)
-{
-    static const char *const options[] = {"--log-level=error", NULL};
-
-    (void)state;
-    peer_directory(&process);
-    peer_start(&process, options);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random, setup, teardown),
+        PEER_TEST(test_random, peer_begin_started, peer_end),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: absent members", tests, NULL, NULL);

@@ -16,20 +16,6 @@
 
 static struct daemon_process process;
 
-static int setup(void **state)
-{
-    (void)state;
-    peer_directory(&process);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 static void start(const char *option, const char *value)
 {
     const char *const options[] = {"--log-level=error", option, value, NULL};
@@ -460,18 +446,18 @@ static void test_key_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_welcome, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_shared_connection, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_notify, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_taken_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_status, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stop, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reload, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ready_notification, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stale_socket, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_key_file, setup, teardown),
+        PEER_TEST(test_welcome, peer_begin, peer_end),
+        PEER_TEST(test_rounds, peer_begin, peer_end),
+        PEER_TEST(test_shared_connection, peer_begin, peer_end),
+        PEER_TEST(test_notify, peer_begin, peer_end),
+        PEER_TEST(test_cut, peer_begin, peer_end),
+        PEER_TEST(test_taken_back, peer_begin, peer_end),
+        PEER_TEST(test_status, peer_begin, peer_end),
+        PEER_TEST(test_stop, peer_begin, peer_end),
+        PEER_TEST(test_reload, peer_begin, peer_end),
+        PEER_TEST(test_ready_notification, peer_begin, peer_end),
+        PEER_TEST(test_stale_socket, peer_begin, peer_end),
+        PEER_TEST(test_key_file, peer_begin, peer_end),
     };
 
     return cmocka_run_group_tests_name("gba-switchd", tests, NULL, NULL);

@@ -19,22 +19,6 @@ static void start(const char *first, const char *second)
     peer_start(&process, options);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    peer_directory(&process);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    if (process.pid > 0)
-        assert_int_equal(peer_stop(&process, SIGTERM), 0);
-    peer_clean(&process);
-    return 0;
-}
-
 static uint64_t arrived(int fd, uint32_t group)
 {
     return peer_read(fd, GBA_GROUP_REG(group, GBA_REG_ARRIVED_COUNT), 4);
@@ -200,11 +184,11 @@ static void test_parse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_drop, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hold, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_hold_and_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_die, setup, teardown),
+        PEER_TEST(test_drop, peer_begin, peer_end_alive),
+        PEER_TEST(test_cut, peer_begin, peer_end_alive),
+        PEER_TEST(test_hold, peer_begin, peer_end_alive),
+        PEER_TEST(test_hold_and_cut, peer_begin, peer_end_alive),
+        PEER_TEST(test_die, peer_begin, peer_end_alive),
         cmocka_unit_test(test_parse),
     };
 

@@ -128,29 +128,12 @@ static void test_timeout(void **state)
     close(listener);
 }
 
-static int setup(void **state)
-{
-    static const char *const options[] = {"--log-level=error", NULL};
-
-    (void)state;
-    peer_directory(&process);
-    peer_start(&process, options);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_late, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_free_dead, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_timeout, setup, teardown),
+        PEER_TEST(test_late, peer_begin_started, peer_end),
+        PEER_TEST(test_free_dead, peer_begin_started, peer_end),
+        PEER_TEST(test_timeout, peer_begin_started, peer_end),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: rules of absence", tests, NULL, NULL);

@@ -43,14 +43,6 @@ static int setup_impatient(void **state)
     return start("--client-timeout=1");
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    assert_int_equal(peer_stop(&process, SIGTERM), 0); /* it has survived */
-    peer_clean(&process);
-    return 0;
-}
-
 static void refused_greeting(const struct gba_switch_message *message, unsigned refusal)
 {
     int fd = peer_unix(&process);
@@ -418,16 +410,16 @@ static void test_attacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_greetings, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_second_hello, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_all_ports, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_user_ports, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_user, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_greeting, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_slow_client, setup_impatient, teardown),
-        cmocka_unit_test_setup_teardown(test_late_reader, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_attacks, setup, teardown),
+        PEER_TEST(test_greetings, setup, peer_end_alive),
+        PEER_TEST(test_second_hello, setup, peer_end_alive),
+        PEER_TEST(test_key, setup, peer_end_alive),
+        PEER_TEST(test_all_ports, setup, peer_end_alive),
+        PEER_TEST(test_user_ports, setup, peer_end_alive),
+        PEER_TEST(test_user, setup, peer_end_alive),
+        PEER_TEST(test_no_greeting, setup, peer_end_alive),
+        PEER_TEST(test_slow_client, setup_impatient, peer_end_alive),
+        PEER_TEST(test_late_reader, setup, peer_end_alive),
+        PEER_TEST(test_attacks, setup, peer_end_alive),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: hostile clients", tests, NULL, NULL);

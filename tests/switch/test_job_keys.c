@@ -20,20 +20,6 @@
 
 static struct daemon_process process;
 
-static int setup(void **state)
-{
-    (void)state;
-    peer_directory(&process);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 /* --- The table --- */
 
 static void test_table_life(void **state)
@@ -459,15 +445,15 @@ int main(void)
         cmocka_unit_test(test_table_life),
         cmocka_unit_test(test_table_no_time),
         cmocka_unit_test(test_table_full),
-        cmocka_unit_test_setup_teardown(test_job_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_rights, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_late_process, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_expired, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_too_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_limits_bind, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_owner_tcp, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_owner_unix, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_log, setup, teardown),
+        PEER_TEST(test_job_key, peer_begin, peer_end),
+        PEER_TEST(test_rights, peer_begin, peer_end),
+        PEER_TEST(test_late_process, peer_begin, peer_end),
+        PEER_TEST(test_expired, peer_begin, peer_end),
+        PEER_TEST(test_too_many, peer_begin, peer_end),
+        PEER_TEST(test_limits_bind, peer_begin, peer_end),
+        PEER_TEST(test_owner_tcp, peer_begin, peer_end),
+        PEER_TEST(test_owner_unix, peer_begin, peer_end),
+        PEER_TEST(test_log, peer_begin, peer_end),
     };
 
     return cmocka_run_group_tests_name("keys of jobs", tests, NULL, NULL);

@@ -299,17 +299,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_load, setup, teardown),
+        PEER_TEST(test_load, setup, peer_end),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: load", tests, NULL, NULL);

@@ -32,14 +32,6 @@ static int setup(void **state)
     return start("--log-level=error");
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    assert_int_equal(peer_stop(&process, SIGTERM), 0); /* it has survived */
-    peer_clean(&process);
-    return 0;
-}
-
 /* --- A client that reads late --- */
 
 /* Rounds that complete with so many releases that the daemon stops executing the requests that it
@@ -292,13 +284,13 @@ static void test_locked_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_requests_before_a_pause, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_connections_without_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_connections_with_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_connections_of_a_user, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_connections_at_once, setup, teardown),
-        cmocka_unit_test_teardown(test_log_of_refusals, teardown),
-        cmocka_unit_test_teardown(test_locked_directory, teardown),
+        PEER_TEST(test_requests_before_a_pause, setup, peer_end_alive),
+        PEER_TEST(test_connections_without_key, setup, peer_end_alive),
+        PEER_TEST(test_connections_with_key, setup, peer_end_alive),
+        PEER_TEST(test_connections_of_a_user, setup, peer_end_alive),
+        PEER_TEST(test_connections_at_once, setup, peer_end_alive),
+        PEER_TEST(test_log_of_refusals, NULL, peer_end_alive),
+        PEER_TEST(test_locked_directory, NULL, peer_end_alive),
     };
 
     return cmocka_run_group_tests_name("gba-switchd: many requests and connections", tests, NULL,

@@ -16,20 +16,6 @@ static struct daemon_process process;
 static struct vfio_test guest;
 static int client, memory, vector;
 
-static int set_up(void **state)
-{
-    (void)state;
-    peer_directory(&process);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    peer_clean(&process);
-    return 0;
-}
-
 static const char *socket_of(unsigned device)
 {
     static char path[64];
@@ -161,9 +147,9 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_guest_and_client, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_guest_takes_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
+        PEER_TEST(test_guest_and_client, peer_begin, peer_end),
+        PEER_TEST(test_guest_takes_back, peer_begin, peer_end),
+        PEER_TEST(test_options, peer_begin, peer_end),
     };
 
     alarm(test_limit(120)); /* a test that waits for ever fails */
