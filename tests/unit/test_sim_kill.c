@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that are killed while they work on the simulator, at chosen points and at random ones:
- * the device stays consistent, the others continue, and all that the dead processes held is free
- * again.
+ * Processes that are killed while they work on the simulator, at chosen points: the device stays
+ * consistent, the others continue, and all that the dead processes held is free again.
+ * test_sim_step.c kills at single instructions, test_sim_reclaim_kill.c also at random.
  */
 #include "tests/limit.h"
 #include "tests/unit/sim_test.h"
@@ -253,130 +253,11 @@ static void test_kill_reaper(void **state)
     gba_dev_sim.close(dev);
 }
 
-enum { KILLS = 400, WORKERS = 2 };
-
-struct shared {
-    gba_word_t stop; /* set by the parent */
-    gba_word_t last; /* the round after which the workers end, set by the first of them */
-    gba_word_t rounds[WORKERS];
-};
-
-static void worker_run(struct gba_membership *membership, struct shared *shared, uint32_t member)
-{
-    for (uint32_t round = 1;; round++) {
-        if (0 == member && 0 != gba_word_load_relaxed(&shared->stop))
-            gba_word_store_relaxed(&shared->last,
-                                   round); /* the barrier makes it visible to the others */
-        sim_arrive(membership, round);
-        sim_wait(membership, round);
-        gba_word_store_relaxed(&shared->rounds[member], round);
-        if (round == gba_word_load_relaxed(&shared->last))
-            _exit(0);
-    }
-}
-
-/* All operations on a device, without end, and arrivals at the workers' group. The device refuses
- * those arrivals, but under the lock that the workers need. */
-static void victim_run(const struct gba_dev_path *path, struct gba_dev *dev, uint32_t busy_group)
-{
-    struct gba_dev *own = NULL;
-    uint64_t value;
-
-    for (uint32_t i = 0;; i++) {
-        struct gba_membership *membership[3];
-        gba_group_handle_t handle;
-        uint32_t members = 1 + i % 3;
-
-        if (5 == i % 8) {
-            own = sim_open(path);
-            CHECK(NULL != own);
-            gba_dev_sim.close(own);
-        }
-        if (GBA_OK != sim_alloc(dev, members, &handle))
-            continue;
-        for (uint32_t m = 0; m < members; m++) {
-            membership[m] = sim_join(dev, &handle, m, 0);
-            CHECK(NULL != membership[m]);
-        }
-        CHECK(GBA_OK == gba_dev_sim.configure(membership[0], 0));
-        for (uint32_t round = 1; round <= 4; round++) {
-            for (uint32_t m = 0; m < members; m++)
-                sim_arrive(membership[m], round);
-            CHECK(sim_released(membership[0], round));
-            gba_dev_sim.reg_write(dev, GBA_DOORBELL(busy_group), 8, GBA_ARRIVAL(0, 700));
-            gba_dev_sim.reg_read(dev, GBA_GROUP_REG(busy_group, GBA_REG_STATUS), 8, &value);
-        }
-        if (3 == i % 5) /* through the registers: withdraw a flag, and be refused */
-            gba_dev_sim.reg_write(dev, GBA_TABLE_ENTRY(handle.group, 0), 8, 0);
-        if (4 == i % 5)
-            gba_dev_sim.reg_write(dev, GBA_GROUP_REG(handle.group, GBA_REG_CONTROL), 4,
-                                  GBA_CONTROL_RESET);
-        for (uint32_t m = 0; m < members; m++)
-            gba_dev_sim.leave(membership[m]);
-    }
-}
-
-static void test_kill_at_random(void **state)
-{
-    struct gba_dev_path path = sim_path();
-    struct gba_dev *dev = sim_open(&path);
-    struct shared *shared = sim_shared(sizeof *shared);
-    struct gba_membership *membership[WORKERS], *held[GBA_GROUPS][WORKERS];
-    pid_t worker[WORKERS], victim[2];
-    uint64_t rounds;
-    uint32_t random = 1;
-
-    (void)state;
-    assert_non_null(dev);
-    /* This process has the memberships; the workers only use them. */
-    sim_group(dev, WORKERS, 0, membership);
-    for (uint32_t w = 0; w < WORKERS; w++) {
-        worker[w] = sim_fork();
-        if (0 == worker[w])
-            worker_run(membership[w], shared, w);
-    }
-    for (int i = 0; i < KILLS; i += 2) {
-        for (int v = 0; v < 2; v++) {
-            victim[v] = sim_fork();
-            if (0 == victim[v])
-                victim_run(&path, dev, membership[0]->group);
-        }
-        random = random * 1664525 + 1013904223; /* Knuth, TAOCP 2, 3.3.4 */
-        usleep(1000 + (random >> 16) % 3000);
-        for (int v = 0; v < 2; v++) {
-            kill(victim[v], SIGKILL);
-            assert_true(sim_child_killed(victim[v]));
-        }
-        /* The workers still complete the barrier. */
-        rounds = gba_word_load_relaxed(&shared->rounds[0]);
-        while (gba_word_load_relaxed(&shared->rounds[0]) < rounds + 2)
-            sched_yield();
-        if (0 == i % 50)
-            assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    }
-    gba_word_store_relaxed(&shared->stop, 1);
-    for (uint32_t w = 0; w < WORKERS; w++)
-        assert_true(sim_child_ok(worker[w]));
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    sim_leave(membership, WORKERS);
-    /* And all of them make progress. */
-    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
-        sim_group(dev, WORKERS, group, held[group]);
-        assert_int_equal(held[group][0]->group, group);
-        sim_round(held[group], WORKERS, group + 1);
-    }
-    for (uint32_t group = 0; group < GBA_GROUPS; group++)
-        sim_leave(held[group], WORKERS);
-    munmap(shared, sizeof *shared);
-    gba_dev_sim.close(dev);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undo),           cmocka_unit_test(test_undo_alloc),
         cmocka_unit_test(test_kill_in_lock),   cmocka_unit_test(test_kill_reaper),
-        cmocka_unit_test(test_kill_at_random),
     };
 
     alarm(test_limit(SIM_TEST_TIMEOUT));
