@@ -67,9 +67,8 @@ check_PROGRAMS += $(GBA_DAEMON_TESTS) tests/switch/test_report
 TESTS += $(GBA_DAEMON_TESTS) tests/switch/test_report
 endif
 endif
-dist_check_SCRIPTS += tests/switch/test_diag tests/switch/test_service tests/switch/test_trace_schema
-TESTS += tests/switch/test_diag tests/switch/test_service tests/switch/test_trace_schema
-EXTRA_DIST += tests/switch/perfetto.proto
+dist_check_SCRIPTS += tests/switch/test_diag tests/switch/test_service
+TESTS += tests/switch/test_diag tests/switch/test_service
 GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
