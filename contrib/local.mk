@@ -13,7 +13,7 @@ TESTS += contrib/maint/check-layers contrib/maint/check-help contrib/maint/check
 
 EXTRA_DIST += \
 	.ci/run .clang-tidy \
-	contrib/check contrib/maint/check-debian contrib/maint/debian-tests contrib/maint/check-configure contrib/maint/check-install contrib/maint/check-spec \
+	contrib/check contrib/maint/check-debian contrib/maint/debian-tests contrib/maint/check-install contrib/maint/check-spec \
 	contrib/demo contrib/gba-env contrib/launcher.sh contrib/lib.sh contrib/lint contrib/packages
 
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
