@@ -149,7 +149,7 @@ EXTRA_DIST += contrib/driver/README.md contrib/driver/build contrib/driver/Makef
 	contrib/driver/dkms.conf contrib/driver/60-gba.rules contrib/driver/gba_driver.h contrib/driver/rate.h \
 	contrib/driver/main.c contrib/driver/life.c contrib/driver/interrupt.c contrib/driver/control.c \
 	contrib/driver/file.c contrib/driver/calls.c contrib/driver/wait.c contrib/driver/member.c \
-	contrib/driver/reclaim.c contrib/driver/map.c contrib/driver/debugfs.c
+	contrib/driver/reclaim.c contrib/driver/map.c contrib/driver/sysfs.c contrib/driver/debugfs.c
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers
 contrib_examples_no_mpi_barriers_SOURCES = contrib/examples/no_mpi/barriers.c

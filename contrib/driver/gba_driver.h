@@ -12,6 +12,7 @@
  *   member.c   memberships: join, leave, revoke
  *   reclaim.c, rate.h  limits of users and jobs, groups that are taken back
  *   map.c      mappings: doorbells, flag pages, their revocation
+ *   sysfs.c    attributes, for monitoring
  *   debugfs.c  registers, for tests and repair
  *
  * Locks, in this order:
@@ -356,6 +357,10 @@ struct gba_flag_slot *gba_slot(struct gba_flag_page *page, unsigned int slot);
 
 /* Replace the coherent memory by the shadows before the device is removed. Under lock. */
 void gba_pages_detach(struct gba_file *file);
+
+/* --- sysfs.c --- */
+
+extern const struct attribute_group *gba_attribute_groups[];
 
 /* --- debugfs.c --- */
 

@@ -27,6 +27,7 @@ atomic_t gba_allocated = ATOMIC_INIT(0);
 
 static struct class gba_class = {
 	.name = GBA_NAME,
+	.dev_groups = gba_attribute_groups,
 };
 
 /* --- PCI --- */
