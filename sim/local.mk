@@ -13,6 +13,8 @@ sim_libgbamodel_la_SOURCES = \
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
 sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c \
 	sim/switch/trust.h sim/switch/trust.c sim/switch/process.h sim/switch/process.c
+sim_libgbaprotocol_la_CPPFLAGS = $(AM_CPPFLAGS) $(MUNGE_CPPFLAGS)
+sim_libgbaprotocol_la_LIBADD = $(MUNGE_LIBS)
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \

@@ -90,6 +90,7 @@ struct gba_client {
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
+    bool munge;                 /* the switch has a credential of munge, and no key */
     gba_word_t dead;            /* 1: the connection is lost; never reset */
     pthread_mutex_t alloc_lock; /* counting groups and allocating one are one step */
     pthread_mutex_t lock;       /* of all fields below; held for system calls that do not block */
@@ -118,14 +119,21 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 
 /* --- client_key.c --- */
 
-/* Get the secret for TCP: attr->key, or that of the key file; attr may be NULL. Returns GBA_OK, or
- * (logged) GBA_ERR_PERM. Thread-safe. */
-gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
-                                 uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
+/* The messages that follow HELLO over TCP: a SECRET, or the CREDENTIALs of munge. */
+#define GBA_CLIENT_PROOF (GBA_SWITCH_CREDENTIAL_MAX / GBA_SWITCH_NAME_BYTES + 1)
+struct gba_client_proof {
+    uint32_t count;
+    struct gba_switch_message message[GBA_CLIENT_PROOF];
+};
+
+/* Make the proof for TCP: with the path's "auth=munge" a credential of munge, else attr->key or the
+ * key of the key file; attr may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM. Thread-safe. */
+gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
+                              const gba_device_attr_t *attr, struct gba_client_proof *proof);
 
 /* Set the text (len bytes at most, terminated) to the source of a wrong key and what to do, for a
- * log line after the refusal; to "" for another refusal. attr: as for gba_client_key_read, which
- * has returned GBA_OK. Thread-safe. */
+ * log line after the refusal; to "" for another refusal. attr: as for gba_client_prove, which has
+ * returned GBA_OK. Thread-safe. */
 void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len);
 
 /* Check who listens on the connected Unix socket, see gba_switch_listener_trusted. Returns GBA_OK,

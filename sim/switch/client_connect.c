@@ -230,7 +230,9 @@ static bool is_own_host(int file)
 
 /* --- The greeting --- */
 
-static gba_status_t hello_send(const struct gba_client *client, const uint8_t *secret)
+/* Send the greeting with that proof; of no message on a Unix socket. */
+static gba_status_t hello_send(const struct gba_client *client,
+                               const struct gba_client_proof *proof)
 {
     const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
                                              .code = GBA_SWITCH_PROTOCOL,
@@ -238,7 +240,7 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
                                              .member = (uint32_t)getpid(),
                                              .generation = (uint32_t)geteuid(),
                                              .value = client->job};
-    uint8_t bytes[4 * GBA_SWITCH_MESSAGE_BYTES];
+    uint8_t bytes[(3 + GBA_CLIENT_PROOF) * GBA_SWITCH_MESSAGE_BYTES];
     struct gba_switch_message message;
     char host[GBA_SWITCH_NAME_BYTES + 1] = "";
     size_t len = 0;
@@ -246,23 +248,19 @@ static gba_status_t hello_send(const struct gba_client *client, const uint8_t *s
 
     gba_switch_encode(&hello, bytes);
     len += GBA_SWITCH_MESSAGE_BYTES;
-    if (NULL != secret) {
-        gba_switch_secret_set(&message, secret);
-        gba_switch_encode(&message, bytes + len);
-        len += GBA_SWITCH_MESSAGE_BYTES;
-    }
+    for (uint32_t i = 0; i < proof->count; i++, len += GBA_SWITCH_MESSAGE_BYTES)
+        gba_switch_encode(&proof->message[i], bytes + len);
     (void)gethostname(host, sizeof host - 1);
     gba_switch_name_set(&message, host);
     gba_switch_encode(&message, bytes + len);
     len += GBA_SWITCH_MESSAGE_BYTES;
-    if (NULL != secret && gba_client_identify(&message)) { /* else the switch sees it itself */
+    if (0 < proof->count && gba_client_identify(&message)) { /* else the switch sees it itself */
         gba_switch_encode(&message, bytes + len);
         len += GBA_SWITCH_MESSAGE_BYTES;
     }
     /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file.socket.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
-    explicit_bzero(&message, sizeof message);
     return (ssize_t)len == sent ? GBA_OK : unreachable(client, sent < 0 ? errno : EIO);
 }
 
@@ -299,6 +297,7 @@ static gba_status_t refusal_status(unsigned refusal)
         return GBA_ERR_VERSION;
     case GBA_SWITCH_REFUSED_USER:
     case GBA_SWITCH_REFUSED_SECRET:
+    case GBA_SWITCH_REFUSED_CREDENTIAL:
     case GBA_SWITCH_REFUSED_JOB:
         return GBA_ERR_PERM;
     case GBA_SWITCH_REFUSED_PORTS:
@@ -354,16 +353,16 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
 {
     const uint64_t due = gba_clock_ns() + open_timeout(attr);
     const bool tcp = '\0' != path->host[0];
-    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_client_proof proof = {.count = 0};
     struct gba_switch_message message;
-    gba_status_t status = tcp ? gba_client_key_read(attr, secret) : GBA_OK;
+    gba_status_t status = tcp ? gba_client_prove(client, path, attr, &proof) : GBA_OK;
 
     if (GBA_OK != status)
         return status;
     status = tcp ? connect_tcp(client, path, due) : connect_unix(client, path, due);
     if (GBA_OK != status)
-        goto clear_secret;
-    status = hello_send(client, tcp ? secret : NULL);
+        goto clear_proof;
+    status = hello_send(client, &proof);
     if (GBA_OK == status)
         status = message_receive(client, due, &message);
     if (GBA_OK == status)
@@ -371,7 +370,7 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
     client->dev.served_here = !tcp || is_own_host(client->file.socket.number);
     if (GBA_OK != status)
         gba_file_close(&client->file);
-clear_secret:
-    explicit_bzero(secret, sizeof secret);
+clear_proof:
+    explicit_bzero(&proof, sizeof proof);
     return status;
 }

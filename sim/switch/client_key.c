@@ -24,8 +24,7 @@ bool gba_device_key_file(const char *key_file)
     return usable;
 }
 
-gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
-                                 uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
 {
     const char *name = gba_switch_key_file(NULL == attr ? NULL : attr->key_file);
     char reason[128];
@@ -46,9 +45,45 @@ gba_status_t gba_client_key_read(const gba_device_attr_t *attr,
     return GBA_ERR_PERM;
 }
 
+static gba_status_t credential_make(const char *auth, struct gba_client_proof *proof)
+{
+    char text[GBA_SWITCH_CREDENTIAL_MAX + 1], reason[128];
+    size_t used = 0, len;
+
+    if (!gba_switch_credential_make(auth, text, reason, sizeof reason)) {
+        gba_log(GBA_LOG_ERROR, "no credential for gba-switchd over TCP: %s", reason);
+        return GBA_ERR_PERM;
+    }
+    for (len = strlen(text); used < len;)
+        used += gba_switch_credential_set(&proof->message[proof->count++], text + used, len - used);
+    explicit_bzero(text, sizeof text);
+    return GBA_OK;
+}
+
+gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
+                              const gba_device_attr_t *attr, struct gba_client_proof *proof)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    gba_status_t status;
+
+    proof->count = 0;
+    client->munge = '\0' != path->auth[0];
+    if (client->munge)
+        return credential_make(path->auth, proof);
+    status = key_read(attr, secret);
+    if (GBA_OK == status)
+        gba_switch_secret_set(&proof->message[proof->count++], secret);
+    explicit_bzero(secret, sizeof secret);
+    return status;
+}
+
 void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len)
 {
     text[0] = '\0';
+    if (GBA_SWITCH_REFUSED_CREDENTIAL == refusal)
+        snprintf(text, len,
+                 ": append ?auth=munge to the path; munged of both hosts needs one key, "
+                 "and clocks that differ by minutes at most");
     if (GBA_SWITCH_REFUSED_SECRET != refusal)
         return;
     if (NULL != attr && NULL != attr->key)
@@ -76,7 +111,7 @@ gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
     struct gba_client *client = (struct gba_client *)dev;
     gba_status_t status;
 
-    if (0 != strncmp(client->name, "switch://", strlen("switch://")))
+    if (0 != strncmp(client->name, "switch://", strlen("switch://")) || client->munge)
         return GBA_ERR_UNSUPPORTED;
     status = gba_client_request(client, &message);
     if (GBA_OK == status && 0 != message.code) {

@@ -183,17 +183,25 @@ static void take_greeting(struct gba_session *session, const struct gba_switch_m
 static void take_secret(struct gba_session *session, const struct gba_switch_message *message)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    const bool munge = session->daemon->options->auth != NULL;
     unsigned refusal;
+    bool complete = true;
 
-    if (message->type != GBA_SWITCH_SECRET) {
+    if (message->type != GBA_SWITCH_SECRET && message->type != GBA_SWITCH_CREDENTIAL) {
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }
-    gba_switch_secret_get(message, secret);
-    refusal = gba_session_check_secret(session, secret);
+    if (munge != (message->type == GBA_SWITCH_CREDENTIAL)) {
+        refusal = munge ? GBA_SWITCH_REFUSED_CREDENTIAL : GBA_SWITCH_REFUSED_SECRET;
+    } else if (munge) {
+        refusal = gba_session_take_credential(session, message, &complete);
+    } else {
+        gba_switch_secret_get(message, secret);
+        refusal = gba_session_check_secret(session, secret);
+    }
     if (refusal != GBA_SESSION_GOES_ON)
         gba_session_end(session, refusal);
-    else if (gba_session_admit(session))
+    else if (complete && gba_session_admit(session))
         proceed(session);
 }
 

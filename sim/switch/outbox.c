@@ -22,10 +22,11 @@ const char *gba_session_label(const struct gba_session *session)
 const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session)
 {
     const struct gba_switch_identity *identity = &session->identity;
-    bool administrator =
-        session->tcp ? session->key_of_file : identity->user == 0 || identity->user == geteuid();
+    bool known = identity->local || identity->verified;
 
-    return administrator ? NULL : identity;
+    return session->key_of_file || (known && (identity->user == 0 || identity->user == geteuid()))
+               ? NULL
+               : identity;
 }
 
 void gba_session_mark(struct gba_session *session)

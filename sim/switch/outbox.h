@@ -66,6 +66,8 @@ struct gba_session {
     bool key_of_file;  /* it has sent the key of the key file */
     bool has_job_key;  /* it has asked for job_key, an index of daemon->job_keys */
     int job_key;
+    char *credential; /* the part that has come; NULL: none */
+    size_t credential_used;
     enum gba_session_state state;
     uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
     uint32_t late_ms; /* of STATUS */

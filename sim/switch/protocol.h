@@ -8,7 +8,8 @@
  * order in which they were sent, in both directions. Any number may be written at once.
  *
  * A session:
- *   client HELLO, over TCP also SECRET; the switch answers WELCOME, and the port is up.
+ *   client HELLO, over TCP also SECRET or CREDENTIAL; the switch answers WELCOME, and the port is
+ *   up.
  *   client NAME, once, at any time after HELLO: the name of the client's host, for reports.
  *   client PROCESS, at most once, at any time after HELLO, over TCP: the host and the start of its
  *   process.
@@ -34,15 +35,17 @@
 #define GBA_SIM_SWITCH_PROTOCOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL      4u
-#define GBA_SWITCH_MESSAGE_BYTES 32u
-#define GBA_SWITCH_NAME_BYTES    28u /* of the text of NAME; shorter texts end with a 0 */
-#define GBA_SWITCH_SECRET_BYTES  16u
+#define GBA_SWITCH_PROTOCOL       4u
+#define GBA_SWITCH_MESSAGE_BYTES  32u
+#define GBA_SWITCH_NAME_BYTES     28u /* of the text of NAME; shorter texts end with a 0 */
+#define GBA_SWITCH_SECRET_BYTES   16u
+#define GBA_SWITCH_CREDENTIAL_MAX 1024u /* bytes of a credential of munge: some 200 */
 /* The default port number of TCP. */
 #define GBA_SWITCH_TCP_PORT 7114u
 
@@ -123,7 +126,12 @@ enum gba_switch_type {
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * [DRV-20] */
-    GBA_SWITCH_OWNED = 23
+    GBA_SWITCH_OWNED = 23,
+    /* tag: bytes of the credential that this message and the following ones have; at most
+     * GBA_SWITCH_CREDENTIAL_MAX. The text of at most GBA_SWITCH_NAME_BYTES is in bytes 4 to 31, see
+     * gba_switch_credential_set. In place of SECRET, if the switch wants a credential of munge. Its
+     * user takes the place of that of HELLO. */
+    GBA_SWITCH_CREDENTIAL = 24
 };
 
 /* The group is free; its owner is on another host than the switch, or on the same; its owner is
@@ -158,17 +166,18 @@ enum {
 
 /* Reasons of an ERROR. */
 enum gba_switch_refusal {
-    GBA_SWITCH_REFUSED_MESSAGE = 1,  /* not a message of this protocol, or unexpected */
-    GBA_SWITCH_REFUSED_VERSION = 2,  /* another version of the protocol */
-    GBA_SWITCH_REFUSED_USER = 3,     /* the user or group of the process may not use the switch */
-    GBA_SWITCH_REFUSED_SECRET = 4,   /* wrong secret */
-    GBA_SWITCH_REFUSED_PORTS = 5,    /* all ports are in use */
-    GBA_SWITCH_REFUSED_SLOW = 6,     /* the client does not read what the switch sends */
-    GBA_SWITCH_REFUSED_SHUTDOWN = 7, /* the switch stops */
-    GBA_SWITCH_REFUSED_IDLE = 8,     /* no HELLO or SECRET in time */
-    GBA_SWITCH_REFUSED_QUOTA = 9,    /* the user or the job uses as many ports as it may */
-    GBA_SWITCH_REFUSED_JOB = 10,     /* the secret was made for another user or job */
-    GBA_SWITCH_REFUSED_KEYS = 11     /* no further key for a job: too many, or no random number */
+    GBA_SWITCH_REFUSED_MESSAGE = 1,    /* not a message of this protocol, or unexpected */
+    GBA_SWITCH_REFUSED_VERSION = 2,    /* another version of the protocol */
+    GBA_SWITCH_REFUSED_USER = 3,       /* the user or group of the process may not use the switch */
+    GBA_SWITCH_REFUSED_SECRET = 4,     /* wrong secret */
+    GBA_SWITCH_REFUSED_PORTS = 5,      /* all ports are in use */
+    GBA_SWITCH_REFUSED_SLOW = 6,       /* the client does not read what the switch sends */
+    GBA_SWITCH_REFUSED_SHUTDOWN = 7,   /* the switch stops */
+    GBA_SWITCH_REFUSED_IDLE = 8,       /* no HELLO or SECRET in time */
+    GBA_SWITCH_REFUSED_QUOTA = 9,      /* the user or the job uses as many ports as it may */
+    GBA_SWITCH_REFUSED_JOB = 10,       /* the secret was made for another user or job */
+    GBA_SWITCH_REFUSED_KEYS = 11,      /* no further key for a job: too many, or no random number */
+    GBA_SWITCH_REFUSED_CREDENTIAL = 12 /* no credential of munge, or not a valid one */
 };
 
 struct gba_switch_message {
@@ -221,6 +230,13 @@ void gba_switch_name_set(struct gba_switch_message *message, const char *name);
  * Thread-safe. */
 void gba_switch_name_get(const struct gba_switch_message *message,
                          char name[GBA_SWITCH_NAME_BYTES + 1]);
+
+/* Make *message the next CREDENTIAL of a text with so many bytes left, 1 to
+ * GBA_SWITCH_CREDENTIAL_MAX. Returns the number of bytes that it has. Thread-safe. */
+size_t gba_switch_credential_set(struct gba_switch_message *message, const char *text, size_t left);
+/* Get the bytes of a CREDENTIAL. Returns their number. Thread-safe. */
+size_t gba_switch_credential_get(const struct gba_switch_message *message,
+                                 char text[GBA_SWITCH_NAME_BYTES]);
 
 /* The text of a refusal, for a log: "wrong key". Never NULL. Thread-safe. */
 const char *gba_switch_refusal_text(unsigned refusal);

@@ -169,6 +169,7 @@ static void destroy(struct gba_session *session)
     event_free(session->readable);
     event_free(session->writable);
     event_free(session->greeting);
+    free(session->credential);
     evbuffer_free(session->in);
     evbuffer_free(session->out);
     discard(session->fd);

@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef GBA_HAVE_MUNGE
+#include <munge.h>
+#endif
+
 const char *gba_switch_key_file(const char *name)
 {
     if (name == NULL || name[0] == '\0' || strcmp(name, "none") == 0)
@@ -100,3 +104,101 @@ bool gba_switch_listener_trusted(int fd, const char *owner, char *reason, size_t
              (unsigned)peer.uid);
     return false;
 }
+
+/* --- Munge --- */
+
+bool gba_switch_auth_valid(const char *auth)
+{
+#ifdef GBA_HAVE_MUNGE
+    if (strcmp(auth, "munge") == 0 || strncmp(auth, "munge:/", strlen("munge:/")) == 0)
+        return true;
+#endif
+    return strcmp(auth, "key") == 0;
+}
+
+#ifdef GBA_HAVE_MUNGE
+/* What a credential is for: no other service of munge takes it for one of its own. */
+static const char purpose[] = "gba-switchd";
+
+static munge_ctx_t context_new(const char *auth)
+{
+    const char *socket = strchr(auth, ':');
+    munge_ctx_t context = munge_ctx_create();
+
+    if (context != NULL && socket != NULL &&
+        munge_ctx_set(context, MUNGE_OPT_SOCKET, socket + 1) != EMUNGE_SUCCESS) {
+        munge_ctx_destroy(context);
+        context = NULL;
+    }
+    return context;
+}
+
+bool gba_switch_credential_make(const char *auth, char text[GBA_SWITCH_CREDENTIAL_MAX + 1],
+                                char *reason, size_t len)
+{
+    munge_ctx_t context = context_new(auth);
+    char *made = NULL;
+    munge_err_t error;
+    bool good;
+
+    if (context == NULL)
+        return fail(reason, len, "out of memory");
+    error = munge_encode(&made, context, purpose, sizeof(purpose));
+    good = error == EMUNGE_SUCCESS && strlen(made) <= GBA_SWITCH_CREDENTIAL_MAX;
+    if (good)
+        strcpy(text, made);
+    else
+        snprintf(reason, len, "munge: %s",
+                 error == EMUNGE_SUCCESS ? "the credential is too long" : munge_strerror(error));
+    free(made);
+    munge_ctx_destroy(context);
+    return good;
+}
+
+bool gba_switch_credential_check(const char *auth, const char *text, uint32_t *user, bool *down,
+                                 char *reason, size_t len)
+{
+    munge_ctx_t context = context_new(auth);
+    void *payload = NULL;
+    int size = 0;
+    munge_err_t error;
+    uid_t uid;
+    gid_t gid;
+    bool good;
+
+    *down = false;
+    if (context == NULL)
+        return fail(reason, len, "out of memory");
+    error = munge_decode(text, context, &payload, &size, &uid, &gid);
+    good = error == EMUNGE_SUCCESS && size == sizeof(purpose) &&
+           memcmp(payload, purpose, sizeof(purpose)) == 0;
+    if (good)
+        *user = uid;
+    else
+        snprintf(reason, len, "munge: %s",
+                 error == EMUNGE_SUCCESS ? "a credential for something else"
+                                         : munge_strerror(error));
+    *down = error == EMUNGE_SOCKET || error == EMUNGE_TIMEOUT || error == EMUNGE_SNAFU;
+    free(payload);
+    munge_ctx_destroy(context);
+    return good;
+}
+#else
+bool gba_switch_credential_make(const char *auth, char text[GBA_SWITCH_CREDENTIAL_MAX + 1],
+                                char *reason, size_t len)
+{
+    (void)auth;
+    (void)text;
+    return fail(reason, len, "built without libmunge");
+}
+
+bool gba_switch_credential_check(const char *auth, const char *text, uint32_t *user, bool *down,
+                                 char *reason, size_t len)
+{
+    (void)auth;
+    (void)text;
+    (void)user;
+    *down = false;
+    return fail(reason, len, "built without libmunge");
+}
+#endif

@@ -39,7 +39,7 @@ class GbaBarrier(AutotoolsPackage):
 
     def configure_args(self):
         # A compiler of Spack's may know warnings that ours does not.
-        args = ["--disable-werror"]
+        args = ["--disable-werror", "--without-munge"]
         if self.spec.satisfies("+openmpi"):
             args.append("--with-ompi={0}".format(self.spec["openmpi"].prefix))
             args.append("--with-component-dir={0}".format(self.prefix.lib.openmpi))
