@@ -1,51 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A barrier group among the leaders of nodes: nodes of every shape, lost arrivals and releases, and
- * a device that dies. test_hierarchy_failures.c covers refusals.
+ * A barrier group among the leaders of nodes: its size, and a device that dies. test_domains.c has
+ * nodes of every shape on one switch and on several, many rounds, lost arrivals and releases, and
+ * sleeping members. test_hierarchy_failures.c covers refusals.
  */
 #include "gba/dev/member.h"
 #include "gba/path/path_hybrid.h"
 #include "tests/unit/stall_log.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/team_harness.h"
-
-static uint32_t hosts_of(const struct harness *w, uint32_t size)
-{
-    uint32_t hosts = 0, seen = 0;
-
-    for (uint32_t r = 0; r < size; r++) {
-        hosts += 0 == (seen >> w->host[r] & 1);
-        seen |= 1u << w->host[r];
-    }
-    return hosts;
-}
-
-static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
-#define SIZES (sizeof sizes / sizeof sizes[0])
-
-static void test_any_shape(void **state)
-{
-    struct harness *w = harness_of_leaders("sim");
-    char text[96];
-
-    (void)state;
-    w->rounds = 20;
-    for (size_t i = 0; i < SIZES; i++)
-        for (uint32_t hosts = 1; hosts <= 8 && hosts <= sizes[i]; hosts++)
-            for (int layout = 0; layout < 4; layout++) {
-                uint32_t nodes;
-
-                harness_hosts(w, sizes[i], hosts, layout);
-                nodes = hosts_of(w, sizes[i]);
-                snprintf(text, sizeof text,
-                         "sim: group 0 of 32 among the leaders of %u host%s, %u members", nodes,
-                         1 == nodes ? "" : "s", sizes[i]);
-                w->expected = text;
-                harness_run(w, sizes[i], GBA_PATH_SIM);
-            }
-    assert_int_equal(gba_word_load_relaxed(&w->sent), 0);
-    harness_end(w);
-}
 
 /* Not requested by the user: a group of all members would be too large. */
 static void test_more_members_than_a_group_can_have(void **state)
@@ -75,21 +38,6 @@ static void test_more_members_than_a_group_can_have(void **state)
     w->expected = "through messages";
     harness_run(w, 9, GBA_PATH_SOFTWARE);
     harness_end(w);
-}
-
-/* The sequence passes 2^32 during the test. */
-static void test_many_rounds(void **state)
-{
-    (void)state;
-    for (uint32_t hosts = 1; hosts <= 3; hosts++) {
-        struct harness *w = harness_of_leaders("sim");
-
-        w->rounds = 10000;
-        w->params.first_sequence = UINT32_MAX - 5000;
-        harness_hosts(w, 6, hosts, 3);
-        harness_run(w, 6, GBA_PATH_SIM);
-        harness_end(w);
-    }
 }
 
 /* As many nodes as a group can have members, each with a leader only: the steps, in one thread. */
@@ -131,28 +79,6 @@ static void test_708_nodes(void **state)
 }
 
 /* --------------------------------------------------------------------------- the rounds --- */
-
-static void test_lost_and_resent(void **state)
-{
-    static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
-                                        "sim?lose_arrival=5&lose_release=3&latency=100000",
-                                        "sim?repeat_release=3&jitter=50000"};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
-            struct harness *w = harness_of_leaders(paths[i]);
-            uint64_t retries;
-
-            w->params.wait = wait;
-            w->rounds = 100;
-            harness_hosts(w, 7, 3, 0);
-            harness_run(w, 7, GBA_PATH_SIM);
-            retries = harness_retries(w, 7, 3);
-            assert_true(3 == i || retries > 0);
-            harness_end(w);
-        }
-}
 
 /* The device dies as the round would complete, when all leaders wait for their release. */
 static void test_the_device_dies_as_a_round_ends(void **state)
@@ -200,22 +126,6 @@ static void test_the_device_dies_at_any_moment(void **state)
     assert_true(survived > 20); /* the other teams failed in the agreement */
 }
 
-/* Waits of 4 x 150 ms, of which each member sleeps in three, at least. */
-static void test_sleeping(void **state)
-{
-    struct harness *w = harness_of_leaders("sim");
-
-    (void)state;
-    w->params.wait = GBA_WAIT_SLEEP;
-    w->rounds = 4;
-    w->late_ms = 150;
-    harness_hosts(w, 4, 2, 0);
-    harness_run(w, 4, GBA_PATH_SIM);
-    for (uint32_t r = 0; r < 4; r++)
-        assert_true(w->cpu[r] < 0.06);
-    harness_end(w);
-}
-
 /* ------------------------------------------------------------------ the missing members --- */
 
 /* Rank 1 is late, in a round of 5 members. Its node reports rank 1, and the other leaders report
@@ -261,14 +171,10 @@ static void test_missing_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_shape),
         cmocka_unit_test(test_more_members_than_a_group_can_have),
-        cmocka_unit_test(test_many_rounds),
         cmocka_unit_test(test_708_nodes),
-        cmocka_unit_test(test_lost_and_resent),
         cmocka_unit_test(test_the_device_dies_as_a_round_ends),
         cmocka_unit_test(test_the_device_dies_at_any_moment),
-        cmocka_unit_test(test_sleeping),
         cmocka_unit_test(test_missing_members),
     };
 
