@@ -29,51 +29,6 @@ static void disband(struct test_member m[MEMBERS])
     }
 }
 
-static void test_rounds(void **state)
-{
-    uint32_t free_before = groups_free(), round = 0xFFFFFFF0u;
-    struct test_member m[MEMBERS];
-
-    (void)state;
-    arm_group(m, round);
-    for (int i = 0; i < 50; i++) {
-        round++;
-        for (uint32_t k = 0; k < MEMBERS; k++) {
-            for (uint32_t other = 0; other < MEMBERS; other++)
-                assert_int_equal((uint32_t)m[other].slot->release, round - 1);
-            arrive(&m[(k + (uint32_t)i) % MEMBERS], round);
-        }
-        for (uint32_t k = 0; k < MEMBERS; k++)
-            assert_true(released(&m[k], round));
-    }
-    disband(m);
-    assert_int_equal(groups_free(), free_before);
-}
-
-/* Members of one file share a flag page, and have a slot each. */
-static void test_members_of_one_file(void **state)
-{
-    int file = open_device();
-    struct gba_ioc_alloc alloc = alloc_group(file, 40);
-    struct test_member m[40];
-
-    (void)state;
-    for (uint32_t i = 0; i < 40; i++)
-        m[i] = join_group(file, &alloc, i);
-    assert_true(m[0].join.flag_offset == m[1].join.flag_offset);
-    assert_true(m[0].join.flag_offset != m[39].join.flag_offset);
-    assert_int_equal(configure(&m[0], 0), 0);
-    for (uint32_t i = 0; i < 39; i++)
-        arrive(&m[i], 1);
-    assert_int_equal(m[0].slot->release, 0);
-    arrive(&m[39], 1);
-    for (uint32_t i = 0; i < 40; i++) {
-        assert_true(released(&m[i], 1));
-        unmap(&m[i]);
-    }
-    close(file);
-}
-
 struct sleeper {
     const struct test_member *member;
     uint32_t sequence, events;
@@ -353,8 +308,6 @@ static void test_DRV_14_a_group_is_taken_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_members_of_one_file),
         cmocka_unit_test(test_DRV_18_wait_sleeps_until_the_round),
         cmocka_unit_test(test_a_signal_ends_wait),
         cmocka_unit_test(test_DRV_18_notify_and_poll),
