@@ -48,6 +48,11 @@ static const gba_param_t coll_own[] = {
      .value_default = 100,
      .level = 5,
      .help = "Barriers of a communicator before its ranks agree on a path"},
+    {.name = "journal",
+     .type = GBA_PARAM_STRING,
+     .string_default = "none",
+     .level = 5,
+     .help = "Socket of the systemd journal for a record of the job at its end"},
     {.name = NULL},
 };
 static const gba_param_t scoll_own[] = {
@@ -85,6 +90,11 @@ static const gba_param_t scoll_own[] = {
      .level = 9,
      .hidden = true,
      .help = "Active sets with signals in symmetric memory, for tests"},
+    {.name = "journal",
+     .type = GBA_PARAM_STRING,
+     .string_default = "none",
+     .level = 5,
+     .help = "Socket of the systemd journal for a record of the job at its end"},
     {.name = NULL},
 };
 

@@ -102,6 +102,33 @@ why_descriptor() {
     lines 0 '^FAIL'
 }
 
+# The record of the job, sent to a socket of the test in place of the journal's.
+journal_record() {
+    local socket=$work/journal listener
+    limit 60
+    # The pipe is closed when the socket is there.
+    mkfifo "$work/ready"
+    # shellcheck disable=SC2016 # variables of Perl
+    perl -MIO::Socket::UNIX -e '
+        alarm($ARGV[1]);
+        my $socket = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die $!;
+        close(STDERR);
+        recv($socket, my $text, 65536, 0);
+        print $text' "$socket" 600 >"$work/record" 2>"$work/ready" &
+    listener=$!
+    cat "$work/ready"
+    SLURM_JOB_ID=77 job --mca coll_gba_barrier_journal "$socket" --mca coll_gba_barrier_device_path none -np 2 -- early_exit 20
+    wait "$listener"
+    cp "$work/record" "$out"
+    cat "$out"
+    lines 1 '^MESSAGE=coll gba_barrier: job .*: [0-9]+ barriers, most on path software; failovers 0; MPI_COMM_WORLD .*there is no device.*$'
+    lines 1 '^GBA_PATH=software$'
+    lines 1 '^GBA_BARRIERS_DEVICE=0$'
+    lines 1 '^GBA_REASON=MPI_COMM_WORLD .*$'
+    lines 1 '^SLURM_JOB_ID=77$'
+    lines 0 '^$'
+}
+
 # RANKS: a parameter prevents the software barrier, and the line names the parameter.
 sw_enable_named() {
     limit 60
@@ -245,6 +272,7 @@ all_messages() {
     test_alone message-info-beside info_beside
     test_alone message-info-why info_why
     test_case message-why-descriptor why_descriptor
+    test_case message-journal journal_record
     test_alone message-sim-options sim_options
     test_case message-disable disable_reported
     test_case message-sw-enable sw_enable_named

@@ -13,6 +13,7 @@ void gba_common_open(void)
     memset(&gba_common.device, 0, sizeof gba_common.device);
     gba_common.modules = NULL;
     memset(&gba_common.retired, 0, sizeof gba_common.retired);
+    gba_common.why[0] = '\0';
     gba_common_log_open();
     /* Not in register, because ompi_info calls register, too. */
     gba_common_params_check();
@@ -22,6 +23,10 @@ void gba_common_close(const char *who)
 {
     struct gba_common_counts sum;
 
+    if (gba_common.enabled && 0 == OPAL_PROC_MY_NAME.vpid && '\0' != gba_common.journal_path[0]) {
+        gba_common_counts_sum(&sum);
+        gba_common_journal(&sum);
+    }
     if (gba_common.enabled && gba_common.params.verbose > 0) {
         gba_common_counts_sum(&sum);
         /* A sum over all processes would need an exchange after which nobody could be missing, but

@@ -140,7 +140,7 @@ void gba_common_companions_load(mca_base_framework_t *framework, const char *sel
 /* params.c */
 
 /*
- * Register libgba's parameters, "companions" and a performance variable for each count. May run
+ * Register libgba's parameters, "companions", "journal" and a performance variable for each count. May run
  * several times, and in ompi_info.
  * offload_after: the default of that parameter.
  */

@@ -10,6 +10,7 @@
  * agree.c      the choice of the path, at the first barrier and later
  * barrier.c    the end of a barrier, and a barrier whose device has failed
  * why.c        why modules have no device, for gba_info
+ * journal.c    a record of the job in the systemd journal
  *
  * gba_common_framework is what a component supplies. The functions of it that get an owner get the
  * component's own module, see gba_common_module_init.
@@ -41,8 +42,10 @@ struct gba_common_module {
 
 /* The state of this component. */
 struct gba_common {
-    gba_params_t variables; /* storage of the MCA parameters, which owns the strings */
-    char *companions;       /* one more parameter */
+    gba_params_t variables;     /* storage of the MCA parameters, which owns the strings */
+    char *companions, *journal; /* more parameters */
+    char journal_path[108];     /* of the checked journal: a socket; "": none */
+    char why[512]; /* why the first communicator without a device has none, on its rank 0 */
     int device_path_index, device_list_index;
     gba_params_t params;     /* checked copy, from open on */
     bool enabled;            /* not disabled, and all parameters are valid */
@@ -154,6 +157,11 @@ void gba_common_why_clear(struct gba_common_module *m);
 
 /* In the component's close, after that of all modules. */
 void gba_common_why_close(void);
+
+/* journal.c */
+
+/* Send the record of the job to gba_common.journal_path. Never blocks. */
+void gba_common_journal(const struct gba_common_counts *sum);
 
 /* progress.c */
 

@@ -126,14 +126,25 @@ static void refused_register(const mca_base_component_t *component, int reason)
     variable->name = variable->help = NULL;
 }
 
-static void companions_register(const mca_base_component_t *component, const char *help)
+static void text_register(const mca_base_component_t *component, const char *name, char **storage,
+                          const char *help)
 {
-    static char companions_default[] = "all";
+    (void)mca_base_component_var_register(component, name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0,
+                                          (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
+                                          MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static void own_register(const mca_base_component_t *component, const char *companions_help)
+{
+    static char companions_default[] = "all", journal_default[] = "none";
 
     gba_common.companions = companions_default;
-    (void)mca_base_component_var_register(component, "companions", help, MCA_BASE_VAR_TYPE_STRING,
-                                          NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
-                                          MCA_BASE_VAR_SCOPE_READONLY, &gba_common.companions);
+    text_register(component, "companions", &gba_common.companions, companions_help);
+    gba_common.journal = journal_default;
+    text_register(component, "journal", &gba_common.journal,
+                  "Socket of the systemd journal, /run/systemd/journal/socket, to which rank 0 "
+                  "sends a record of the job at its end: the path of most barriers, the number of "
+                  "barriers and failovers, and why there is no device; \"none\": no record");
 }
 
 void gba_common_params_register(const mca_base_component_t *component, int offload_after,
@@ -151,7 +162,7 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
         if (0 == strcmp(param->name, "device_list"))
             gba_common.device_list_index = index;
     }
-    companions_register(component, companions_help);
+    own_register(component, companions_help);
     for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
         count_register(component, &count_variables[i]);
     for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
@@ -219,6 +230,10 @@ void gba_common_params_check(void)
     params->device_path = NULL == params->device_path ? empty : params->device_path;
     params->device_list = NULL == params->device_list ? empty : params->device_list;
     params->device_map = NULL == params->device_map ? empty : params->device_map;
+    /* Open MPI frees the string before the component's close. */
+    gba_common.journal_path[0] = '\0';
+    if (NULL != gba_common.journal && '/' == gba_common.journal[0])
+        snprintf(gba_common.journal_path, sizeof gba_common.journal_path, "%s", gba_common.journal);
     gba_common.bad_parameter[0] = '\0';
     gba_common.enabled = GBA_OK == gba_params_check(params, gba_common.bad_parameter,
                                                     sizeof gba_common.bad_parameter) &&

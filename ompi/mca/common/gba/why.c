@@ -83,6 +83,8 @@ void gba_common_why_set(struct gba_common_module *m, const char *name, const cha
         return;
     snprintf(text, sizeof text, "%s: %s", name, why);
     opal_mutex_lock(&gba_common.lock);
+    if ('\0' == gba_common.why[0])
+        memcpy(gba_common.why, text, sizeof gba_common.why);
     if (0 == m->why)
         m->why = slot_get();
     if (0 != m->why)
