@@ -62,11 +62,11 @@ sim_switch_gba_diag_SOURCES = sim/switch/diag.h sim/switch/diag.c sim/switch/dia
 sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT
-man_MANS = gba/man/gba-switchd.8 gba/man/gba_diag.1
+man_MANS += gba/man/gba-switchd.8 gba/man/gba_diag.1
 # systemd reads both below /usr and /usr/local.
 unitdir = $(prefix)/lib/systemd/system
 unit_DATA = sim/switch/gba-switchd.service
 sysusersdir = $(prefix)/lib/sysusers.d
 sysusers_DATA = sim/switch/gba-switchd.conf
-doc_DATA = sim/switch/gba-switchd-tcp.conf
+doc_DATA += sim/switch/gba-switchd-tcp.conf
 endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Make the manual pages of section 3 from the comments of the public headers.
+# Make the manual pages of section 3 from the comments of the public headers. Not doxygen or kernel-doc: both need
+# a markup in each comment, and neither checks what is said about threads and statuses.
 #
 #   awk -v directory=DIRECTORY -v date=DATE -f man3-read.awk -f man3-write.awk HEADER...
 #
