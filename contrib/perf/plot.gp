@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The plot of gba_perf, an SVG file on standard output. `directory` has the files latency, distribution and
-# skew of gba_perf_report; `count` is the number of settings, `call` the name of the call.
-set terminal svg size 1000,1200 enhanced font "sans,13" background rgb "white"
-set multiplot layout 3,1
+# skew of gba_perf_report; `count` is the number of settings, `call` the name of the call. `all` is 0 if no single
+# calls were timed: latency is the only picture then.
+set terminal svg size 1000,(all ? 1200 : 420) enhanced font "sans,13" background rgb "white"
+if (all) { set multiplot layout 3,1 }
 set key outside right top noenhanced
 set grid
 set datafile missing "nan"
@@ -18,6 +19,8 @@ set xrange [1.5:*]
 plot for [i=0:count-1] directory."/latency" index i using 1:2:3:4 skip 1 with yerrorlines pointtype 7 linecolor i+1 \
         title word(system(sprintf("grep '^\"' %s/latency | sed -n %dp", directory, i+1)), 1), \
     directory."/latency" index 0 using 1:5 skip 1 with lines dashtype 3 linecolor "black" title "floor"
+
+if (!all) { exit }
 
 set title "Single calls at the largest number of ranks: the part that took longer"
 set xlabel "ns"

@@ -181,11 +181,12 @@ report() { # FORMAT [DIRECTORY]
 }
 
 draw() {
-    local call
+    local call all=1
+    grep -q '^histogram ' "$work/records" || all=0
     mkdir "$work/plot"
     report plot "$work/plot"
     call=$(awk '$1 == "batch" { print $2; exit }' "$work/records")
-    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'" "$data/plot.gp" \
+    gnuplot -e "directory='$work/plot'; count=$(grep -c '^setting ' "$work/records"); call='$call'; all=$all" "$data/plot.gp" \
         >"$work/plot.svg" 2>"$work/log" || { cat "$work/log" >&2; die "--plot $plot: gnuplot failed"; }
     cp -- "$work/plot.svg" "$plot" || die "--plot $plot: cannot be written"
 }
