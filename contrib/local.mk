@@ -33,7 +33,7 @@ contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
 	contrib/bench/hosts contrib/bench/device_wakeup
-EXTRA_DIST += contrib/bench/common.sh
+EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
 contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
 contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
