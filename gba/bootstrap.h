@@ -130,12 +130,24 @@ GBA_EXPORT gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr,
                                            gba_bootstrap_t **bootstrap, char *message, size_t len);
 
 /*
- * Get the exchange, for gba_team_create and the program itself. One call of it at a time; in each
- * call all members name the same operation, length and root, and a length is at most 16 MiB. After
- * an error all further calls fail. Returns the exchange, never NULL. The pointer is valid until
- * gba_bootstrap_destroy. Thread-safe. Not collective.
+ * Get the exchange, for gba_team_create and the program itself. Its operations are complete when
+ * they return. One of them at a time; in each all members name the same operation and length, and a
+ * length is at most 16 MiB. After an error all further ones fail. Returns the exchange, never NULL.
+ * The pointer is valid until gba_bootstrap_destroy. Thread-safe. Not collective.
  */
 GBA_EXPORT const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap);
+
+/*
+ * Broadcast over the exchange. buffer: of the member `root`; set on the other members on GBA_OK.
+ * bytes: 0 to 16 MiB. root: below the number of members. Returns GBA_OK or GBA_ERR_OOB. Only the
+ * thread that makes the calls of the exchange calls it. Collective. Blocks.
+ */
+GBA_EXPORT gba_status_t gba_bootstrap_bcast(gba_bootstrap_t *bootstrap, void *buffer, size_t bytes,
+                                            uint32_t root);
+
+/* Wait for all members, over the exchange. Returns GBA_OK or GBA_ERR_OOB. Only the thread that
+ * makes the calls of the exchange calls it. Collective. Blocks. */
+GBA_EXPORT gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap);
 
 /* Get the cause of the last GBA_ERR_OOB of the exchange. Returns one line, with the missing ranks
  * if a unique id timed out; "" before any error. Only the thread that makes the calls of the

@@ -21,24 +21,39 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 15u
+#define GBA_WIRE_VERSION 16u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_wire_version(void);
 
+/* The words of a minimum, at most. */
+#define GBA_OOB_WORDS 32u
+
 /*
- * The exchange by which the members of a team agree: collective calls of the runtime that work
- * without libgba. Each returns GBA_OK or GBA_ERR_OOB, and may block.
+ * The exchange by which the members of a team agree: collective operations of the runtime that work
+ * without libgba. An operation is posted, then tested until it is complete. Members post the same
+ * operations in the same order, one at a time. It completes at no member before all members have
+ * posted it. A runtime whose calls block completes the operation in the call that posts it.
+ *
+ * min and allgather return GBA_OK: posted; or GBA_ERR_OOB. The memory that they receive belongs to
+ * the runtime until the operation is complete. After GBA_ERR_OOB the runtime does not access it any
+ * more, and no further operation follows.
  */
 typedef struct gba_oob {
     void *ctx;
     uint32_t rank, size;
-    gba_status_t (*bcast)(void *ctx, void *buffer, size_t bytes, uint32_t root);
-    gba_status_t (*allreduce_min)(void *ctx, int64_t mine, int64_t *least);
-    /* in: bytes of this member; out: size * bytes, by rank */
+    /*
+     * Post the minimum, word by word. words: [count] in: those of this member; when the operation
+     * is complete: the minima. count: 1 to GBA_OOB_WORDS, the same on all members. A broadcast is a
+     * minimum to which the other members contribute all ones.
+     */
+    gba_status_t (*min)(void *ctx, uint64_t *words, uint32_t count);
+    /* Post the allgather of a record. in: bytes of this member; out: size * bytes, by rank. */
     gba_status_t (*allgather)(void *ctx, const void *in, void *out, size_t bytes);
-    gba_status_t (*barrier)(void *ctx);
+    /* Advance the posted operation. Returns GBA_OK: complete, also if none is posted;
+     * GBA_INPROGRESS; GBA_ERR_OOB. Never blocks. */
+    gba_status_t (*test)(void *ctx);
     /* Print the name of a member for messages, "rank 3 on hostb" (len bytes at most, terminated).
      * Not collective. Not NULL. */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
@@ -86,7 +101,7 @@ typedef struct gba_remote {
  *   passes each to gba_notification_take. If `completed` is 0, it calls gba_notification_answer now
  *   and then until that no longer returns GBA_INPROGRESS, and on GBA_OK sends the answer to the
  *   sender;
- * - calls gba_team_recover_due at the end of each barrier that may block.
+ * - calls gba_team_due at the end of each barrier that may block.
  */
 typedef struct gba_notification {
     uint64_t team;           /* id of the team */
@@ -129,14 +144,6 @@ GBA_EXPORT gba_status_t gba_notification_take(const gba_notification_t *notifica
  */
 GBA_EXPORT gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                                 gba_notification_t *answer);
-
-/*
- * Find out whether all members call gba_team_recover between the barrier that has just completed
- * and the next one. Until then the team continues by notifications, or over messages
- * (gba_team_attr_t.nonblocking). team: may be NULL. Returns the same on all members; false if team
- * is NULL. Only the thread that runs the team's barrier calls it. Not collective.
- */
-GBA_EXPORT bool gba_team_recover_due(const gba_team_t *team);
 
 #define GBA_PROCESSOR_WORDS 256u /* Linux has 8192 processors at most */
 

@@ -68,13 +68,58 @@ typedef struct gba_team_attr {
     uint64_t id;
 } gba_team_attr_t;
 
+/* What the members of a team have to agree on. */
+typedef enum gba_due {
+    GBA_DUE_NOTHING = 0,
+    GBA_DUE_CREATE = 1,  /* there is no team yet */
+    GBA_DUE_RECOVER = 2, /* the device has failed: another path */
+    GBA_DUE_REQUEST = 3, /* the team has no group, for a reason that passes: request one again */
+    GBA_DUE_TRIAL = 4    /* measure the paths that the team can have, and take the fastest */
+} gba_due_t;
+
 /*
- * Make a team: all members agree on the path of their barriers. If one member cannot use a path, no
- * member uses it, and all members get the reason.
- * attr: the members' values may differ, except where a field requires the same. oob: used only
- * during the call. team: set on GBA_OK.
- * Returns GBA_OK (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Thread-safe on
- * different teams. Collective over oob. May block.
+ * Find out what the members agree on between the barrier that has just completed and the next one.
+ * may_block: at the end of a barrier that may block; false: before a barrier that may not. team:
+ * NULL: there is none. Returns the same on all members between two barriers, if all have completed
+ * the same ones: GBA_DUE_CREATE if team is NULL; GBA_DUE_TRIAL only if may_block. Only the thread
+ * that runs the team's barrier calls it. Not collective. Never blocks.
+ */
+GBA_EXPORT gba_due_t gba_team_due(const gba_team_t *team, bool may_block);
+
+/* An agreement in progress. */
+typedef struct gba_agreement gba_agreement_t;
+
+/*
+ * Start an agreement: all members agree on the path of their barriers. If one member cannot use a
+ * path, no member uses it, and all members get the reason.
+ * team: NULL for GBA_DUE_CREATE. due: GBA_DUE_CREATE, GBA_DUE_RECOVER or GBA_DUE_REQUEST, the same
+ * on all members. attr: the members' values may differ, except where a field requires the same;
+ * copied with its params; what it points to besides, and oob->ctx, live until the agreement has
+ * ended. oob: copied; no other operation is posted until the agreement has ended. agreement: set on
+ * GBA_OK, for gba_agree_test.
+ * Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_OOB. Thread-safe on different teams. Collective over oob.
+ * Never blocks, if the operations of oob do not.
+ */
+GBA_EXPORT gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due,
+                                        const gba_team_attr_t *attr, const gba_oob_t *oob,
+                                        gba_agreement_t **agreement);
+
+/*
+ * Advance an agreement. Call it until it does not return GBA_INPROGRESS; the agreement is freed
+ * then. No barrier of the team is in progress.
+ * team: set on GBA_OK, to the team of gba_agree_start or to the new one.
+ * Returns GBA_OK (the path may be GBA_PATH_FALLBACK); GBA_INPROGRESS; GBA_ERR_OOB; GBA_ERR_NOMEM.
+ * After an error the members may be on different paths: the team must not be used any more, and a
+ * new one is not made. One thread at a time on an agreement. Collective over oob. Never blocks, if
+ * the operations of oob do not.
+ */
+GBA_EXPORT gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team);
+
+/*
+ * Make a team: gba_agree_start with GBA_DUE_CREATE, then gba_agree_test and attr->progress until
+ * the agreement has ended. attr, oob: as for gba_agree_start. team: set on GBA_OK. Returns GBA_OK
+ * (the path may be GBA_PATH_FALLBACK), GBA_ERR_NOMEM or GBA_ERR_OOB. Thread-safe on different
+ * teams. Collective over oob. Blocks.
  */
 GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
                                         gba_team_t **team);
@@ -176,8 +221,8 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * that its group was taken back, or if its device died and rank 0 has others. All members do that
  * together, at the end of a blocking barrier:
  * gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its barriers in steps calls
- * gba_team_renegotiate_due after a barrier that may block, and gba_team_request_due before it
- * starts a barrier that may not. Until then the team stays on its path, for any number of barriers.
+ * gba_team_due after a barrier that may block, and before it starts one that may not. Until then
+ * the team stays on its path, for any number of barriers.
  *
  * A team with a software barrier also makes trials, if the parameters leave a choice: after
  * `trial_after` barriers, and rarely from then on, its members measure other software barriers, and
@@ -193,17 +238,6 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 GBA_EXPORT gba_status_t gba_team_renegotiate(gba_team_t *team, const gba_team_attr_t *attr,
                                              const gba_oob_t *oob);
 
-/* Find out whether gba_team_renegotiate is due. team: may be NULL. Returns the same on all members
- * at the end of a barrier that may block; false if team is NULL. Only the thread that runs the
- * team's barrier calls it. Not collective. */
-GBA_EXPORT bool gba_team_renegotiate_due(const gba_team_t *team);
-
-/* Find out whether the members request a group again. gba_team_renegotiate then makes no trial, so
- * it waits only in the calls of oob. team: may be NULL. Returns the same on all members between two
- * barriers, if all have completed the same ones; false if team is NULL. Only the thread that runs
- * the team's barrier calls it. Not collective. */
-GBA_EXPORT bool gba_team_request_due(const gba_team_t *team);
-
 /*
  * Count a barrier of the members that did not use the team, as every barrier on GBA_PATH_FALLBACK.
  * All members call it for each such barrier; for a nonblocking one when it starts, or, if the
@@ -214,13 +248,14 @@ GBA_EXPORT bool gba_team_request_due(const gba_team_t *team);
 GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
 
 /*
- * Agree with all members on another path after a device failure. Call it when gba_team_recover_due
- * returns true, which happens between two rounds and on all members: at the end of a barrier that
- * may block, or before the start of one that may not. On return the path is GBA_PATH_SOFTWARE or
- * GBA_PATH_FALLBACK, the same on all members. It lasts until gba_team_renegotiate if the group was
- * taken back, or if the device died and rank 0 has others; else it is permanent. attr: as for
- * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,
- * GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team. Collective over oob. May block.
+ * Agree with all members on another path after a device failure. Call it when gba_team_due
+ * returns GBA_DUE_RECOVER, which happens between two rounds and on all members: at the end of a
+ * barrier that may block, or before the start of one that may not. On return the path is
+ * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It lasts until
+ * gba_team_renegotiate if the group was taken back, or if the device died and rank 0 has others;
+ * else it is permanent. attr: as for gba_team_create; its device is not used. oob: as for
+ * gba_team_create. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team.
+ * Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
                                          const gba_oob_t *oob);
@@ -230,7 +265,7 @@ GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t
  * other work continues; may be NULL. arg: passed to progress. Returns GBA_OK; GBA_RENEGOTIATE: the
  * barrier is complete; call gba_team_renegotiate (on GBA_PATH_SOFTWARE only); GBA_NOTIFY: the
  * barrier is complete, but the device has failed: send the answers of gba_notification_answer
- * before this process leaves the runtime, then call gba_team_recover_due; GBA_ERR_DEAD: the barrier
+ * before this process leaves the runtime, then call gba_team_due; GBA_ERR_DEAD: the barrier
  * is not complete, see gba_barrier_progress; GBA_ERR_IO. One thread at a time on a team.
  * Collective. Blocks. Release on entry, acquire on return.
  */

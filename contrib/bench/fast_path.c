@@ -34,16 +34,9 @@ static const char usage[] =
     "to\n"
     "the doorbell.\n";
 
-static gba_status_t alone_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
+static gba_status_t alone_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    (void)ctx, (void)buffer, (void)bytes, (void)root;
-    return GBA_OK;
-}
-
-static gba_status_t alone_min(void *ctx, int64_t mine, int64_t *least)
-{
-    (void)ctx;
-    *least = mine;
+    (void)ctx, (void)words, (void)count;
     return GBA_OK;
 }
 
@@ -54,7 +47,7 @@ static gba_status_t alone_allgather(void *ctx, const void *in, void *out, size_t
     return GBA_OK;
 }
 
-static gba_status_t alone_barrier(void *ctx)
+static gba_status_t alone_test(void *ctx)
 {
     (void)ctx;
     return GBA_OK;
@@ -67,10 +60,9 @@ static void alone_name(void *ctx, uint32_t rank, char *text, size_t len)
 }
 
 static const gba_oob_t alone = {.size = 1,
-                                .bcast = alone_bcast,
-                                .allreduce_min = alone_min,
+                                .min = alone_min,
                                 .allgather = alone_allgather,
-                                .barrier = alone_barrier,
+                                .test = alone_test,
                                 .name_member = alone_name};
 
 static void on_fault(int number, siginfo_t *info, void *context)

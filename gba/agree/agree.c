@@ -1,372 +1,443 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The collective agreement of all members about the path of their barriers.
+ * The agreement of all members about the path of their barriers: one loop over the list of
+ * candidates (plan.c). Creation, renegotiation, recovery and trial are this loop over parts of the
+ * list.
  *
- * Rank 0 allocates a barrier group and proposes it. Every member tries to join it. The minimum of
- * all outcomes decides for all members. After that exchange no member is still joining, so rank 0
- * can arm the group. The last exchange distributes the outcome of arming. Each step is a collective
- * call of the runtime, so all members continue with the same decision.
+ * The exchanges, the same on all members; all but LAYOUT and the HANDLES of several nodes are
+ * minima:
  *
- * The collective calls, the same on all members. After a call marked "?" the sequence may end; it
- * then ends on all members, and all have the same reason.
+ *   FACTS      what all have in common, and the terms of rank 0
+ *   SWITCHES, LACKING   if devices differ, or to try more: rank 0's switches; who has none there
+ *   LAYOUT     if a candidate needs the hosts of all members
+ *   for each candidate, until one is taken:
+ *     HANDLES  what leaders have made (not for messages between all, and the runtime's barrier)
+ *     JOINED   whether all have joined
+ *     ARMED    of a group: whether its leaders have armed it
+ *   TEXT       if several switches were tried: the text of rank 0
  *
- *   1 the proposal of rank 0 (bcast): a group of all, groups of the node leaders, or none
- *   of all:       2 all joined? (min), 3 armed? (bcast)
- *   of leaders:   2 memory? (min), 3 members' information? (allgather), 4 nodes' information
- *                 (allgather), 5 nodes ready? (min),
- *                 if each domain leader has a group: 6 all joined? (min), 7 armed? (min)
- *                 if no group results: 8 ready in software? (min)
- *   none, or not of all:  memory? (min), members' information? (allgather), nodes' information
- *                 (allgather), ready? (min)
- *   not of all, because a member has another device:  of leaders, 2 to 8
- *   not of all, and rank 0 has several devices:  before any other line, the switches of a member
- *                 (bcast), and for each: all have a device there? (min), if so 1 to 3 again
- *   of leaders, and rank 0 has several devices:  before 2: gba_steer_leaders
- *   some switch was tried and yielded no group:  after these attempts, their text (bcast)
- *
- * Call 8 is left out if the members' information excludes software. If call 3 shows that all
- * members are on one host, and rank 0's `hierarchy` is not `node`, calls 4 and 5 agree on a
- * software path and end the sequence.
+ * JOINED is a fence: after it no member still joins, and before it no member sends a signal. So a
+ * leader arms its group after it, and the memory of a node is closed to others. Any refusal is
+ * recorded in the list, the same on all members, and the next candidate follows. A member that
+ * fails alone contributes its status to the next exchange.
  *
  * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
  * rank. One group serves a domain, and most teams have one domain. So rank 0 is the leader of node
  * 0 and of domain 0, and member 0 of its group.
- *
- * A team that got no group because none was free repeats the agreement at later renegotiations
- * (alloc.c). If a renegotiation yields no group, the team keeps its path; the line "none, or not of
- * all" is then left out. A trial (trial_run.c) is a renegotiation with calls of its own.
- *
- * A team whose group has failed starts with two calls: the cause (min) and the first failed round
- * (bcast). The line "none, or not of all" follows.
  */
+#include "gba/agree/agree.h"
+
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "gba/agree/agree.h"
-#include "gba/agree/agree_nodes.h"
-#include "gba/agree/alloc.h"
+#include "gba/agree/schedule.h"
+#include "gba/agree/switches.h"
 #include "gba/failover/degraded.h"
-#include "gba/agree/devices.h"
 #include "gba/failover/failover.h"
-#include "gba/agree/outcome.h"
-#include "gba/path/path_device.h"
-#include "gba/agree/steer.h"
 
-/* There is no barrier group, for a reason that all members have: agree on a software path. */
-static gba_status_t agree_on_software(const struct gba_agreement *t)
+#define TEXT_WORDS (GBA_TRIED_TEXT / sizeof(uint64_t))
+_Static_assert(GBA_TRIED_TEXT % sizeof(uint64_t) == 0 && TEXT_WORDS <= GBA_OOB_WORDS,
+               "the text fits into one exchange");
+
+/* Post a minimum of a->words. */
+static gba_status_t post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count)
 {
-    struct gba_nodes_outcome outcome;
-    struct gba_path_base *path;
-    gba_status_t status = gba_agree_nodes(t->attr, t->oob, NULL, &path, &outcome);
-
-    if (GBA_OK != status)
-        return status;
-    if (!t->team->apart)
-        t->team->nodes = outcome.nodes;
-    gba_outcome_settle(t, path, &outcome);
-    return GBA_OK;
+    a->state = state;
+    return a->oob.min(a->oob.ctx, a->words, count);
 }
 
-/*
- * Agree on groups of the node leaders. Either they are proposed, or not all members can join the
- * proposed group of all and t->no has the reason. The team takes one group for all leaders, one
- * group for each switch domain, or the software path that its members can use. Returns GBA_OK with
- * t->no set, or GBA_ERR_OOB.
- */
-static gba_status_t agree_on_leaders(struct gba_agreement *t)
+/* Whether all members are ready so far. */
+static gba_status_t post_vote(struct gba_agreement *a, enum gba_agree_state state)
 {
-    struct gba_team *team = t->team;
-    struct gba_leaders_request request = {.request = gba_proposal_request(team, t->attr, 0),
-                                          .domains = 0 != t->proposal.domains,
-                                          .no = t->no,
-                                          .mine = t->mine};
-    struct gba_path_base *path;
-    struct gba_nodes_outcome outcome;
-    gba_status_t status;
+    a->words[0] = gba_refusal_word(a->mine, a->oob.rank);
+    return post(a, state, 1);
+}
 
-    if (GBA_OK == request.no.reason)
-        request.no.reason = GBA_ERR_TOO_MANY;
-    /* The old path is freed first, because the runtime may have room for the messages of one
-     * barrier only. No member opens the messages of the new path before all members are in this
-     * agreement, and thus out of the barrier before it. */
-    gba_outcome_path(team, NULL);
-    team->kind = GBA_PATH_FALLBACK;
-    if (0 == team->rank && GBA_PROPOSAL_LEADERS == t->proposal.kind)
-        request.handle = t->proposal.handle;
-    status = gba_agree_nodes(t->attr, t->oob, &request, &path, &outcome);
-    if (0 != request.handle.members) /* the agreement ended before the group was used */
-        gba_free_handle(t->attr->device, &request.handle);
-    if (GBA_OK != status)
-        return status;
-    team->nodes = outcome.nodes;
-    team->apart = outcome.apart;
-    t->no = outcome.group;
-    if (GBA_OK == t->no.reason) {
-        gba_outcome_take(team, t->proposal.simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path,
-                         outcome.why);
-        gba_outcome_tried(t, team->why, sizeof team->why);
-        return GBA_OK;
+/* ------------------------------------------------------------------------------- the end --- */
+
+/* The members have the outcome, and the text that belongs to it. */
+static gba_status_t end(struct gba_agreement *a)
+{
+    struct gba_team *team = a->team;
+    const bool taken = a->at < a->list.count;
+
+    if (NULL == a->made) {
+        if (taken)
+            gba_reason_take(a);
+        else
+            gba_reason_refused(a); /* a renegotiation: the team keeps its path */
+        team->stats.renegotiations += GBA_DUE_REQUEST == a->due;
+        if (GBA_OK != team->reason)
+            gba_failover_close(team);
     }
-    gba_outcome_reason_keep(t);
-    gba_outcome_settle(t, path, &outcome);
+    a->state = GBA_AGREE_DONE;
     return GBA_OK;
 }
 
-/* Agree on a proposed group of all members. Returns GBA_OK with t->no set, or GBA_ERR_OOB. If
- * t->no.reason is GBA_OK, the team is in the group, and the group is armed. */
-static gba_status_t agree_on_all(struct gba_agreement *t)
+static gba_status_t end_begin(struct gba_agreement *a)
 {
-    const struct gba_proposal *proposal = &t->proposal;
-    gba_device_t *device = t->attr->device;
-    struct gba_path_base *path = NULL;
-    int32_t armed = GBA_OK;
-    char text[96];
-    gba_status_t status = t->attr->device_status;
-
-    if (NULL != device)
-        status = gba_path_device_create(device, &proposal->handle, t->team->rank,
-                                        proposal->sequence, &path);
-    status = gba_agree_least(t->oob, GBA_OK == status ? t->mine : status, &t->no);
-    /* A member without a path has contributed an error, so t->no has a reason. */
-    if (GBA_OK != status || GBA_OK != t->no.reason || NULL == path)
-        goto destroy_path;
-    device = path->group->device;
-    if (0 == t->team->rank)
-        armed = (int32_t)gba_configure_group(path->group, proposal->sequence);
-    status = t->oob->bcast(t->oob->ctx, &armed, sizeof armed, 0);
-    t->no = (struct gba_refusal){(gba_status_t)armed, 0};
-    if (GBA_OK != status || GBA_OK != t->no.reason)
-        goto destroy_path;
-    snprintf(text, sizeof text, "group %u of %u, %u members", proposal->handle.group,
-             device->groups, t->team->size);
-    gba_outcome_take(t->team, device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE, path, text);
-    return GBA_OK;
-
-destroy_path:
-    gba_path_destroy(path);
-    return status;
-}
-
-/* Rank 0 sends the proposal; the other members receive it. Returns GBA_OK or GBA_ERR_OOB; on
- * GBA_ERR_OOB no group is held. */
-static gba_status_t proposal_send(struct gba_agreement *t)
-{
-    struct gba_proposal *proposal = &t->proposal;
-    gba_status_t status = t->oob->bcast(t->oob->ctx, proposal, sizeof *proposal, 0);
-
-    if (GBA_OK != status)
-        gba_proposal_withdraw(t->attr, t->oob, proposal);
-    return status;
-}
-
-/* From here on use that device, unless it is NULL. */
-static void device_use(struct gba_agreement *t, gba_device_t *device)
-{
-    t->steered = *t->attr;
-    if (NULL != device)
-        t->steered.device = device;
-    t->attr = &t->steered;
-}
-
-/* Agree on a group at a switch at which all members have a device. Returns GBA_OK with t->no set,
- * or GBA_ERR_OOB. */
-static gba_status_t agree_on_switch(struct gba_agreement *t, gba_device_t *device)
-{
-    struct gba_proposal *proposal = &t->proposal;
-    gba_group_request_t request = gba_proposal_request(t->team, t->attr, t->team->size);
-    gba_status_t status;
-
-    device_use(t, device);
-    if (0 == t->team->rank) {
-        memset(&proposal->handle, 0, sizeof proposal->handle);
-        memcpy(proposal->handle.uuid, device->uuid, sizeof proposal->handle.uuid);
-        proposal->simulated = device->simulated;
-        proposal->status = (int32_t)gba_request_group(device, &request, &proposal->handle);
+    if (!gba_reason_has_text(a)) {
+        a->tried[0] = '\0';
+        return end(a);
     }
-    status = proposal_send(t);
-    if (GBA_OK != status)
-        return status;
-    t->no = (struct gba_refusal){(gba_status_t)proposal->status, 0};
-    return GBA_OK == t->no.reason ? agree_on_all(t) : GBA_OK;
+    memset(a->words, 0xff, sizeof a->words);
+    if (0 == a->oob.rank) {
+        gba_reason_tried(a);
+        memset(a->words, 0, GBA_TRIED_TEXT);
+        memcpy(a->words, a->tried, strlen(a->tried));
+    }
+    return post(a, GBA_AGREE_TEXT, TEXT_WORDS);
 }
 
-/* The team got no group at that switch, for the reason t->no. Rank 0 records it, and has a device
- * there. */
-static void tried_note(struct gba_agreement *t, const uint8_t uuid[GBA_UUID_SIZE])
+static gba_status_t text_read(struct gba_agreement *a)
 {
-    const gba_device_t *device = gba_devices_find(t->attr, uuid);
-    char member[96];
+    memcpy(a->tried, a->words, GBA_TRIED_TEXT);
+    a->tried[GBA_TRIED_TEXT - 1] = '\0';
+    return end(a);
+}
 
-    if (0 != t->team->rank || NULL == device)
+/* --------------------------------------------------------------------------- a candidate --- */
+
+static gba_status_t next(struct gba_agreement *a);
+
+/* A trial keeps the path, and goes on. */
+static gba_status_t keep_made(struct gba_agreement *a)
+{
+    struct gba_candidate *candidate = gba_agree_candidate(a);
+    struct gba_made *made = &a->made->at[a->made->count++];
+
+    made->choice = candidate->choice;
+    made->kind = gba_build_kind(a);
+    made->path = a->path;
+    made->cost = UINT64_MAX;
+    made->dropped = false;
+    snprintf(made->why, sizeof made->why, "%s", a->why);
+    a->path = NULL;
+    candidate->tried = true;
+    /* One group of each kind is enough. */
+    for (uint32_t i = 0; i < a->list.count && gba_candidate_is_group(candidate); i++)
+        a->list.at[i].tried |= a->list.at[i].kind == candidate->kind;
+    return next(a);
+}
+
+/* All members are ready. */
+static gba_status_t take(struct gba_agreement *a)
+{
+    gba_build_finish(a);
+    if (NULL != a->made)
+        return keep_made(a);
+    return end_begin(a);
+}
+
+static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
+{
+    gba_agree_candidate(a)->unmade = GBA_AGREE_HANDLES == a->state;
+    gba_build_undo(a);
+    gba_plan_refuse(&a->list, a->at, refusal, NULL == a->made);
+    return next(a);
+}
+
+static gba_status_t join(struct gba_agreement *a)
+{
+    gba_build_join(a);
+    return post_vote(a, GBA_AGREE_JOINED);
+}
+
+static gba_status_t handles_read(struct gba_agreement *a)
+{
+    const struct gba_refusal refusal = gba_build_refusal(a);
+
+    return GBA_OK == refusal.reason ? join(a) : refuse(a, refusal);
+}
+
+static gba_status_t joined_read(struct gba_agreement *a)
+{
+    const struct gba_refusal refusal = gba_refusal_of(a->words[0]);
+
+    if (GBA_OK != refusal.reason)
+        return refuse(a, refusal);
+    gba_build_shut(a);
+    if (!gba_candidate_is_group(gba_agree_candidate(a)))
+        return take(a);
+    gba_build_arm(a);
+    return post_vote(a, GBA_AGREE_ARMED);
+}
+
+static gba_status_t armed_read(struct gba_agreement *a)
+{
+    const struct gba_refusal refusal = gba_refusal_of(a->words[0]);
+
+    return GBA_OK == refusal.reason ? take(a) : refuse(a, refusal);
+}
+
+/* From here on this member accepts failure notifications. This precedes the first exchange after
+ * which a member may have a group. In a trial the team has its own path still. */
+static void group_prepare(struct gba_agreement *a)
+{
+    if (GBA_INPROGRESS != a->able)
         return;
-    t->oob->name_member(t->oob->ctx, t->no.culprit, member, sizeof member);
-    gba_tried_add(&t->tried, device, t->no.reason, member);
+    if (NULL == a->made)
+        gba_failover_register(a->team, a->info.terms.id);
+    a->able = gba_degraded_open(a->team, &a->attr);
 }
 
-/*
- * The team got no group of all at the proposed switch, for the reason t->no. Try the other switches
- * at which all members have a device. Returns GBA_OK with t->no set, or GBA_ERR_OOB.
- */
-static gba_status_t agree_on_other_switch(struct gba_agreement *t)
+static gba_status_t candidate_begin(struct gba_agreement *a)
 {
-    const gba_team_attr_t own = *t->attr;
-    const struct gba_proposal proposed = t->proposal;
-    struct gba_refusal first = t->no;
-    struct gba_switches switches;
-    gba_device_t *device;
-    gba_status_t status;
-    bool all;
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    struct gba_node_info info;
 
-    tried_note(t, proposed.handle.uuid);
-    t->tried.any = true;
-    status = gba_steer_list(&own, t->oob, first.culprit, &switches);
-    for (uint32_t i = 0; i < switches.count && GBA_OK == status; i++) {
-        if (0 == memcmp(switches.uuid[i], proposed.handle.uuid, GBA_UUID_SIZE))
-            continue;
-        /* A member that can join no group refuses each switch. */
-        device = GBA_OK == t->mine ? gba_devices_find(&own, switches.uuid[i]) : NULL;
-        status = gba_steer_vote(t->oob, device, &all);
-        if (!all || NULL == device) /* all: this member, too, has a device there */
-            continue;
-        status = agree_on_switch(t, device);
-        if (GBA_OK != status || GBA_OK == t->no.reason)
-            return status;
-        tried_note(t, switches.uuid[i]);
-        if (!gba_reason_passes(first.reason) && gba_reason_passes(t->no.reason))
-            first = t->no;
+    if (GBA_KIND_FALLBACK == candidate->kind)
+        return take(a);
+    if (gba_candidate_is_group(candidate))
+        group_prepare(a);
+    gba_build_make(a, &info);
+    switch (gba_build_handles(a)) {
+    case GBA_HANDLES_NONE:
+        return join(a);
+    case GBA_HANDLES_NODES:
+        a->state = GBA_AGREE_HANDLES;
+        return a->oob.allgather(a->oob.ctx, &info, a->nodes, sizeof info);
+    default:
+        return post(a, GBA_AGREE_HANDLES, gba_build_words(a));
     }
-    t->no = first;
-    t->steered = own;
-    t->proposal = proposed;
-    return status;
 }
 
-/* Rank 0 makes the proposal and sends it. Returns as proposal_send. */
-static gba_status_t proposal_exchange(struct gba_agreement *t)
-{
-    struct gba_proposal *proposal = &t->proposal;
-    gba_device_t *device;
-    gba_status_t status;
+/* ------------------------------------------------------------------------------ the list --- */
 
-    if (0 == t->team->rank)
-        gba_proposal_make(t->team, t->attr, proposal, &t->tried);
-    status = proposal_send(t);
-    if (GBA_OK != status)
-        return status;
-    t->tried.any = GBA_OK != proposal->refused;
-    t->pause = proposal->pause;
-    t->team->several = 0 != proposal->several;
-    t->team->trial.after = proposal->trial_after;
-    t->no.reason = (gba_status_t)proposal->status;
-    t->text = t->attr->device_text;
-    if (GBA_PROPOSAL_NONE == proposal->kind)
-        return GBA_OK;
-    device_use(t, gba_devices_find(t->attr, proposal->handle.uuid));
-    /* From here on this member accepts failure notifications. This precedes the first exchange that
-     * no member can leave before all members have entered it. */
-    gba_failover_register(t->team, proposal->id);
-    t->mine = gba_degraded_open(t->team, t->attr);
-    status = gba_steer_leaders(t->team, t->attr, t->oob, proposal, &t->tried, &device);
-    device_use(t, device);
-    return status;
+/* Whether a trial has this path already: the current one. */
+static bool is_current(struct gba_agreement *a)
+{
+    if (NULL == a->made ||
+        !gba_choices_equal(gba_agree_candidate(a)->choice, a->made->at[0].choice))
+        return false;
+    a->made->before = a->made->count - 1;
+    gba_agree_candidate(a)->tried = true;
+    return true;
 }
 
-/* Rank 0 sends the text about the switches that were tried, if there is one. Returns GBA_OK or
- * GBA_ERR_OOB. */
-static gba_status_t tried_exchange(struct gba_agreement *t)
+static gba_status_t next(struct gba_agreement *a)
 {
-    if (!t->tried.any)
-        return GBA_OK;
-    return t->oob->bcast(t->oob->ctx, t->tried.text, sizeof t->tried.text, 0);
+    struct gba_member_info mine;
+
+    for (;;)
+        switch (gba_plan_next(&a->list, &a->info, &a->at)) {
+        case GBA_NEXT_TRY:
+            if (is_current(a))
+                continue;
+            return candidate_begin(a);
+        case GBA_NEXT_SWITCHES:
+            gba_switches_fill(a->words, &a->attr, 0 == a->oob.rank);
+            return post(a, GBA_AGREE_SWITCHES, GBA_SWITCHES_WORDS);
+        case GBA_NEXT_LAYOUT:
+            gba_member_info_fill(&mine, &a->attr, a->info.terms.uuid);
+            a->state = GBA_AGREE_LAYOUT;
+            return a->oob.allgather(a->oob.ctx, &mine, a->members, sizeof mine);
+        default:
+            a->at = a->list.count;
+            return end_begin(a);
+        }
 }
 
-/*
- * Agree on a proposal. Returns GBA_OK with t->no set, or GBA_ERR_OOB. t->no.reason is GBA_OK if the
- * team has a group now. *settled: if the team has no group, its path without a group is already
- * set.
- */
-static gba_status_t agree_on_group(struct gba_agreement *t, bool *settled)
+static gba_status_t list_make(struct gba_agreement *a)
 {
-    gba_status_t status = proposal_exchange(t);
-    uint32_t kind = t->proposal.kind;
-
-    *settled = false;
-    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind)
-        status = agree_on_all(t);
-    if (GBA_OK == status && GBA_PROPOSAL_ALL == kind && GBA_OK != t->no.reason &&
-        0 != t->proposal.several)
-        status = agree_on_other_switch(t);
-    if (GBA_OK == status)
-        status = tried_exchange(t);
-    if (GBA_OK != status)
-        return status;
-    if (GBA_OK == t->no.reason && GBA_PROPOSAL_ALL == kind)
-        gba_outcome_tried(t, t->team->why, sizeof t->team->why);
-    *settled = GBA_PROPOSAL_LEADERS == kind || (GBA_PROPOSAL_ALL == kind && t->proposal.domains &&
-                                                GBA_ERR_OTHER_DEVICE == t->no.reason);
-    if (*settled)
-        return agree_on_leaders(t);
-    if (GBA_OK != t->no.reason)
-        gba_outcome_reason_keep(t);
-    return GBA_OK;
+    gba_plan_list(&a->list, &a->info, a->due);
+    return next(a);
 }
 
-gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+static gba_status_t switches_read(struct gba_agreement *a)
 {
-    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob};
-    bool settled;
-    gba_status_t status = agree_on_group(&t, &settled);
-
-    if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
-        status = agree_on_software(&t);
-    if (GBA_OK != status || GBA_OK != t.no.reason)
-        gba_failover_close(team);
-    return status;
+    gba_switches_read(&a->info.switches, a->words);
+    gba_lacking_fill(a->words, &a->info.switches, &a->attr, a->oob.rank);
+    return post(a, GBA_AGREE_LACKING, GBA_LACKING_WORDS);
 }
 
-gba_status_t gba_agree_again(struct gba_team *team, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob)
+static gba_status_t lacking_read(struct gba_agreement *a)
 {
-    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob};
-    bool settled;
-    gba_status_t status = agree_on_group(&t, &settled);
-
-    team->stats.renegotiations += GBA_OK == status;
-    if (GBA_OK == status && GBA_OK != t.no.reason && !settled)
-        gba_outcome_refused(&t);
-    if (GBA_OK != status || GBA_OK != t.no.reason)
-        gba_failover_close(team);
-    if (GBA_OK != status) {
-        gba_renegotiation_cancel(team);
-        gba_trial_cancel(team);
-    }
-    return status;
+    gba_lacking_read(&a->info.switches, a->words);
+    return list_make(a);
 }
 
-gba_status_t gba_agree_recover(struct gba_team *team, const gba_team_attr_t *attr,
-                               const gba_oob_t *oob)
+static gba_status_t layout_read(struct gba_agreement *a)
 {
-    struct gba_agreement t = {.team = team, .attr = attr, .oob = oob, .pause = GBA_PAUSE_FIRST};
-    gba_status_t status;
+    gba_layout_read(&a->info, a->members, a->scratch);
+    return list_make(a);
+}
 
-    gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
-    /* Most members have the failure from notifications only and contribute GBA_OK. The minimum is
-     * the cause of a member that observed the failure. */
-    status = gba_agree_least(oob, team->failure, &t.no);
-    if (GBA_OK != status)
-        return status;
-    t.round = team->failed_round;
-    status = oob->bcast(oob->ctx, &t.round, sizeof t.round, t.no.culprit);
-    if (GBA_OK != status)
-        return status;
-    if (GBA_ERR_RECLAIMED != t.no.reason)
-        t.no.reason = GBA_ERR_DEAD;
-    team->stats.failovers += GBA_ERR_DEAD == t.no.reason;
-    team->stats.reclaims += GBA_ERR_RECLAIMED == t.no.reason;
+/* Most members have the failure from notifications only and contribute GBA_OK. The minimum is the
+ * cause of a member that observed the failure. */
+static void recover(struct gba_agreement *a)
+{
+    struct gba_team *team = a->team;
+    gba_status_t *reason = &a->info.failure.reason;
+
+    if (GBA_ERR_RECLAIMED != *reason)
+        *reason = GBA_ERR_DEAD;
+    if (UINT64_MAX == a->info.failed_round)
+        a->info.failed_round = gba_team_rounds(team);
+    team->stats.failovers += GBA_ERR_DEAD == *reason;
+    team->stats.reclaims += GBA_ERR_RECLAIMED == *reason;
     team->failure = GBA_OK;
     team->watchdog.died = false; /* a death in the group that the team leaves */
     /* All members are here, between two rounds, so no member waits for a notification any more. */
     gba_failover_close(team);
-    gba_outcome_path(team, NULL);
-    return agree_on_software(&t);
+    gba_path_destroy(team->path);
+    team->path = NULL;
+}
+
+static gba_status_t facts_read(struct gba_agreement *a)
+{
+    gba_info_read(&a->info, a->words);
+    if (GBA_DUE_RECOVER == a->due)
+        recover(a);
+    else
+        a->team->multi_device = 0 != a->info.terms.multi_device;
+    a->team->trial.after = a->info.terms.trial_after;
+    if (NULL != a->made && 0 == a->info.terms.trial_runs) {
+        a->state = GBA_AGREE_DONE;
+        return GBA_OK;
+    }
+    return list_make(a);
+}
+
+/* ------------------------------------------------------------------------------ the loop --- */
+
+/* The exchange is complete: read it, and post the next one. */
+static gba_status_t step(struct gba_agreement *a)
+{
+    static gba_status_t (*const reads[])(struct gba_agreement *) = {
+        [GBA_AGREE_FACTS] = facts_read,     [GBA_AGREE_SWITCHES] = switches_read,
+        [GBA_AGREE_LACKING] = lacking_read, [GBA_AGREE_LAYOUT] = layout_read,
+        [GBA_AGREE_HANDLES] = handles_read, [GBA_AGREE_JOINED] = joined_read,
+        [GBA_AGREE_ARMED] = armed_read,     [GBA_AGREE_TEXT] = text_read};
+
+    return reads[a->state](a);
+}
+
+/* The memory of the agreement is behind the team's failover, in one allocation, so that no later
+ * agreement can lack it. */
+static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *oob)
+{
+    const size_t before = (sizeof(struct gba_team) + gba_failover_bytes(oob->size) + 15) / 16 * 16;
+    struct gba_team *team = calloc(1, before + sizeof(struct gba_agreement));
+
+    if (NULL == team)
+        return NULL;
+    team->agreement = (struct gba_agreement *)(void *)((char *)team + before);
+    team->rank = oob->rank;
+    team->size = oob->size;
+    team->wait = attr->params->wait;
+    team->oversubscribed = attr->oversubscribed;
+    team->name_member = attr->name_member;
+    team->name_ctx = attr->name_ctx;
+    team->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
+    gba_retry_init(&team->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
+    team->renegotiate_at = UINT64_MAX;
+    snprintf(team->name, sizeof team->name, "%s", attr->name);
+    return team;
+}
+
+/* The end of an agreement, also of one that failed. */
+static void agreement_free(struct gba_agreement *a)
+{
+    free(a->nodes);
+    a->nodes = NULL;
+}
+
+static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
+{
+    struct gba_team *team = a->team;
+
+    if (GBA_AGREE_HANDLES == a->state || GBA_AGREE_JOINED == a->state ||
+        GBA_AGREE_ARMED == a->state)
+        gba_build_undo(a);
+    gba_path_destroy(a->path); /* complete, but not taken yet */
+    agreement_free(a);
+    if (NULL == a->made) {
+        gba_failover_close(team);
+        gba_renegotiation_cancel(team);
+        gba_trial_cancel(team);
+    }
+    if (GBA_DUE_CREATE == a->due)
+        free(team);
+    return status;
+}
+
+gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, struct gba_made_list *made,
+                             gba_agreement_t **agreement)
+{
+    struct gba_own own = {.attr = attr, .rank = oob->rank, .memory = GBA_OK};
+    const size_t each =
+        sizeof(struct gba_node_info) + sizeof(struct gba_member_info) + sizeof(uint64_t);
+    struct gba_terms terms;
+    struct gba_agreement *a;
+    gba_status_t status;
+
+    if (GBA_DUE_CREATE == due)
+        team = team_new(attr, oob);
+    /* A member that lacks memory for a few kilobytes cannot take part in the agreement. The runtime
+     * must treat this as a failed collective call. */
+    if (NULL == team)
+        return GBA_ERR_NOMEM;
+    a = team->agreement;
+    *a = (struct gba_agreement){.team = team,
+                                .due = due,
+                                .attr = *attr,
+                                .params = *attr->params,
+                                .oob = *oob,
+                                .able = GBA_INPROGRESS,
+                                .made = made};
+    a->attr.params = &a->params;
+    a->info.size = oob->size;
+    /* The layout needs memory that grows with the team. A member without that memory must not be
+     * missing from it, so all members learn of it in the first exchange. */
+    a->nodes = calloc(oob->size, each);
+    if (NULL == a->nodes) {
+        own.memory = GBA_ERR_NOMEM;
+    } else {
+        a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);
+        a->members = (struct gba_member_info *)(void *)(a->scratch + oob->size);
+    }
+    if (GBA_DUE_RECOVER == due) {
+        gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
+        own.failure = team->failure;
+        own.failed_round = team->failed_round;
+    }
+    if (0 == oob->rank)
+        gba_schedule_terms(team, attr, due, &terms);
+    own.terms = &terms;
+    gba_info_fill(a->words, &own);
+    status = post(a, GBA_AGREE_FACTS, GBA_FACTS);
+    if (GBA_OK != status)
+        return agreement_fail(a, status);
+    *agreement = a;
+    return GBA_OK;
+}
+
+gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
+{
+    gba_status_t status = GBA_OK;
+
+    while (GBA_AGREE_DONE != a->state) {
+        status = a->oob.test(a->oob.ctx);
+        if (GBA_INPROGRESS == status)
+            return status;
+        if (GBA_OK == status)
+            status = step(a);
+        if (GBA_OK != status)
+            return agreement_fail(a, status);
+    }
+    agreement_free(a);
+    *team = a->team;
+    return GBA_OK;
+}
+
+void gba_agree_idle(const gba_team_attr_t *attr)
+{
+    if (NULL != attr->progress)
+        attr->progress(attr->trial_ctx);
+    if (attr->oversubscribed)
+        sched_yield();
 }

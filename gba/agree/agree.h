@@ -1,24 +1,165 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collective choice of a path: agree.c, which lists all collective calls, and agree_nodes.c. */
+/*
+ * An agreement in progress: its state, for agree.c, which has the loop, build.c, which makes this
+ * member's part of a path, and reason.c, which sets the outcome in words.
+ */
 #ifndef GBA_AGREE_AGREE_H
 #define GBA_AGREE_AGREE_H
 
+#include "gba/agree/plan.h"
 #include "gba/failover/engine.h"
+#include "gba/path/path_hybrid.h"
+#include "gba/transport/segment.h"
+
+/* The exchange that is posted. agree.c has the order. */
+enum gba_agree_state {
+    GBA_AGREE_FACTS,
+    GBA_AGREE_SWITCHES,
+    GBA_AGREE_LACKING,
+    GBA_AGREE_LAYOUT,
+    GBA_AGREE_HANDLES,
+    GBA_AGREE_JOINED,
+    GBA_AGREE_ARMED,
+    GBA_AGREE_TEXT,
+    GBA_AGREE_DONE
+};
 
 /*
- * The first agreement of a team; gba_team_renegotiate and gba_team_recover are the later ones. On
- * GBA_OK the team has a kind, a reason, and a path unless its kind is GBA_PATH_FALLBACK. It holds a
- * group only if that group is armed.
- * Returns GBA_OK or GBA_ERR_OOB. Collective over oob. Thread-safe on different teams.
+ * The message of a node leader about its node, in an allgather. Members of its node read the first
+ * half; members of its switch domain read the second half. Travels as bytes, see wire.c.
  */
-gba_status_t gba_agree(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob);
+struct gba_node_info {
+    int64_t status; /* of any member: whether it has its shape, and its node */
+    struct gba_segment_handle handle;
+    int32_t group_status; /* why there is no group */
+    uint32_t groups;      /* of the device */
+    gba_group_handle_t group;
+};
 
-/* As gba_team_renegotiate, without a trial and without gba_barrier_init. */
-gba_status_t gba_agree_again(struct gba_team *team, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob);
+/* The text about the switches that gave no group, written by rank 0: "; not at sim:a (no barrier
+ * group is free), sim:b (...)" or "". */
+#define GBA_TRIED_TEXT 232u
 
-/* As gba_team_recover, without gba_barrier_init. */
-gba_status_t gba_agree_recover(struct gba_team *team, const gba_team_attr_t *attr,
-                               const gba_oob_t *oob);
+/* A path that a trial can take. */
+struct gba_made {
+    struct gba_choice choice;
+    gba_path_t kind;
+    struct gba_path_base *path; /* NULL: the fallback */
+    char why[224];              /* as gba_team.instead */
+    uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not usable */
+    bool dropped;               /* not to be measured any more */
+};
+
+/* The paths of a trial. [0] is the current one. */
+struct gba_made_list {
+    uint32_t count, before; /* before: how many of the others precede the current one in the list */
+    struct gba_made at[GBA_TRIAL_MOST];
+};
+
+struct gba_agreement {
+    struct gba_team *team;
+    gba_due_t due;
+    gba_team_attr_t attr;
+    gba_params_t params; /* of attr */
+    gba_oob_t oob;
+    enum gba_agree_state state;
+    uint64_t words[GBA_OOB_WORDS];
+    struct gba_info info;
+    struct gba_list list;
+    uint32_t at;                     /* the candidate, in the list */
+    struct gba_member_info *members; /* [size], with the next two in one allocation */
+    struct gba_node_info *nodes;     /* [size] */
+    uint64_t *scratch;               /* [size] */
+    gba_status_t able; /* GBA_OK, or why this member can join no group; GBA_INPROGRESS: not known */
+    /* This member's part of the candidate's path: */
+    gba_status_t mine;         /* GBA_OK, or why it has none */
+    gba_device_t *device;      /* at the switch of the candidate, or NULL */
+    gba_group_handle_t handle; /* of a group of all */
+    struct gba_shape shape;
+    struct gba_node node;           /* until a path takes it over */
+    struct gba_path_hybrid *hybrid; /* until it is complete */
+    struct gba_path_base *path;
+    char why[192]; /* one line for the user */
+    char tried[GBA_TRIED_TEXT];
+    struct gba_made_list *made; /* of a trial, else NULL */
+};
+
+static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)
+{
+    return &a->list.at[a->at];
+}
+
+static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
+{
+    return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
+}
+
+/* --- build.c: this member's part of the candidate's path. None of these functions is collective;
+ * each sets a->mine to GBA_OK, or to the reason why this member has no part. */
+
+/* What one member makes for others: memory of a node, a group. Fills in a->words, or the record of
+ * this member for the allgather. */
+void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info);
+
+/* How the members exchange what was made. */
+enum gba_handles { GBA_HANDLES_NONE, GBA_HANDLES_GROUP, GBA_HANDLES_NODE, GBA_HANDLES_NODES };
+enum gba_handles gba_build_handles(const struct gba_agreement *a);
+
+/* The number of words in a->words. */
+uint32_t gba_build_words(const struct gba_agreement *a);
+
+/* The exchange is complete: why the path cannot be made, the same on all members, or GBA_OK. */
+struct gba_refusal gba_build_refusal(struct gba_agreement *a);
+
+/* Take part in what others have made. */
+void gba_build_join(struct gba_agreement *a);
+
+/* All members have joined: no other process can join any more. */
+void gba_build_shut(struct gba_agreement *a);
+
+/* A leader arms its group. */
+void gba_build_arm(struct gba_agreement *a);
+
+/* All members are ready: complete the path, and describe it. */
+void gba_build_finish(struct gba_agreement *a);
+
+/* Free this member's part of a path that is not taken. */
+void gba_build_undo(struct gba_agreement *a);
+
+/* The kind of the candidate's path. */
+gba_path_t gba_build_kind(const struct gba_agreement *a);
+
+/* --- reason.c: the outcome, in the team. */
+
+/* A group of a switch was refused, or no member tried it: rank 0 adds it to a->tried. */
+void gba_reason_tried(struct gba_agreement *a);
+
+/* Whether the members exchange a->tried: the same on all. */
+bool gba_reason_has_text(const struct gba_agreement *a);
+
+/* The team takes the path a->path. */
+void gba_reason_take(struct gba_agreement *a);
+
+/* The team has no group: set the reason, and plan the renegotiation. */
+void gba_reason_refused(struct gba_agreement *a);
+
+/* Set team->why from its parts: the path, why there is no group, and the figures of the last trial.
+ */
+void gba_reason_describe(struct gba_team *team);
+
+/* --- agree.c */
+
+/* As gba_agree_start, also of a trial: made: the paths are added to it, and the team keeps its own.
+ */
+gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, struct gba_made_list *made,
+                             gba_agreement_t **agreement);
+
+/* As gba_agree_test, without gba_barrier_init. */
+gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team);
+
+/* Between two tests of a caller that waits: the runtime's progress, and the core for others that
+ * need it. */
+void gba_agree_idle(const gba_team_attr_t *attr);
 
 #endif

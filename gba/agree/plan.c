@@ -1,107 +1,123 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/plan.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#include "gba/dev/member.h"
-#include "gba/transport/shm.h"
 
 /* Largest team for which `auto` takes dissemination. It sends log2(size) signals one after the
  * other. Above this size the rounds that radix saves outweigh its larger number of stores. */
 #define AUTO_V1_MAX 16u
 
-#define REMOTE_PUSH 1u
-#define REMOTE_PULL 2u
-
-void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
-                          bool grouped)
+bool gba_reason_passes(gba_status_t reason)
 {
-    const gba_params_t *params = attr->params;
+    return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
+           GBA_ERR_QUOTA == reason || GBA_ERR_RECLAIMED == reason;
+}
 
-    memset(member_info, 0, sizeof *member_info);
-    member_info->disabled = 0 == params->sw_enable;
-    if (params->sw_enable || grouped)
-        member_info->status = (int32_t)gba_host_get(&member_info->host);
-    if (NULL != attr->remote)
-        member_info->remote = attr->remote->pulls ? REMOTE_PULL : REMOTE_PUSH;
-    member_info->oversubscribed = attr->oversubscribed;
-    member_info->algorithm = params->sw_algorithm;
-    member_info->radix = (uint32_t)params->sw_radix;
-    member_info->hierarchy = params->hierarchy;
-    member_info->sequence = params->first_sequence;
-    if (NULL != attr->device) {
-        memcpy(member_info->port.uuid, attr->device->uuid, sizeof member_info->port.uuid);
-        member_info->port.members_max = attr->device->members_max;
+static bool is_group(const struct gba_candidate *candidate)
+{
+    return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
+}
+
+static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
+                                      struct gba_refusal refusal)
+{
+    struct gba_candidate *candidate = &list->at[list->count++];
+
+    *candidate = (struct gba_candidate){.kind = (uint8_t)kind, .refusal = refusal};
+    return candidate;
+}
+
+/* ------------------------------------------------------------------------ barrier groups --- */
+
+/* Why no member is to try a group at that switch of rank 0; GBA_OK: they may. */
+static struct gba_refusal switch_refusal(const struct gba_info *info, enum gba_kind kind,
+                                         uint32_t at)
+{
+    const struct gba_switches *switches = &info->switches;
+    const uint32_t most =
+        0 == switches->count ? info->terms.members_max : switches->members_max[at];
+    /* On one host only the leader's device counts, that of rank 0. */
+    const bool lacks = at < switches->count && UINT32_MAX != switches->lacking[at] &&
+                       (GBA_KIND_ALL == kind || !info->one_host);
+
+    if (GBA_KIND_LEADERS == kind && GBA_OK != info->memory.reason)
+        return info->memory;
+    /* Of the reasons of several members the lowest status counts. */
+    if (lacks && (GBA_KIND_LEADERS == kind || info->device.reason > GBA_ERR_OTHER_DEVICE))
+        return (struct gba_refusal){GBA_ERR_OTHER_DEVICE, switches->lacking[at]};
+    if (GBA_KIND_ALL == kind && GBA_OK != info->device.reason &&
+        (info->one_device || 0 != switches->count))
+        return info->device;
+    if (GBA_KIND_ALL == kind && info->size > most)
+        return (struct gba_refusal){GBA_ERR_TOO_MANY, 0};
+    return (struct gba_refusal){GBA_OK, 0};
+}
+
+static struct gba_choice group_choice(enum gba_kind kind)
+{
+    return (struct gba_choice){
+        .hierarchy = GBA_KIND_ALL == kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE, .group = true};
+}
+
+/*
+ * Groups of one kind at each switch of rank 0. No device takes a group back from another team while
+ * a group is free at another switch, so there are two passes, if there may be several switches.
+ */
+static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind)
+{
+    const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
+    const bool several = 0 != info->terms.multi_device || count > 1;
+    const uint32_t passes = several && 0 != info->switches.count ? 2 : 1;
+    struct gba_candidate *candidate;
+
+    for (uint32_t pass = 0; pass < passes; pass++)
+        for (uint32_t at = 0; at < count; at++) {
+            candidate = list_add(list, kind, switch_refusal(info, kind, at));
+            candidate->at = (uint8_t)at;
+            candidate->choice = group_choice(kind);
+            candidate->take_back = !several || 1 == pass;
+        }
+}
+
+/* Groups at the switch of each leader, if no switch serves all. */
+static void list_each(struct gba_list *list, const struct gba_info *info)
+{
+    struct gba_candidate *candidate;
+
+    for (uint32_t at = 0; at < info->switches.count; at++)
+        if (UINT32_MAX == info->switches.lacking[at])
+            return;
+    if (0 == info->switches.count || info->one_host)
+        return;
+    candidate = list_add(list, GBA_KIND_LEADERS, info->memory);
+    candidate->at = GBA_AT_EACH;
+    candidate->take_back = true;
+    candidate->choice = group_choice(GBA_KIND_LEADERS);
+}
+
+static void list_groups(struct gba_list *list, const struct gba_info *info)
+{
+    const bool nodes = GBA_HIERARCHY_NODE == info->terms.hierarchy;
+
+    if (GBA_OK != info->terms.status) {
+        list_add(list, nodes ? GBA_KIND_LEADERS : GBA_KIND_ALL,
+                 (struct gba_refusal){(gba_status_t)info->terms.status, 0});
+        return;
+    }
+    if (!nodes)
+        list_kind(list, info, GBA_KIND_ALL);
+    /* On one host a group of one node leader is a detour, so only a user can request it. */
+    if (nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host)) {
+        list_kind(list, info, GBA_KIND_LEADERS);
+        list_each(list, info);
     }
 }
 
-static bool member_infos_any(const struct gba_member_info *member_infos, uint32_t size,
-                             bool (*is)(const struct gba_member_info *member_info), uint32_t *first)
-{
-    for (uint32_t rank = 0; rank < size; rank++)
-        if (is(&member_infos[rank])) {
-            *first = rank;
-            return true;
-        }
-    return false;
-}
+/* ----------------------------------------------------------------------------- software --- */
 
-static bool member_info_oversubscribed(const struct gba_member_info *member_info)
+int32_t gba_algorithm_auto(uint32_t size)
 {
-    return 0 != member_info->oversubscribed;
-}
-
-static bool member_info_disabled(const struct gba_member_info *member_info)
-{
-    return 0 != member_info->disabled;
-}
-
-static bool member_info_no_remote(const struct gba_member_info *member_info)
-{
-    return 0 == member_info->remote;
-}
-
-static bool member_info_no_pull(const struct gba_member_info *member_info)
-{
-    return REMOTE_PULL != member_info->remote;
-}
-
-static bool member_info_cannot(const struct gba_member_info *member_info)
-{
-    return GBA_OK != member_info->status;
-}
-
-bool gba_member_infos_one_host(const struct gba_member_info *member_infos, uint32_t size)
-{
-    for (uint32_t rank = 1; rank < size; rank++)
-        if (0 !=
-            memcmp(&member_infos[rank].host, &member_infos[0].host, sizeof member_infos[0].host))
-            return false;
-    return true;
-}
-
-gba_status_t gba_member_infos_check_hosts(const struct gba_member_info *member_infos, uint32_t size,
-                                          uint32_t *culprit)
-{
-    if (member_infos_any(member_infos, size, member_info_cannot, culprit))
-        return (gba_status_t)member_infos[*culprit].status;
-    return GBA_OK;
-}
-
-gba_status_t gba_member_infos_check(const struct gba_member_info *member_infos, uint32_t size,
-                                    uint32_t *culprit)
-{
-    gba_status_t status = gba_member_infos_check_hosts(member_infos, size, culprit);
-
-    if (GBA_OK != status)
-        return status;
-    if (member_infos_any(member_infos, size, member_info_disabled, culprit))
-        return GBA_ERR_DISABLED;
-    if (!gba_member_infos_one_host(member_infos, size) &&
-        member_infos_any(member_infos, size, member_info_no_remote, culprit))
-        return GBA_ERR_NO_TRANSPORT;
-    return GBA_OK;
+    return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
 }
 
 /*
@@ -111,181 +127,199 @@ gba_status_t gba_member_infos_check(const struct gba_member_info *member_infos, 
 static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
 {
     if (GBA_ALGORITHM_AUTO == wanted)
-        return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
+        return gba_algorithm_auto(size);
     if (!one_host && GBA_ALGORITHM_V3 == wanted && !pull)
         return GBA_ALGORITHM_V1; /* central (v3) reads flags; messages cannot */
     return wanted;
 }
 
-static const struct gba_algorithm *algorithm_table(int32_t chosen, bool one_host)
+/* The software barrier that the parameters and the table of algorithms choose. */
+static struct gba_choice choice_first(const struct gba_info *info)
 {
-    static const struct gba_algorithm *const general[] = {[GBA_ALGORITHM_V1] =
-                                                              &gba_algo_dissemination,
-                                                          [GBA_ALGORITHM_V2] = &gba_algo_radix,
-                                                          [GBA_ALGORITHM_V3] = &gba_algo_central,
-                                                          [GBA_ALGORITHM_TREE] = &gba_algo_tree};
-    static const struct gba_algorithm *const shm[] = {[GBA_ALGORITHM_V1] = &gba_shm_dissemination,
-                                                      [GBA_ALGORITHM_V2] = &gba_shm_radix,
-                                                      [GBA_ALGORITHM_V3] = &gba_shm_central,
-                                                      [GBA_ALGORITHM_TREE] = &gba_shm_tree};
+    const struct gba_terms *terms = &info->terms;
+    const bool flat = info->one_host || GBA_HIERARCHY_FLAT == terms->hierarchy;
 
-    return (one_host ? shm : general)[chosen];
+    if (info->one_host && GBA_ALGORITHM_AUTO == terms->algorithm &&
+        (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
+        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_NODE,
+                                   .algorithm = GBA_ALGORITHM_AUTO};
+    return (struct gba_choice){.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE,
+                               .algorithm = algorithm_choose(terms->algorithm,
+                                                             flat ? info->size : info->hosts,
+                                                             info->one_host, info->pull)};
 }
 
-static const struct gba_host *member_info_host(const void *member_infos, uint32_t rank)
+static struct gba_refusal software_refusal(const struct gba_info *info)
 {
-    return &((const struct gba_member_info *)member_infos)[rank].host;
+    if (GBA_OK != info->memory.reason)
+        return info->memory;
+    if (GBA_OK != info->disabled.reason)
+        return info->disabled;
+    return info->one_host ? (struct gba_refusal){GBA_OK, 0} : info->remote;
 }
 
-static const struct gba_port *member_info_port(const void *member_infos, uint32_t rank)
+/* The chosen software barrier first, then those that a trial measures, then the runtime's. A trial
+ * measures them in the order of gba_trial_list. */
+static void list_software(struct gba_list *list, const struct gba_info *info, bool trial)
 {
-    return &((const struct gba_member_info *)member_infos)[rank].port;
+    const struct gba_choice first = choice_first(info);
+    const struct gba_trial_terms terms = {.fallback = trial && 0 != info->terms.trial_fallback,
+                                          .nodes = info->hosts,
+                                          .algorithm = info->terms.algorithm,
+                                          .hierarchy = info->terms.hierarchy};
+    struct gba_choice choices[GBA_CHOICES_MOST];
+    const uint32_t count = gba_trial_list(&terms, info->size, choices);
+
+    if (!trial)
+        list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = first;
+    for (uint32_t i = 0; i < count; i++)
+        if (choices[i].fallback)
+            list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice = choices[i];
+        else if (trial || !gba_choices_equal(choices[i], first))
+            list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = choices[i];
+    if (!trial)
+        list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice.fallback = true;
 }
 
-/* The device of every node, where one group must serve all nodes or none. */
-static const struct gba_port *no_port(const void *ctx, uint32_t rank)
+/* ----------------------------------------------------------------------------- the list --- */
+
+/* Keep the refusals of the candidates that were tried. */
+static void list_keep(struct gba_list *list, const struct gba_list *before)
 {
-    static const struct gba_port port = {.members_max = UINT32_MAX};
+    for (uint32_t i = 0; i < before->count; i++) {
+        const struct gba_candidate *tried = &before->at[i];
 
-    (void)ctx;
-    (void)rank;
-    return &port;
-}
+        for (uint32_t k = 0; k < list->count && tried->tried; k++) {
+            struct gba_candidate *candidate = &list->at[k];
 
-/* Whether rank 0's parameter names central (v3). */
-static bool central_requested(const struct gba_member_info *member_infos)
-{
-    return GBA_ALGORITHM_V3 == member_infos[0].algorithm;
-}
-
-/* Assign the node leaders to groups. */
-static gba_status_t plan_domains(struct gba_shape *plan, enum gba_plan_groups groups,
-                                 const struct gba_member_info *member_infos)
-{
-    gba_status_t status =
-        gba_domains_init(&plan->domains, &plan->topology,
-                         GBA_GROUPS_DOMAINS == groups ? member_info_port : no_port, member_infos);
-
-    /* The domain leaders use the runtime's messages without pull, because a domain leader whose
-     * flag is read may have left. */
-    if (GBA_OK == status)
-        plan->upper = algorithm_table(
-            algorithm_choose(member_infos[0].algorithm, plan->domains.count, false, false), false);
-    plan->upper_replaced = plan->domains.count > 1 && central_requested(member_infos);
-    return status;
-}
-
-gba_status_t gba_plan_check_groups(const struct gba_shape *plan,
-                                   const struct gba_member_info *member_infos, uint32_t *culprit)
-{
-    const struct gba_domains *domains = &plan->domains;
-    uint32_t ignored;
-
-    *culprit = 0;
-    if (1 == domains->count)
-        return GBA_OK;
-    /* The barrier of the domain leaders is a software barrier, so software must be enabled on all
-     * members. If no two nodes share a device, a device has nothing to do. */
-    if (domains->largest > 1 &&
-        !member_infos_any(member_infos, plan->topology.size, member_info_disabled, &ignored))
-        return GBA_OK;
-    if (1 == domains->switches)
-        return GBA_ERR_TOO_MANY;
-    *culprit = domains->domain_leaders[1];
-    return GBA_ERR_OTHER_DEVICE;
-}
-
-gba_status_t gba_plan_make(struct gba_shape *plan, enum gba_plan_groups groups,
-                           const struct gba_member_info *member_infos, uint32_t rank, uint32_t size)
-{
-    const struct gba_member_info *first = &member_infos[0];
-    bool one_host, oversubscribed, pull;
-    uint32_t members, ignored = 0;
-    gba_status_t status;
-
-    status = gba_topology_init(&plan->topology, rank, size, member_info_host, member_infos);
-    if (GBA_OK != status)
-        return status;
-    plan->radix = first->radix;
-    plan->sequence = first->sequence;
-    one_host = 1 == plan->topology.nodes;
-    oversubscribed = member_infos_any(member_infos, size, member_info_oversubscribed, &ignored);
-    pull = !member_infos_any(member_infos, size, member_info_no_pull, &ignored);
-
-    if (one_host && GBA_ALGORITHM_AUTO == first->algorithm &&
-        (oversubscribed || GBA_HIERARCHY_NODE == first->hierarchy))
-        plan->kind = GBA_SOFTWARE_NODE;
-    else if (one_host || GBA_HIERARCHY_FLAT == first->hierarchy)
-        plan->kind = GBA_SOFTWARE_FLAT;
-    else
-        plan->kind = GBA_SOFTWARE_HYBRID;
-    members = GBA_SOFTWARE_HYBRID == plan->kind ? plan->topology.nodes : size;
-    plan->chosen = GBA_ALGORITHM_AUTO;
-    if (GBA_SOFTWARE_NODE != plan->kind) {
-        plan->chosen = algorithm_choose(first->algorithm, members, one_host, pull);
-        plan->algorithm = algorithm_table(plan->chosen, one_host);
+            if (candidate->kind == tried->kind && candidate->at == tried->at &&
+                candidate->take_back == tried->take_back &&
+                gba_choices_equal(candidate->choice, tried->choice)) {
+                *candidate = *tried;
+                break;
+            }
+        }
     }
-    plan->replaced = central_requested(member_infos) && !one_host && !pull;
-    plan->slots = 1; /* for gba_node_mark */
-    if (GBA_SOFTWARE_FLAT == plan->kind && one_host)
-        plan->slots = plan->algorithm->slots(size, plan->radix);
-    return GBA_GROUPS_NONE != groups ? plan_domains(plan, groups, member_infos) : GBA_OK;
 }
 
-void gba_plan_fini(struct gba_shape *plan)
+/* Rank 0 has another port at the switch that was tried first: try that as well. */
+static void list_again(struct gba_list *list, const struct gba_info *info)
 {
-    gba_topology_fini(&plan->topology);
-    gba_domains_fini(&plan->domains);
+    if (!info->switches.again)
+        return;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->at[i].tried && 0 == list->at[i].at && is_group(&list->at[i])) {
+            memmove(&list->at[i + 1], &list->at[i], (list->count - i) * sizeof list->at[0]);
+            list->count++;
+            list->at[i + 1].tried = false;
+            list->at[i + 1].refusal = switch_refusal(info, list->at[i].kind, 0);
+            return;
+        }
 }
 
-struct gba_choice gba_plan_choice(const struct gba_shape *plan)
+void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due)
 {
-    return (struct gba_choice){.hierarchy = GBA_SOFTWARE_FLAT == plan->kind ? GBA_HIERARCHY_FLAT
-                                                                            : GBA_HIERARCHY_NODE,
-                               .algorithm = plan->chosen};
+    const struct gba_list before = *list;
+
+    list->count = 0;
+    if (GBA_DUE_RECOVER != due && GBA_DUE_TRIAL != due)
+        list_groups(list, info);
+    if (GBA_DUE_REQUEST != due)
+        list_software(list, info, GBA_DUE_TRIAL == due);
+    list_keep(list, &before);
+    list_again(list, info);
 }
 
-bool gba_plan_shares(const struct gba_shape *plan)
+/* Whether a group of leaders can serve where none of all members did. */
+static bool leaders_apply(const struct gba_list *list)
 {
-    return 1 == plan->topology.nodes ||
-           (GBA_SOFTWARE_HYBRID == plan->kind && plan->topology.local_size > 1);
+    struct gba_refusal all = {GBA_OK, 0};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gba_candidate *candidate = &list->at[i];
+
+        if (GBA_KIND_ALL != candidate->kind || GBA_OK == candidate->refusal.reason)
+            continue;
+        if (GBA_OK == all.reason ||
+            (!gba_reason_passes(all.reason) && gba_reason_passes(candidate->refusal.reason)))
+            all = candidate->refusal;
+    }
+    return GBA_OK == all.reason || GBA_ERR_TOO_MANY == all.reason ||
+           GBA_ERR_OTHER_DEVICE == all.reason;
 }
 
-bool gba_plan_leaders(int hierarchy, uint32_t size, uint32_t members_max, bool apart)
+enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at)
 {
-    return GBA_HIERARCHY_NODE == hierarchy ||
-           (GBA_HIERARCHY_AUTO == hierarchy && (apart || size > members_max));
+    bool refused = false; /* the group of a switch; rank 0 may have another one */
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gba_candidate *candidate = &list->at[i];
+
+        refused = refused ||
+                  (is_group(candidate) && candidate->tried && GBA_OK != candidate->refusal.reason);
+        if (candidate->tried || GBA_OK != candidate->refusal.reason ||
+            (GBA_KIND_LEADERS == candidate->kind && !leaders_apply(list)))
+            continue;
+        if (0 == info->switches.count && is_group(candidate) && !info->one_device &&
+            (GBA_KIND_ALL == candidate->kind || !info->one_host))
+            return GBA_NEXT_SWITCHES;
+        if (0 == info->switches.count && refused && 0 != info->terms.multi_device)
+            return GBA_NEXT_SWITCHES;
+        if (0 == info->hosts &&
+            (GBA_KIND_LEADERS == candidate->kind || GBA_KIND_SOFTWARE == candidate->kind))
+            return GBA_NEXT_LAYOUT;
+        *at = i;
+        return GBA_NEXT_TRY;
+    }
+    return 0 == info->switches.count && refused && 0 != info->terms.multi_device ? GBA_NEXT_SWITCHES
+                                                                                 : GBA_NEXT_NONE;
 }
 
-void gba_plan_describe_groups(const struct gba_shape *plan, const char *group, char *why,
-                              size_t len)
+void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike)
 {
-    const struct gba_topology *topology = &plan->topology;
+    struct gba_candidate *candidate = &list->at[at];
 
-    if (plan->domains.count > 1)
-        snprintf(why, len,
-                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
-                 topology->nodes, plan->upper->name, plan->domains.count, topology->size,
-                 plan->upper_replaced ? GBA_PLAN_REPLACED : "");
-    else
-        snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
-                 1 == topology->nodes ? "" : "s", topology->size);
+    candidate->tried = true;
+    candidate->refusal = refusal;
+    /* What one software barrier lacks, memory or a connection, the others lack as well. */
+    for (uint32_t i = at + 1; alike && i < list->count; i++)
+        if (GBA_KIND_SOFTWARE == candidate->kind && GBA_KIND_SOFTWARE == list->at[i].kind)
+            list->at[i].refusal = refusal;
 }
 
-void gba_plan_describe(const struct gba_shape *plan, const gba_remote_t *remote, char *why,
-                       size_t len)
+/* The first reason stays, except that a reason that passes replaces one that does not. */
+static void reason_add(struct gba_refusal *reason, struct gba_refusal next)
 {
-    const struct gba_topology *topology = &plan->topology;
-    const char *carrier = NULL == remote || NULL == remote->name ? "messages" : remote->name;
+    if (GBA_OK != next.reason && (GBA_OK == reason->reason || (!gba_reason_passes(reason->reason) &&
+                                                               gba_reason_passes(next.reason))))
+        *reason = next;
+}
 
-    if (GBA_SOFTWARE_NODE == plan->kind)
-        snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
-    else if (GBA_SOFTWARE_FLAT == plan->kind)
-        snprintf(why, len, "%s through %s, %u members on %u host%s%s", plan->algorithm->name,
-                 1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
-                 1 == topology->nodes ? "" : "s", plan->replaced ? GBA_PLAN_REPLACED : "");
-    else
-        snprintf(why, len, "%s among the leaders of %u hosts, %u members, at most %u on a host%s",
-                 plan->algorithm->name, topology->nodes, topology->size, topology->largest,
-                 plan->replaced ? GBA_PLAN_REPLACED : "");
+struct gba_refusal gba_plan_reason(const struct gba_list *list)
+{
+    const bool leaders = leaders_apply(list);
+    struct gba_refusal of_all = {GBA_OK, 0}, of_leaders = {GBA_OK, 0};
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gba_candidate *candidate = &list->at[i];
+
+        if (GBA_KIND_ALL == candidate->kind)
+            reason_add(&of_all, candidate->refusal);
+        if (GBA_KIND_LEADERS != candidate->kind || !leaders)
+            continue;
+        /* Groups at several switches, the last resort, say more than that no switch serves all. */
+        if (GBA_AT_EACH == candidate->at && !gba_reason_passes(of_leaders.reason))
+            of_leaders = (struct gba_refusal){GBA_OK, 0};
+        reason_add(&of_leaders, candidate->refusal);
+    }
+    reason_add(&of_leaders, of_all); /* what the leaders were refused came later */
+    return of_leaders;
+}
+
+struct gba_refusal gba_plan_no_software(const struct gba_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (GBA_KIND_SOFTWARE == list->at[i].kind && GBA_OK != list->at[i].refusal.reason)
+            return list->at[i].refusal;
+    return (struct gba_refusal){GBA_OK, 0};
 }

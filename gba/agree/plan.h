@@ -1,96 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The information that the members of a team exchange about themselves, and the plan that all
- * members derive from it: the kind of path. Pure, except gba_member_info_fill: no exchange, no
- * shared memory.
+ * The list of candidates: all paths that a team can take, in the order in which its members try
+ * them, each with the reason if it is excluded. All members derive the same list from what they
+ * have exchanged (info.h), and add the same refusals to it. Nothing else knows the order. Pure: no
+ * exchange, no device, no shared memory.
  */
 #ifndef GBA_AGREE_PLAN_H
 #define GBA_AGREE_PLAN_H
 
-#include "gba/base/host.h"
-#include "gba/team.h"
-#include "gba/path/shape.h"
+#include "gba/agree/info.h"
+#include "gba/agree/trial.h"
 
-/* Whether the node leaders are to have barrier groups. */
-enum gba_plan_groups {
-    GBA_GROUPS_NONE,
-    GBA_GROUPS_ONE,    /* one group that serves all nodes */
-    GBA_GROUPS_DOMAINS /* one group in each switch domain */
+enum gba_kind {
+    GBA_KIND_ALL,      /* a barrier group of all members */
+    GBA_KIND_LEADERS,  /* groups of the node leaders: one, or one for each switch domain */
+    GBA_KIND_SOFTWARE, /* a software barrier of libgba */
+    GBA_KIND_FALLBACK  /* the runtime's own barrier */
 };
 
-/* The first message of a member to all members. Travels as bytes between processes of one build. */
-struct gba_member_info {
-    struct gba_host host;
-    int32_t status;          /* GBA_OK, or why this member cannot take part */
-    uint32_t remote;         /* 1: has messages between hosts; 2: can also read remote flags */
-    uint32_t oversubscribed; /* more processes than cores on its host */
-    int32_t algorithm;       /* this field and those below: only rank 0's count */
-    uint32_t radix;
-    int32_t hierarchy;
-    uint32_t sequence;
-    uint32_t disabled; /* 1: disables software barriers; its node may still gather for a group */
-    struct gba_port port;
-    uint32_t reserved; /* 0 */
+/* In gba_candidate.at: each leader uses the device at the switch of rank 0, if it has one there,
+ * else its chosen device. */
+#define GBA_AT_EACH UINT8_MAX
+
+struct gba_candidate {
+    uint8_t kind;   /* enum gba_kind */
+    uint8_t at;     /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
+    bool take_back; /* ALL, LEADERS: the device may take a group back from another team */
+    bool tried;     /* the members have tried it; the refusal is that of a step */
+    bool unmade;    /* its maker refused, before another member took part */
+    struct gba_choice choice;
+    struct gba_refusal refusal;
+    uint64_t cost; /* expected, ns */
 };
 
-/* The end of the description of a plan that replaces the requested algorithm. */
-#define GBA_PLAN_REPLACED ", because central (v3) needs to read remote flags"
+/* Groups of all and of leaders, at each switch, without and with taking back; groups at each
+ * leader's own switch; a second port of the first switch; software. */
+#define GBA_LIST_MOST (4u * GBA_CANDIDATES_MAX + 4u + GBA_CHOICES_MOST + 1u)
 
-/* Fill in this member's information. grouped: groups among the node leaders are requested. Not
- * collective. */
-void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
-                          bool grouped);
+struct gba_list {
+    uint32_t count;
+    struct gba_candidate at[GBA_LIST_MOST];
+};
 
-/* Whether all members are on one host. */
-bool gba_member_infos_one_host(const struct gba_member_info *member_infos, uint32_t size);
-
-/*
- * Returns why a member cannot share memory within its host, with the lowest such member in
- * *culprit; or GBA_OK. This function and gba_member_infos_check depend on the members' information
- * alone, and cannot fail on a single member: a refusal ends the agreement, so all members must find
- * the same one.
- */
-gba_status_t gba_member_infos_check_hosts(const struct gba_member_info *member_infos, uint32_t size,
-                                          uint32_t *culprit);
-
-/* As gba_member_infos_check_hosts, for a software barrier of all members. */
-gba_status_t gba_member_infos_check(const struct gba_member_info *member_infos, uint32_t size,
-                                    uint32_t *culprit);
+/* The candidate for which the members are ready, or what they exchange before. */
+enum gba_next { GBA_NEXT_TRY, GBA_NEXT_SWITCHES, GBA_NEXT_LAYOUT, GBA_NEXT_NONE };
 
 /*
- * Derive the plan. All members derive the same plan from the same information. Returns GBA_OK, or
- * GBA_ERR_NOMEM, which a single member may have alone. The caller calls gba_plan_fini in each case.
- * Not collective.
+ * Derive the list. To be called again whenever the information has grown: the candidates that were
+ * tried keep their refusals.
+ * due: GBA_DUE_REQUEST: groups only; GBA_DUE_RECOVER: no groups. list: zero at first.
  */
-gba_status_t gba_plan_make(struct gba_shape *plan, enum gba_plan_groups groups,
-                           const struct gba_member_info *member_infos, uint32_t rank,
-                           uint32_t size);
-void gba_plan_fini(struct gba_shape *plan);
+void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due);
+
+/* Find the next candidate. at: set on GBA_NEXT_TRY. */
+enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at);
+
+/* A step of this candidate failed: record it. alike: also for the candidates that need the same; a
+ * trial tries each. */
+void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike);
+
+/* Why the team has no group: of the refusals the one that says most. GBA_OK: no group was refused.
+ */
+struct gba_refusal gba_plan_reason(const struct gba_list *list);
+
+/* Why the team has no software barrier of libgba; GBA_OK: none was refused. */
+struct gba_refusal gba_plan_no_software(const struct gba_list *list);
+
+/* The algorithm that `auto` takes among so many members. */
+int32_t gba_algorithm_auto(uint32_t size);
+
+/* Whether a team refused for this reason may get a group later. */
+bool gba_reason_passes(gba_status_t reason);
 
 /*
- * Returns why the node leaders can have no groups, with the member that caused it in *culprit; or
- * GBA_OK. All members find the same, because it follows from the members' information.
+ * Derive the shape of a candidate's path. Needs the layout, if there are several hosts. Returns
+ * GBA_OK, or GBA_ERR_NOMEM, which a single member may have alone. The caller calls gba_shape_fini
+ * in each case.
  */
-gba_status_t gba_plan_check_groups(const struct gba_shape *plan,
-                                   const struct gba_member_info *member_infos, uint32_t *culprit);
+gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info,
+                            const struct gba_candidate *candidate, uint32_t rank);
+void gba_shape_fini(struct gba_shape *shape);
 
-/* Whether rank 0 proposes groups of the node leaders, and not one group of all members.
- * members_max: of a group. apart: an earlier agreement of the team found several switch domains. */
-bool gba_plan_leaders(int hierarchy, uint32_t size, uint32_t members_max, bool apart);
-
-/* The values of `hierarchy` and `sw_algorithm` that lead to this plan. */
-struct gba_choice gba_plan_choice(const struct gba_shape *plan);
+/* Why the node leaders can have no groups. All members find the same. */
+struct gba_refusal gba_shape_refusal(const struct gba_shape *shape, const struct gba_info *info);
 
 /* Whether this member's node needs shared memory. */
-bool gba_plan_shares(const struct gba_shape *plan);
+bool gba_shape_shares(const struct gba_shape *shape);
 
-/* One line for the user about the groups of the node leaders. group: the group of all leaders, if
- * there is one switch domain: "group 3 of 32". */
-void gba_plan_describe_groups(const struct gba_shape *plan, const char *group, char *why,
-                              size_t len);
+/* One line for the user about the path. group: that of all, or of all leaders if there is one
+ * switch domain: "group 3 of 32". remote: as in the attributes of the team. */
+void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidate *candidate,
+                        const char *group, const gba_remote_t *remote, char *why, size_t len);
 
-/* One line for the user about the plan. remote: as in the attributes of the team. */
-void gba_plan_describe(const struct gba_shape *plan, const gba_remote_t *remote, char *why,
-                       size_t len);
+/* Whether the shape replaces the requested algorithm central (v3), which reads remote flags. */
+bool gba_shape_replaces(const struct gba_shape *shape, const struct gba_candidate *candidate);
 
 #endif

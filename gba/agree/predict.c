@@ -1,198 +1,200 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path that a team would take. The decisions are those of plan.c, in the order of agree.c, on
- * made-up information of the members. Nothing is exchanged, and no group is requested.
+ * The path that a team would take: the loop over the list of candidates (plan.c) on made-up
+ * information of the members. Nothing is exchanged, and no group is requested.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/agree/agree.h"
+#include "gba/agree/schedule.h"
+#include "gba/agree/switches.h"
 #include "gba/dev/member.h"
-#include "gba/agree/devices.h"
-#include "gba/agree/plan.h"
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)
 
-struct prediction {
-    const gba_team_attr_t *attr;
-    struct gba_member_info *members; /* [size] */
-    uint32_t size, hosts, on_host;
-    bool one_device;   /* all hosts reach the same device */
-    gba_status_t no;   /* why there is no group */
-    uint32_t culprit;  /* the member that causes it */
-    gba_path_t path;   /* with a group */
-    char instead[192]; /* the description of the path */
-    struct gba_tried tried;
-};
+static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    (void)ctx;
+    snprintf(text, len, "rank %u", rank);
+}
+
+/* Another host has another simulated device, and the same real one. */
+static bool one_device(const gba_team_attr_t *attr, uint32_t hosts)
+{
+    return 1 == hosts || NULL == attr->device || !attr->device->simulated;
+}
+
+/* A process whose chosen device cannot be opened uses another one. */
+static void device_replace(gba_team_attr_t *attr)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+
+    if (NULL != attr->device || NULL == attr->devices || 0 == gba_switch_devices(attr, list))
+        return;
+    attr->device = list[0];
+    attr->device_status = GBA_OK;
+}
+
+/* What all members have in common with this process. */
+static void facts_fill(struct gba_agreement *a, uint32_t hosts)
+{
+    const gba_team_attr_t *attr = &a->attr;
+    struct gba_info *info = &a->info;
+    struct gba_host host;
+
+    gba_schedule_terms(a->team, attr, GBA_DUE_CREATE, &info->terms);
+    info->one_host = 1 == hosts;
+    info->hosts = 1 == hosts;
+    info->one_device = one_device(attr, hosts);
+    info->oversubscribed = attr->oversubscribed;
+    info->pull = NULL != attr->remote && attr->remote->pulls;
+    info->memory.reason = gba_host_get(&host);
+    if (NULL == attr->device)
+        info->device.reason = attr->device_status;
+    if (!attr->params->sw_enable)
+        info->disabled.reason = GBA_ERR_DISABLED;
+    if (NULL == attr->remote)
+        info->remote.reason = GBA_ERR_NO_TRANSPORT;
+}
+
+static void switches_fill(struct gba_agreement *a, uint32_t hosts, uint32_t on_host)
+{
+    struct gba_switches *switches = &a->info.switches;
+
+    gba_switches_fill(a->words, &a->attr, true);
+    gba_switches_read(switches, a->words);
+    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
+        switches->lacking[i] =
+            1 == hosts || 0 == (switches->simulated >> i & 1) ? UINT32_MAX : on_host;
+}
 
 /* Members of host h have the information of this process, but another host, and another simulated
  * device. */
-static void members_fill(struct prediction *p)
+static void layout_fill(struct gba_agreement *a, uint32_t on_host)
 {
-    gba_member_info_fill(&p->members[0], p->attr, true);
-    for (uint32_t rank = 1; rank < p->size; rank++) {
-        struct gba_member_info *member = &p->members[rank];
-        const uint32_t host = rank / p->on_host;
+    gba_member_info_fill(&a->members[0], &a->attr, a->info.terms.uuid);
+    for (uint32_t rank = 1; rank < a->info.size; rank++) {
+        struct gba_member_info *member = &a->members[rank];
+        const uint32_t host = rank / on_host;
 
-        *member = p->members[0];
+        *member = a->members[0];
         member->host.word[0] ^= host;
-        if (!p->one_device)
+        if (!a->info.one_device)
             for (unsigned i = 0; i < sizeof host; i++)
                 member->port.uuid[i] ^= (uint8_t)(host >> 8 * i);
     }
-}
-
-/* Whether the leaders get groups; p->instead then describes them, else p->no has the reason. */
-static gba_status_t predict_leaders(struct prediction *p, uint32_t groups)
-{
-    enum gba_plan_groups wanted =
-        GBA_HIERARCHY_FLAT != p->attr->params->hierarchy ? GBA_GROUPS_DOMAINS : GBA_GROUPS_ONE;
-    struct gba_shape plan;
-    char group[40];
-    gba_status_t status;
-
-    memset(&plan, 0, sizeof plan);
-    status = gba_plan_make(&plan, wanted, p->members, 0, p->size);
-    if (GBA_OK == status) {
-        p->no = gba_plan_check_groups(&plan, p->members, &p->culprit);
-        snprintf(group, sizeof group, "a group of %u", groups);
-        gba_plan_describe_groups(&plan, group, p->instead, sizeof p->instead);
-    }
-    gba_plan_fini(&plan);
-    return status;
+    gba_layout_read(&a->info, a->members, a->scratch);
 }
 
 /* Whether the device has a group for a new team. */
-static gba_status_t device_check(gba_device_t *device)
+static gba_status_t device_check(gba_device_t *device, uint32_t *groups)
 {
     gba_device_info_t info;
     gba_status_t status = gba_device_query(device, &info);
 
     if (GBA_OK != status)
         return status;
+    *groups = info.groups;
     return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
 }
 
-/* Like rank 0 of a team: take the first device with a group, if this process has several. attr: its
- * device is set; unchanged if no device has a group. */
-static void device_take(gba_team_attr_t *attr, struct gba_tried *tried)
+/* Whether the team gets the path of the candidate, whose description then is in a->why. */
+static gba_status_t candidate_check(struct gba_agreement *a, struct gba_refusal *refusal)
 {
-    gba_device_t *list[GBA_CANDIDATES_MAX];
-    const uint32_t count = NULL == attr->devices ? 0 : gba_devices_list(attr, list);
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    const struct gba_switches *switches = &a->info.switches;
+    gba_device_t *device = a->attr.device;
+    uint32_t groups = 0;
+    char group[40];
     gba_status_t status;
 
-    for (uint32_t i = 0; i < count; i++) {
-        status = device_check(list[i]);
-        if (GBA_OK == status) {
-            attr->device = list[i];
-            attr->device_status = GBA_OK;
-            return;
-        }
-        gba_tried_add(tried, list[i], status, NULL);
+    *refusal = (struct gba_refusal){GBA_OK, 0};
+    if (gba_candidate_is_group(candidate)) {
+        if (candidate->at < switches->count)
+            device = gba_switch_device(&a->attr, switches->key[candidate->at]);
+        refusal->reason = device_check(device, &groups);
     }
-}
-
-/* What rank 0 proposes, and whether the members can join it: p->no. */
-static gba_status_t predict_group(struct prediction *p)
-{
-    const gba_params_t *params = p->attr->params;
-    uint32_t members_max;
-    gba_device_info_t info;
-    bool leaders;
-    gba_status_t status;
-
-    p->no = p->attr->device_status;
-    if (NULL == p->attr->device)
-        return GBA_OK;
-    status = gba_device_query(p->attr->device, &info);
-    if (GBA_OK != status)
-        return status;
-    p->path = p->attr->device->simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
-    p->no = info.dead                   ? GBA_ERR_DEAD
-            : params->offload_after > 0 ? GBA_ERR_DEFERRED
-            : 0 == info.groups_free     ? GBA_ERR_NO_GROUP
-                                        : GBA_OK;
-    if (GBA_OK != p->no)
-        return GBA_OK;
-    members_max = p->attr->device->members_max;
-    leaders = gba_plan_leaders(params->hierarchy, p->size, members_max, false);
-    if (leaders) {
-        p->no = GBA_ERR_TOO_MANY; /* if one host makes a group of leaders a detour */
-    } else if (p->size > members_max) {
-        p->no = GBA_ERR_TOO_MANY;
-        return GBA_OK;
-    } else if (p->hosts > 1 && !p->one_device) {
-        p->no = GBA_ERR_OTHER_DEVICE;
-        p->culprit = p->on_host;
-        leaders = GBA_HIERARCHY_FLAT != params->hierarchy;
-    }
-    if (leaders && (GBA_HIERARCHY_NODE == params->hierarchy || p->hosts > 1)) {
-        p->no = gba_member_infos_check_hosts(p->members, p->size, &p->culprit);
-        return GBA_OK == p->no ? predict_leaders(p, info.groups) : GBA_OK;
-    }
-    if (GBA_OK == p->no)
-        snprintf(p->instead, sizeof p->instead, "a group of %u, %u members", info.groups, p->size);
-    return GBA_OK;
-}
-
-/* The path without a group: a software path, or the fallback. */
-static gba_status_t predict_software(struct prediction *p)
-{
-    struct gba_shape plan;
-    uint32_t culprit = 0;
-    gba_status_t status = gba_member_infos_check(p->members, p->size, &culprit);
-
-    if (GBA_OK != status) {
-        p->path = GBA_PATH_FALLBACK;
-        snprintf(p->instead, sizeof p->instead, "no software barrier: %s (rank %u)",
-                 gba_status_text(status), culprit);
-        return GBA_OK;
-    }
-    memset(&plan, 0, sizeof plan);
-    p->path = GBA_PATH_SOFTWARE;
-    status = gba_plan_make(&plan, GBA_GROUPS_NONE, p->members, 0, p->size);
+    status = gba_shape_make(&a->shape, &a->info, candidate, 0);
+    if (GBA_OK == status && GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
+        *refusal = gba_shape_refusal(&a->shape, &a->info);
+    snprintf(group, sizeof group, "a group of %u", groups);
     if (GBA_OK == status)
-        gba_plan_describe(&plan, p->attr->remote, p->instead, sizeof p->instead);
-    gba_plan_fini(&plan);
+        gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
+    gba_shape_fini(&a->shape);
     return status;
 }
 
-static void predict_describe(const struct prediction *p, char *why, size_t len)
+/* The loop of agree.c, with the answers of this process. Returns GBA_OK with the outcome in the
+ * team, or GBA_ERR_NOMEM. */
+static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on_host)
 {
-    const char *path = gba_path_name(p->path);
+    struct gba_refusal refusal;
+    gba_status_t status = GBA_OK;
 
-    if (GBA_OK == p->no)
-        snprintf(why, len, "%s: %s%s", path, p->instead, p->tried.text);
-    else if (GBA_ERR_NO_DEVICE == p->no)
-        snprintf(why, len, "%s: %s; %s", path, p->instead, gba_status_text(p->no));
-    else
-        snprintf(why, len, "%s: %s; no device: %s (rank %u)%s", path, p->instead,
-                 gba_status_text(p->no), p->culprit, p->tried.text);
+    facts_fill(a, hosts);
+    gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
+    for (;;) {
+        switch (gba_plan_next(&a->list, &a->info, &a->at)) {
+        case GBA_NEXT_SWITCHES:
+            switches_fill(a, hosts, on_host);
+            break;
+        case GBA_NEXT_LAYOUT:
+            layout_fill(a, on_host);
+            break;
+        default:
+            status = candidate_check(a, &refusal);
+            if (GBA_OK != status)
+                return status;
+            if (GBA_OK == refusal.reason) {
+                if (gba_reason_has_text(a))
+                    gba_reason_tried(a);
+                gba_reason_take(a);
+                return GBA_OK;
+            }
+            gba_agree_candidate(a)->unmade = true;
+            gba_plan_refuse(&a->list, a->at, refusal, true);
+            continue;
+        }
+        gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
+    }
 }
 
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,
                               gba_path_t *path, char *why, size_t len)
 {
-    gba_team_attr_t taken = *attr;
-    struct prediction p = {.attr = &taken, .hosts = hosts, .on_host = members};
-    gba_status_t status;
+    const size_t each = sizeof(struct gba_member_info) + sizeof(uint64_t);
+    struct gba_agreement *a;
+    struct gba_team *team;
+    uint64_t *memory;
+    gba_status_t status = GBA_ERR_NOMEM;
 
     if (0 == hosts || 0 == members || hosts > MEMBERS_MOST / members)
         return GBA_ERR_PARAM;
-    p.size = hosts * members;
-    device_take(&taken, &p.tried);
-    p.one_device = NULL == taken.device || !taken.device->simulated;
-    p.members = calloc(p.size, sizeof *p.members);
-    if (NULL == p.members)
-        return GBA_ERR_NOMEM;
-    members_fill(&p);
-    status = predict_group(&p);
-    if (GBA_OK == status && GBA_OK != p.no)
-        status = predict_software(&p);
+    team = calloc(1, sizeof *team);
+    a = calloc(1, sizeof *a);
+    memory = calloc((size_t)hosts * members, each);
+    if (NULL == team || NULL == a || NULL == memory)
+        goto free_memory;
+    *a = (struct gba_agreement){.team = team,
+                                .due = GBA_DUE_CREATE,
+                                .attr = *attr,
+                                .oob = {.size = hosts * members, .name_member = name_rank},
+                                .info = {.size = hosts * members},
+                                .scratch = memory,
+                                .members =
+                                    (struct gba_member_info *)(void *)(memory + hosts * members)};
+    device_replace(&a->attr);
+    status = predict(a, hosts, members);
     if (GBA_OK == status) {
-        *path = p.path;
-        predict_describe(&p, why, len);
+        *path = team->kind;
+        snprintf(why, len, "%s", team->why);
     }
-    free(p.members);
+
+free_memory:
+    free(memory);
+    free(a);
+    free(team);
     return status;
 }

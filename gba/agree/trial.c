@@ -45,7 +45,7 @@ static void list_algorithms(struct gba_choice *list, uint32_t *count, int32_t hi
 }
 
 uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
-                        struct gba_choice list[GBA_TRIAL_MOST - 1])
+                        struct gba_choice list[GBA_CHOICES_MOST])
 {
     const bool any_algorithm = GBA_ALGORITHM_AUTO == terms->algorithm;
     const bool any_hierarchy = GBA_HIERARCHY_AUTO == terms->hierarchy;
@@ -70,7 +70,7 @@ uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
         if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && terms->nodes < size))
             list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, size);
     }
-    if (any_algorithm && any_hierarchy && 0 != terms->fallback)
+    if (any_algorithm && any_hierarchy && terms->fallback)
         list[count++] = (struct gba_choice){.fallback = true};
     return count;
 }
@@ -85,6 +85,8 @@ const char *gba_trial_name(const struct gba_choice *choice, bool hosts)
 
     if (choice->fallback)
         return "fallback";
+    if (choice->group)
+        return GBA_HIERARCHY_NODE == choice->hierarchy ? "node device" : "device";
     if (!hosts)
         return one_host[choice->algorithm];
     return (GBA_HIERARCHY_NODE == choice->hierarchy ? node : flat)[choice->algorithm];

@@ -11,29 +11,26 @@
 
 #include "gba/path/shape.h"
 
-/* The most candidates of a trial: the current barrier, the list, and the runtime's barrier. */
-#define GBA_TRIAL_MOST 8u
+/* The most software barriers of gba_trial_list, and the most candidates of a trial: those, the
+ * current barrier, and groups of all and of the leaders. */
+#define GBA_CHOICES_MOST 7u
+#define GBA_TRIAL_MOST   (GBA_CHOICES_MOST + 3u)
 
-/* The first message of a trial, from rank 0 to all members. Travels as bytes between processes of
- * one build. */
+/* What leads to the software barriers of a trial. */
 struct gba_trial_terms {
-    uint32_t run;      /* 0: the trial is postponed */
-    uint32_t rotate;   /* 1: take the next candidate, for tests */
-    uint32_t fallback; /* 1: the runtime's barrier is a candidate */
-    uint32_t nodes;    /* of the team */
+    bool fallback;     /* the runtime's barrier is a candidate */
+    uint32_t nodes;    /* hosts of the team */
     int32_t algorithm; /* rank 0's parameters: gba_algorithm_choice_t */
     int32_t hierarchy; /* gba_hierarchy_t */
-    uint32_t radix;    /* GBA_RADIX_MIN to GBA_RADIX_MAX */
-    uint32_t reserved; /* 0 */
 };
 
 /*
- * List the candidates besides the current barrier. The list can contain the current barrier.
- * size: members of the team, 2 or more. Returns the number of candidates, 0 to GBA_TRIAL_MOST - 1.
+ * List the software barriers, and the runtime's. The list can contain the current barrier.
+ * size: members of the team, 2 or more. Returns the number of candidates, 0 to GBA_CHOICES_MOST.
  * Parameters that leave no choice give fewer than 2.
  */
 uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
-                        struct gba_choice list[GBA_TRIAL_MOST - 1]);
+                        struct gba_choice list[GBA_CHOICES_MOST]);
 
 /* The name of a candidate for the user: "counter", "node radix". hosts: several hosts. Never NULL.
  */

@@ -56,24 +56,25 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return outcome(b, b->backend->ops->gather(b->backend, in, out, bytes, b->message));
 }
 
-static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
+gba_status_t gba_bootstrap_bcast(gba_bootstrap_t *bootstrap, void *buffer, size_t bytes,
+                                 uint32_t root)
 {
-    gba_bootstrap_t *b = ctx;
+    gba_bootstrap_t *b = bootstrap;
 
     if (b->failed || root >= b->oob.size || too_long(b, bytes))
         return GBA_ERR_OOB;
     return outcome(b, b->backend->ops->bcast(b->backend, buffer, bytes, root, b->message));
 }
 
-static gba_status_t oob_barrier(void *ctx)
+gba_status_t gba_bootstrap_barrier(gba_bootstrap_t *bootstrap)
 {
-    return oob_allgather(ctx, NULL, NULL, 0);
+    return oob_allgather(bootstrap, NULL, NULL, 0);
 }
 
-static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
     gba_bootstrap_t *b = ctx;
-    int64_t *all = calloc(b->oob.size, sizeof *all);
+    uint64_t *all = calloc((size_t)b->oob.size * count, sizeof *all);
     gba_status_t status;
 
     if (NULL == all) {
@@ -82,15 +83,19 @@ static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
         snprintf(b->message, sizeof b->message, "out of memory");
         return GBA_ERR_OOB;
     }
-    status = oob_allgather(b, &mine, all, sizeof mine);
-    if (GBA_OK == status) {
-        *least = mine;
-        for (uint32_t i = 0; i < b->oob.size; i++)
-            if (all[i] < *least)
-                *least = all[i];
-    }
+    status = oob_allgather(b, words, all, count * sizeof *words);
+    for (size_t i = 0; GBA_OK == status && i < (size_t)b->oob.size * count; i++)
+        if (all[i] < words[i % count])
+            words[i % count] = all[i];
     free(all);
     return status;
+}
+
+/* The operations are complete when they return. */
+static gba_status_t oob_test(void *ctx)
+{
+    (void)ctx;
+    return GBA_OK;
 }
 
 static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
@@ -193,10 +198,9 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
     b->oob = (gba_oob_t){.ctx = b,
                          .rank = b->backend->rank,
                          .size = b->backend->size,
-                         .bcast = oob_bcast,
-                         .allreduce_min = oob_allreduce_min,
+                         .min = oob_min,
                          .allgather = oob_allgather,
-                         .barrier = oob_barrier,
+                         .test = oob_test,
                          .name_member = oob_name_member};
     status = exchange_members(b);
     if (GBA_OK != status)

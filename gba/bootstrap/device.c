@@ -29,7 +29,7 @@ gba_status_t gba_bootstrap_device(const gba_bootstrap_t *bootstrap, const char *
         handed.there = GBA_OK == status && GBA_OK == gba_device_job_key(opened, handed.key);
     }
     /* All members make this call, whether rank 0 has a device or not. */
-    sent = oob->bcast(oob->ctx, &handed, sizeof handed, 0);
+    sent = gba_bootstrap_bcast(oob->ctx, &handed, sizeof handed, 0);
     if (GBA_OK == sent && 0 != oob->rank) {
         if (1 == handed.there)
             mine.key = handed.key;

@@ -98,8 +98,8 @@ gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_rem
         mine.status = start_listening(bootstrap, &mesh, &mine.uid, message, len);
     /* All members make this call. Without memory for its answer a member makes another one, which
      * fails on all. */
-    status =
-        NULL == all ? oob->barrier(oob->ctx) : oob->allgather(oob->ctx, &mine, all, sizeof mine);
+    status = NULL == all ? gba_bootstrap_barrier(oob->ctx)
+                         : oob->allgather(oob->ctx, &mine, all, sizeof mine);
     if (NULL == all || NULL == made)
         status = GBA_ERR_NOMEM;
     else if (GBA_OK == status)

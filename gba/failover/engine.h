@@ -22,10 +22,10 @@ struct gba_team {
     /* Rounds at which the fast path has more to do than to count, see gba_team_attention; 0 once
      * the device has failed, which any thread may store. See gba_failover_attend. */
     gba_word_t attention_at;
-    uint64_t
-        renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See alloc.c */
-    bool under_way;     /* a round is started and not counted; not set during an attempt */
-    bool stepped;       /* a barrier has been started by gba_barrier_start */
+    uint64_t renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See
+                                agree/schedule.c */
+    bool under_way;          /* a round is started and not counted; not set during an attempt */
+    bool stepped;            /* a barrier has been started by gba_barrier_start */
 
     uint32_t size, rank;
     gba_path_t kind;
@@ -50,14 +50,12 @@ struct gba_team {
         bool died;              /* a member of the group has died */
     } watchdog;
 
-    /* Since the last renegotiation, or the last failure of a group; see alloc.c: */
+    /* Since the last renegotiation, or the last failure of a group; see agree/schedule.c: */
     uint64_t fallback_barriers;   /* barriers of the members that did not use the team */
     uint64_t renegotiated_rounds; /* the team's rounds at that time */
     uint64_t renegotiated_ns;     /* that time, ns; 0: never */
-    uint64_t pause;               /* rank 0: barriers until the next renegotiation */
-    uint32_t nodes;               /* of the members, or of this switch domain; 0: not known */
-    bool apart;                   /* the members are in several switch domains */
-    bool several;                 /* rank 0 has several devices */
+    uint64_t backoff;             /* rank 0: barriers until the next renegotiation */
+    bool multi_device;            /* rank 0 has several devices */
 
     gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
     uint64_t failed_round;         /* the round of that failure, counted from 1 */
@@ -78,7 +76,8 @@ struct gba_team {
         struct gba_choice choice; /* the current barrier */
     } trial;
 
-    uint32_t culprit; /* the member that caused the reason */
+    struct gba_agreement *agreement; /* behind the failover, see agree/agree.h */
+    uint32_t culprit;                /* the member that caused the reason */
     char name[64];
     char instead[224];  /* the path without a group, in words */
     char because[448];  /* why there is no group, in words */
@@ -91,22 +90,22 @@ static inline uint64_t gba_team_rounds(const struct gba_team *team)
     return gba_word_load_relaxed(&team->rounds);
 }
 
-/* The barriers of the team, the same on all members at the end of a blocking barrier (alloc.c). The
- * rounds grow, and the other count too, but for gba_renegotiation_plan. */
+/* The barriers of the team, the same on all members at the end of a blocking barrier
+ * (agree/schedule.c). The rounds grow, and the other count too, but for gba_renegotiation_plan. */
 static inline uint64_t gba_team_barriers(const struct gba_team *team)
 {
     return gba_team_rounds(team) + team->fallback_barriers;
 }
 
 /* Whether a renegotiation or a trial is due. */
-static inline bool gba_team_due(const struct gba_team *team)
+static inline bool gba_team_attends(const struct gba_team *team)
 {
     const uint64_t barriers = gba_team_barriers(team);
 
     return barriers >= team->renegotiate_at || (0 != team->trial.at && barriers >= team->trial.at);
 }
 
-/* The rounds at which gba_team_due becomes true, if no barrier takes the fallback; UINT64_MAX:
+/* The rounds at which gba_team_attends becomes true, if no barrier takes the fallback; UINT64_MAX:
  * never. */
 static inline uint64_t gba_team_attention(const struct gba_team *team)
 {

@@ -158,7 +158,7 @@ gba_status_t gba_failover_start(struct gba_team *team)
     struct gba_failover *failover = team->failover;
     struct gba_path_base *path = team->path;
     const uint64_t round = gba_team_rounds(team) + 1;
-    const bool due = gba_degraded_ready(team) && gba_team_recover_due(team);
+    const bool due = gba_degraded_ready(team) && gba_failover_leaves(team);
     gba_failover_state_t state;
 
     pthread_mutex_lock(&lock);
@@ -307,11 +307,11 @@ gba_status_t gba_notification_answer(const gba_notification_t *notification,
     return status;
 }
 
-bool gba_team_recover_due(const gba_team_t *team)
+bool gba_failover_leaves(const struct gba_team *team)
 {
     bool due = false;
 
-    if (NULL == team || !gba_failover_failed(team))
+    if (!gba_failover_failed(team))
         return false;
     pthread_mutex_lock(&lock);
     due = team->failover->facts->first_bypassed <= gba_team_rounds(team);

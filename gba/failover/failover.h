@@ -50,6 +50,11 @@ static inline bool gba_failover_failed(const struct gba_team *team)
     return gba_failover_state(team) >= GBA_FAILOVER_FAILED;
 }
 
+/* Whether all members know that they leave the failed device: they agree on another path between
+ * the barrier that has just completed and the next one. The same on all members. By the thread that
+ * runs the team's barrier. */
+bool gba_failover_leaves(const struct gba_team *team);
+
 /*
  * By the thread that runs the team's barrier, of a team with a device:
  * fail: this member has found that the device has failed.

@@ -20,8 +20,7 @@ struct gba_shape {
     struct gba_topology topology;
     enum gba_software_kind kind;
     const struct gba_algorithm *algorithm;
-    int32_t chosen; /* gba_algorithm_choice_t; AUTO: the kind is GBA_SOFTWARE_NODE */
-    bool replaced;  /* not the requested central (v3), which reads the flags of other members */
+    bool replaced; /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
     uint32_t slots; /* of each member of a node */
     /* If the node leaders are to have groups: */
@@ -30,13 +29,19 @@ struct gba_shape {
     const struct gba_algorithm *upper; /* among several domain leaders */
 };
 
-/* A candidate: values of the parameters from which agree/plan.c derives a path, or the runtime's
- * barrier.
- */
+/* A path as the values of the parameters that lead to it. */
 struct gba_choice {
-    int32_t hierarchy; /* gba_hierarchy_t */
-    int32_t algorithm; /* gba_algorithm_choice_t */
+    int32_t hierarchy; /* gba_hierarchy_t: FLAT or NODE; on one host NODE is the counter */
+    int32_t algorithm; /* gba_algorithm_choice_t; of a software barrier */
+    bool group;        /* barrier groups: of all members, or of the node leaders */
     bool fallback;     /* the runtime's barrier; the other fields mean nothing */
 };
+
+static inline bool gba_choices_equal(struct gba_choice a, struct gba_choice b)
+{
+    return a.fallback == b.fallback &&
+           (a.fallback ||
+            (a.hierarchy == b.hierarchy && a.algorithm == b.algorithm && a.group == b.group));
+}
 
 #endif

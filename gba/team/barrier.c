@@ -116,7 +116,7 @@ static gba_status_t __attribute__((noinline)) barrier_over(struct gba_team *team
         gba_barrier_init(team);
         return GBA_NOTIFY;
     }
-    return gba_team_due(team) ? GBA_RENEGOTIATE : GBA_OK;
+    return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
 }
 
 gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)

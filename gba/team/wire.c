@@ -7,7 +7,7 @@
  * The layouts below are those of version LAYOUTS_OF. A changed structure does not compile until its
  * line here is changed. A changed line means a new version: raise GBA_WIRE_VERSION, then
  * LAYOUTS_OF. A change of meaning without a change of layout needs a new version, too: another
- * order of the collective calls in agree.c, another schedule of signals, a status with another
+ * order of the exchanges in agree.c, another schedule of signals, a status with another
  * number.
  *
  * No structure has padding. So a 32-bit process and a 64-bit process send the same bytes, and no
@@ -16,12 +16,10 @@
 #include <stddef.h>
 
 #include "gba/runtime.h"
-#include "gba/agree/agree_nodes.h"
-#include "gba/agree/alloc.h"
-#include "gba/agree/plan.h"
-#include "gba/agree/steer.h"
+#include "gba/agree/agree.h"
+#include "gba/agree/switches.h"
 
-#define LAYOUTS_OF 15u
+#define LAYOUTS_OF 16u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -32,30 +30,30 @@
 
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
-/* The proposal of rank 0: the first exchange of each agreement. */
-WIRE_SIZE(struct gba_proposal, 88);
-WIRE_FIELD(struct gba_proposal, kind, 0, 4);
-WIRE_FIELD(struct gba_proposal, status, 4, 4);
-WIRE_FIELD(struct gba_proposal, sequence, 8, 4);
-WIRE_FIELD(struct gba_proposal, simulated, 12, 4);
-WIRE_FIELD(struct gba_proposal, domains, 16, 4);
-WIRE_FIELD(struct gba_proposal, several, 20, 4);
-WIRE_FIELD(struct gba_proposal, trial_after, 24, 4);
-WIRE_FIELD(struct gba_proposal, refused, 28, 4);
-WIRE_FIELD(struct gba_proposal, id, 32, 8);
-WIRE_FIELD(struct gba_proposal, pause, 40, 8);
-WIRE_FIELD(struct gba_proposal, handle, 48, 40);
+/* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
+WIRE_SIZE(struct gba_terms, 64);
+WIRE_FIELD(struct gba_terms, id, 0, 8);
+WIRE_FIELD(struct gba_terms, backoff, 8, 8);
+WIRE_FIELD(struct gba_terms, uuid, 16, 16);
+WIRE_FIELD(struct gba_terms, members_max, 32, 4);
+WIRE_FIELD(struct gba_terms, status, 36, 4);
+WIRE_FIELD(struct gba_terms, sequence, 40, 4);
+WIRE_FIELD(struct gba_terms, trial_after, 44, 4);
+WIRE_FIELD(struct gba_terms, min_hosts, 48, 4);
+WIRE_FIELD(struct gba_terms, algorithm, 52, 1);
+WIRE_FIELD(struct gba_terms, radix, 53, 1);
+WIRE_FIELD(struct gba_terms, hierarchy, 54, 1);
+WIRE_FIELD(struct gba_terms, offload, 55, 1);
+WIRE_FIELD(struct gba_terms, simulated, 56, 1);
+WIRE_FIELD(struct gba_terms, multi_device, 57, 1);
+WIRE_FIELD(struct gba_terms, trial_runs, 58, 1);
+WIRE_FIELD(struct gba_terms, trial_rotates, 59, 1);
+WIRE_FIELD(struct gba_terms, trial_fallback, 60, 1);
+WIRE_FIELD(struct gba_terms, reserved, 61, 3);
 
-/* The terms of a trial, from rank 0. */
-WIRE_SIZE(struct gba_trial_terms, 32);
-WIRE_FIELD(struct gba_trial_terms, run, 0, 4);
-WIRE_FIELD(struct gba_trial_terms, rotate, 4, 4);
-WIRE_FIELD(struct gba_trial_terms, fallback, 8, 4);
-WIRE_FIELD(struct gba_trial_terms, nodes, 12, 4);
-WIRE_FIELD(struct gba_trial_terms, algorithm, 16, 4);
-WIRE_FIELD(struct gba_trial_terms, hierarchy, 20, 4);
-WIRE_FIELD(struct gba_trial_terms, radix, 24, 4);
-WIRE_FIELD(struct gba_trial_terms, reserved, 28, 4);
+/* The words of each minimum, and the text about the switches that were tried. */
+_Static_assert(GBA_FACTS == 29 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_TRIED_TEXT == 232, CHANGED);
 
 WIRE_SIZE(gba_group_handle_t, 40);
 WIRE_FIELD(gba_group_handle_t, group, 0, 4);
@@ -65,28 +63,11 @@ WIRE_FIELD(gba_group_handle_t, members, 16, 4);
 WIRE_FIELD(gba_group_handle_t, reserved, 20, 4);
 WIRE_FIELD(gba_group_handle_t, uuid, 24, 16);
 
-/* The switches of a member: between two proposals. */
-WIRE_SIZE(struct gba_switches, 264);
-WIRE_FIELD(struct gba_switches, count, 0, 4);
-WIRE_FIELD(struct gba_switches, reserved, 4, 4);
-WIRE_FIELD(struct gba_switches, uuid, 8, 256);
-
-/* The text about the switches that were tried: after the attempts at several switches. */
-_Static_assert(sizeof((struct gba_tried *)0)->text == 232, CHANGED);
-
-/* A member's information: the first exchange of a software barrier or of node leaders. */
-WIRE_SIZE(struct gba_member_info, 88);
+/* A member, in the layout. */
+WIRE_SIZE(struct gba_member_info, 56);
 WIRE_FIELD(struct gba_member_info, host, 0, 32);
-WIRE_FIELD(struct gba_member_info, status, 32, 4);
-WIRE_FIELD(struct gba_member_info, remote, 36, 4);
-WIRE_FIELD(struct gba_member_info, oversubscribed, 40, 4);
-WIRE_FIELD(struct gba_member_info, algorithm, 44, 4);
-WIRE_FIELD(struct gba_member_info, radix, 48, 4);
-WIRE_FIELD(struct gba_member_info, hierarchy, 52, 4);
-WIRE_FIELD(struct gba_member_info, sequence, 56, 4);
-WIRE_FIELD(struct gba_member_info, disabled, 60, 4);
-WIRE_FIELD(struct gba_member_info, port, 64, 20);
-WIRE_FIELD(struct gba_member_info, reserved, 84, 4);
+WIRE_FIELD(struct gba_member_info, port, 32, 20);
+WIRE_FIELD(struct gba_member_info, device_status, 52, 4);
 
 WIRE_SIZE(struct gba_host, 32);
 WIRE_FIELD(struct gba_host, word, 0, 32);
@@ -95,7 +76,7 @@ WIRE_SIZE(struct gba_port, 20);
 WIRE_FIELD(struct gba_port, uuid, 0, 16);
 WIRE_FIELD(struct gba_port, members_max, 16, 4);
 
-/* A node's information: the second exchange. */
+/* A node, in the handles of several nodes. */
 WIRE_SIZE(struct gba_node_info, 88);
 WIRE_FIELD(struct gba_node_info, status, 0, 8);
 WIRE_FIELD(struct gba_node_info, handle, 8, 32);

@@ -113,6 +113,7 @@ struct devices {
     const char *chosen;                     /* opened by the caller */
     gba_device_t *list[GBA_CANDIDATES_MAX]; /* the other ones that can be opened */
     uint32_t count;
+    bool opened;
 };
 
 static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
@@ -121,7 +122,8 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
     char ignored[640];
     gba_status_t status;
 
-    for (uint32_t i = 0; i < devices->candidates.count && devices->count < max; i++) {
+    for (uint32_t i = 0; i < devices->candidates.count && devices->count < max && !devices->opened;
+         i++) {
         const char *path = devices->candidates.list[i].path;
         gba_device_t *device = NULL;
 
@@ -129,9 +131,10 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
             device = info_device_open(path, &status, ignored, sizeof ignored);
         if (NULL == device)
             continue;
-        devices->list[devices->count] = device;
-        list[devices->count++] = device;
+        devices->list[devices->count++] = device;
     }
+    devices->opened = true;
+    memcpy(list, devices->list, devices->count * sizeof *list);
     return devices->count;
 }
 

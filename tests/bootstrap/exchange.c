@@ -45,7 +45,7 @@ static int verify_length(const gba_oob_t *oob, size_t bytes)
     for (size_t i = 0; i < bytes * oob->size; i++)
         CHECK(out[i] == ((i / bytes + bytes) & 0xFF));
     CHECK(0x5A == out[bytes * oob->size]);
-    CHECK(GBA_OK == oob->bcast(oob->ctx, in, bytes, root));
+    CHECK(GBA_OK == gba_bootstrap_bcast(oob->ctx, in, bytes, root));
     for (size_t i = 0; i < bytes; i++)
         CHECK(in[i] == ((root + bytes) & 0xFF));
     return 0;
@@ -54,16 +54,16 @@ static int verify_length(const gba_oob_t *oob, size_t bytes)
 static int verify(const gba_oob_t *oob)
 {
     static const size_t lengths[] = {0, 1, 2, 3, 8, 1000, 65537, LENGTH_MAX};
-    int64_t least;
+    uint64_t words[3] = {oob->rank + 5, UINT64_MAX - oob->rank,
+                         oob->rank + 1 == oob->size ? 7 : UINT64_MAX};
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         if (0 != verify_length(oob, lengths[i]))
             return 1;
-    CHECK(GBA_OK == oob->allreduce_min(oob->ctx, (int64_t)oob->rank - 5, &least) && -5 == least);
-    CHECK(GBA_OK == oob->allreduce_min(oob->ctx, -(int64_t)oob->rank, &least));
-    CHECK(1 - (int64_t)oob->size == least);
+    CHECK(GBA_OK == oob->min(oob->ctx, words, 3) && GBA_OK == oob->test(oob->ctx));
+    CHECK(5 == words[0] && UINT64_MAX - oob->size + 1 == words[1] && 7 == words[2]);
     for (int i = 0; i < 20; i++)
-        CHECK(GBA_OK == oob->barrier(oob->ctx));
+        CHECK(GBA_OK == gba_bootstrap_barrier(oob->ctx));
     return 0;
 }
 
@@ -72,11 +72,11 @@ static int without_one(const gba_bootstrap_t *bootstrap, const char *text)
 {
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
 
-    CHECK(GBA_ERR_OOB == oob->barrier(oob->ctx));
+    CHECK(GBA_ERR_OOB == gba_bootstrap_barrier(oob->ctx));
     if (NULL == strstr(gba_bootstrap_message(bootstrap), text))
         fprintf(stderr, "exchange: not \"%s\": %s\n", text, gba_bootstrap_message(bootstrap));
     CHECK(NULL != strstr(gba_bootstrap_message(bootstrap), text));
-    CHECK(GBA_ERR_OOB == oob->barrier(oob->ctx));
+    CHECK(GBA_ERR_OOB == gba_bootstrap_barrier(oob->ctx));
     return 0;
 }
 
@@ -98,7 +98,7 @@ static int split_works(gba_bootstrap_t *parent, int32_t start, int32_t stride, i
           gba_bootstrap_split_strided(parent, start, stride, size, &some, message, sizeof message));
     CHECK((NULL != some) == (mine >= 0));
     if (NULL == some) {
-        CHECK(GBA_OK == all->barrier(all->ctx));
+        CHECK(GBA_OK == gba_bootstrap_barrier(parent));
         return 0;
     }
     oob = gba_bootstrap_oob(some);
@@ -108,7 +108,7 @@ static int split_works(gba_bootstrap_t *parent, int32_t start, int32_t stride, i
         CHECK((uint32_t)(start + i * stride) == ranks[i]);
     if (0 == mine)
         gba_bootstrap_destroy(some);
-    CHECK(GBA_OK == all->barrier(all->ctx));
+    CHECK(GBA_OK == gba_bootstrap_barrier(parent));
     if (0 != mine)
         gba_bootstrap_destroy(some);
     return 0;
@@ -199,7 +199,7 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
     else if (0 == strcmp(mode, "mismatch") && 1 != oob->rank)
         status = without_one(bootstrap, "not in step");
     else if (0 == strcmp(mode, "mismatch"))
-        status = GBA_ERR_OOB != oob->bcast(oob->ctx, &byte, 1, 0);
+        status = GBA_ERR_OOB != gba_bootstrap_bcast(oob->ctx, &byte, 1, 0);
     gba_bootstrap_destroy(bootstrap);
     return status;
 }

@@ -104,7 +104,7 @@ static int bootstrap(void)
     gba_bootstrap_destroy(first);
     MPI_Finalized(&yes);
     CHECK(!yes);
-    CHECK(GBA_OK == gba_bootstrap_oob(second)->barrier(gba_bootstrap_oob(second)->ctx));
+    CHECK(GBA_OK == gba_bootstrap_barrier(second));
     gba_bootstrap_destroy(second);
     MPI_Finalized(&yes);
     CHECK(yes);

@@ -16,8 +16,8 @@ static void member_notify(struct member *me);
 static void member_completed(struct member *me)
 {
     uint32_t round = round_of(me);
-    bool due =
-        rules->fault == RASH ? gba_failover_failed(me->team) : gba_team_recover_due(me->team);
+    bool due = rules->fault == RASH ? gba_failover_failed(me->team)
+                                    : (GBA_DUE_RECOVER == gba_team_due(me->team, true));
 
     for (uint32_t m = 0; m < rules->size; m++)
         if (entered_of(&members[m]) < round)

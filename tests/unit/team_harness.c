@@ -58,7 +58,7 @@ static gba_status_t cores_fallback(void *ctx)
     const struct member_cores *cores = ctx;
 
     cores->w->fallback_barriers[cores->oob->rank]++;
-    return cores->oob->barrier(cores->oob->ctx);
+    return thread_oob_barrier(cores->oob);
 }
 
 static void cores_notify(void *ctx)
@@ -95,7 +95,7 @@ static void cores_start(struct member_cores *of)
         return;
     if (GBA_OK != gba_cores_create(of->w->cores, of->team, &attr, &of->cores))
         abort();
-    of->oob->barrier(of->oob->ctx); /* all have set core_entered to 0 */
+    thread_oob_barrier(of->oob); /* all have set core_entered to 0 */
     for (uint32_t i = 1; i < of->w->cores; i++) {
         of->core[i] = (struct member_core){.of = of, .index = i};
         if (0 != pthread_create(&of->core[i].thread, NULL, core_run, &of->core[i]))
@@ -122,24 +122,31 @@ static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_o
     if (GBA_PATH_FALLBACK != gba_team_path(team))
         return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
     w->fallback_barriers[oob->rank]++;
-    status = oob->barrier(oob->ctx);
+    status = thread_oob_barrier(oob);
     if (GBA_OK == status)
         status = gba_team_count(team);
     return steps && GBA_RENEGOTIATE == status ? GBA_OK : status;
 }
 
-/* The exchange of a member for which the costs of a trial are made up. Only costs are negative
- * there, because no status is an error. They differ too little to drop a candidate. */
-static _Thread_local gba_status_t (*real_min)(void *ctx, int64_t mine, int64_t *least);
+/* The exchange of a member for which the costs of a trial are made up. Only the complement of a
+ * cost is one word above the words of a vote. They differ too little to drop a candidate. */
+static _Thread_local gba_status_t (*real_min)(void *ctx, uint64_t *words, uint32_t count);
 static _Thread_local uint32_t batches, candidates, fastest;
 
-static gba_status_t made_up_min(void *ctx, int64_t mine, int64_t *least)
+static gba_status_t made_up_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    gba_status_t status = real_min(ctx, mine, least);
+    const bool cost = 1 == count && words[0] > UINT64_MAX / 2;
+    gba_status_t status = real_min(ctx, words, count);
 
-    if (mine < 0)
-        *least = batches++ % candidates == fastest ? -900 : -1000;
+    if (cost)
+        words[0] = batches++ % candidates == fastest ? ~UINT64_C(900) : ~UINT64_C(1000);
     return status;
+}
+
+/* The barrier of the runtime, as a candidate of a trial. */
+static gba_status_t own_barrier(void *ctx)
+{
+    return thread_oob_barrier(ctx);
 }
 
 /* After a trial: whether all members have the same path, as the first words of its text show. They
@@ -182,7 +189,7 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
     }
     if (GBA_ERR_DEAD == status || GBA_NOTIFY == status)
         status = notifications_outlive(team, oob->rank);
-    if (GBA_OK != status || !gba_team_recover_due(team) ||
+    if (GBA_OK != status || GBA_DUE_RECOVER != gba_team_due(team, true) ||
         (0 != w->blocks_every && in_steps(w, round)))
         return status;
     if (w->until_death)
@@ -262,8 +269,8 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
                             .id = 0 == oob->rank ? w->id + 1 : 0,
                             .remote = oob->rank == w->no_remote ? NULL : &remote,
                             .oversubscribed = w->oversubscribed,
-                            .fallback = w->own_barrier ? oob->barrier : NULL,
-                            .trial_ctx = oob->ctx,
+                            .fallback = w->own_barrier ? own_barrier : NULL,
+                            .trial_ctx = (void *)(uintptr_t)oob,
                             .nonblocking = 0 != w->blocks_every};
     gba_oob_t made_up = *oob;
     struct member_cores member_cores = {.w = w, .oob = oob};
@@ -273,8 +280,8 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
         batches = 0;
         candidates = w->candidates;
         fastest = w->fastest[oob->rank];
-        real_min = oob->allreduce_min;
-        made_up.allreduce_min = made_up_min;
+        real_min = oob->min;
+        made_up.min = made_up_min;
         oob = &made_up;
     }
     self->host = 1000 - w->host[oob->rank]; /* so that the order differs from that of the leaders */
@@ -300,7 +307,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     w->reason[oob->rank] = gba_team_reason(team);
     gba_team_stats(team, &w->stats[oob->rank]);
     snprintf(w->why[oob->rank], sizeof w->why[0], "%s", gba_team_why(team));
-    oob->barrier(oob->ctx); /* memory of the test, not of the team: the other members read it */
+    thread_oob_barrier(oob); /* memory of the test, not of the team: the other members read it */
     gba_team_destroy(team);
 }
 

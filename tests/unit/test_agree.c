@@ -169,7 +169,10 @@ static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t vi
             fail_msg("allocation %d of member %u: %s", fail, victim, plan.why[0]);
     }
     alarm(0);
-    assert_in_range(fail, 3, ALLOCATIONS_MAX); /* else the wrapper is not in use */
+    /* Else the wrapper is not in use. Without messages the facts exclude all paths, before any
+     * member needs more memory than that of the layout. */
+    assert_in_range(fail, 1 < on_hosts && NULL == remote && NULL == device ? 2 : 3,
+                    ALLOCATIONS_MAX);
 }
 
 static void test_one_host(void **state)

@@ -403,7 +403,7 @@ static void late_member(struct thread_oob_member *self, const gba_oob_t *oob)
         gba_word_add_relaxed(&play.errors, GBA_OK != gba_cores_barrier(*cores, 0));
     pthread_join(thread, NULL);
     gba_cores_destroy(*cores);
-    oob->barrier(oob->ctx);
+    thread_oob_barrier(oob);
     gba_team_destroy(team);
 }
 

@@ -383,9 +383,9 @@ static void test_states(void **state)
     gba_failover_fail(team);
     assert_int_equal(gba_failover_start(team), GBA_OK);
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
-    assert_false(gba_team_recover_due(team));
+    assert_false((GBA_DUE_RECOVER == gba_team_due(team, true)));
     (void)gba_team_complete(team); /* the first round that was bypassed */
-    assert_true(gba_team_recover_due(team));
+    assert_true((GBA_DUE_RECOVER == gba_team_due(team, true)));
     assert_int_equal(gba_failover_start(team), GBA_OK); /* no messages are ready */
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
     team->degraded.messages.algorithm = &gba_algo_dissemination;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "gba/base/host.h"
-#include "gba/agree/plan.h"
+#include "gba/agree/info.h"
 #include "tests/unit/log_catch.h"
 
 #define CALLS 100 /* as many communicators of one process call it */
@@ -35,15 +35,16 @@ static void ask(struct answer *answer)
 {
     gba_params_t params;
     const gba_team_attr_t attr = {.params = &params};
-    struct gba_member_info info;
+    struct gba_own own = {.attr = &attr, .rank = 1};
+    uint64_t words[GBA_FACTS];
 
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     log_forget();
     gba_params_default(&params);
     for (int i = 0; i < CALLS; i++)
         answer->status = gba_host_get(&answer->host);
-    gba_member_info_fill(&info, &attr, false);
-    answer->sent = (gba_status_t)info.status;
+    gba_info_fill(words, &own);
+    answer->sent = gba_refusal_of(words[GBA_FACT_MEMORY]).reason;
     answer->lines = log_lines;
     snprintf(answer->line, sizeof answer->line, "%.255s", log_last);
 }

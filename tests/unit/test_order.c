@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Byte order: the data that the device reads and writes is little endian on every host; all other
- * data has the host's order. On a little-endian host most of this is trivial; contrib/maint/check-foreign
- * runs it on big-endian hosts.
+ * data has the host's order. On a little-endian host most of this is trivial;
+ * contrib/maint/check-foreign runs it on big-endian hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>

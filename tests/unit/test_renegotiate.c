@@ -184,14 +184,14 @@ static struct harness *harness_for(int hierarchy)
     return w;
 }
 
-/* The calls of a renegotiation: the proposal, the memberships, the arming. All members return the
- * same error, and no member keeps a resource. The list in agree.c twice, and the run without a
- * failure. */
+/* The exchanges of the creation (facts, layout, handles of the nodes, joined), those of the
+ * renegotiation (facts, layout of the nodes, handles, joined, armed), and the run without a
+ * failure. All members return the same error, and no member keeps a resource. */
 static void test_an_exchange_fails(void **state)
 {
     (void)state;
-    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_FLAT, 5), 5 + 3 + 1);
-    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_NODE, 5), 5 + 7 + 1);
+    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_FLAT, 5), 3 + 4 + 1);
+    assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_NODE, 5), 4 + 5 + 1);
 }
 
 int main(void)

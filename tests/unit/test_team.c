@@ -123,7 +123,7 @@ static void test_too_many_members(void **state)
 static void test_a_failed_exchange_leaves_nothing(void **state)
 {
     (void)state;
-    for (int call = 1; call <= 3; call++) {
+    for (int call = 1; call <= 4; call++) {
         struct harness *w = harness_without_software();
 
         notifications_start(w, 4);
@@ -131,7 +131,8 @@ static void test_a_failed_exchange_leaves_nothing(void **state)
         notifications_stop(w);
         for (int r = 0; r < 4; r++)
             assert_int_equal(w->returned[r], GBA_ERR_OOB);
-        assert_int_equal(harness_calls(w, HARNESS_CANCEL), 1 == call);
+        /* In the second one rank 0 has a group that no member has joined. */
+        assert_int_equal(harness_calls(w, HARNESS_CANCEL), 2 == call);
         harness_end(w);
     }
 }

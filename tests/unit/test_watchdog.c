@@ -61,15 +61,16 @@ static void wait_for_report(void)
 
 static _Thread_local const gba_oob_t *trial_oob;
 
-/* Late after the reduction of a cost of a trial, which is negative: the others are then in the
- * barriers of the next candidate. */
-static gba_status_t reduce_late(void *ctx, int64_t mine, int64_t *least)
+/* Late after the reduction of a cost of a trial, the complement of which is large: the others are
+ * then in the barriers of the next candidate. */
+static gba_status_t reduce_late(void *ctx, uint64_t *words, uint32_t count)
 {
     const struct thread_oob_member *self = ctx;
     const struct scene *scene = self->arg;
-    gba_status_t status = trial_oob->allreduce_min(ctx, mine, least);
+    const bool cost = 1 == count && words[0] > UINT64_MAX / 2;
+    gba_status_t status = trial_oob->min(ctx, words, count);
 
-    if (mine < 0 && (scene->late >> self->rank & 1))
+    if (cost && (scene->late >> self->rank & 1))
         wait_for_report();
     return status;
 }
@@ -79,7 +80,7 @@ static void trial_body(struct scene *scene, const gba_oob_t *oob, gba_team_t *te
 {
     gba_oob_t late = *oob;
 
-    late.allreduce_min = reduce_late;
+    late.min = reduce_late;
     trial_oob = oob;
     if (GBA_RENEGOTIATE == gba_barrier_wait(team, NULL, NULL) &&
         GBA_OK == gba_team_renegotiate(team, attr, &late))

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "gba/base/host.h"
-#include "gba/agree/agree_nodes.h"
-#include "gba/agree/plan.h"
+#include "gba/agree/agree.h"
 
 /* All members make the same calls in the same order, so they fail together. */
 static bool call_fails(struct thread_oob_member *self)
@@ -21,28 +20,35 @@ static unsigned char *board_of(struct thread_oob_shared *shared, uint32_t rank)
     return shared->board + (size_t)rank * THREAD_OOB_BYTES;
 }
 
-static gba_status_t oob_barrier(void *ctx)
+/* The real host of this process is in the facts and in the layout, and nowhere else. */
+static bool has_real_host(const void *bytes)
 {
-    struct thread_oob_member *self = ctx;
-
-    pthread_barrier_wait(&self->shared->barrier);
-    return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
-}
-
-/* A member's information begins with the host of this process; no other exchanged data does. */
-static void sent_change(const struct thread_oob_member *self, unsigned char *bytes, size_t len)
-{
-    struct gba_member_info *info = (struct gba_member_info *)(void *)bytes;
     struct gba_host real;
 
-    if (sizeof *info != len || GBA_OK != gba_host_get(&real) ||
-        0 != memcmp(&info->host, &real, sizeof real) || (0 == self->host && !self->no_host))
-        return;
-    info->host = (struct gba_host){{self->host}};
-    if (self->no_host)
-        info->status = GBA_ERR_IO;
+    return GBA_OK == gba_host_get(&real) && 0 == memcmp(bytes, &real, sizeof real);
 }
 
+static void words_change(const struct thread_oob_member *self, uint64_t *words, uint32_t count)
+{
+    if (GBA_FACTS != count || !has_real_host(words) || (0 == self->host && !self->no_host))
+        return;
+    for (int i = 0; i < 4; i++) {
+        words[GBA_FACT_HOST + i] = 0 == i ? self->host : 0;
+        words[GBA_FACT_HOST + 4 + i] = ~words[GBA_FACT_HOST + i];
+    }
+    if (self->no_host)
+        words[GBA_FACT_MEMORY] = gba_refusal_word(GBA_ERR_IO, self->rank);
+}
+
+static void record_change(const struct thread_oob_member *self, void *bytes, size_t len)
+{
+    struct gba_member_info *info = bytes;
+
+    if (sizeof *info == len && has_real_host(&info->host) && 0 != self->host)
+        info->host = (struct gba_host){{self->host}};
+}
+
+/* The memory of a node, as received: one word of the cookie is another one. */
 static void received_change(const struct thread_oob_member *self, void *all, size_t len)
 {
     struct gba_node_info *info = all;
@@ -60,7 +66,7 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
 
     assert(bytes <= THREAD_OOB_BYTES);
     memcpy(board_of(shared, self->rank), in, bytes);
-    sent_change(self, board_of(shared, self->rank), bytes);
+    record_change(self, board_of(shared, self->rank), bytes);
     pthread_barrier_wait(&shared->barrier);
     for (uint32_t r = 0; r < shared->size; r++)
         memcpy((unsigned char *)out + r * bytes, board_of(shared, r), bytes);
@@ -69,30 +75,38 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 
-static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
     struct thread_oob_member *self = ctx;
     struct thread_oob_shared *shared = self->shared;
+    const uint64_t *theirs;
 
-    assert(bytes <= THREAD_OOB_BYTES);
-    if (self->rank == root)
-        memcpy(board_of(shared, root), buffer, bytes);
+    assert(0 < count && count <= GBA_OOB_WORDS);
+    words_change(self, words, count);
+    memcpy(board_of(shared, self->rank), words, count * sizeof *words);
     pthread_barrier_wait(&shared->barrier);
-    memcpy(buffer, board_of(shared, root), bytes);
+    for (uint32_t r = 0; r < shared->size; r++) {
+        theirs = (const uint64_t *)(const void *)board_of(shared, r);
+        for (uint32_t i = 0; i < count; i++)
+            words[i] = theirs[i] < words[i] ? theirs[i] : words[i];
+    }
+    if (self->no_attach && 1 + sizeof(struct gba_segment_handle) / sizeof *words == count)
+        words[1]++;
     pthread_barrier_wait(&shared->barrier);
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 
-static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
+static gba_status_t oob_test(void *ctx)
 {
-    struct thread_oob_member *self = ctx;
-    int64_t all[THREAD_OOB_MAX] = {0};
-    gba_status_t status = oob_allgather(ctx, &mine, all, sizeof mine);
+    (void)ctx;
+    return GBA_OK;
+}
 
-    *least = all[0];
-    for (uint32_t r = 1; r < self->shared->size; r++)
-        *least = all[r] < *least ? all[r] : *least;
-    return status;
+gba_status_t thread_oob_barrier(const gba_oob_t *oob)
+{
+    uint64_t word = 0;
+
+    return oob->min(oob->ctx, &word, 1);
 }
 
 static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
@@ -108,10 +122,9 @@ static void *thread_main(void *arg)
         .ctx = self,
         .rank = self->rank,
         .size = self->shared->size,
-        .bcast = oob_bcast,
-        .allreduce_min = oob_allreduce_min,
+        .min = oob_min,
         .allgather = oob_allgather,
-        .barrier = oob_barrier,
+        .test = oob_test,
         .name_member = oob_name_member,
     };
 

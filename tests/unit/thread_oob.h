@@ -37,4 +37,7 @@ struct thread_oob_member {
 void thread_oob_run(uint32_t size, int fail_call,
                     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob), void *arg);
 
+/* A barrier of the members, over the exchange. */
+gba_status_t thread_oob_barrier(const gba_oob_t *oob);
+
 #endif

@@ -114,7 +114,7 @@ static int join_members(struct job *job, const char *list)
     if (first == all->rank &&
         GBA_OK != gba_bootstrap_uid_get(&uid, &job->some_root, message, sizeof message))
         fail("no unique id", message);
-    if (GBA_OK != all->bcast(all->ctx, &uid, sizeof uid, first))
+    if (GBA_OK != gba_bootstrap_bcast(job->all, &uid, sizeof uid, first))
         return fail("cannot pass the id on", gba_bootstrap_message(job->all));
     if (UINT32_MAX == rank)
         return 0;
@@ -191,7 +191,7 @@ static int open_proof(struct job *job, const char *path)
         if (fd >= 0 && 0 != ftruncate(fd, (off_t)bytes))
             return fail(path, strerror(errno));
     }
-    if (GBA_OK != job->oob->barrier(job->oob->ctx))
+    if (GBA_OK != gba_bootstrap_barrier(job->bootstrap))
         return fail("no barrier", gba_bootstrap_message(job->bootstrap));
     if (fd < 0)
         fd = open(path, O_RDWR | O_CLOEXEC);
@@ -209,7 +209,7 @@ static gba_status_t barrier(struct job *job)
     gba_status_t status;
 
     if (GBA_PATH_FALLBACK == gba_team_path(job->team)) {
-        status = job->oob->barrier(job->oob->ctx);
+        status = gba_bootstrap_barrier(job->bootstrap);
         if (GBA_OK == status)
             status = gba_team_count(job->team);
     } else {

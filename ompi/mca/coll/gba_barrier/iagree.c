@@ -12,8 +12,8 @@
  *
  * All members run the same agreement before the same barrier n + 1. When a member is about to start
  * that barrier, it has completed n barriers, neither fewer nor more, and what it examines then is
- * the same on all members: whether they have agreed (agree.c), gba_team_recover_due
- * (gba/failover/failover.md), gba_team_request_due (gba/agree/alloc.c), and whether barrier n + 1
+ * the same on all members: whether they have agreed (agree.c), gba_team_due
+ * (gba/agree/schedule.c, gba/failover/failover.md), and whether barrier n + 1
  * is a nonblocking one. If it is a blocking one, they agree at its end, wherever it runs. No member
  * starts barrier n + 1 on the new path while another one is in barrier n on the old path, because
  * the calls of the exchange end only when all members have started them. A team whose device has
@@ -54,9 +54,16 @@ static agreement_fn agreement_due(const struct gba_common_module *m)
 {
     if (!m->agreed)
         return gba_common_agree;
-    if (gba_team_recover_due(m->team))
+    if (NULL == m->team)
+        return NULL;
+    switch (gba_team_due(m->team, false)) {
+    case GBA_DUE_RECOVER:
         return gba_common_recover;
-    return gba_team_request_due(m->team) ? gba_common_renegotiate : NULL;
+    case GBA_DUE_REQUEST:
+        return gba_common_renegotiate;
+    default:
+        return NULL;
+    }
 }
 
 void gba_coll_iagree_begin(gba_coll_module_t *module)

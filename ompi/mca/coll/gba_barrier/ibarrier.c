@@ -319,7 +319,7 @@ static bool ibarrier_agrees(gba_coll_module_t *module)
 {
     if (gba_coll_agree_due(module))
         return !gba_coll_agree_declines(module);
-    return gba_team_request_due(module->base.team);
+    return NULL != module->base.team && GBA_DUE_REQUEST == gba_team_due(module->base.team, false);
 }
 
 int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,

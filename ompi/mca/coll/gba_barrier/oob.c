@@ -69,41 +69,13 @@ static gba_status_t oob_await(gba_coll_module_t *module)
     return status;
 }
 
-static gba_status_t oob_min(gba_coll_module_t *module, uint64_t *words, uint32_t count)
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
+    gba_coll_module_t *module = ctx;
     gba_status_t status =
         gba_coll_exchange_min(gba_coll_messages_exchange(module->messages), words, count);
 
     return GBA_OK == status ? oob_await(module) : status;
-}
-
-/* A broadcast is a minimum to which the other members contribute all ones. */
-static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
-{
-    gba_coll_module_t *module = ctx;
-    gba_status_t status = GBA_OK;
-
-    for (size_t at = 0, part; at < bytes && GBA_OK == status; at += part) {
-        uint64_t words[GBA_COLL_WORDS];
-
-        part = bytes - at < sizeof words ? bytes - at : sizeof words;
-        memset(words, 0xff, sizeof words);
-        if (root == module->base.rank)
-            memcpy(words, (char *)buffer + at, part);
-        status = oob_min(module, words, GBA_COLL_WORDS);
-        if (GBA_OK == status)
-            memcpy((char *)buffer + at, words, part);
-    }
-    return status;
-}
-
-static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
-{
-    uint64_t word = (uint64_t)mine ^ UINT64_C(1) << 63; /* orders as int64_t */
-    gba_status_t status = oob_min(ctx, &word, 1);
-
-    *least = (int64_t)(word ^ UINT64_C(1) << 63);
-    return status;
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
@@ -115,11 +87,11 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return GBA_OK == status ? oob_await(module) : status;
 }
 
-static gba_status_t oob_barrier(void *ctx)
+/* The operations are complete when they return. */
+static gba_status_t oob_test(void *ctx)
 {
-    int64_t ignored;
-
-    return oob_allreduce_min(ctx, 0, &ignored);
+    (void)ctx;
+    return GBA_OK;
 }
 
 static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
@@ -129,11 +101,8 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
     gba_coll_name_member(module->comm, rank, text, len);
 }
 
-const gba_oob_t gba_coll_oob = {.bcast = oob_bcast,
-                                .allreduce_min = oob_allreduce_min,
-                                .allgather = oob_allgather,
-                                .barrier = oob_barrier,
-                                .name_member = oob_name_member};
+const gba_oob_t gba_coll_oob = {
+    .min = oob_min, .allgather = oob_allgather, .test = oob_test, .name_member = oob_name_member};
 
 int gba_coll_oob_peer(const void *owner, uint32_t member)
 {

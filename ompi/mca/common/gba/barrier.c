@@ -10,9 +10,16 @@ bool gba_common_notify(struct gba_common_module *m)
 gba_status_t gba_common_barrier_after(struct gba_common_module *m)
 {
     gba_common_notifications_flush(m->team, gba_common_framework.peer, m->owner);
-    if (gba_team_recover_due(m->team))
+    if (NULL == m->team)
+        return GBA_OK;
+    switch (gba_team_due(m->team, true)) {
+    case GBA_DUE_RECOVER:
         return gba_common_recover(m);
-    return gba_team_renegotiate_due(m->team) ? gba_common_renegotiate(m) : GBA_OK;
+    case GBA_DUE_NOTHING:
+        return GBA_OK;
+    default:
+        return gba_common_renegotiate(m);
+    }
 }
 
 /* The device has failed. Other members may have completed this round and wait in another call, or

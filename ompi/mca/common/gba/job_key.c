@@ -65,8 +65,27 @@ void gba_common_key_publish(void)
     gba_common_keys_put();
 }
 
+/* Rank 0 sends the words; the other members contribute all ones. */
+static gba_status_t words_share(const gba_oob_t *oob, uint64_t *words, uint32_t count)
+{
+    gba_status_t status = GBA_OK;
+
+    for (uint32_t done = 0, some; done < count && GBA_OK == status; done += some) {
+        some = count - done < GBA_OOB_WORDS ? count - done : GBA_OOB_WORDS;
+        if (0 != oob->rank)
+            memset(&words[done], 0xff, some * sizeof *words);
+        status = oob->min(oob->ctx, &words[done], some);
+        while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
+            (void)opal_progress();
+            status = GBA_OK;
+        }
+    }
+    return status;
+}
+
 gba_status_t gba_common_key_share(const gba_oob_t *oob)
 {
+    uint64_t words[sizeof(struct gba_common_keys) / sizeof(uint64_t)];
     struct gba_common_keys shared = {.count = 0};
     gba_status_t status;
 
@@ -77,9 +96,12 @@ gba_status_t gba_common_key_share(const gba_oob_t *oob)
             gba_common_keys_get(&shared);
         }
     }
-    status = oob->bcast(oob->ctx, &shared, sizeof shared, 0);
+    memcpy(words, &shared, sizeof words);
+    status = words_share(oob, words, sizeof words / sizeof words[0]);
+    memcpy(&shared, words, sizeof words);
     if (GBA_OK == status)
         gba_common_keys_set(&shared);
+    explicit_bzero(words, sizeof words);
     explicit_bzero(&shared, sizeof shared);
     return status;
 }

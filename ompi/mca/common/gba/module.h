@@ -138,8 +138,8 @@ void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32
                         const char *text);
 
 /*
- * agree: the first agreement. recover: at the end of a barrier after gba_team_recover_due; the
- * group has failed. renegotiate: at the end of a barrier after gba_team_renegotiate_due; a group
+ * agree: the first agreement. recover: at the end of a barrier after gba_team_due; the
+ * group has failed. renegotiate: at the end of a barrier after gba_team_due; a group
  * may be free now. Return GBA_OK; GBA_ERR_OOB: an exchange failed; or GBA_ERR_NOMEM.
  */
 gba_status_t gba_common_agree(struct gba_common_module *m);
@@ -179,7 +179,7 @@ bool gba_common_notify(struct gba_common_module *m);
 
 /*
  * The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on a new
- * path if gba_team_recover_due or gba_team_renegotiate_due requires it. Returns as agree.c's
+ * path if gba_team_due requires it. Returns as agree.c's
  * functions. Collective, blocks.
  */
 gba_status_t gba_common_barrier_after(struct gba_common_module *m);

@@ -15,7 +15,7 @@ static void module_part(gba_scoll_module_t *module)
     if (module->set != oshmem_group_all || NULL == module->base.team ||
         module->base.path > GBA_PATH_SIM)
         return;
-    (void)gba_scoll_oob.barrier(
+    (void)gba_scoll_oob_barrier(
         module); /* fails with the connection to a PE, which then needs no answer */
 }
 

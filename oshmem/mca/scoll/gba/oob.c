@@ -86,33 +86,32 @@ gba_status_t gba_scoll_combine(const gba_scoll_module_t *module, void *data, voi
     return GBA_OK == status ? share(module, data, bytes) : status;
 }
 
-static gba_status_t oob_bcast(void *ctx, void *buffer, size_t bytes, uint32_t root)
-{
-    const gba_scoll_module_t *module = ctx;
-    gba_status_t status = GBA_OK;
-
-    if (0 != root && module->base.rank == root)
-        status = send_up(module, buffer, bytes);
-    else if (0 != root && 0 == module->base.rank)
-        status = gba_scoll_receive(module, root, GBA_SCOLL_UP, buffer, bytes);
-    return GBA_OK == status ? share(module, buffer, bytes) : status;
-}
+/* Words of a minimum, with their number. */
+struct words {
+    uint32_t count, unused;
+    uint64_t word[GBA_OOB_WORDS];
+};
 
 static void join_min(void *all, const void *other)
 {
-    int64_t *least = all;
-    const int64_t *theirs = other;
+    struct words *least = all;
+    const struct words *theirs = other;
 
-    if (*theirs < *least)
-        *least = *theirs;
+    for (uint32_t i = 0; i < least->count; i++)
+        if (theirs->word[i] < least->word[i])
+            least->word[i] = theirs->word[i];
 }
 
-static gba_status_t oob_allreduce_min(void *ctx, int64_t mine, int64_t *least)
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    int64_t other;
+    struct words mine = {.count = count}, other;
+    gba_status_t status;
 
-    *least = mine;
-    return gba_scoll_combine(ctx, least, &other, sizeof other, join_min);
+    memcpy(mine.word, words, count * sizeof *words);
+    status = gba_scoll_combine(ctx, &mine, &other,
+                               offsetof(struct words, word) + count * sizeof *words, join_min);
+    memcpy(words, mine.word, count * sizeof *words);
+    return status;
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
@@ -130,11 +129,18 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return GBA_OK == status ? share(module, out, module->base.size * bytes) : status;
 }
 
-static gba_status_t oob_barrier(void *ctx)
+/* The operations are complete when they return. */
+static gba_status_t oob_test(void *ctx)
 {
-    int64_t ignored;
+    (void)ctx;
+    return GBA_OK;
+}
 
-    return oob_allreduce_min(ctx, 0, &ignored);
+gba_status_t gba_scoll_oob_barrier(void *ctx)
+{
+    uint64_t word = 0;
+
+    return oob_min(ctx, &word, 1);
 }
 
 void gba_scoll_name_set(const oshmem_group_t *set, char *text, size_t len)
@@ -173,11 +179,8 @@ static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
     gba_scoll_name_member(module->set, rank, text, len);
 }
 
-const gba_oob_t gba_scoll_oob = {.bcast = oob_bcast,
-                                 .allreduce_min = oob_allreduce_min,
-                                 .allgather = oob_allgather,
-                                 .barrier = oob_barrier,
-                                 .name_member = oob_name_member};
+const gba_oob_t gba_scoll_oob = {
+    .min = oob_min, .allgather = oob_allgather, .test = oob_test, .name_member = oob_name_member};
 
 int gba_scoll_oob_peer(const void *owner, uint32_t member)
 {

@@ -190,6 +190,10 @@ gba_status_t gba_scoll_combine(const gba_scoll_module_t *module, void *data, voi
 /* The exchange for libgba among the members. */
 extern const gba_oob_t gba_scoll_oob;
 
+/* A barrier over that exchange. ctx: a gba_scoll_module_t. Returns GBA_OK or GBA_ERR_OOB.
+ * Collective. Blocks. */
+gba_status_t gba_scoll_oob_barrier(void *ctx);
+
 /* For gba_common_framework. */
 int gba_scoll_oob_peer(const void *owner, uint32_t member);
 

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * This member's part of a candidate's path. Leaders make what the others need: rank 0 a group of
+ * all members, the leader of a node its shared memory, the leader of a switch domain a group of the
+ * node leaders. Then all members join. A failure of one member is a status in the next exchange, so
+ * all members learn of it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/agree/agree.h"
+#include "gba/agree/schedule.h"
+#include "gba/agree/switches.h"
+#include "gba/base/log.h"
+#include "gba/dev/member.h"
+#include "gba/path/path_device.h"
+#include "gba/path/path_software.h"
+
+#define GROUP_WORDS (sizeof(gba_group_handle_t) / sizeof(uint64_t))
+#define NODE_WORDS  (sizeof(struct gba_segment_handle) / sizeof(uint64_t))
+
+static const struct gba_candidate *candidate_of(const struct gba_agreement *a)
+{
+    return &a->list.at[a->at];
+}
+
+static bool is_leader(const struct gba_agreement *a)
+{
+    return 0 == a->shape.topology.local_rank;
+}
+
+/* The rank that leads this member's switch domain and allocates the group of the domain. */
+static uint32_t domain_leader(const struct gba_agreement *a)
+{
+    return a->shape.domains.domain_leaders[a->shape.domains.domain];
+}
+
+static bool shares(const struct gba_agreement *a)
+{
+    return NULL != a->shape.topology.locals && gba_shape_shares(&a->shape);
+}
+
+enum gba_handles gba_build_handles(const struct gba_agreement *a)
+{
+    const struct gba_candidate *candidate = candidate_of(a);
+
+    if (GBA_KIND_ALL == candidate->kind)
+        return GBA_HANDLES_GROUP;
+    if (GBA_KIND_LEADERS == candidate->kind)
+        return GBA_HANDLES_NODES;
+    if (a->info.one_host)
+        return GBA_HANDLES_NODE;
+    return GBA_HIERARCHY_NODE == candidate->choice.hierarchy ? GBA_HANDLES_NODES : GBA_HANDLES_NONE;
+}
+
+uint32_t gba_build_words(const struct gba_agreement *a)
+{
+    return 1 + (uint32_t)(GBA_HANDLES_GROUP == gba_build_handles(a) ? GROUP_WORDS : NODE_WORDS);
+}
+
+gba_path_t gba_build_kind(const struct gba_agreement *a)
+{
+    const struct gba_candidate *candidate = candidate_of(a);
+    const bool simulated = candidate->at < a->info.switches.count
+                               ? 0 != (a->info.switches.simulated >> candidate->at & 1)
+                               : 0 != a->info.terms.simulated;
+
+    if (GBA_KIND_FALLBACK == candidate->kind)
+        return GBA_PATH_FALLBACK;
+    if (GBA_KIND_SOFTWARE == candidate->kind)
+        return GBA_PATH_SOFTWARE;
+    return simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
+}
+
+/* This member's device at the switch of the candidate, or NULL. */
+static gba_device_t *candidate_device(const struct gba_agreement *a)
+{
+    const uint8_t at = candidate_of(a)->at;
+    const uint64_t first = gba_switch_key(a->info.terms.uuid);
+    gba_device_t *device;
+
+    if (at < a->info.switches.count)
+        return gba_switch_device(&a->attr, a->info.switches.key[at]);
+    if (0 == a->oob.rank && GBA_AT_EACH != at)
+        return a->attr.device; /* no other port of its switch is tried yet */
+    device = gba_switch_device(&a->attr, first);
+    return NULL == device && GBA_AT_EACH == at ? a->attr.device : device;
+}
+
+/* Why this member has no device there. */
+static gba_status_t no_device(const struct gba_agreement *a)
+{
+    return NULL == a->attr.device ? a->attr.device_status : GBA_ERR_OTHER_DEVICE;
+}
+
+/* ------------------------------------------------------------------------------- making --- */
+
+static void group_make(struct gba_agreement *a)
+{
+    const gba_group_request_t request =
+        gba_schedule_request(a->team, &a->params, a->oob.size, candidate_of(a)->take_back);
+
+    memset(a->words, 0xff, gba_build_words(a) * sizeof a->words[0]);
+    if (0 != a->oob.rank)
+        return;
+    memset(&a->handle, 0, sizeof a->handle);
+    a->mine = NULL == a->device ? a->attr.device_status
+                                : gba_request_group(a->device, &request, &a->handle);
+    a->words[0] = gba_refusal_word(a->mine, 0);
+    memcpy(&a->words[1], &a->handle, sizeof a->handle);
+}
+
+/* A domain leader takes a group and becomes its first member. A domain of one node needs no group
+ * if there are several domains. */
+static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
+{
+    const struct gba_domains *domains = &a->shape.domains;
+    const gba_group_request_t request =
+        gba_schedule_request(a->team, &a->params, domains->size, candidate_of(a)->take_back);
+    gba_status_t status;
+
+    if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||
+        GBA_OK != gba_shape_refusal(&a->shape, &a->info).reason)
+        return;
+    if (NULL == a->device) {
+        info->group_status = a->attr.device_status;
+        return;
+    }
+    info->groups = a->device->groups;
+    status = gba_request_group(a->device, &request, &info->group);
+    if (GBA_OK == status) /* the path, or its failure, frees the group from here on */
+        status = gba_path_hybrid_join(a->hybrid, a->device, &info->group, 0);
+    info->group_status = status;
+}
+
+static void node_make(struct gba_agreement *a, struct gba_node_info *info)
+{
+    const bool leaders = GBA_KIND_LEADERS == candidate_of(a)->kind;
+
+    a->mine = gba_shape_make(&a->shape, &a->info, candidate_of(a), a->oob.rank);
+    if (GBA_OK == a->mine && GBA_SOFTWARE_HYBRID == a->shape.kind)
+        a->mine = gba_path_hybrid_create(&a->shape, &a->hybrid);
+    if (GBA_OK == a->mine && leaders)
+        domain_make(a, info);
+    if (GBA_OK == a->mine && shares(a) && is_leader(a) && GBA_OK == info->group_status)
+        a->mine = gba_node_create(&a->node, &a->shape, &info->handle);
+    info->status = a->mine;
+}
+
+void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
+{
+    a->mine = GBA_OK;
+    a->device = gba_candidate_is_group(candidate_of(a)) ? candidate_device(a) : NULL;
+    gba_node_init(&a->node, a->oob.rank);
+    memset(node_info, 0, sizeof *node_info);
+    if (GBA_KIND_ALL == candidate_of(a)->kind) {
+        (void)gba_shape_make(&a->shape, &a->info, candidate_of(a), a->oob.rank);
+        group_make(a);
+        return;
+    }
+    node_make(a, node_info);
+    if (!a->info.one_host || GBA_KIND_SOFTWARE != candidate_of(a)->kind)
+        return;
+    memset(a->words, 0xff, gba_build_words(a) * sizeof a->words[0]);
+    if (0 != a->oob.rank)
+        return;
+    a->words[0] = gba_refusal_word(a->mine, 0);
+    memcpy(&a->words[1], &node_info->handle, sizeof node_info->handle);
+}
+
+/* Of several nodes. Uses only information that all members have, until all have a shape. */
+static struct gba_refusal nodes_refusal(const struct gba_agreement *a)
+{
+    const struct gba_domains *domains = &a->shape.domains;
+    struct gba_refusal refusal = {GBA_OK, 0};
+
+    for (uint32_t rank = 0; rank < a->oob.size; rank++)
+        if (a->nodes[rank].status < (int64_t)refusal.reason)
+            refusal = (struct gba_refusal){(gba_status_t)a->nodes[rank].status, rank};
+    if (GBA_OK != refusal.reason || GBA_KIND_LEADERS != candidate_of(a)->kind)
+        return refusal;
+    refusal = gba_shape_refusal(&a->shape, &a->info);
+    for (uint32_t i = 0; i < domains->count && GBA_OK == refusal.reason; i++) {
+        const uint32_t leader = domains->domain_leaders[i];
+
+        if (GBA_OK != a->nodes[leader].group_status)
+            refusal = (struct gba_refusal){(gba_status_t)a->nodes[leader].group_status, leader};
+    }
+    return refusal;
+}
+
+struct gba_refusal gba_build_refusal(struct gba_agreement *a)
+{
+    switch (gba_build_handles(a)) {
+    case GBA_HANDLES_GROUP:
+        memcpy(&a->handle, &a->words[1], sizeof a->handle);
+        return gba_refusal_of(a->words[0]);
+    case GBA_HANDLES_NODE:
+        return gba_refusal_of(a->words[0]);
+    case GBA_HANDLES_NODES:
+        return nodes_refusal(a);
+    default:
+        return (struct gba_refusal){GBA_OK, 0};
+    }
+}
+
+/* ------------------------------------------------------------------------------ joining --- */
+
+static gba_status_t group_join(struct gba_agreement *a)
+{
+    if (NULL == a->device)
+        return no_device(a);
+    if (GBA_OK != a->able) {
+        if (0 == a->oob.rank)
+            gba_free_handle(a->device, &a->handle);
+        return a->able;
+    }
+    return gba_path_device_create(a->device, &a->handle, a->oob.rank, a->info.terms.sequence,
+                                  &a->path);
+}
+
+/* The node's leader has created its memory. */
+static gba_status_t node_join(struct gba_agreement *a)
+{
+    struct gba_segment_handle handle;
+
+    if (!shares(a) || is_leader(a))
+        return GBA_OK;
+    if (GBA_HANDLES_NODE == gba_build_handles(a))
+        memcpy(&handle, &a->words[1], sizeof handle);
+    else
+        handle = a->nodes[a->shape.topology.locals[0]].handle;
+    return gba_node_attach(&a->node, &a->shape, &handle);
+}
+
+static gba_status_t leaders_join(struct gba_agreement *a)
+{
+    const struct gba_domains *domains = &a->shape.domains;
+    const uint32_t leader = domain_leader(a);
+
+    if (GBA_OK != a->able)
+        return a->able;
+    if (!is_leader(a))
+        return GBA_OK;
+    if (leader == a->oob.rank)
+        return domains->count > 1 ? gba_path_hybrid_open(a->hybrid, &a->shape, a->attr.remote, true)
+                                  : GBA_OK;
+    if (NULL == a->device)
+        return no_device(a);
+    return gba_path_hybrid_join(a->hybrid, a->device, &a->nodes[leader].group, domains->place);
+}
+
+static gba_status_t software_join(struct gba_agreement *a)
+{
+    if (GBA_SOFTWARE_HYBRID != a->shape.kind)
+        return gba_path_software_create(&a->shape, a->attr.remote, a->oob.rank, &a->path);
+    return is_leader(a) ? gba_path_hybrid_open(a->hybrid, &a->shape, a->attr.remote, false)
+                        : GBA_OK;
+}
+
+void gba_build_join(struct gba_agreement *a)
+{
+    if (GBA_KIND_ALL == candidate_of(a)->kind) {
+        a->mine = group_join(a);
+        return;
+    }
+    if (GBA_OK == a->mine)
+        a->mine = node_join(a);
+    if (GBA_OK == a->mine)
+        a->mine = GBA_KIND_LEADERS == candidate_of(a)->kind ? leaders_join(a) : software_join(a);
+}
+
+/* ------------------------------------------------------------------------------- the end --- */
+
+void gba_build_shut(struct gba_agreement *a)
+{
+    if (GBA_KIND_ALL != candidate_of(a)->kind)
+        gba_node_shut(&a->node, &a->shape);
+}
+
+void gba_build_arm(struct gba_agreement *a)
+{
+    const bool all = GBA_KIND_ALL == candidate_of(a)->kind;
+    gba_group_t *group = all ? a->path->group : a->hybrid->base.group;
+
+    a->mine = GBA_OK;
+    if (NULL != group && a->oob.rank == (all ? 0 : domain_leader(a)))
+        a->mine = gba_configure_group(group, a->info.terms.sequence);
+}
+
+/*
+ * Report once that the requested algorithm is replaced. Rank 0 reports it, because its parameter
+ * counts. All members record the report, so that a process does not repeat it for another team with
+ * another rank 0. The record is per thread, because members of a team may be threads of one
+ * process.
+ */
+static void replaced_report(const struct gba_agreement *a)
+{
+    static _Thread_local bool reported;
+
+    if (reported || !gba_shape_replaces(&a->shape, candidate_of(a)))
+        return;
+    reported = true;
+    if (0 == a->oob.rank)
+        gba_log(
+            GBA_LOG_TEAM,
+            "%s: sw_algorithm is central (v3), which needs to read remote flags; messages cannot "
+            "do that; dissemination (v1) is used",
+            a->team->name);
+}
+
+void gba_build_finish(struct gba_agreement *a)
+{
+    const struct gba_candidate *candidate = candidate_of(a);
+    const bool leaders = GBA_KIND_LEADERS == candidate->kind;
+    char group[40] = "";
+
+    if (GBA_KIND_ALL == candidate->kind)
+        snprintf(group, sizeof group, "group %u of %u", a->handle.group, a->device->groups);
+    else if (leaders)
+        snprintf(group, sizeof group, "group %u of %u", a->nodes[0].group.group,
+                 a->nodes[0].groups);
+    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
+    replaced_report(a);
+    if (NULL != a->hybrid) {
+        gba_path_hybrid_finish(a->hybrid, &a->shape, &a->node, leaders);
+        a->path = &a->hybrid->base;
+        a->hybrid = NULL;
+    } else if (GBA_KIND_SOFTWARE == candidate->kind) {
+        gba_path_software_finish(a->path, &a->node);
+    }
+    gba_shape_fini(&a->shape);
+}
+
+void gba_build_undo(struct gba_agreement *a)
+{
+    /* Rank 0 has a group that no member has joined. */
+    if (GBA_AGREE_HANDLES == a->state && 0 == a->oob.rank && GBA_OK == a->mine &&
+        GBA_KIND_ALL == candidate_of(a)->kind)
+        gba_free_handle(a->device, &a->handle);
+    gba_path_destroy(a->path);
+    if (NULL != a->hybrid)
+        gba_path_destroy(&a->hybrid->base);
+    gba_node_close(&a->node);
+    gba_shape_fini(&a->shape);
+    a->path = NULL;
+    a->hybrid = NULL;
+}

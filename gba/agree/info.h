@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the members of a team exchange about themselves, and what all of them know then. Each part
+ * is the same on all members:
+ *
+ *   facts     the first exchange, a minimum: what all have in common, the first member that lacks
+ *             something, and the terms of rank 0
+ *   switches  two minima, if the devices differ or several are to be tried: the switches of rank 0,
+ *             and the first member that has no device there
+ *   layout    an allgather, if several hosts need it: the host and the device of each member
+ */
+#ifndef GBA_AGREE_INFO_H
+#define GBA_AGREE_INFO_H
+
+#include "gba/algo/domains.h"
+#include "gba/base/host.h"
+#include "gba/team.h"
+
+/* Why all members of a team go without something, and the member that caused it. */
+struct gba_refusal {
+    gba_status_t reason; /* GBA_OK: no refusal */
+    uint32_t culprit;
+};
+
+/* Of rank 0, for all members. Travels as bytes between processes of one build, see wire.c. */
+struct gba_terms {
+    uint64_t id;                 /* of the team, see gba_team_attr_t */
+    uint64_t backoff;            /* barriers until the next renegotiation, if no group results */
+    uint8_t uuid[GBA_UUID_SIZE]; /* the switch of its device */
+    uint32_t members_max;        /* of a group there */
+    int32_t status;              /* gba_status_t: why it requests no group; GBA_OK: it does */
+    uint32_t sequence;           /* of the paths before their first round */
+    uint32_t trial_after;        /* the parameter */
+    uint32_t min_hosts;          /* the parameter */
+    uint8_t algorithm, radix, hierarchy, offload; /* the parameters */
+    uint8_t simulated;                            /* its device is a simulated one */
+    uint8_t multi_device;   /* it has several devices, so another switch may have a group */
+    uint8_t trial_runs;     /* of a trial: 0: it is postponed */
+    uint8_t trial_rotates;  /* 1: take the next path, for tests */
+    uint8_t trial_fallback; /* 1: the runtime's barrier is measured */
+    uint8_t reserved[3];    /* 0 */
+};
+
+/* A member, in the allgather. Travels as bytes. */
+struct gba_member_info {
+    struct gba_host host;
+    struct gba_port port;  /* the device at the switch of rank 0, else the chosen one */
+    int32_t device_status; /* if it has none: the reason */
+};
+
+/* The switches at which rank 0 has a device; 0 is that of the terms. */
+struct gba_switches {
+    uint32_t count; /* 0: not exchanged */
+    bool again;     /* rank 0 has another device at switch 0 than the one that it tried */
+    uint64_t key[GBA_CANDIDATES_MAX];         /* of the uuid, see gba_switch_key */
+    uint16_t members_max[GBA_CANDIDATES_MAX]; /* of a group */
+    uint32_t simulated;                       /* a bit for each */
+    uint32_t lacking[GBA_CANDIDATES_MAX];     /* the lowest member without a device there, or
+                                                 UINT32_MAX */
+};
+
+struct gba_info {
+    uint32_t size;
+    struct gba_terms terms;
+    bool one_host;       /* all members */
+    bool one_device;     /* the chosen devices of all members that have one are at one switch */
+    bool oversubscribed; /* the host of some member */
+    bool pull;           /* all members can read the slots of others */
+    struct gba_refusal device;   /* the first member without any device */
+    struct gba_refusal memory;   /* ... that cannot share memory, or has none for the agreement */
+    struct gba_refusal disabled; /* ... with sw_enable 0 */
+    struct gba_refusal remote;   /* ... without messages between hosts */
+    struct gba_refusal failure;  /* ... whose device has failed */
+    uint64_t failed_round;       /* the first failed round */
+    struct gba_switches switches;
+    const struct gba_member_info *members; /* [size]; NULL: not exchanged */
+    uint32_t hosts;                        /* 0: not known */
+};
+
+/* A refusal as a word of a minimum: the lowest status, and of equal ones the lowest rank. */
+uint64_t gba_refusal_word(gba_status_t status, uint32_t rank);
+struct gba_refusal gba_refusal_of(uint64_t word);
+
+/* The positions of the facts in their exchange, for tests. */
+enum { GBA_FACT_HOST = 0, GBA_FACT_MEMORY = 13, GBA_FACTS = 29 };
+
+/* What a member contributes to the facts. */
+struct gba_own {
+    const gba_team_attr_t *attr;
+    uint32_t rank;
+    const struct gba_terms *terms; /* of rank 0, else not used */
+    gba_status_t memory;           /* GBA_OK, or why it has none for the agreement */
+    gba_status_t failure;          /* of its device */
+    uint64_t failed_round;
+};
+
+/* Fill in the words of the facts: GBA_FACTS. Not collective. */
+void gba_info_fill(uint64_t *words, const struct gba_own *own);
+
+/* Read the minima. */
+void gba_info_read(struct gba_info *info, const uint64_t *words);
+
+/* Fill in the record of the layout. uuid: the switch of rank 0. May open devices. Not collective.
+ */
+void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
+                          const uint8_t uuid[GBA_UUID_SIZE]);
+
+/* The layout is complete: count the hosts. scratch: [size] words. */
+void gba_layout_read(struct gba_info *info, const struct gba_member_info *members,
+                     uint64_t *scratch);
+
+#endif

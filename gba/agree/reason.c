@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The outcome of an agreement: the path of the team, and its reason in words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/agree/agree.h"
+#include "gba/agree/schedule.h"
+#include "gba/agree/switches.h"
+#include "gba/dev/member.h"
+#include "gba/failover/failover.h"
+
+void gba_reason_tried(struct gba_agreement *a)
+{
+    const struct gba_switches *switches = &a->info.switches;
+    gba_device_t *device;
+    size_t used = 0;
+    char member[96];
+
+    a->tried[0] = '\0';
+    for (uint32_t i = 0; i < a->list.count && used < sizeof a->tried; i++) {
+        const struct gba_candidate *c = &a->list.at[i];
+
+        /* One line for each switch and kind: the second pass tries the same ones. */
+        if (!gba_candidate_is_group(c) || GBA_OK == c->refusal.reason || c->take_back ||
+            (!c->tried && GBA_KIND_LEADERS == c->kind &&
+             GBA_HIERARCHY_NODE != a->info.terms.hierarchy))
+            continue;
+        device = c->at < switches->count ? gba_switch_device(&a->attr, switches->key[c->at])
+                                         : a->attr.device;
+        if (0 == c->at && i + 1 < a->list.count && 0 == a->list.at[i + 1].at && switches->again)
+            device = a->attr.device; /* the port that was tried first */
+        if (NULL == device)
+            continue;
+        a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);
+        used += (size_t)snprintf(a->tried + used, sizeof a->tried - used, "%s%s (%s%s%s)",
+                                 0 == used ? "; not at " : ", ", device->path,
+                                 gba_status_text(c->refusal.reason), c->unmade ? "" : ", ",
+                                 c->unmade ? "" : member);
+    }
+}
+
+/* What was tried before is no obstacle if a device has taken a group back. */
+static bool took_back(const struct gba_agreement *a)
+{
+    const struct gba_candidate *c = &a->list.at[a->at];
+
+    return a->at < a->list.count && gba_candidate_is_group(c) && c->take_back &&
+           GBA_AT_EACH != c->at && GBA_OK == c->refusal.reason;
+}
+
+bool gba_reason_has_text(const struct gba_agreement *a)
+{
+    if (0 == a->info.terms.multi_device || took_back(a) || GBA_DUE_RECOVER == a->due ||
+        NULL != a->made)
+        return false;
+    for (uint32_t i = 0; i < a->list.count; i++)
+        if (gba_candidate_is_group(&a->list.at[i]) && GBA_OK != a->list.at[i].refusal.reason &&
+            GBA_OK == a->info.terms.status)
+            return true;
+    return false;
+}
+
+void gba_reason_describe(struct gba_team *team)
+{
+    snprintf(team->why, sizeof team->why, "%s: %s%s%s", gba_path_name(team->kind), team->instead,
+             team->because, team->measured);
+}
+
+/* The failure of a group, and the first barrier without it. `member` is a member that observed it
+ * itself. */
+static void failure_describe(struct gba_agreement *a, gba_status_t reason, const char *member)
+{
+    struct gba_team *team = a->team;
+
+    snprintf(team->because, sizeof team->because, ", from barrier %llu on; %s in barrier %llu (%s)",
+             (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(reason),
+             (unsigned long long)a->info.failed_round, member);
+}
+
+void gba_reason_refused(struct gba_agreement *a)
+{
+    const bool failed = GBA_DUE_RECOVER == a->due;
+    const struct gba_refusal no = failed ? a->info.failure : gba_plan_reason(&a->list);
+    struct gba_team *team = a->team;
+    char member[96];
+    size_t length;
+
+    a->oob.name_member(a->oob.ctx, no.culprit, member, sizeof member);
+    team->reason = no.reason;
+    team->culprit = no.culprit;
+    if (failed)
+        failure_describe(a, no.reason, member);
+    else if (NULL != a->attr.device_text)
+        snprintf(team->because, sizeof team->because, "; no device: %s", a->attr.device_text);
+    else
+        snprintf(team->because, sizeof team->because, "; %s%s (%s)",
+                 GBA_ERR_NO_DEVICE == no.reason ? "" : "no device: ", gba_status_text(no.reason),
+                 member);
+    length = strlen(team->because);
+    snprintf(team->because + length, sizeof team->because - length, "%s", a->tried);
+    gba_reason_describe(team);
+    gba_renegotiation_plan(team, no.reason, failed, a->info.terms.backoff);
+}
+
+/* Replace the path of the team. */
+static void path_set(struct gba_agreement *a)
+{
+    gba_path_destroy(a->team->path); /* the path of an earlier agreement */
+    a->team->path = a->path;
+    a->path = NULL;
+}
+
+/* The team has an armed group. */
+static void take_group(struct gba_agreement *a)
+{
+    struct gba_team *team = a->team;
+
+    team->reason = GBA_OK;
+    team->culprit = 0;
+    team->watchdog.inspect_failed = false;
+    gba_renegotiation_cancel(team);
+    gba_trial_cancel(team);
+    snprintf(team->instead, sizeof team->instead, "%s", a->why);
+    snprintf(team->because, sizeof team->because, "%s", a->tried);
+    gba_reason_describe(team);
+}
+
+void gba_reason_take(struct gba_agreement *a)
+{
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    struct gba_refusal software;
+    struct gba_team *team = a->team;
+    char member[96];
+
+    path_set(a);
+    team->kind = gba_build_kind(a);
+    if (gba_candidate_is_group(candidate)) {
+        take_group(a);
+        return;
+    }
+    if (GBA_KIND_SOFTWARE == candidate->kind) {
+        gba_trial_plan(team, candidate->choice);
+        snprintf(team->instead, sizeof team->instead, "%s", a->why);
+    } else {
+        gba_trial_cancel(team);
+        software = gba_plan_no_software(&a->list);
+        a->oob.name_member(a->oob.ctx, software.culprit, member, sizeof member);
+        snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
+                 gba_status_text(software.reason), member);
+    }
+    gba_reason_refused(a);
+}

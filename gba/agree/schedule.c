@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the members of a team agree again.
+ *
+ * A device has few groups. A team that gets none takes another path, and its members renegotiate
+ * later. Every member computes the same time, because it depends on a count that each member keeps
+ * by itself: the barriers that the team has completed. That count is the same on all members at the
+ * end of a blocking barrier, and at the start of a nonblocking one, for these reasons:
+ *
+ * - All members call the barriers of a team in one order, nonblocking ones included. MPI forbids
+ *   two concurrent calls of collectives on one communicator. So before this barrier each member has
+ *   called the same barriers.
+ * - Each member has completed them, because a team has one barrier in progress and later ones are
+ *   queued. On GBA_PATH_FALLBACK barriers are counted when they are called, or when they are
+ *   complete if the runtime queues them.
+ * - No member has completed a later barrier: the blocking one ends, or the nonblocking one starts,
+ *   only after the renegotiation.
+ *
+ * A blocking barrier never matches a nonblocking one, so the count takes effect at one barrier on
+ * all members: at the end of the barrier that reaches it, if that is a blocking one, and otherwise
+ * at the next one, before a nonblocking barrier or at the end of a blocking one. Before it and not
+ * behind it, because a member may make no further call after a nonblocking barrier.
+ *
+ * The frequency. A renegotiation that yields no group costs two exchanges and one driver call: a
+ * few barriers. The first one after 64 barriers thus costs some percent of their time. The backoff
+ * doubles each time, so the share falls. It stops growing at 16384 barriers, where the share is
+ * below a thousandth. A team whose barrier rate rises late then still gets its group within about a
+ * tenth of a second.
+ */
+#include "gba/agree/schedule.h"
+
+#include <string.h>
+
+#include "gba/agree/plan.h"
+#include "gba/base/clock.h"
+#include "gba/dev/member.h"
+#include "gba/failover/failover.h"
+
+#define BACKOFF_MOST UINT64_C(16384)
+
+/* Barriers per second since the last renegotiation. Rounded up, because 0 means that the team needs
+ * no group. */
+static uint32_t team_barrier_rate(const struct gba_team *team)
+{
+    uint64_t barriers = gba_team_rounds(team) - team->renegotiated_rounds + team->fallback_barriers;
+    uint64_t ns = gba_clock_ns() - team->renegotiated_ns;
+    uint64_t barrier_rate;
+
+    if (0 == team->renegotiated_ns) /* the agreement that creates the team */
+        return 0;
+    barrier_rate = barriers * UINT64_C(1000000000) / (ns > 0 ? ns : 1) + 1;
+    return barrier_rate < UINT32_MAX ? (uint32_t)barrier_rate : UINT32_MAX;
+}
+
+gba_group_request_t gba_schedule_request(const struct gba_team *team, const gba_params_t *params,
+                                         uint32_t members, bool take_back)
+{
+    return (gba_group_request_t){.members = members,
+                                 .groups_max = (uint32_t)params->max_groups,
+                                 .barrier_rate = take_back ? team_barrier_rate(team) : 0};
+}
+
+static uint64_t next_backoff(struct gba_team *team)
+{
+    if (0 == team->backoff)
+        team->backoff = GBA_BACKOFF_FIRST;
+    else if (team->backoff < BACKOFF_MOST)
+        team->backoff *= 2;
+    return team->backoff;
+}
+
+/* Of rank 0, for a trial. */
+static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr,
+                        struct gba_terms *terms)
+{
+    const uint64_t elapsed = gba_clock_ns() - team->trial.began;
+    const uint64_t barriers = gba_team_barriers(team) - team->trial.began_barriers;
+
+    terms->trial_rotates = 2 == attr->params->trial_test;
+    /* Nonblocking barriers of a team are not those of the runtime, which are not measured. */
+    terms->trial_fallback = NULL != attr->fallback && !team->stepped;
+    terms->trial_runs =
+        0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
+}
+
+void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_due_t due,
+                        struct gba_terms *terms)
+{
+    const gba_params_t *params = attr->params;
+
+    memset(terms, 0, sizeof *terms);
+    terms->sequence = params->first_sequence;
+    terms->trial_after = (uint32_t)params->trial_after;
+    terms->id = attr->id;
+    terms->algorithm = (uint8_t)params->sw_algorithm;
+    terms->radix = (uint8_t)params->sw_radix;
+    terms->hierarchy = (uint8_t)params->hierarchy;
+    terms->multi_device = NULL != attr->devices;
+    if (GBA_DUE_TRIAL == due)
+        terms_trial(team, attr, terms);
+    if (NULL != attr->device) {
+        memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);
+        terms->members_max = attr->device->members_max;
+        terms->simulated = attr->device->simulated;
+    }
+    if (GBA_DUE_CREATE == due && params->offload_after > 0 && NULL != attr->device) {
+        terms->status = GBA_ERR_DEFERRED;
+        terms->backoff = (uint64_t)params->offload_after;
+        return;
+    }
+    if (GBA_DUE_RECOVER == due || GBA_DUE_TRIAL == due)
+        terms->backoff = GBA_BACKOFF_FIRST;
+    else
+        terms->backoff = next_backoff(team);
+    if (NULL == attr->device)
+        terms->status = attr->device_status;
+    else if (0 == attr->id)
+        /* Without failure notifications no member could complete a round of a failed device. */
+        terms->status = GBA_ERR_PARAM;
+}
+
+void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t backoff)
+{
+    const bool elsewhere = died && team->multi_device;
+
+    gba_renegotiation_cancel(team);
+    if (gba_reason_passes(reason) || elsewhere)
+        team->renegotiate_at = gba_team_rounds(team) + backoff;
+    if (GBA_ERR_RECLAIMED == reason || elsewhere)
+        team->backoff = backoff; /* the team had a group: start with the first backoff */
+    team->renegotiated_rounds = gba_team_rounds(team);
+    team->renegotiated_ns = gba_clock_ns();
+    if (0 != team->trial.at) { /* it includes those barriers */
+        team->trial.at = team->trial.at > team->fallback_barriers
+                             ? team->trial.at - team->fallback_barriers
+                             : 1; /* overdue */
+        team->trial.began_barriers -= team->fallback_barriers;
+    }
+    team->fallback_barriers = 0;
+}
+
+void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
+{
+    gba_trial_cancel(team);
+    team->trial.choice = choice;
+    team->trial.pause = team->trial.after;
+    team->trial.cost = 0;
+    team->trial.began = gba_clock_ns();
+    team->trial.began_barriers = gba_team_barriers(team);
+    if (0 != team->trial.after)
+        team->trial.at = gba_team_barriers(team) + team->trial.after;
+}
+
+void gba_trial_cancel(struct gba_team *team)
+{
+    team->trial.at = 0;
+    team->measured[0] = '\0';
+}
+
+void gba_renegotiation_cancel(struct gba_team *team)
+{
+    team->renegotiate_at = UINT64_MAX;
+}
+
+gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
+{
+    if (NULL == team)
+        return GBA_DUE_CREATE;
+    if (gba_failover_leaves(team))
+        return GBA_DUE_RECOVER;
+    if (gba_team_barriers(team) >= team->renegotiate_at)
+        return GBA_DUE_REQUEST;
+    if (may_block && 0 != team->trial.at && gba_team_barriers(team) >= team->trial.at)
+        return GBA_DUE_TRIAL;
+    return GBA_DUE_NOTHING;
+}
+
+gba_status_t gba_team_count(gba_team_t *team)
+{
+    if (NULL == team)
+        return GBA_OK;
+    team->fallback_barriers++;
+    return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
+}

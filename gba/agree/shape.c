@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shape of a candidate's path, and its description. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/agree/plan.h"
+#include "gba/transport/shm.h"
+
+/* The end of the description of a path that replaces the requested algorithm. */
+#define REPLACED ", because central (v3) needs to read remote flags"
+
+static const struct gba_algorithm *algorithm_table(int32_t chosen, bool one_host)
+{
+    static const struct gba_algorithm *const general[] = {[GBA_ALGORITHM_V1] =
+                                                              &gba_algo_dissemination,
+                                                          [GBA_ALGORITHM_V2] = &gba_algo_radix,
+                                                          [GBA_ALGORITHM_V3] = &gba_algo_central,
+                                                          [GBA_ALGORITHM_TREE] = &gba_algo_tree};
+    static const struct gba_algorithm *const shm[] = {[GBA_ALGORITHM_V1] = &gba_shm_dissemination,
+                                                      [GBA_ALGORITHM_V2] = &gba_shm_radix,
+                                                      [GBA_ALGORITHM_V3] = &gba_shm_central,
+                                                      [GBA_ALGORITHM_TREE] = &gba_shm_tree};
+
+    return (one_host ? shm : general)[chosen];
+}
+
+/* The host of a member, if there are several hosts. */
+static const struct gba_host *host_of(const void *info, uint32_t rank)
+{
+    static const struct gba_host one;
+    const struct gba_info *known = info;
+
+    return known->one_host ? &one : &known->members[rank].host;
+}
+
+static const struct gba_port *port_of(const void *info, uint32_t rank)
+{
+    return &((const struct gba_info *)info)->members[rank].port;
+}
+
+/* The device of all leaders. */
+static const struct gba_port *port_same(const void *port, uint32_t rank)
+{
+    (void)rank;
+    return port;
+}
+
+/* Assign the node leaders to groups. */
+static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info *info, uint32_t at)
+{
+    const struct gba_switches *switches = &info->switches;
+    const struct gba_port same = {.members_max = at < switches->count ? switches->members_max[at]
+                                                                      : info->terms.members_max};
+    const bool central = GBA_ALGORITHM_V3 == info->terms.algorithm;
+    const bool each = GBA_AT_EACH == at;
+    gba_status_t status =
+        gba_domains_init(&shape->domains, &shape->topology, each ? port_of : port_same,
+                         each ? (const void *)info : &same);
+    int32_t upper = info->terms.algorithm;
+
+    if (GBA_OK != status)
+        return status;
+    /* The domain leaders use the runtime's messages without pull, because a domain leader whose
+     * flag is read may have left. */
+    if (GBA_ALGORITHM_AUTO == upper)
+        upper = gba_algorithm_auto(shape->domains.count);
+    shape->upper = algorithm_table(central ? GBA_ALGORITHM_V1 : upper, false);
+    shape->upper_replaced = shape->domains.count > 1 && central;
+    return GBA_OK;
+}
+
+gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info,
+                            const struct gba_candidate *candidate, uint32_t rank)
+{
+    const struct gba_choice *choice = &candidate->choice;
+    const bool nodes = GBA_HIERARCHY_NODE == choice->hierarchy, one_host = info->one_host;
+    gba_status_t status;
+
+    memset(shape, 0, sizeof *shape);
+    shape->topology.size = info->size;
+    shape->radix = info->terms.radix;
+    shape->sequence = info->terms.sequence;
+    shape->slots = 1; /* for gba_node_mark */
+    if (GBA_KIND_ALL == candidate->kind || GBA_KIND_FALLBACK == candidate->kind)
+        return GBA_OK;
+    status = gba_topology_init(&shape->topology, rank, info->size, host_of, info);
+    if (GBA_OK != status)
+        return status;
+    if (GBA_KIND_LEADERS == candidate->kind) {
+        shape->kind = GBA_SOFTWARE_HYBRID;
+        return domains_make(shape, info, candidate->at);
+    }
+    shape->kind = !nodes ? GBA_SOFTWARE_FLAT : one_host ? GBA_SOFTWARE_NODE : GBA_SOFTWARE_HYBRID;
+    if (GBA_SOFTWARE_NODE != shape->kind)
+        shape->algorithm = algorithm_table(choice->algorithm, one_host);
+    shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;
+    if (GBA_SOFTWARE_FLAT == shape->kind && one_host)
+        shape->slots = shape->algorithm->slots(info->size, shape->radix);
+    return GBA_OK;
+}
+
+void gba_shape_fini(struct gba_shape *shape)
+{
+    gba_topology_fini(&shape->topology);
+    gba_domains_fini(&shape->domains);
+}
+
+struct gba_refusal gba_shape_refusal(const struct gba_shape *shape, const struct gba_info *info)
+{
+    const struct gba_domains *domains = &shape->domains;
+
+    /* The barrier of the domain leaders is a software barrier, so software must be enabled on all
+     * members. If no two nodes share a device, a device has nothing to do. */
+    if (1 == domains->count || (domains->largest > 1 && GBA_OK == info->disabled.reason))
+        return (struct gba_refusal){GBA_OK, 0};
+    if (1 == domains->switches)
+        return (struct gba_refusal){GBA_ERR_TOO_MANY, 0};
+    return (struct gba_refusal){GBA_ERR_OTHER_DEVICE, domains->domain_leaders[1]};
+}
+
+bool gba_shape_shares(const struct gba_shape *shape)
+{
+    return 1 == shape->topology.nodes ||
+           (GBA_SOFTWARE_HYBRID == shape->kind && shape->topology.local_size > 1);
+}
+
+bool gba_shape_replaces(const struct gba_shape *shape, const struct gba_candidate *candidate)
+{
+    return GBA_KIND_LEADERS == candidate->kind    ? shape->upper_replaced
+           : GBA_KIND_SOFTWARE == candidate->kind ? shape->replaced
+                                                  : false;
+}
+
+static void leaders_describe(const struct gba_shape *shape, const char *group, char *why,
+                             size_t len)
+{
+    const struct gba_topology *topology = &shape->topology;
+
+    if (shape->domains.count > 1)
+        snprintf(why, len,
+                 "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
+                 topology->nodes, shape->upper->name, shape->domains.count, topology->size,
+                 shape->upper_replaced ? REPLACED : "");
+    else
+        snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
+                 1 == topology->nodes ? "" : "s", topology->size);
+}
+
+static void software_describe(const struct gba_shape *shape, const gba_remote_t *remote, char *why,
+                              size_t len)
+{
+    const struct gba_topology *topology = &shape->topology;
+    const char *carrier = NULL == remote || NULL == remote->name ? "messages" : remote->name;
+
+    if (GBA_SOFTWARE_NODE == shape->kind)
+        snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
+    else if (GBA_SOFTWARE_FLAT == shape->kind)
+        snprintf(why, len, "%s through %s, %u members on %u host%s%s", shape->algorithm->name,
+                 1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
+                 1 == topology->nodes ? "" : "s", shape->replaced ? REPLACED : "");
+    else
+        snprintf(why, len, "%s among the leaders of %u hosts, %u members, at most %u on a host%s",
+                 shape->algorithm->name, topology->nodes, topology->size, topology->largest,
+                 shape->replaced ? REPLACED : "");
+}
+
+void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidate *candidate,
+                        const char *group, const gba_remote_t *remote, char *why, size_t len)
+{
+    if (GBA_KIND_ALL == candidate->kind)
+        snprintf(why, len, "%s, %u members", group, shape->topology.size);
+    else if (GBA_KIND_LEADERS == candidate->kind)
+        leaders_describe(shape, group, why, len);
+    else if (GBA_KIND_SOFTWARE == candidate->kind)
+        software_describe(shape, remote, why, len);
+    else
+        why[0] = '\0';
+}

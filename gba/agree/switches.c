@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/agree/switches.h"
+
+#include <string.h>
+
+#include "gba/dev/member.h"
+
+uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE])
+{
+    uint64_t word[GBA_UUID_SIZE / sizeof(uint64_t)];
+
+    memcpy(word, uuid, sizeof word);
+    return (word[0] * UINT64_C(0x9E3779B97F4A7C15)) ^ word[1];
+}
+
+static bool is_at(const gba_device_t *device, uint64_t key)
+{
+    return gba_switch_key(device->uuid) == key;
+}
+
+static bool is_dead(gba_device_t *device)
+{
+    gba_device_info_t info;
+
+    return GBA_OK == gba_device_query(device, &info) && info.dead;
+}
+
+uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX])
+{
+    gba_device_t *all[GBA_CANDIDATES_MAX];
+    uint32_t count = 0, found = 0, same;
+
+    if (NULL != attr->device)
+        list[count++] = attr->device;
+    if (NULL != attr->devices)
+        found = attr->devices(attr->devices_ctx, all, GBA_CANDIDATES_MAX);
+    for (uint32_t i = 0; i < found && count < GBA_CANDIDATES_MAX; i++) {
+        const uint64_t key = gba_switch_key(all[i]->uuid);
+
+        /* Several devices may be ports of one switch, and one that has failed hides no other. */
+        for (same = 0; same < count && !is_at(list[same], key); same++)
+            ;
+        if (same == count)
+            list[count++] = all[i];
+        else if (list[same] != all[i] && is_dead(list[same]))
+            list[same] = all[i];
+    }
+    return count;
+}
+
+gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+    uint32_t count;
+
+    /* Most often the chosen device fits, and no other one need be opened. */
+    if (NULL != attr->device && is_at(attr->device, key) &&
+        (NULL == attr->devices || !is_dead(attr->device)))
+        return attr->device;
+    count = gba_switch_devices(attr, list);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_at(list[i], key))
+            return list[i];
+    return NULL;
+}
+
+void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
+{
+    gba_device_t *list[GBA_CANDIDATES_MAX];
+    uint32_t count;
+
+    memset(words, sends ? 0 : 0xff, GBA_SWITCHES_WORDS * sizeof *words);
+    if (!sends)
+        return;
+    count = gba_switch_devices(attr, list);
+    words[0] = count | (uint64_t)(list[0] != attr->device) << 8;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t most = list[i]->members_max < UINT16_MAX ? list[i]->members_max : UINT16_MAX;
+
+        words[0] |= (uint64_t)list[i]->simulated << (16 + i);
+        words[1 + i] = gba_switch_key(list[i]->uuid);
+        words[1 + GBA_CANDIDATES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
+    }
+}
+
+void gba_switches_read(struct gba_switches *switches, const uint64_t *words)
+{
+    memset(switches, 0, sizeof *switches);
+    switches->count = (uint32_t)(words[0] & 0xff);
+    switches->again = 0 != (words[0] >> 8 & 1);
+    switches->simulated = (uint32_t)(words[0] >> 16);
+    for (uint32_t i = 0; i < switches->count; i++) {
+        switches->key[i] = words[1 + i];
+        switches->members_max[i] =
+            (uint16_t)(words[1 + GBA_CANDIDATES_MAX + i / 4] >> 16 * (i % 4));
+    }
+}
+
+void gba_lacking_fill(uint64_t *words, const struct gba_switches *switches,
+                      const gba_team_attr_t *attr, uint32_t rank)
+{
+    /* That a member has no device at all is a fact. */
+    const bool any = NULL != attr->device || NULL != attr->devices;
+
+    for (uint32_t i = 0; i < GBA_LACKING_WORDS; i++)
+        words[i] = any && i < switches->count && NULL == gba_switch_device(attr, switches->key[i])
+                       ? rank
+                       : UINT64_MAX;
+}
+
+void gba_lacking_read(struct gba_switches *switches, const uint64_t *words)
+{
+    for (uint32_t i = 0; i < GBA_LACKING_WORDS; i++)
+        switches->lacking[i] = (uint32_t)words[i]; /* all ones: UINT32_MAX, none */
+}
