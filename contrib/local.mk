@@ -2,7 +2,14 @@
 # Scripts and examples. The demo is an MPI program like any other.
 if BUILD_OMPI
 noinst_PROGRAMS += contrib/examples/demo
+if HAVE_OPENMP
+noinst_PROGRAMS += contrib/examples/cores
 endif
+endif
+contrib_examples_cores_SOURCES = contrib/examples/cores.c
+contrib_examples_cores_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_examples_cores_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
+contrib_examples_cores_LDADD = gba/libgba.la $(MPI_LIBS)
 contrib_examples_demo_SOURCES = contrib/examples/demo.c
 contrib_examples_demo_CPPFLAGS = $(MPI_CPPFLAGS)
 contrib_examples_demo_LDADD = $(MPI_LIBS)
@@ -58,9 +65,22 @@ contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_
 	contrib/examples/kv_shuffle/tables_read.c \
 	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
+	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
+	contrib/examples/pool.c contrib/examples/pool.h \
 	contrib/examples/timeline.c contrib/examples/timeline.h
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_examples_kv_shuffle_kv_shuffle_LDADD = $(GBA_OSHMEM_LIBS)
+contrib_examples_kv_shuffle_kv_shuffle_LDADD = gba/libgba.la -lpthread $(GBA_OSHMEM_LIBS)
+noinst_PROGRAMS += contrib/examples/kv_shuffle/swap
+contrib_examples_kv_shuffle_swap_SOURCES = contrib/examples/kv_shuffle/swap.c \
+	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
+	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
+	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
+	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
+	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
+	contrib/examples/pool.c contrib/examples/pool.h \
+	contrib/examples/timeline.c contrib/examples/timeline.h
+contrib_examples_kv_shuffle_swap_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
+contrib_examples_kv_shuffle_swap_LDADD = $(contrib_examples_kv_shuffle_kv_shuffle_LDADD)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
 	contrib/examples/moe_dispatch/options.c contrib/examples/moe_dispatch/options.h \
 	contrib/examples/moe_dispatch/step.c contrib/examples/moe_dispatch/step.h \
@@ -72,9 +92,10 @@ contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispat
 	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
 	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
 	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h \
+	contrib/examples/pool.c contrib/examples/pool.h \
 	contrib/examples/timeline.c contrib/examples/timeline.h
 contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
-contrib_examples_moe_dispatch_moe_dispatch_LDADD = $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
+contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
 contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
 	contrib/examples/teams/team.c contrib/examples/teams/team.h \
 	contrib/examples/teams/team_set.c contrib/examples/teams/team_mpi.c \

@@ -32,17 +32,22 @@ int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *time
     int status;
 
     *pe = (struct kv_pe){.shape = *shape, .me = me, .pes = pes, .run = *run, .timeline = timeline};
+    pe->transfer.end = kv_block_bytes(shape);
     status = kv_transfer_init(&pe->transfer, shape, run->slices, timeline);
     status |= kv_host_init(&pe->host, me, pes, shape->blocks);
     pe->cache.k = alloc_zeroed(kv_cache_bytes(shape));
     pe->cache.v = alloc_zeroed(kv_cache_bytes(shape));
     pe->gathered = alloc_zeroed(2 * n * sizeof *pe->gathered);
-    pe->ready = alloc_zeroed(n * sizeof *pe->ready);
-    if (status != 0 || !pe->cache.k || !pe->cache.v || !pe->gathered || !pe->ready) {
+    pe->shuffle = kv_shuffle_create(shape, run->slices, run->cores, timeline);
+    if (status != 0 || !pe->cache.k || !pe->cache.v || !pe->gathered || !pe->shuffle) {
         kv_pe_fini(pe);
         return -1;
     }
-    if (kv_plan_init(&pe->plan, pes, shape->blocks) != 0) {
+    pe->pairs = calloc(n, sizeof *pe->pairs);
+    pe->source = calloc((size_t)shape->blocks, sizeof *pe->source);
+    pe->destination = calloc((size_t)shape->blocks, sizeof *pe->destination);
+    if (kv_plan_init(&pe->plan, pes, shape->blocks) != 0 || !pe->pairs || !pe->source ||
+        !pe->destination) {
         /* Other PEs may have their memory, so no collective call is possible here. */
         fprintf(stderr, "kv_shuffle: PE %d: no memory for the plan of %d PEs\n", me, pes);
         shmem_global_exit(2);
@@ -53,12 +58,16 @@ int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *time
 
 void kv_pe_fini(struct kv_pe *pe)
 {
-    void *const symmetric[] = {pe->ready, pe->gathered, pe->cache.v, pe->cache.k};
+    void *const symmetric[] = {pe->gathered, pe->cache.v, pe->cache.k};
 
     /* A request for too much fails on all PEs, so all PEs free the same. */
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
         if (symmetric[i])
             shmem_free(symmetric[i]);
+    kv_shuffle_destroy(pe->shuffle);
+    free(pe->destination);
+    free(pe->source);
+    free(pe->pairs);
     kv_host_fini(&pe->host);
     kv_transfer_fini(&pe->transfer);
     kv_plan_fini(&pe->plan);
@@ -111,36 +120,6 @@ static int moves_with_me(const struct kv_pe *pe, int role)
     return count;
 }
 
-/*
- * Each partner has a word of its own, which only that partner writes and which only increases. So
- * an old value is never taken for a new one, and the handshake does not depend on the order of the
- * other PEs. The words are written by atomics, because the standard guarantees only for these that
- * a waiting PE sees them.
- */
-static void raise_ready(struct kv_pe *pe, int partner)
-{
-    shmem_long_atomic_set(&pe->ready[pe->me], (long)pe->round, partner);
-}
-
-/* Until then the receiver works on those blocks for sequences that end with this round. */
-static void wait_ready(struct kv_pe *pe, int partner)
-{
-    const double begin = kv_now();
-
-    timeline_mark(pe->timeline, "ready wait");
-    shmem_long_wait_until(&pe->ready[partner], SHMEM_CMP_GE, (long)pe->round);
-    pe->times.ready += kv_now() - begin;
-}
-
-static void send_blocks(struct kv_pe *pe, int partner)
-{
-    wait_ready(pe, partner);
-    for (int i = 0; i < pe->plan.count; i++)
-        if (pe->plan.move[i].sender == pe->me)
-            kv_transfer_send(&pe->transfer, pe->cache, &pe->plan.move[i]);
-    kv_transfer_complete(&pe->transfer);
-}
-
 static void use_received(struct kv_pe *pe)
 {
     timeline_mark(pe->timeline, "work");
@@ -151,18 +130,25 @@ static void use_received(struct kv_pe *pe)
                              pe->round);
 }
 
-static const char *receive_blocks(struct kv_pe *pe, int partner)
+/* The tables of the operator, from the plan. Returns the number of blocks of my pair. */
+static int make_tables(struct kv_pe *pe)
 {
-    const char *wrong;
-    double begin;
+    const struct kv_plan *plan = &pe->plan;
+    int blocks = 0;
 
-    raise_ready(pe, partner);
-    timeline_mark(pe->timeline, "filled wait");
-    begin = kv_now();
-    wrong = kv_transfer_receive(&pe->transfer, partner, moves_with_me(pe, 1));
-    pe->times.filled += kv_now() - begin;
-    use_received(pe);
-    return wrong;
+    for (int p = 0; p < pe->pes; p++)
+        pe->pairs[p] = (struct kv_pair){KV_NONE, -1};
+    for (int i = 0; i < plan->count; i++) {
+        const struct kv_move *move = &plan->move[i];
+
+        pe->pairs[move->sender] = (struct kv_pair){KV_SENDER, move->receiver};
+        pe->pairs[move->receiver] = (struct kv_pair){KV_RECEIVER, move->sender};
+        if (move->sender != pe->me && move->receiver != pe->me)
+            continue;
+        pe->source[blocks] = move->from;
+        pe->destination[blocks++] = move->to;
+    }
+    return blocks;
 }
 
 static void make_plan(struct kv_pe *pe, const struct kv_table *tables)
@@ -193,19 +179,19 @@ static void work(struct kv_pe *pe)
  */
 static const char *device_round(struct kv_pe *pe)
 {
+    const struct kv_shuffle_times *times = kv_shuffle_times(pe->shuffle);
     struct kv_table *tables;
     const char *wrong = gather_tables(pe, &tables);
-    int partner;
 
     if (wrong)
         return wrong;
     make_plan(pe, tables);
     work(pe);
-    partner = pe->plan.partner[pe->me];
-    if (moves_with_me(pe, 0) > 0)
-        send_blocks(pe, partner);
-    else if (moves_with_me(pe, 1) > 0)
-        wrong = receive_blocks(pe, partner);
+    wrong = kv_shuffle_compute(pe->shuffle, pe->cache, pe->pairs, pe->source, pe->destination,
+                               make_tables(pe));
+    pe->times.ready = times->ready;
+    pe->times.filled = times->filled;
+    use_received(pe);
     return wrong;
 }
 
@@ -256,7 +242,7 @@ const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule)
         wrong = device_round(pe);
     if (wrong)
         return wrong;
-    pe->times.copy = pe->transfer.seconds;
+    pe->times.copy = pe->transfer.seconds + kv_shuffle_times(pe->shuffle)->copy;
     pe->moved += moves_with_me(pe, 0);
     kv_plan_apply(&pe->plan, &pe->table, pe->me);
     timeline_mark(pe->timeline, NULL);

@@ -4,6 +4,7 @@
 #define KV_EXCHANGE_H
 
 #include "host.h"
+#include "operator.h"
 #include "tables.h"
 
 /* Seconds that this PE spent, in all rounds. */
@@ -24,7 +25,7 @@ enum kv_schedule {
 /* What a PE needs beside the shape. The same on all PEs, except me. */
 struct kv_run {
     struct kv_shape shape;
-    int me, pes, slices;
+    int me, pes, slices, cores;
     uint64_t seed;
     int jitter; /* microseconds: the longest of the random delays that provoke races; 0: none */
     const struct kv_tables *tables; /* symmetric, on all PEs; NULL: plan */
@@ -37,13 +38,15 @@ struct kv_pe {
     struct kv_run run;
     struct kv_cache cache;     /* symmetric */
     struct kv_table *gathered; /* symmetric: [2][pes], by the parity of the round */
-    long *ready;               /* symmetric: [pes], ready[p]: last round that p was ready in */
     struct kv_table table, before;
     struct kv_plan plan;
     int64_t round;
     int64_t moved; /* blocks that this PE has sent */
     struct kv_times times;
-    struct kv_transfer transfer;
+    struct kv_shuffle *shuffle;    /* of KV_DEVICE, with: */
+    struct kv_pair *pairs;         /* [pes]: the shuffle table */
+    int32_t *source, *destination; /* [blocks]: the block tables of my pair */
+    struct kv_transfer transfer;   /* of KV_HOST */
     struct kv_host host;
     struct timeline *timeline;
 };

@@ -269,6 +269,7 @@ static int start(const struct kv_options *options, int me, int pes)
                              .me = me,
                              .pes = pes,
                              .slices = (int)options->slices,
+                             .cores = (int)options->cores,
                              .seed = (uint64_t)options->seed,
                              .jitter = (int)options->jitter};
     struct kv_pe pe;
@@ -312,7 +313,7 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(kv_usage, stdout) < 0;
-    shmem_init();
+    pool_shmem_init(argc, argv, 16);
     me = shmem_my_pe();
     if (kv_options_parse(&options, argc, argv, me) == 0)
         status = start(&options, me, shmem_n_pes());

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include "contrib/examples/pool.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 
 const char kv_usage[] =
     "usage: kv_shuffle [--pes N] [--rounds N] [--seed N] [--verify] [--jitter US]\n"
-    "                  [--blocks N] [--heads N] [--tokens N] [--dim N] [--slices N]\n"
+    "                  [--cores N] [--blocks N] [--heads N] [--tokens N] [--dim N] [--slices N]\n"
     "                  [--schedule device|host|both] [--tables FILE] [--save-tables FILE]\n"
     "                  [--timeline FILE]\n"
     "  --pes N      end with an error unless there are N PEs\n"
@@ -18,7 +20,9 @@ const char kv_usage[] =
     "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
     "  --blocks N, --heads N, --tokens N, --dim N\n"
     "               each of the two caches of a PE is int8 [80][8][128][128]\n"
-    "  --slices N   copies that a block of K, and one of V, is divided into, 1 to 1024 (4)\n"
+    "  --cores N    threads of a PE, 1 or an even number up to 64 (16): half of them move K, and\n"
+    "               half V, each a part of every block; 1: one moves both\n"
+    "  --slices N   copies that each such part is divided into, 1 to 1024 (4)\n"
     "  --schedule   who starts the copies: the PEs (device), PE 0 by commands (host), or\n"
     "               both by turns, compared; (device)\n"
     "  --tables FILE\n"
@@ -78,6 +82,7 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
         {"tokens", &o->tokens, 1, 65536, NULL, NULL},
         {"dim", &o->dim, 1, 65536, NULL, NULL},
         {"slices", &o->slices, 1, 1024, NULL, NULL},
+        {"cores", &o->cores, 1, POOL_CORES_MAX, NULL, NULL},
         {.name = "schedule", .text = &o->schedule_name},
         {.name = "tables", .text = &o->tables},
         {.name = "save-tables", .text = &o->save_tables},
@@ -95,6 +100,7 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
                              .tokens = 128,
                              .dim = 128,
                              .slices = 4,
+                             .cores = 16,
                              .schedule_name = "device"};
     for (id = 0; id < ROWS; id++)
         options[id] = (struct option){rows[id].name, !rows[id].on, NULL, id};
@@ -106,6 +112,11 @@ int kv_options_parse(struct kv_options *o, int argc, char **argv, int me)
             *rows[id].text = optarg;
         else if (parse_number(&rows[id], optarg, me) != 0)
             return -1;
+    }
+    if (o->cores > 1 && o->cores % 2 != 0) {
+        if (me == 0)
+            fprintf(stderr, "kv_shuffle: --cores %ld: 1 or an even number is allowed\n", o->cores);
+        return -1;
     }
     if (id < 0 && optind == argc)
         return parse_schedule(o, me);

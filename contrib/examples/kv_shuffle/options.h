@@ -10,7 +10,7 @@ struct kv_options {
     long rounds, seed, jitter;
     long blocks, heads, tokens, dim;
     int verify;
-    long slices;
+    long slices, cores;
     enum kv_turns { KV_ALL_DEVICE, KV_ALL_HOST, KV_BY_TURNS } schedule;
     const char *tables, *save_tables, *timeline; /* files, or NULL */
     const char *schedule_name;

@@ -18,8 +18,9 @@ static double now(void)
 static size_t slice_bytes_max(const struct kv_transfer *transfer)
 {
     const size_t slices = (size_t)transfer->slices;
+    const size_t bytes = (transfer->end - transfer->begin + slices - 1) / slices;
 
-    return (kv_block_bytes(&transfer->shape) + slices - 1) / slices;
+    return bytes > 0 ? bytes : 1; /* there may be more cores than bytes */
 }
 
 static struct kv_count *alloc_counts(void)
@@ -34,7 +35,9 @@ static struct kv_count *alloc_counts(void)
 int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices,
                      struct timeline *timeline)
 {
-    *transfer = (struct kv_transfer){.shape = *shape, .slices = slices, .timeline = timeline};
+    transfer->shape = *shape;
+    transfer->slices = slices;
+    transfer->timeline = timeline;
     for (int i = 0; i < 2; i++)
         transfer->buffer[i] = shmem_malloc(2 * slice_bytes_max(transfer));
     transfer->filled = alloc_counts();
@@ -69,12 +72,16 @@ static void put_slice(struct kv_transfer *transfer, struct kv_cache cache,
     int8_t *buffer = transfer->buffer[i];
 
     timeline_mark(transfer->timeline, "pack");
-    memcpy(buffer, cache.k + from, bytes);
-    memcpy(buffer + bytes, cache.v + from, bytes);
+    if (transfer->caches != KV_ONLY_V)
+        memcpy(buffer, cache.k + from, bytes);
+    if (transfer->caches != KV_ONLY_K)
+        memcpy(buffer + bytes, cache.v + from, bytes);
     timeline_mark(transfer->timeline, "put");
     timeline_begin(transfer->timeline, 1 + i, names[i]);
-    shmem_putmem_nbi(cache.k + to, buffer, bytes, move->receiver);
-    shmem_putmem_nbi(cache.v + to, buffer + bytes, bytes, move->receiver);
+    if (transfer->caches != KV_ONLY_V)
+        shmem_putmem_nbi(cache.k + to, buffer, bytes, move->receiver);
+    if (transfer->caches != KV_ONLY_K)
+        shmem_putmem_nbi(cache.v + to, buffer + bytes, bytes, move->receiver);
     transfer->next = 1 - i;
 }
 
@@ -83,39 +90,35 @@ static void put_slice(struct kv_transfer *transfer, struct kv_cache cache,
  * network has read the buffer, and the buffer may be filled. No quiet: that would wait for the
  * other buffer, too.
  */
-static void wait_freed(struct kv_transfer *transfer, int i)
+static void wait_freed(struct kv_transfer *transfer, int i, int receiver)
 {
     timeline_mark(transfer->timeline, "freed wait");
-    shmem_long_wait_until(&transfer->freed[i].value, SHMEM_CMP_GE, transfer->sent[i]);
+    pool_await(transfer->pool, transfer->core, &transfer->freed[i].value, transfer->sent[i],
+               receiver, "freed");
     timeline_end(transfer->timeline, 1 + i);
 }
 
 void kv_transfer_send(struct kv_transfer *transfer, struct kv_cache cache,
                       const struct kv_move *move)
 {
-    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
-    const double begin = now();
+    const size_t slice = slice_bytes_max(transfer), end = transfer->end;
 
-    for (size_t offset = 0; offset < block; offset += slice) {
+    for (size_t offset = transfer->begin; offset < end; offset += slice) {
         const int i = transfer->next;
 
-        wait_freed(transfer, i);
-        put_slice(transfer, cache, move, offset, block - offset < slice ? block - offset : slice);
+        wait_freed(transfer, i, move->receiver);
+        put_slice(transfer, cache, move, offset, end - offset < slice ? end - offset : slice);
         shmem_fence(); /* the slices arrive before the count */
         shmem_long_atomic_inc(&transfer->filled[i].value, move->receiver);
         transfer->sent[i]++;
     }
-    transfer->seconds += now() - begin;
 }
 
-void kv_transfer_complete(struct kv_transfer *transfer)
+void kv_transfer_complete(struct kv_transfer *transfer, int receiver)
 {
-    const double begin = now();
-
-    wait_freed(transfer, transfer->next);
-    wait_freed(transfer, 1 - transfer->next);
+    wait_freed(transfer, transfer->next, receiver);
+    wait_freed(transfer, 1 - transfer->next, receiver);
     transfer->next = 0;
-    transfer->seconds += now() - begin;
 }
 
 /*
@@ -125,15 +128,16 @@ void kv_transfer_complete(struct kv_transfer *transfer)
  */
 const char *kv_transfer_receive(struct kv_transfer *transfer, int sender, int blocks)
 {
-    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
-    const size_t slices = (size_t)blocks * ((block + slice - 1) / slice);
+    const size_t part = transfer->end - transfer->begin, slice = slice_bytes_max(transfer);
+    const size_t slices = (size_t)blocks * ((part + slice - 1) / slice);
     const char *wrong = NULL;
 
     for (size_t s = 0; s < slices; s++) {
         const int i = (int)(s % 2);
 
         transfer->received[i]++;
-        shmem_long_wait_until(&transfer->filled[i].value, SHMEM_CMP_GE, transfer->received[i]);
+        pool_await(transfer->pool, transfer->core, &transfer->filled[i].value,
+                   transfer->received[i], sender, "filled");
         if (shmem_long_test(&transfer->filled[i].value, SHMEM_CMP_GT, transfer->received[i]))
             wrong = "a buffer was filled again before the receiver had acknowledged its slices";
         shmem_long_atomic_inc(&transfer->freed[i].value, sender);

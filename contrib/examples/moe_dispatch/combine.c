@@ -48,6 +48,24 @@ static void return_rows(struct moe_pe *pe, int expert)
     }
 }
 
+/* The product of an expert, split by rows. */
+struct product {
+    int rows, hidden, cores;
+    const float *x, *w;
+    float *y;
+};
+
+static void product_part(void *arg, int core)
+{
+    const struct product *p = arg;
+    const int first = (int)((long)p->rows * core / p->cores);
+    const int end = (int)((long)p->rows * (core + 1) / p->cores);
+    const size_t offset = (size_t)first * (size_t)p->hidden;
+
+    if (end > first)
+        moe_product(end - first, p->hidden, p->x + offset, p->w, p->y + offset);
+}
+
 /* The grouped matrix product: for each expert, its rows times its weights. With flags an expert
  * begins when its own rows have arrived, and its results leave before the next expert begins. */
 const char *moe_run_experts(struct moe_pe *pe)
@@ -64,7 +82,9 @@ const char *moe_run_experts(struct moe_pe *pe)
         rows = gather(pe, e);
         if (rows < 0)
             return "the rows of an expert cannot be those of one step";
-        moe_product(rows, hidden, pe->batch, &pe->weights[(size_t)e * weights], pe->product);
+        pool_run(&pe->pool, product_part,
+                 &(struct product){rows, hidden, pe->config.cores, pe->batch,
+                                   &pe->weights[(size_t)e * weights], pe->product});
         return_rows(pe, e);
         moe_sync_quiet(pe); /* also before the next expert overwrites `product` */
         for (int s = 0; s < pes; s++)

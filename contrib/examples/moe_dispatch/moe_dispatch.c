@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return fputs(moe_usage, stdout) < 0;
-    shmem_init();
+    pool_shmem_init(argc, argv, 1);
     me = shmem_my_pe();
     if (moe_options_parse(&options, argc, argv, me, shmem_n_pes()) == 0) {
         if (moe_pe_init(&pe, &options.config, me) == 0) {

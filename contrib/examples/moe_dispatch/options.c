@@ -8,13 +8,17 @@
 #include <string.h>
 
 const char moe_usage[] =
-    "usage: moe_dispatch [--mode normal|low-latency] [--nodes N] [--sync barrier|flags|both]\n"
+    "usage: moe_dispatch [--mode normal|low-latency] [--nodes N] [--sync WAY] [--cores N]\n"
     "                    [--pes N] [--pairs N] [--steps N] [--seed N] [--verify] [--jitter US]\n"
     "                    [--tokens N] [--hidden N] [--experts N] [--top-k N] [--timeline FILE]\n"
     "  --mode MODE  normal: rows cross to each node once and are forwarded there (default);\n"
     "               low-latency: rows go directly to the PEs of their experts\n"
     "  --nodes N    split the PEs into N nodes (0: nodes are hosts)\n"
-    "  --sync WAY   CrossRankSync: by shmem_barrier_all, by flags, or by turns (both)\n"
+    "  --sync WAY   CrossRankSync: barrier: by shmem_barrier_all; flags: to each receiver; cores:\n"
+    "               each core signals and awaits a part of the PEs; both: barrier and flags by\n"
+    "               turns (default); all: the three by turns\n"
+    "  --cores N    threads of a PE, which share the matrix product and the signals of --sync\n"
+    "               cores, 1 to 64 (1)\n"
     "  --pes N      end with an error unless there are N PEs\n"
     "  --pairs N    turns of each way (5)\n"
     "  --steps N    of dispatch and combine in a turn (20)\n"
@@ -26,7 +30,8 @@ const char moe_usage[] =
     "  --timeline FILE\n"
     "               write the phases of all PEs, for plot-timeline\n";
 
-const char *const moe_sync_name[MOE_WAYS] = {[MOE_BARRIER] = "barrier", [MOE_FLAGS] = "flags"};
+const char *const moe_sync_name[MOE_WAYS] = {
+    [MOE_BARRIER] = "barrier", [MOE_FLAGS] = "flags", [MOE_CORES] = "cores"};
 const char *const moe_mode_name[] = {[MOE_NORMAL] = "normal", [MOE_LOW_LATENCY] = "low-latency"};
 
 enum option_id {
@@ -40,6 +45,7 @@ enum option_id {
     EXPERTS,
     TOP_K,
     NODES,
+    CORES,
     VERIFY,
     MODE,
     SYNC,
@@ -51,13 +57,21 @@ static const struct {
     const char *name;
     long min, max, value_default;
 } limits[OPTIONS] = {
-    [PES] = {"pes", 1, 1 << 20, 0},           [PAIRS] = {"pairs", 1, 10000, 5},
-    [STEPS] = {"steps", 1, 1000000, 20},      [SEED] = {"seed", 0, 1L << 30, 1},
-    [JITTER] = {"jitter", 0, 100000, 0},      [TOKENS] = {"tokens", 1, 65536, 64},
-    [HIDDEN] = {"hidden", 1, 16384, 128},     [EXPERTS] = {"experts", 1, 256, 4},
-    [TOP_K] = {"top-k", 1, MOE_TOP_K_MAX, 2}, [NODES] = {"nodes", 0, 1 << 20, 0},
-    [VERIFY] = {"verify", 0, 1, 0},           [MODE] = {"mode", 0, 1, MOE_NORMAL},
-    [SYNC] = {"sync", 0, MOE_BOTH, MOE_BOTH}, [TIMELINE] = {"timeline", 0, 0, 0},
+    [PES] = {"pes", 1, 1 << 20, 0},
+    [PAIRS] = {"pairs", 1, 10000, 5},
+    [STEPS] = {"steps", 1, 1000000, 20},
+    [SEED] = {"seed", 0, 1L << 30, 1},
+    [JITTER] = {"jitter", 0, 100000, 0},
+    [TOKENS] = {"tokens", 1, 65536, 64},
+    [HIDDEN] = {"hidden", 1, 16384, 128},
+    [EXPERTS] = {"experts", 1, 256, 4},
+    [TOP_K] = {"top-k", 1, MOE_TOP_K_MAX, 2},
+    [NODES] = {"nodes", 0, 1 << 20, 0},
+    [CORES] = {"cores", 1, POOL_CORES_MAX, 1},
+    [VERIFY] = {"verify", 0, 1, 0},
+    [MODE] = {"mode", 0, 1, MOE_NORMAL},
+    [SYNC] = {"sync", 0, MOE_ALL, MOE_BOTH},
+    [TIMELINE] = {"timeline", 0, 0, 0},
 };
 
 struct message {
@@ -66,12 +80,12 @@ struct message {
 
 static int parse_sync(const char *text, long *value, struct message *message)
 {
-    *value = strcmp(text, "both") == 0 ? MOE_BOTH : 0;
+    *value = strcmp(text, "both") == 0 ? MOE_BOTH : strcmp(text, "all") == 0 ? MOE_ALL : 0;
     for (int way = 0; way < MOE_WAYS; way++)
         if (strcmp(text, moe_sync_name[way]) == 0)
             *value = 1 << way;
-    snprintf(message->text, sizeof message->text, "--sync %.80s: barrier, flags or both is allowed",
-             text);
+    snprintf(message->text, sizeof message->text,
+             "--sync %.80s: barrier, flags, cores, both or all is allowed", text);
     return *value == 0 ? -1 : 0;
 }
 
@@ -162,6 +176,7 @@ int moe_options_parse(struct moe_options *result, int argc, char **argv, int me,
                              (int)value[TOP_K], (uint64_t)value[SEED]},
                    .mode = (enum moe_mode)value[MODE],
                    .emulated_nodes = (int)value[NODES],
+                   .cores = (int)value[CORES],
                    .jitter = (int)value[JITTER]},
         .ways = value[SYNC],
         .turns = value[PAIRS],

@@ -5,7 +5,11 @@
 
 #include "pe.h"
 
-enum { MOE_WAYS = 2, MOE_BOTH = 1 << MOE_BARRIER | 1 << MOE_FLAGS };
+enum {
+    MOE_WAYS = 3,
+    MOE_BOTH = 1 << MOE_BARRIER | 1 << MOE_FLAGS,
+    MOE_ALL = MOE_BOTH | 1 << MOE_CORES
+};
 extern const char *const moe_sync_name[MOE_WAYS];
 extern const char *const moe_mode_name[];
 extern const char moe_usage[];

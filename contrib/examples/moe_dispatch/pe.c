@@ -95,6 +95,7 @@ static void alloc_buffers(struct moe_pe *pe)
     pe->back = alloc_symmetric(pe, slots * (size_t)pe->results, row);
     pe->deliver_flag = alloc_symmetric(pe, pairs, sizeof *pe->deliver_flag);
     pe->back_flag = alloc_symmetric(pe, slots * reach, sizeof *pe->back_flag);
+    pe->core_flag = alloc_symmetric(pe, (size_t)shape->pes, sizeof *pe->core_flag);
     if (pe->config.mode == MOE_LOW_LATENCY)
         return;
     pe->across_count = alloc_symmetric(pe, slots, sizeof *pe->across_count);
@@ -160,6 +161,8 @@ int moe_pe_init(struct moe_pe *pe, const struct moe_config *config, int me)
     }
     alloc_own(pe);
     make_weights(pe);
+    if (pool_init(&pe->pool, "moe_dispatch", config->cores) != 0)
+        shmem_global_exit(2);
     shmem_barrier_all(); /* no PE puts to a PE that has not cleared its memory yet */
     return 0;
 }
@@ -198,14 +201,14 @@ int moe_find_source(const struct moe_pe *pe, int slot, struct moe_source *source
 
 void moe_pe_fini(struct moe_pe *pe)
 {
-    void *const symmetric[] = {pe->parts_flag, pe->parts,         pe->across_flag,
-                               pe->across,     pe->across_choice, pe->across_count,
-                               pe->back_flag,  pe->deliver_flag,  pe->back,
-                               pe->receive,    pe->heads};
+    void *const symmetric[] = {pe->parts_flag,   pe->parts,         pe->across_flag,  pe->core_flag,
+                               pe->across,       pe->across_choice, pe->across_count, pe->back_flag,
+                               pe->deliver_flag, pe->back,          pe->receive,      pe->heads};
     void *const own[] = {pe->weights, pe->send,       pe->choice, pe->result,
                          pe->sent,    pe->sent_count, pe->staged, pe->out_head,
                          pe->place,   pe->sums,       pe->batch,  pe->product};
 
+    pool_fini(&pe->pool);
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
         if (symmetric[i])
             shmem_free(symmetric[i]);

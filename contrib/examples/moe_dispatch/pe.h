@@ -3,6 +3,7 @@
 #ifndef MOE_PE_H
 #define MOE_PE_H
 
+#include "contrib/examples/pool.h"
 #include "contrib/examples/timeline.h"
 #include "experts.h"
 #include "nodes.h"
@@ -16,7 +17,8 @@ enum moe_mode {
 
 enum moe_sync {
     MOE_BARRIER, /* shmem_barrier_all */
-    MOE_FLAGS    /* quiet, and a flag to each receiver of data */
+    MOE_FLAGS,   /* quiet, and a flag to each receiver of data */
+    MOE_CORES    /* quiet, then each core signals and awaits its part of the PEs */
 };
 
 /*
@@ -39,7 +41,8 @@ struct moe_config {
     struct moe_shape shape;
     enum moe_mode mode;
     int emulated_nodes; /* 0: nodes are hosts */
-    int jitter;         /* microseconds: the longest of the random pauses; 0: none */
+    int cores;
+    int jitter; /* microseconds: the longest of the random pauses; 0: none */
 };
 
 /*
@@ -52,6 +55,8 @@ struct moe_pe {
     int me;
     int64_t step;
     enum moe_sync sync;
+    struct pool pool;
+    long meetings;            /* CrossRankSyncs by cores so far */
     double sync_time;         /* seconds in CrossRankSync, quiet included */
     struct timeline timeline; /* lane 0: phases; lane 1: CrossRankSync */
     int64_t rows_across;      /* rows that this PE has dispatched to other nodes */
@@ -75,6 +80,7 @@ struct moe_pe {
     struct moe_flag *across_flag;     /* [slots]: by the source: its tokens are in across */
     struct moe_flag *deliver_flag; /* [experts][pes]: by the forwarder: the rows are in receive */
     struct moe_flag *back_flag;    /* [slots][reach]: by the expert's PE: results are in back */
+    struct moe_flag *core_flag;    /* [pes]: by each PE: its meetings */
     struct moe_flag *parts_flag;   /* [groups]: by the forwarder: sums are in parts */
 
     float *weights;            /* [experts][hidden][hidden] */

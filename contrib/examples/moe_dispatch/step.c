@@ -36,6 +36,8 @@
  * after the next B: its owner     the expert has the next deliver_flag of the source, entered B
  * after reduce          which has ended its reduce of the step before
  *
+ * Synchronisation by cores is a barrier.
+ *
  * The same reasons hold where one step uses flags and the next one barriers, or the reverse: what
  * they say of the step before holds for both kinds, and A to C of the next step are not weaker than
  * its flags.

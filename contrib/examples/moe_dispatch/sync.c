@@ -55,14 +55,31 @@ void moe_sync_await(struct moe_pe *pe, struct moe_flag *flags, int count)
     end(pe, begun);
 }
 
+/* A flag only increases, so a PE that is one meeting ahead is no fault. */
+static void meet_core(void *arg, int core)
+{
+    struct moe_pe *pe = arg;
+    const int pes = pe->config.shape.pes, cores = pe->config.cores;
+
+    for (int p = core; p < pes; p += cores)
+        shmem_long_atomic_set(&pe->core_flag[pe->me].step, pe->meetings, p);
+    for (int p = core; p < pes; p += cores)
+        pool_await(&pe->pool, core, &pe->core_flag[p].step, pe->meetings, p, "the signal");
+}
+
 void moe_sync_meet(struct moe_pe *pe)
 {
     double begun;
 
-    if (pe->sync != MOE_BARRIER)
+    if (pe->sync == MOE_FLAGS)
         return;
     begun = begin(pe, "barrier");
-    shmem_barrier_all();
+    if (pe->sync == MOE_BARRIER) {
+        shmem_barrier_all();
+    } else {
+        pe->meetings++;
+        pool_run(&pe->pool, meet_core, pe);
+    }
     end(pe, begun);
 }
 
