@@ -140,9 +140,8 @@ void gba_common_companions_load(mca_base_framework_t *framework, const char *sel
 /* params.c */
 
 /*
- * Register libgba's parameters, "companions", "journal" and a performance variable for each count. May run
- * several times, and in ompi_info.
- * offload_after: the default of that parameter.
+ * Register libgba's parameters, "companions", "journal" and a performance variable for each count.
+ * May run several times, and in ompi_info. offload_after: the default of that parameter.
  */
 void gba_common_params_register(const mca_base_component_t *component, int offload_after,
                                 const char *companions_help);
