@@ -2,7 +2,6 @@
 /* The main function of the measuring programs of gba_perf: reads options, and measures each
  * call. */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,6 @@
 
 #include "contrib/perf/measure.h"
 
-struct perf_options perf_options = {
-    .batches = 31, .samples = 1000, .warmup = 1000, .batch_us = 2000, .imbalance_rank = -1};
-struct perf_job perf_job;
 static const char *call_list;
 
 static const char usage[] =
@@ -24,36 +20,6 @@ static const char usage[] =
     "  --warmup N       calls before the first batch, 1 to 1000000 (1000)\n"
     "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n"
     "  --late RANK      the rank that is late, from 0 on; -1: a random rank (-1)\n";
-
-_Noreturn void perf_fail(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    fprintf(stderr, "%s: ", perf_program);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    abort();
-}
-
-void *perf_alloc(size_t count, size_t bytes)
-{
-    void *memory = calloc(count > 0 ? count : 1, bytes);
-
-    if (memory == NULL)
-        perf_fail("out of memory (%zu objects of %zu bytes)", count, bytes);
-    return memory;
-}
-
-double perf_largest(double mine)
-{
-    double all;
-
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all;
-}
 
 static int64_t number(const char *option, const char *text, int64_t min, int64_t max)
 {
