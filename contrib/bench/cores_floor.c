@@ -9,8 +9,10 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,13 +86,16 @@ int main(int argc, char **argv)
     uint32_t *const numbers[] = {&threads, &pairs, &barriers};
     pthread_t thread[THREADS_MAX];
     double ratio[PAIRS_MAX];
+    bool help = argc > 1 && 0 == strcmp(argv[1], "--help");
 
     for (int i = 1; i < argc && i <= 3; i++)
         *numbers[i - 1] = (uint32_t)strtoul(argv[i], NULL, 10);
-    if (threads < 1 || threads > THREADS_MAX || pairs < 1 || pairs > PAIRS_MAX || barriers < 1) {
-        fprintf(stderr, "usage: cores_floor [THREADS [PAIRS [BARRIERS]]], at most %u and %u\n",
-                THREADS_MAX, PAIRS_MAX);
-        return 2;
+    if (help || threads < 1 || threads > THREADS_MAX || pairs < 1 || pairs > PAIRS_MAX ||
+        barriers < 1) {
+        fprintf(help ? stdout : stderr,
+                "usage: cores_floor [THREADS [PAIRS [BARRIERS]]], at most %u and %u\n", THREADS_MAX,
+                PAIRS_MAX);
+        return help ? 0 : 2;
     }
     cpus = sysconf(_SC_NPROCESSORS_ONLN);
     if (GBA_OK != gba_cores_create(threads, NULL, NULL, &cores))
