@@ -88,6 +88,8 @@ int main(int argc, char **argv)
     double ratio[PAIRS_MAX];
     bool help = argc > 1 && 0 == strcmp(argv[1], "--help");
 
+    if (argc > 1 && 0 == strcmp(argv[1], "--help"))
+        return puts("usage: cores_floor [THREADS [PAIRS [BARRIERS]]]") < 0;
     for (int i = 1; i < argc && i <= 3; i++)
         *numbers[i - 1] = (uint32_t)strtoul(argv[i], NULL, 10);
     if (help || threads < 1 || threads > THREADS_MAX || pairs < 1 || pairs > PAIRS_MAX ||

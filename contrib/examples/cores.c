@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { BATCHES = 6 };
@@ -25,6 +26,10 @@ int main(int argc, char **argv)
     MPI_Win window;
     int provided, rank, ranks;
 
+    if (threads < 1 || rounds < 1) {
+        puts("usage: cores [THREADS [ROUNDS]], numbers from 1");
+        return strcmp(argv[1], "--help") != 0;
+    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &rank);

@@ -69,6 +69,8 @@ int main(int argc, char **argv)
     struct kv_cache cache;
     int wrong = 0;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0)
+        return puts("usage: swap [CORES [ROUNDS]]") < 0;
     pool_shmem_init(1, argv, cores);
     table = calloc((size_t)shmem_n_pes(), sizeof *table);
     cache.k = shmem_malloc(kv_cache_bytes(&shape));
