@@ -28,7 +28,7 @@ static const char coll[] = "coll_gba_barrier", scoll[] = "scoll_gba";
 
 /*
  * The parameters that a component has by itself. tests/unit/test_gba_info compares them with the
- * sample parameter file, and contrib/maint/check-manual that file with the components.
+ * sample parameter file, which is made from the sources of the components.
  */
 static const gba_param_value_t signals[] = {{0, "auto"}, {1, "spml"}, {2, "pml"}, {0, NULL}};
 static const gba_param_t coll_own[] = {
