@@ -4,7 +4,8 @@
 # the case. until_true is here for the other cases, too: the cases of hosts source nothing else.
 # shellcheck disable=SC2154,SC2034 # variables of the runners and of the cases
 
-# ADDRESS [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address. Sets
+# ADDRESS[:PORT] [OPTION...]: start gba-switchd with a Unix socket in $work, and with TCP at that address; with a
+# PORT that of an earlier daemon, whose key stays. Sets
 # $daemon, the device paths $unix and $tcp, and GBA_SWITCH_KEY_FILE.
 switch_start() {
     local address=$1 program=$build/sim/switch/gba-switchd
@@ -13,11 +14,14 @@ switch_start() {
     # In /tmp, which each host of tests/cluster has for itself: the other hosts have no key file.
     key=$work/key
     [ -z "${HOSTS-}" ] || key=/tmp/key.$BASHPID
-    rm -f "$key" # of an earlier daemon
-    (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
+    [ "${address#*:}" != "$address" ] || {
+        rm -f "$key" # of an earlier daemon
+        (umask 077 && od -An -tx1 -N16 /dev/urandom | tr -d ' ' >"$key")
+        address=$address:0
+    }
     export GBA_SWITCH_KEY_FILE=$key
     : >"$work/ready"
-    "$program" --listen "$work/switch" --tcp "$address:0" --key-file "$key" --log-level error "$@" \
+    "$program" --listen "$work/switch" --tcp "$address" --key-file "$key" --log-level error "$@" \
         >"$work/ready" 2>>"$work/switch.log" &
     daemon=$!
     until_true grep -q '^gba-switchd ready: ' "$work/ready"

@@ -289,10 +289,12 @@ static void recover(struct gba_agreement *a)
 static gba_status_t facts_read(struct gba_agreement *a)
 {
     gba_info_read(&a->info, a->words);
-    if (GBA_DUE_RECOVER == a->due)
+    if (GBA_DUE_RECOVER == a->due) {
         recover(a);
-    else
+    } else {
         a->team->multi_device = 0 != a->info.terms.multi_device;
+        a->team->device_returns = 0 != a->info.terms.device_returns;
+    }
     a->team->trial.after = a->info.terms.trial_after;
     if (NULL != a->made && 0 == a->info.terms.trial_runs) {
         a->state = GBA_AGREE_DONE;

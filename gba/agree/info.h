@@ -38,7 +38,8 @@ struct gba_terms {
     uint8_t trial_runs;     /* of a trial: 0: it is postponed */
     uint8_t trial_rotates;  /* 1: take the next path, for tests */
     uint8_t trial_fallback; /* 1: the runtime's barrier is measured */
-    uint8_t reserved[3];    /* 0 */
+    uint8_t device_returns; /* its device may come back after its death */
+    uint8_t reserved[2];    /* 0 */
 };
 
 /* A member, in the allgather. Travels as bytes. */

@@ -96,6 +96,7 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     terms->radix = (uint8_t)params->sw_radix;
     terms->hierarchy = (uint8_t)params->hierarchy;
     terms->multi_device = NULL != attr->devices;
+    terms->device_returns = NULL != attr->device && gba_device_returns(attr->device);
     if (GBA_DUE_TRIAL == due)
         terms_trial(team, attr, terms);
     if (NULL != attr->device) {
@@ -121,10 +122,11 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
 
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t backoff)
 {
-    const bool elsewhere = died && team->multi_device;
+    const bool elsewhere = died && (team->multi_device || team->device_returns);
 
     gba_renegotiation_cancel(team);
-    if (gba_reason_passes(reason) || elsewhere)
+    team->lost_device |= died;
+    if (gba_reason_passes(reason) || elsewhere || (team->lost_device && team->device_returns))
         team->renegotiate_at = gba_team_rounds(team) + backoff;
     if (GBA_ERR_RECLAIMED == reason || elsewhere)
         team->backoff = backoff; /* the team had a group: start with the first backoff */

@@ -25,7 +25,8 @@ struct gba_dev_ops;
 /* A device. A backend's own structure begins with this one. */
 struct gba_dev {
     const struct gba_dev_ops *ops;
-    bool served_here; /* see gba_device_served_here; set by ops->open */
+    bool served_here;       /* see gba_device_served_here; set by ops->open */
+    struct gba_dev *former; /* that this one has replaced; see gba_device_revive */
 };
 
 /*
@@ -136,8 +137,12 @@ struct gba_dev_ops {
      * system call. NULL: the driver reports no deaths. */
     bool (*died)(struct gba_membership *membership);
 
-    /* Get the key of this process's job. Returns GBA_OK, _UNSUPPORTED (this connection needs no
-     * key), _REFUSED, _NOMEM or _DEAD. NULL: the backend has no keys. */
+    /* Whether the connection to the device is lost. The device may be there again, at the same
+     * path. NULL: a device that is dead does not come back. */
+    bool (*lost)(const struct gba_dev *dev);
+
+    /* Get the key of this process's job; key: see gba_device_job_key. Returns GBA_OK, _UNSUPPORTED
+     * (this connection needs no key), _REFUSED, _NOMEM or _DEAD. NULL: the backend has no keys. */
     gba_status_t (*job_key)(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
 
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */

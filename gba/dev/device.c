@@ -89,10 +89,46 @@ void gba_device_fini(gba_device_t *device)
     if (NULL == device)
         return;
     gba_log(GBA_LOG_DEBUG, "closed %s", device->path);
-    device->dev->ops->close(device->dev);
+    for (struct gba_dev *dev = device->dev, *former; NULL != dev; dev = former) {
+        former = dev->former;
+        dev->ops->close(dev);
+    }
     free(device->job);
     free(device->path);
     free(device);
+}
+
+bool gba_device_lost(const gba_device_t *device)
+{
+    const struct gba_dev *dev = device->dev;
+
+    return NULL != dev->ops->lost && dev->ops->lost(dev);
+}
+
+gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *attr)
+{
+    const struct gba_dev_ops *ops = device->dev->ops;
+    struct gba_dev_path parsed;
+    gba_device_info_t info;
+    struct gba_dev *dev;
+    char message[288];
+    gba_status_t status = gba_dev_path_parse(device->path, &parsed, message, sizeof message);
+
+    if (GBA_OK == status)
+        status = ops->open(&parsed, attr, &dev);
+    if (GBA_OK != status)
+        return status;
+    status = ops->query(dev, &info);
+    if (GBA_OK == status && (info.dead || info.groups != device->groups))
+        status = GBA_ERR_IO;
+    if (GBA_OK != status) {
+        ops->close(dev);
+        return status;
+    }
+    dev->former = device->dev;
+    memcpy(device->uuid, info.uuid, sizeof device->uuid);
+    device->dev = dev;
+    return GBA_OK;
 }
 
 /* The devices that the plugins of this process share. */

@@ -22,6 +22,12 @@ struct gba_device {
     struct gba_device *next;
 };
 
+/* Whether a device of this path may come back after it has died. */
+static inline bool gba_device_returns(const struct gba_device *device)
+{
+    return NULL != device->dev->ops->lost;
+}
+
 struct gba_group {
     struct gba_device *device;
     struct gba_membership *membership;

@@ -56,6 +56,8 @@ struct gba_team {
     uint64_t renegotiated_ns;     /* that time, ns; 0: never */
     uint64_t backoff;             /* rank 0: barriers until the next renegotiation */
     bool multi_device;            /* rank 0 has several devices */
+    bool device_returns;          /* rank 0's device may come back after its death */
+    bool lost_device;             /* a device of the team has died */
 
     gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
     uint64_t failed_round;         /* the round of that failure, counted from 1 */

@@ -19,7 +19,7 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/switches.h"
 
-#define LAYOUTS_OF 16u
+#define LAYOUTS_OF 17u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -49,7 +49,8 @@ WIRE_FIELD(struct gba_terms, multi_device, 57, 1);
 WIRE_FIELD(struct gba_terms, trial_runs, 58, 1);
 WIRE_FIELD(struct gba_terms, trial_rotates, 59, 1);
 WIRE_FIELD(struct gba_terms, trial_fallback, 60, 1);
-WIRE_FIELD(struct gba_terms, reserved, 61, 3);
+WIRE_FIELD(struct gba_terms, device_returns, 61, 1);
+WIRE_FIELD(struct gba_terms, reserved, 62, 2);
 
 /* The words of each minimum, and the text about the switches that were tried. */
 _Static_assert(GBA_FACTS == 29 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);

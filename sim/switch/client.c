@@ -351,6 +351,11 @@ static void client_leave(struct gba_membership *m)
     free(membership);
 }
 
+static bool client_lost(const struct gba_dev *dev)
+{
+    return gba_link_dead((const struct gba_client *)dev);
+}
+
 const struct gba_dev_ops gba_dev_switch = {
     .name = "switch",
     .spins = 8, /* a poll without data is a recv of some 0.6 us */
@@ -370,6 +375,7 @@ const struct gba_dev_ops gba_dev_switch = {
     .failure = gba_client_failure,
     .sleep = gba_client_sleep,
     .died = gba_client_died,
+    .lost = client_lost,
     .job_key = gba_client_job_key,
     .reg_read = gba_client_reg_read,
     .reg_write = gba_client_reg_write,

@@ -19,8 +19,8 @@
  *
  * Guarantees. The stream keeps the order of messages in both directions. So a read of a register
  * follows every arrival that was sent before, and an answer follows every release that the switch
- * made before it. A lost connection is not restored: from then on the device is dead for this
- * process, even if the switch is restarted.
+ * made before it. A lost connection is not restored: from then on the groups of the
+ * connection are dead for this process. gba_device_revive makes another connection.
  *
  * An arrival has the generation of its group's allocation. When a group is taken back, the switch
  * confirms for this port and drops the arrivals of that allocation from then on. So the group is

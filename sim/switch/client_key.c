@@ -88,8 +88,8 @@ void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char
         return;
     if (NULL != attr && NULL != attr->key)
         snprintf(text, len,
-                 " (the job's key, from rank 0): it ends with rank 0's connection or with "
-                 "gba-switchd. Start the job again");
+                 " (the job's key, from rank 0): it ends with rank 0's connection, and with "
+                 "gba-switchd until rank 0 has connected again");
     else
         snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
                  gba_switch_key_file(NULL == attr ? NULL : attr->key_file));
@@ -107,12 +107,14 @@ gba_status_t gba_client_listener_check(const struct gba_client *client, const ch
 
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
 {
-    struct gba_switch_message message = {.type = GBA_SWITCH_JOB_KEY};
+    struct gba_switch_message message;
     struct gba_client *client = (struct gba_client *)dev;
     gba_status_t status;
 
     if (0 != strncmp(client->name, "switch://", strlen("switch://")) || client->munge)
         return GBA_ERR_UNSUPPORTED;
+    gba_switch_secret_set(&message, key);
+    message.type = GBA_SWITCH_JOB_KEY;
     status = gba_client_request(client, &message);
     if (GBA_OK == status && 0 != message.code) {
         gba_log(GBA_LOG_ERROR, "no key for the job from gba-switchd at %s: %s", client->name,

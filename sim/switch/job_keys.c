@@ -10,7 +10,8 @@ static bool is_valid(const struct gba_job_key *key, uint64_t now)
     return key->end > now;
 }
 
-int gba_job_key_make(struct gba_job_keys *keys, uint32_t user, uint64_t job, uint64_t now)
+int gba_job_key_make(struct gba_job_keys *keys, uint32_t user, uint64_t job, uint64_t now,
+                     const uint8_t *secret)
 {
     for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
         struct gba_job_key *key = &keys->key[i];
@@ -18,7 +19,9 @@ int gba_job_key_make(struct gba_job_keys *keys, uint32_t user, uint64_t job, uin
         if (is_valid(key, now))
             continue;
         key->end = 0;
-        if (getrandom(key->secret, sizeof(key->secret), 0) != sizeof(key->secret))
+        if (secret != NULL)
+            memcpy(key->secret, secret, sizeof(key->secret));
+        else if (getrandom(key->secret, sizeof(key->secret), 0) != sizeof(key->secret))
             return GBA_JOB_KEYS_NO_RANDOM;
         key->end = UINT64_MAX;
         key->user = user;

@@ -34,9 +34,11 @@ struct gba_job_keys {
     struct gba_job_key key[GBA_JOB_KEYS];
 };
 
-/* Make a key for that job of that user. now: ns, monotonic, not 0. Returns its index, or
- * GBA_JOB_KEYS_FULL or _NO_RANDOM (the system has no random numbers). */
-int gba_job_key_make(struct gba_job_keys *keys, uint32_t user, uint64_t job, uint64_t now);
+/* Make a key for that job of that user: a random one, or `secret` if it is not NULL. now: ns,
+ * monotonic, not 0. Returns its index, or GBA_JOB_KEYS_FULL or _NO_RANDOM (the system has no random
+ * numbers). */
+int gba_job_key_make(struct gba_job_keys *keys, uint32_t user, uint64_t job, uint64_t now,
+                     const uint8_t *secret);
 
 /* The connection that asked for the key has ended: the key is valid for `seconds` more. */
 void gba_job_key_end(struct gba_job_keys *keys, int index, uint64_t now, uint32_t seconds);

@@ -104,7 +104,8 @@ enum gba_switch_type {
     GBA_SWITCH_TEXT = 15,
     /* code: GBA_SWITCH_REFUSED_*. */
     GBA_SWITCH_ERROR = 16,
-    /* tag. A request for a secret for the user and the job of HELLO. Repeated requests of a
+    /* tag; value, key: 0, or the secret that the job had at an earlier switch, which it then has
+     * here, too. A request for a secret for the user and the job of HELLO. Repeated requests of a
      * connection have the same answer. */
     GBA_SWITCH_JOB_KEY = 17,
     /* tag; code: 0, or GBA_SWITCH_REFUSED_*, and the connection stays open; value, key: the secret,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "sim/switch/secret.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/base/clock.h"
 #include "sim/switch/trust.h"
@@ -69,8 +71,10 @@ unsigned gba_session_take_credential(struct gba_session *session,
 }
 
 /* Make the key of the client's job, once. Returns a reason, or GBA_SESSION_GOES_ON. */
-static unsigned make_job_key(struct gba_session *session)
+static unsigned make_job_key(struct gba_session *session, const struct gba_switch_message *message)
 {
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    const bool earlier = message->value != 0 || message->key != 0;
     const struct gba_switch_identity *identity = &session->identity;
     int index;
 
@@ -78,8 +82,10 @@ static unsigned make_job_key(struct gba_session *session)
         return GBA_SWITCH_REFUSED_SECRET;
     if (session->has_job_key)
         return GBA_SESSION_GOES_ON;
-    index =
-        gba_job_key_make(&session->daemon->job_keys, identity->user, identity->job, gba_clock_ns());
+    gba_switch_secret_get(message, secret);
+    index = gba_job_key_make(&session->daemon->job_keys, identity->user, identity->job,
+                             gba_clock_ns(), earlier ? secret : NULL);
+    explicit_bzero(secret, sizeof(secret));
     if (index < 0) {
         gba_switchd_log(GBA_SWITCHD_WARNING, "port %" PRIu32 ": no key for its job: %s: %s",
                         session->port,
@@ -104,7 +110,7 @@ void gba_session_take_job_key(struct gba_session *session, const struct gba_swit
         gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
         return;
     }
-    refusal = make_job_key(session);
+    refusal = make_job_key(session, message);
     if (refusal == GBA_SESSION_GOES_ON)
         gba_switch_secret_set(&answer, session->daemon->job_keys.key[session->job_key].secret);
     answer.type = GBA_SWITCH_KEY;

@@ -84,6 +84,31 @@ switch_killed() {
     ! $2 || groups_return
 }
 
+# TRANSPORT: the switch is killed and restarted during a job, which then has a group of the new one.
+switch_regained() {
+    local name
+    limit 120
+    switch_start 127.0.0.1
+    switch_options "$1"
+    name=$tcp
+    switch_job -np 3 -- early_exit 100 "$work/regained"
+    kill -KILL "$daemon"
+    switch_start "${name#switch://}" # the same port
+    until_true regained
+    : >"$work/regained"
+    wait "$job_pid"
+    cat "$out"
+    lines 1 '^early_exit: right$'
+    lines 0 '^FAIL'
+    total_is failovers -gt 0
+    groups_return
+}
+
+# The job has got a group after it lost one.
+regained() {
+    sed '1,/MPI_COMM_WORLD .*the device stopped answering/d' "$out" | grep -q 'MPI_COMM_WORLD .*device: group'
+}
+
 # TRANSPORT SECONDS: the switch is stopped for that time, which is shorter than the client's timeout.
 switch_paused() {
     limit 120
@@ -258,6 +283,8 @@ all_switch() {
     test_case switch-loss switch_recovers loss=1%
     test_case switch-killed switch_killed 3 false
     test_case switch-restarted switch_killed 3 true
+    test_case switch-regained switch_regained unix
+    test_case switch-regained-tcp switch_regained tcp
     test_case switch-stopped switch_paused unix 5
     test_case switch-missing switch_missing
     test_case switch-no-key switch_no_key

@@ -32,7 +32,7 @@ static void test_table_life(void **state)
 
     (void)state;
     assert_null(gba_job_key_find(&keys, secret, start)); /* an unused entry is no key */
-    index = gba_job_key_make(&keys, USER, JOB, start);
+    index = gba_job_key_make(&keys, USER, JOB, start, NULL);
     assert_true(index >= 0);
     memcpy(secret, keys.key[index].secret, sizeof(secret));
     found = gba_job_key_find(&keys, secret, UINT64_MAX - 1); /* while the connection is open */
@@ -51,7 +51,7 @@ static void test_table_no_time(void **state)
 {
     static struct gba_job_keys keys;
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
-    int index = gba_job_key_make(&keys, USER, JOB, SECOND);
+    int index = gba_job_key_make(&keys, USER, JOB, SECOND, NULL);
 
     (void)state;
     assert_true(index >= 0);
@@ -67,15 +67,15 @@ static void test_table_full(void **state)
 
     (void)state;
     for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
-        assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND), i);
+        assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND, NULL), i);
         for (unsigned k = 0; k < i; k++)
             assert_memory_not_equal(keys.key[i].secret, keys.key[k].secret,
                                     GBA_SWITCH_SECRET_BYTES);
     }
-    assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND), GBA_JOB_KEYS_FULL);
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND, NULL), GBA_JOB_KEYS_FULL);
     gba_job_key_end(&keys, 7, SECOND, 2);
-    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 2 * SECOND), GBA_JOB_KEYS_FULL);
-    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 3 * SECOND), 7);
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 2 * SECOND, NULL), GBA_JOB_KEYS_FULL);
+    assert_int_equal(gba_job_key_make(&keys, USER, JOB, 3 * SECOND, NULL), 7);
 }
 
 /* --- The daemon --- */

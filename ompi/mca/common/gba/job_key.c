@@ -19,7 +19,7 @@
 
 static void request(const char *path, gba_device_t *device)
 {
-    uint8_t key[GBA_KEY_SIZE];
+    uint8_t key[GBA_KEY_SIZE] = {0};
 
     if (NULL == device || GBA_OK != gba_device_job_key(device, key))
         return;
