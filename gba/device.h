@@ -143,6 +143,9 @@ typedef struct gba_group_owner {
     uint32_t process; /* it may have ended; 0: not known */
     bool local;       /* the user and the process are those of this host */
     uint64_t job;     /* number of its job, among those of the user; 0: none */
+    /* Its job in a batch system: "slurm:12", "pbs:12.server", "lsf:12" or "flux:f2oLk"; "": none,
+     * or not known. */
+    char batch_job[29];
 } gba_group_owner_t;
 
 /*

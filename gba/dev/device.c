@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gba/base/batch_job.h"
 #include "gba/base/log.h"
 #include "gba/dev/member.h"
 #include "gba/spec/gba_regs.h"
@@ -200,10 +201,15 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
                                uint32_t *count)
 {
     const struct gba_dev_ops *ops = device->dev->ops;
+    gba_status_t status;
 
     if (NULL == ops->owners)
         return GBA_ERR_UNSUPPORTED;
-    return ops->owners(device->dev, list, max, count);
+    status = ops->owners(device->dev, list, max, count);
+    for (uint32_t i = 0; GBA_OK == status && i < *count; i++)
+        if (list[i].local && 0 != list[i].process && '\0' == list[i].batch_job[0])
+            gba_batch_job(list[i].process, list[i].batch_job);
+    return status;
 }
 
 bool gba_device_served_here(const gba_device_t *device)

@@ -115,13 +115,15 @@ static void owner_text(const gba_group_owner_t *owner, char *text, size_t len)
                                  owner->process, name);
     if (0 != owner->job)
         used += (size_t)snprintf(text + used, len - used, "job %016" PRIx64 ", ", owner->job);
+    if ('\0' != owner->batch_job[0])
+        used += (size_t)snprintf(text + used, len - used, "%s, ", owner->batch_job);
     snprintf(text + used, len - used, "%" PRIu32 " of %" PRIu32 " members", owner->present,
              owner->members);
 }
 
 static void list_owner(const gba_group_owner_t *owner)
 {
-    char name[24], text[160];
+    char name[24], text[200];
 
     if (!report_is_json()) {
         snprintf(name, sizeof name, "group %" PRIu32, owner->group);
@@ -140,6 +142,8 @@ static void list_owner(const gba_group_owner_t *owner)
     report_bool("local", owner->local);
     if (0 != owner->job)
         report_text("job", "%016" PRIx64, owner->job);
+    if ('\0' != owner->batch_job[0])
+        report_text("batch job", "%s", owner->batch_job);
     report_end();
 }
 

@@ -110,12 +110,12 @@ static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, 
 
     if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
-    batch = gba_batch_new(client->groups);
+    batch = gba_batch_new(2 * client->groups);
     if (NULL == batch)
         return GBA_ERR_NOMEM;
-    for (uint32_t group = 0; group < client->groups; group++)
-        batch->message[group] =
-            (struct gba_switch_message){.type = GBA_SWITCH_OWNER, .group = group};
+    for (uint32_t i = 0; i < 2 * client->groups; i++) /* the owners, then the names of their jobs */
+        batch->message[i] = (struct gba_switch_message){
+            .type = GBA_SWITCH_OWNER, .code = i >= client->groups, .group = i % client->groups};
     gba_batch_send(client, batch);
     status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
     if (GBA_OK == status)
@@ -123,15 +123,16 @@ static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, 
     for (uint32_t group = 0; GBA_OK == status && group < client->groups && *count < max; group++) {
         const struct gba_switch_message *owned = &batch->message[group];
 
-        if (GBA_SWITCH_OWNED_AWAY == owned->code || GBA_SWITCH_OWNED_HERE == owned->code)
-            list[(*count)++] =
-                (gba_group_owner_t){.group = group,
-                                    .members = (uint32_t)owned->key,
-                                    .present = (uint32_t)(owned->key >> 32),
-                                    .user = owned->generation,
-                                    .process = owned->member,
-                                    .local = here && GBA_SWITCH_OWNED_HERE == owned->code,
-                                    .job = owned->value};
+        if (GBA_SWITCH_OWNED_AWAY != owned->code && GBA_SWITCH_OWNED_HERE != owned->code)
+            continue;
+        list[*count] = (gba_group_owner_t){.group = group,
+                                           .members = (uint32_t)owned->key,
+                                           .present = (uint32_t)(owned->key >> 32),
+                                           .user = owned->generation,
+                                           .process = owned->member,
+                                           .local = here && GBA_SWITCH_OWNED_HERE == owned->code,
+                                           .job = owned->value};
+        gba_switch_name_get(&batch->message[client->groups + group], list[(*count)++].batch_job);
     }
     gba_batch_abandon(client, batch);
     return status;

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "gba/base/batch_job.h"
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "sim/switch/client.h"
@@ -240,9 +241,9 @@ static gba_status_t hello_send(const struct gba_client *client,
                                              .member = (uint32_t)getpid(),
                                              .generation = (uint32_t)geteuid(),
                                              .value = client->job};
-    uint8_t bytes[(3 + GBA_CLIENT_PROOF) * GBA_SWITCH_MESSAGE_BYTES];
+    uint8_t bytes[(4 + GBA_CLIENT_PROOF) * GBA_SWITCH_MESSAGE_BYTES];
     struct gba_switch_message message;
-    char host[GBA_SWITCH_NAME_BYTES + 1] = "";
+    char host[GBA_SWITCH_NAME_BYTES + 1] = "", job[GBA_BATCH_JOB];
     size_t len = 0;
     ssize_t sent;
 
@@ -251,9 +252,15 @@ static gba_status_t hello_send(const struct gba_client *client,
     for (uint32_t i = 0; i < proof->count; i++, len += GBA_SWITCH_MESSAGE_BYTES)
         gba_switch_encode(&proof->message[i], bytes + len);
     (void)gethostname(host, sizeof host - 1);
-    gba_switch_name_set(&message, host);
+    gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, host);
     gba_switch_encode(&message, bytes + len);
     len += GBA_SWITCH_MESSAGE_BYTES;
+    gba_batch_job(0, job);
+    if ('\0' != job[0]) {
+        gba_switch_name_set(&message, GBA_SWITCH_NAME_JOB, job);
+        gba_switch_encode(&message, bytes + len);
+        len += GBA_SWITCH_MESSAGE_BYTES;
+    }
     if (0 < proof->count && gba_client_identify(&message)) { /* else the switch sees it itself */
         gba_switch_encode(&message, bytes + len);
         len += GBA_SWITCH_MESSAGE_BYTES;

@@ -213,6 +213,15 @@ static void take_name(struct gba_session *session, const struct gba_switch_messa
     char name[GBA_SWITCH_NAME_BYTES + 1], host[sizeof(identity->host)];
 
     gba_switch_name_get(message, name);
+    if (message->code == GBA_SWITCH_NAME_JOB) {
+        snprintf(identity->batch_job, sizeof(identity->batch_job), "%s", name); /* for the log */
+        gba_switch_set_batch_job(session->daemon->device, session->port, name);
+        return;
+    }
+    if (message->code != GBA_SWITCH_NAME_HOST) {
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+        return;
+    }
     if (session->tcp)
         snprintf(host, sizeof(host), "%s at %.31s", name, identity->host);
     else
@@ -266,12 +275,32 @@ static void take_read(struct gba_session *session, const struct gba_switch_messa
     gba_session_put(session, &answer);
 }
 
+static uint8_t owned_code(const struct gba_switch_identity *owner)
+{
+    return owner->local ? GBA_SWITCH_OWNED_HERE : GBA_SWITCH_OWNED_AWAY;
+}
+
+/* Answer an OWNER with the name of the job. */
+static void put_owner_job(struct gba_session *session, const struct gba_switch_message *message,
+                          const struct gba_switch_identity *owner)
+{
+    struct gba_switch_message answer;
+
+    gba_switch_name_set(&answer, GBA_SWITCH_NAME_JOB, owner->batch_job);
+    answer.type = GBA_SWITCH_OWNED;
+    answer.code = owned_code(owner);
+    answer.tag = message->tag;
+    gba_session_put(session, &answer);
+}
+
 static void take_owner(struct gba_session *session, const struct gba_switch_message *message)
 {
     const struct gba_switch *device = session->daemon->device;
     const struct gba_model *model = gba_switch_model(device);
     struct gba_switch_message answer = {
-        .type = GBA_SWITCH_OWNED, .tag = message->tag, .group = message->group};
+        .type = GBA_SWITCH_OWNED,
+        .tag = message->tag,
+        .group = message->code == 0 ? message->group : 0}; /* a name has these bytes */
 
     if (message->group < model->groups &&
         model->group[message->group].record.life != GBA_LIFE_FREE) {
@@ -282,7 +311,11 @@ static void take_owner(struct gba_session *session, const struct gba_switch_mess
             gba_session_put(session, &answer);
             return;
         }
-        answer.code = owner->local ? GBA_SWITCH_OWNED_HERE : GBA_SWITCH_OWNED_AWAY;
+        if (message->code != 0) {
+            put_owner_job(session, message, owner);
+            return;
+        }
+        answer.code = owned_code(owner);
         answer.generation = owner->user;
         answer.member = owner->process;
         answer.value = owner->job;

@@ -11,11 +11,12 @@
 const char *gba_session_label(const struct gba_session *session)
 {
     const struct gba_switch_identity *identity = &session->identity;
-    static char text[160];
+    static char text[200];
 
-    snprintf(text, sizeof(text), "%s%suser %" PRIu32 ", process %" PRIu32 " (%s)", identity->host,
-             identity->host[0] == '\0' ? "" : ", ", identity->user, identity->process,
-             identity->kind);
+    snprintf(text, sizeof(text), "%s%suser %" PRIu32 ", process %" PRIu32 " (%s)%s%s",
+             identity->host, identity->host[0] == '\0' ? "" : ", ", identity->user,
+             identity->process, identity->kind, identity->batch_job[0] == '\0' ? "" : ", job ",
+             identity->batch_job);
     return text;
 }
 

@@ -25,7 +25,7 @@ enum {
 static const uint16_t fields_of[] = {
     [GBA_SWITCH_HELLO] = FROM_CLIENT | CODE | GROUP | GENERATION | MEMBER | VALUE,
     [GBA_SWITCH_SECRET] = FROM_CLIENT | VALUE | KEY,
-    [GBA_SWITCH_NAME] = FROM_CLIENT | GROUP | GENERATION | MEMBER | VALUE | KEY,
+    [GBA_SWITCH_NAME] = FROM_CLIENT | CODE | GROUP | GENERATION | MEMBER | VALUE | KEY,
     [GBA_SWITCH_WELCOME] = FROM_SERVER | CODE | TAG | GROUP | GENERATION | MEMBER | VALUE | KEY,
     [GBA_SWITCH_ARRIVE] = FROM_CLIENT | GROUP | GENERATION | MEMBER | VALUE32,
     [GBA_SWITCH_NOTIFY] = FROM_CLIENT | GROUP | GENERATION | MEMBER | VALUE32,
@@ -44,7 +44,7 @@ static const uint16_t fields_of[] = {
     [GBA_SWITCH_PROCESS] = FROM_CLIENT | VALUE | KEY,
     [GBA_SWITCH_PROBE] = FROM_SERVER | TAG | MEMBER | VALUE | KEY,
     [GBA_SWITCH_PROBED] = FROM_CLIENT | CODE | TAG | VALUE,
-    [GBA_SWITCH_OWNER] = FROM_CLIENT | TAG | GROUP,
+    [GBA_SWITCH_OWNER] = FROM_CLIENT | CODE | TAG | GROUP,
     [GBA_SWITCH_CREDENTIAL] = FROM_CLIENT | TAG | GROUP | GENERATION | MEMBER | VALUE | KEY,
     [GBA_SWITCH_OWNED] = FROM_SERVER | MAILBOX | VALUE,
 };
@@ -182,9 +182,11 @@ static size_t text_set(struct gba_switch_message *message, uint8_t type, const c
     return length;
 }
 
-void gba_switch_name_set(struct gba_switch_message *message, const char *name)
+void gba_switch_name_set(struct gba_switch_message *message, enum gba_switch_name kind,
+                         const char *name)
 {
     text_set(message, GBA_SWITCH_NAME, name, strlen(name));
+    message->code = (uint8_t)kind;
 }
 
 size_t gba_switch_credential_set(struct gba_switch_message *message, const char *text, size_t left)

@@ -10,7 +10,8 @@
  * A session:
  *   client HELLO, over TCP also SECRET or CREDENTIAL; the switch answers WELCOME, and the port is
  *   up.
- *   client NAME, once, at any time after HELLO: the name of the client's host, for reports.
+ *   client NAME, at any time after HELLO, once of each kind: the name of the client's host, and of
+ *   its job in a batch system. For reports.
  *   client PROCESS, at most once, at any time after HELLO, over TCP: the host and the start of its
  *   process.
  *   switch PROBE: how is another process of the client's host? client PROBED: the answer, when the
@@ -41,7 +42,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL       4u
+#define GBA_SWITCH_PROTOCOL       5u
 #define GBA_SWITCH_MESSAGE_BYTES  32u
 #define GBA_SWITCH_NAME_BYTES     28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES   16u
@@ -62,7 +63,7 @@ enum gba_switch_type {
      * the key file, or that of a KEY; with the latter HELLO must have the user and the job that the
      * switch made it for. */
     GBA_SWITCH_SECRET = 2,
-    /* The text of the name is in bytes 4 to 31, see gba_switch_name_set. */
+    /* code: gba_switch_name. The text of the name is in bytes 4 to 31, see gba_switch_name_set. */
     GBA_SWITCH_NAME = 3,
     /* code: GBA_SWITCH_PROTOCOL; tag: number of the port; group: GBA_DEV_GROUPS; generation:
      * GBA_DEV_VERSION; member: GBA_DEV_PORTS; value, key: GBA_DEV_UUID. */
@@ -120,13 +121,15 @@ enum gba_switch_type {
     /* code: gba_switch_process; tag, value: of the PROBE. The client answers only about processes
      * of its own user, and may leave out answers. */
     GBA_SWITCH_PROBED = 21,
-    /* tag; group: of the device, or a higher number. The switch answers OWNED. */
+    /* tag; group: of the device, or a higher number; code: 0, or 1 for the name of the job. The
+     * switch answers OWNED. */
     GBA_SWITCH_OWNER = 22,
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
-     * [DRV-20] */
+     * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
+     * empty: none. [DRV-20] */
     GBA_SWITCH_OWNED = 23,
     /* tag: bytes of the credential that this message and the following ones have; at most
      * GBA_SWITCH_CREDENTIAL_MAX. The text of at most GBA_SWITCH_NAME_BYTES is in bytes 4 to 31, see
@@ -134,6 +137,9 @@ enum gba_switch_type {
      * user takes the place of that of HELLO. */
     GBA_SWITCH_CREDENTIAL = 24
 };
+
+/* The host of the client; its job in a batch system, "slurm:12". */
+enum gba_switch_name { GBA_SWITCH_NAME_HOST, GBA_SWITCH_NAME_JOB };
 
 /* The group is free; its owner is on another host than the switch, or on the same; its owner is
  * hidden from the client: of another user, or for a client with the key of a job, of another job.
@@ -225,10 +231,12 @@ bool gba_switch_secret_equal(const uint8_t a[GBA_SWITCH_SECRET_BYTES],
  */
 bool gba_switch_secret_parse(const char *text, uint8_t secret[GBA_SWITCH_SECRET_BYTES]);
 
-/* Make *message a NAME with the first GBA_SWITCH_NAME_BYTES bytes of the text. Thread-safe. */
-void gba_switch_name_set(struct gba_switch_message *message, const char *name);
-/* Get the text of a NAME; every byte that is not a printable ASCII character becomes '?'.
+/* Make *message a NAME of that kind with the first GBA_SWITCH_NAME_BYTES bytes of the text.
  * Thread-safe. */
+void gba_switch_name_set(struct gba_switch_message *message, enum gba_switch_name kind,
+                         const char *name);
+/* Get the text of a NAME, or an OWNED; every byte that is not a printable ASCII character becomes
+ * '?'. Thread-safe. */
 void gba_switch_name_get(const struct gba_switch_message *message,
                          char name[GBA_SWITCH_NAME_BYTES + 1]);
 

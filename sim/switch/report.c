@@ -35,6 +35,10 @@ static void print_port(FILE *out, struct gba_switchd_view *view, uint32_t port,
     if (gba_switch_sees(view->viewer, user))
         fprintf(out, ",\"user\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"job\":\"%016" PRIx64 "\"",
                 user->user, user->process, user->job);
+    if (gba_switch_sees(view->viewer, user) && user->batch_job[0] != '\0') {
+        fputs(",\"batch_job\":", out);
+        print_text(out, user->batch_job);
+    }
     if (process != NULL)
         fprintf(out, ",\"process\":\"%s\"", process);
     fprintf(out, ",\"groups_held\":%" PRIu32 ",\"quota\":%" PRIu32 "}", held,

@@ -22,6 +22,21 @@ static void print_member(FILE *out, uint32_t number, const struct gba_switchd_me
     fputc('\n', out);
 }
 
+/* Print the user and the job of a group, if the viewer may know them. */
+static void print_owner(FILE *out, const struct gba_switchd_view *view, uint32_t group)
+{
+    const struct gba_switch_identity *owner = gba_switch_owner(view->daemon->device, group);
+
+    if (!gba_switch_sees(view->viewer, owner))
+        return;
+    if (owner->user != UINT32_MAX)
+        fprintf(out, ", user %" PRIu32, owner->user);
+    if (owner->job != 0)
+        fprintf(out, ", job %016" PRIx64, owner->job);
+    if (owner->batch_job[0] != '\0')
+        fprintf(out, ", %s", owner->batch_job);
+}
+
 static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group)
 {
     const struct gba_model_group *g = &gba_switch_model(view->daemon->device)->group[group];
@@ -34,6 +49,7 @@ static void print_group(FILE *out, struct gba_switchd_view *view, uint32_t group
     if (g->core.arrived_count != 0)
         fprintf(out, ", waiting for %.1f s",
                 (double)gba_switch_waiting(view->daemon->device, group) / 1e9);
+    print_owner(out, view, group);
     fputc('\n', out);
     for (uint32_t number = 0; number < g->record.members; number++) {
         struct gba_switchd_member member;

@@ -203,6 +203,13 @@ void gba_switch_set_host(struct gba_switch *device, uint32_t port, const char *h
     snprintf(identity->host, sizeof(identity->host), "%s", host);
 }
 
+void gba_switch_set_batch_job(struct gba_switch *device, uint32_t port, const char *job)
+{
+    struct gba_switch_identity *identity = &device->port[port].identity;
+
+    snprintf(identity->batch_job, sizeof(identity->batch_job), "%s", job);
+}
+
 const struct gba_model *gba_switch_model(const struct gba_switch *device)
 {
     return &device->model;

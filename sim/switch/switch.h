@@ -32,13 +32,14 @@ struct gba_switch_session_ops {
 
 /* The user of a port, for quotas, the log and gba_diag. */
 struct gba_switch_identity {
-    char host[64];    /* name or address of the host; "": this one */
-    char kind[12];    /* "unix", "tcp", "vfio-user" */
-    uint32_t user;    /* UINT32_MAX: not known */
-    uint32_t process; /* 0: not known */
-    uint64_t job;     /* 0: none */
-    bool local;       /* user and process are those of this host's kernel */
-    bool verified;    /* munge has verified the user, who is on another host */
+    char host[64];      /* name or address of the host; "": this one */
+    char kind[12];      /* "unix", "tcp", "vfio-user" */
+    uint32_t user;      /* UINT32_MAX: not known */
+    uint32_t process;   /* 0: not known */
+    uint64_t job;       /* 0: none */
+    char batch_job[29]; /* its name in a batch system, "slurm:12"; "": none */
+    bool local;         /* user and process are those of this host's kernel */
+    bool verified;      /* munge has verified the user, who is on another host */
 };
 
 /* Whether a user may know user, process and job of another port or group: a user of this host those
@@ -163,8 +164,10 @@ void gba_switch_confirm(struct gba_switch *device, uint32_t port, uint32_t group
 /* Make the delayed stores and arrivals that are due. */
 void gba_switch_run(struct gba_switch *device);
 
-/* Set the host of a port's identity, which a client may send after it has attached. Truncated. */
+/* Set the host, or the name of the job, of a port's identity, which a client may send after it has
+ * attached. Truncated. */
 void gba_switch_set_host(struct gba_switch *device, uint32_t port, const char *host);
+void gba_switch_set_batch_job(struct gba_switch *device, uint32_t port, const char *job);
 
 /* The state of the device, to read only. */
 const struct gba_model *gba_switch_model(const struct gba_switch *device);

@@ -165,6 +165,8 @@ static void send_short(unsigned i)
 
     message.member = take() % 4;
     message.value = take() % 8;
+    if (message.type == GBA_SWITCH_NAME || message.type == GBA_SWITCH_OWNER)
+        message.code = how % 3;
     if (message.type == GBA_SWITCH_COMMAND) {
         message.code = how % 10;
         message.generation = generation[message.group % GROUPS];

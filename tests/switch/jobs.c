@@ -91,7 +91,7 @@ static void greet(int fd, const char *host, uint32_t *port)
 
     peer_hello(fd);
     *port = peer_expect(fd, GBA_SWITCH_WELCOME).tag;
-    gba_switch_name_set(&name, host);
+    gba_switch_name_set(&name, GBA_SWITCH_NAME_HOST, host);
     peer_send(fd, &name);
 }
 

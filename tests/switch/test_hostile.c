@@ -325,6 +325,8 @@ static void make_message(uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
         message.group = message.member = 0;
         message.value = message.type == GBA_SWITCH_READ ? 0 : message.value;
     }
+    if (message.type == GBA_SWITCH_NAME || message.type == GBA_SWITCH_OWNER)
+        message.code = (uint8_t)(next_random() % 3);
     if (message.type == GBA_SWITCH_OWNER)
         message.member = 0, message.value = 0;
     if (message.type == GBA_SWITCH_PROBED) {

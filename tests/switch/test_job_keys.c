@@ -328,10 +328,26 @@ static void expect_owner(int fd, uint32_t group, uint32_t user, uint64_t job)
     assert_int_equal(owned.value, job);
 }
 
+static void expect_batch_job(int fd, uint32_t group, unsigned code, const char *expected)
+{
+    const struct gba_switch_message message = {
+        .type = GBA_SWITCH_OWNER, .code = 1, .tag = 6, .group = group};
+    char name[GBA_SWITCH_NAME_BYTES + 1];
+    struct gba_switch_message owned;
+
+    peer_send(fd, &message);
+    owned = peer_expect(fd, GBA_SWITCH_OWNED);
+    gba_switch_name_get(&owned, name);
+    assert_int_equal(owned.tag, 6);
+    assert_int_equal(owned.code, code);
+    assert_string_equal(name, expected);
+}
+
 /* With the key of a job a client sees that job only, and with the key of the file all. */
 static void test_owner_tcp(void **state)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message name;
     int first, second, other;
     uint32_t port, own, others;
 
@@ -342,11 +358,17 @@ static void test_owner_tcp(void **state)
     second = greet(key, USER, JOB);
     peer_expect(second, GBA_SWITCH_WELCOME);
     other = first_process(JOB + 1, &port); /* of the same user */
+    gba_switch_name_set(&name, GBA_SWITCH_NAME_JOB, "slurm:12");
+    peer_send(first, &name);
+    peer_send(other, &name);
     own = allocate(first);
     others = allocate(other);
     expect_owner(second, own, USER, JOB);
     expect_hidden(second, others);
     expect_owner(first, others, USER, JOB + 1);
+    expect_batch_job(second, own, GBA_SWITCH_OWNED_AWAY, "slurm:12");
+    expect_batch_job(second, others, GBA_SWITCH_OWNED_HIDDEN, "");
+    expect_batch_job(second, GBA_GROUPS - 1, GBA_SWITCH_OWNED_NOT, "");
     assert_int_equal(owner_of(second, GBA_GROUPS - 1).code, GBA_SWITCH_OWNED_NOT);
     close(first);
     close(second);

@@ -163,15 +163,19 @@ static void test_name(void **state)
     struct gba_switch_message message;
 
     (void)state;
-    gba_switch_name_set(&message, "node7");
+    gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, "node7");
     assert_true(takes(message, GBA_SWITCH_CLIENT));
     gba_switch_name_get(&message, name);
     assert_string_equal(name, "node7");
-    gba_switch_name_set(&message, "0123456789012345678901234567and more");
+    assert_int_equal(message.code, GBA_SWITCH_NAME_HOST);
+    gba_switch_name_set(&message, GBA_SWITCH_NAME_JOB, "slurm:12");
+    assert_true(takes(message, GBA_SWITCH_CLIENT));
+    assert_int_equal(message.code, GBA_SWITCH_NAME_JOB);
+    gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, "0123456789012345678901234567and more");
     gba_switch_name_get(&message, name);
     assert_string_equal(name, longest);
     /* The name is printed in logs and terminals. */
-    gba_switch_name_set(&message, "a\x1b[2Jb\n\xff c");
+    gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, "a\x1b[2Jb\n\xff c");
     gba_switch_name_get(&message, name);
     assert_string_equal(name, "a?[2Jb???c");
 }
