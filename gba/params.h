@@ -25,6 +25,8 @@ typedef struct gba_params {
     int retry_after;
     int offload_after;
     int max_groups;
+    int offload; /* gba_offload_t */
+    int min_hosts;
     int sw_enable;
     int sw_algorithm; /* gba_algorithm_choice_t */
     int sw_radix;
@@ -52,6 +54,14 @@ typedef enum gba_hierarchy {
     GBA_HIERARCHY_FLAT = 1, /* one barrier of all members */
     GBA_HIERARCHY_NODE = 2  /* gather in the node, barrier of the leaders, release in the node */
 } gba_hierarchy_t;
+
+/* Values of the parameter offload. */
+typedef enum gba_offload {
+    GBA_OFFLOAD_AUTO = 0,    /* ALWAYS on a simulated device, else FASTEST */
+    GBA_OFFLOAD_FASTEST = 1, /* the device first on `min_hosts` hosts; then what a trial finds */
+    GBA_OFFLOAD_ALWAYS = 2,  /* the device wherever there is a group */
+    GBA_OFFLOAD_NEVER = 3    /* no group */
+} gba_offload_t;
 
 /* Values of the parameter wait. */
 typedef enum gba_wait {

@@ -60,11 +60,14 @@ typedef enum gba_status {
     GBA_ERR_DISABLED = -23,     /* a member has `sw_enable` 0: no software barrier of libgba */
     GBA_ERR_NO_TRANSPORT = -24, /* no transport between the members' hosts */
     GBA_ERR_TOO_FEW = -25,      /* fewer members than `min_comm_size` */
-    GBA_ERR_QUOTA = -26         /* the administrator's limit for the user or the host is reached */
+    GBA_ERR_QUOTA = -26,        /* the administrator's limit for the user or the host is reached */
+    GBA_ERR_NOT_WANTED = -27,   /* `offload` is never */
+    GBA_ERR_FEW_HOSTS = -28,    /* fewer hosts than `min_hosts` */
+    GBA_ERR_SLOWER = -29        /* a trial found another barrier faster than the device */
 } gba_status_t;
 
 /* The lowest status. */
-#define GBA_STATUS_LAST GBA_ERR_QUOTA
+#define GBA_STATUS_LAST GBA_ERR_SLOWER
 
 /* Name a status. status: any number. Returns the name of the constant, "GBA_ERR_NO_GROUP"; never
  * NULL. Thread-safe. Not collective. */

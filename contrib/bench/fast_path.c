@@ -131,6 +131,7 @@ int main(int argc, char **argv)
     if (fake)
         fake_kernel_start(32);
     gba_params_default(&params);
+    params.offload = GBA_OFFLOAD_ALWAYS;
     params.hierarchy = (int)mode->hierarchy;
     params.sw_algorithm = (int)mode->algorithm;
     attr.params = &params;

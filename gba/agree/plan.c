@@ -61,13 +61,15 @@ static struct gba_choice group_choice(enum gba_kind kind)
 
 /*
  * Groups of one kind at each switch of rank 0. No device takes a group back from another team while
- * a group is free at another switch, so there are two passes, if there may be several switches.
+ * a group is free at another switch, so there are two passes, if there may be several switches. A
+ * trial takes no group back, which it may not keep.
  */
-static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind)
+static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind,
+                      bool trial)
 {
     const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
     const bool several = 0 != info->terms.multi_device || count > 1;
-    const uint32_t passes = several && 0 != info->switches.count ? 2 : 1;
+    const uint32_t passes = several && 0 != info->switches.count && !trial ? 2 : 1;
     struct gba_candidate *candidate;
 
     for (uint32_t pass = 0; pass < passes; pass++)
@@ -75,7 +77,7 @@ static void list_kind(struct gba_list *list, const struct gba_info *info, enum g
             candidate = list_add(list, kind, switch_refusal(info, kind, at));
             candidate->at = (uint8_t)at;
             candidate->choice = group_choice(kind);
-            candidate->take_back = !several || 1 == pass;
+            candidate->take_back = (!several || 1 == pass) && !trial;
         }
 }
 
@@ -95,20 +97,42 @@ static void list_each(struct gba_list *list, const struct gba_info *info)
     candidate->choice = group_choice(GBA_KIND_LEADERS);
 }
 
-static void list_groups(struct gba_list *list, const struct gba_info *info)
+/* Whether the team has enough hosts for the device before any measurement. */
+static bool device_first(const struct gba_info *info)
+{
+    const uint32_t least = info->terms.min_hosts;
+
+    return GBA_OFFLOAD_ALWAYS == info->terms.offload || least <= 1 ||
+           (!info->one_host && (least <= 2 || least <= info->hosts));
+}
+
+/* Why the team is to have no group, whatever its switches are; GBA_OK: it may. */
+static struct gba_refusal groups_refusal(const struct gba_info *info, bool trial)
+{
+    gba_status_t reason = (gba_status_t)info->terms.status;
+
+    if (GBA_OK == reason && GBA_OFFLOAD_NEVER == info->terms.offload)
+        reason = GBA_ERR_NOT_WANTED;
+    if (GBA_OK == reason && !trial && !device_first(info))
+        reason = GBA_ERR_FEW_HOSTS;
+    return (struct gba_refusal){reason, 0};
+}
+
+static void list_groups(struct gba_list *list, const struct gba_info *info, bool trial)
 {
     const bool nodes = GBA_HIERARCHY_NODE == info->terms.hierarchy;
+    const struct gba_refusal refusal = groups_refusal(info, trial);
+    const enum gba_kind kind = nodes ? GBA_KIND_LEADERS : GBA_KIND_ALL;
 
-    if (GBA_OK != info->terms.status) {
-        list_add(list, nodes ? GBA_KIND_LEADERS : GBA_KIND_ALL,
-                 (struct gba_refusal){(gba_status_t)info->terms.status, 0});
+    if (GBA_OK != refusal.reason) {
+        list_add(list, kind, refusal)->choice = group_choice(kind);
         return;
     }
     if (!nodes)
-        list_kind(list, info, GBA_KIND_ALL);
+        list_kind(list, info, GBA_KIND_ALL, trial);
     /* On one host a group of one node leader is a detour, so only a user can request it. */
     if (nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host)) {
-        list_kind(list, info, GBA_KIND_LEADERS);
+        list_kind(list, info, GBA_KIND_LEADERS, trial);
         list_each(list, info);
     }
 }
@@ -222,8 +246,10 @@ void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t
     const struct gba_list before = *list;
 
     list->count = 0;
-    if (GBA_DUE_RECOVER != due && GBA_DUE_TRIAL != due)
-        list_groups(list, info);
+    /* A trial measures the device only where another barrier may take its place. */
+    if (GBA_DUE_RECOVER != due &&
+        (GBA_DUE_TRIAL != due || GBA_OFFLOAD_FASTEST == info->terms.offload))
+        list_groups(list, info, GBA_DUE_TRIAL == due);
     if (GBA_DUE_REQUEST != due)
         list_software(list, info, GBA_DUE_TRIAL == due);
     list_keep(list, &before);
@@ -251,6 +277,11 @@ static bool leaders_apply(const struct gba_list *list)
 enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at)
 {
     bool refused = false; /* the group of a switch; rank 0 may have another one */
+
+    /* The order of the list depends on the number of hosts. */
+    if (GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->terms.status &&
+        info->terms.min_hosts > 2 && 0 == info->hosts)
+        return GBA_NEXT_LAYOUT;
 
     for (uint32_t i = 0; i < list->count; i++) {
         const struct gba_candidate *candidate = &list->at[i];

@@ -119,7 +119,10 @@ static void take_group(struct gba_agreement *a)
     team->culprit = 0;
     team->watchdog.inspect_failed = false;
     gba_renegotiation_cancel(team);
-    gba_trial_cancel(team);
+    if (GBA_OFFLOAD_FASTEST == a->info.terms.offload)
+        gba_trial_plan(team, gba_agree_candidate(a)->choice);
+    else
+        gba_trial_cancel(team);
     snprintf(team->instead, sizeof team->instead, "%s", a->why);
     snprintf(team->because, sizeof team->because, "%s", a->tried);
     gba_reason_describe(team);

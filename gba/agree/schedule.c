@@ -69,6 +69,19 @@ static uint64_t next_backoff(struct gba_team *team)
     return team->backoff;
 }
 
+/* The parameter `offload`, without AUTO. Who names a simulated device, in the process or as a
+ * gba-switchd, wants to see it at work, and its time says nothing about a real one. */
+static gba_offload_t offload_of(const gba_team_attr_t *attr)
+{
+    const gba_device_t *device = attr->device;
+
+    if (GBA_OFFLOAD_AUTO != attr->params->offload)
+        return (gba_offload_t)attr->params->offload;
+    return NULL != device && (device->simulated || 0 == strncmp(device->path, "switch:", 7))
+               ? GBA_OFFLOAD_ALWAYS
+               : GBA_OFFLOAD_FASTEST;
+}
+
 /* Of rank 0, for a trial. */
 static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr,
                         struct gba_terms *terms)
@@ -99,6 +112,8 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     terms->device_returns = NULL != attr->device && gba_device_returns(attr->device);
     if (GBA_DUE_TRIAL == due)
         terms_trial(team, attr, terms);
+    terms->offload = (uint8_t)offload_of(attr);
+    terms->min_hosts = (uint32_t)params->min_hosts;
     if (NULL != attr->device) {
         memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);
         terms->members_max = attr->device->members_max;

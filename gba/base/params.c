@@ -23,6 +23,11 @@ static const gba_param_value_t hierarchies[] = {{GBA_HIERARCHY_AUTO, "auto"},
                                                 {GBA_HIERARCHY_FLAT, "flat"},
                                                 {GBA_HIERARCHY_NODE, "node"},
                                                 {0, NULL}};
+static const gba_param_value_t offloads[] = {{GBA_OFFLOAD_AUTO, "auto"},
+                                             {GBA_OFFLOAD_FASTEST, "fastest"},
+                                             {GBA_OFFLOAD_ALWAYS, "always"},
+                                             {GBA_OFFLOAD_NEVER, "never"},
+                                             {0, NULL}};
 static const gba_param_value_t waits[] = {{GBA_WAIT_AUTO, "auto"},
                                           {GBA_WAIT_SPIN, "spin"},
                                           {GBA_WAIT_YIELD, "yield"},
@@ -82,6 +87,18 @@ static const gba_param_t table[] = {
      .level = 4,
      .help = "Barrier groups of the device that the whole job holds at most, 0 to 32; 0: no limit. "
              "The value of rank 0 of the communicator or active set that requests a group is used"},
+    {FIELD(offload), .type = GBA_PARAM_ENUM, .values = offloads, .value_default = GBA_OFFLOAD_AUTO,
+     .level = 3,
+     .help =
+         "Use of the device: fastest: on min_hosts hosts or more, and a trial (trial_after) then "
+         "takes the fastest of the device and the other barriers; always: wherever there is a "
+         "barrier group; never; auto: always on a simulated device, else fastest. Rank 0's "
+         "value is used"},
+    {FIELD(min_hosts), .type = GBA_PARAM_INT, .min = 1, .max = INT32_MAX, .value_default = 2,
+     .level = 4,
+     .help = "Hosts of the smallest communicator or active set that uses the device from the start "
+             "with offload fastest, 1 or more; a smaller one uses it if a trial finds it faster. "
+             "Rank 0's value is used"},
     {FIELD(sw_enable), .type = GBA_PARAM_BOOL, .max = 1, .value_default = 1, .level = 3,
      .help = "1: use a software barrier of this component where there is no barrier group; 0: use "
              "the barrier that the communicator or active set would have without this component"},

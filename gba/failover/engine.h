@@ -74,6 +74,7 @@ struct gba_team {
         uint64_t began; /* time of the last trial, or of the choice of the path, ns */
         uint64_t began_barriers;  /* barriers at that time */
         uint64_t cost;            /* of the last trial, ns; 0: none yet */
+        uint64_t deadline;        /* of a batch, ns; 0: none */
         bool measuring;           /* the barriers are those of a trial, not counted */
         struct gba_choice choice; /* the current barrier */
     } trial;

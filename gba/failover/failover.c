@@ -106,12 +106,11 @@ void gba_failover_register(struct gba_team *team, uint64_t id)
     pthread_mutex_unlock(&lock);
 }
 
-void gba_failover_close(struct gba_team *team)
+/* Remove the team from the list. */
+static void failover_end(struct gba_team *team)
 {
     struct gba_failover *failover = team->failover;
 
-    if (NULL == failover)
-        return;
     pthread_mutex_lock(&lock);
     (void)failover_step(failover, CLOSE);
     *failover->link = failover->next;
@@ -119,7 +118,21 @@ void gba_failover_close(struct gba_team *team)
         failover->next->link = failover->link;
     pthread_mutex_unlock(&lock);
     team->failover = NULL;
+}
+
+void gba_failover_close(struct gba_team *team)
+{
+    if (NULL == team->failover)
+        return;
+    failover_end(team);
     gba_degraded_close(team);
+}
+
+void gba_failover_renew(struct gba_team *team, uint64_t id)
+{
+    if (NULL != team->failover)
+        failover_end(team);
+    gba_failover_register(team, id);
 }
 
 static struct gba_failover *failover_find(uint64_t id)

@@ -34,6 +34,11 @@ void gba_failover_register(struct gba_team *team, uint64_t id);
  * runs the team's barrier; thread-safe on different teams. */
 void gba_failover_close(struct gba_team *team);
 
+/* The team takes another group between two rounds: register it again, with another id. Degraded
+ * mode stays ready. Then all members make an exchange before the next round. As
+ * gba_failover_register. */
+void gba_failover_renew(struct gba_team *team, uint64_t id);
+
 /*
  * Set the bound of the fast path, team->attention_at, to `rounds`, or to 0 if the device has failed
  * for this team. A failure from then on sets it to 0. Orders nothing. By the thread that runs the

@@ -29,13 +29,19 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
+#include "gba/failover/degraded.h"
+#include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 #include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
 
-#define PASSES 3    /* batches of each candidate */
-#define WARM   3u   /* barriers before each batch, which are not measured */
-#define PS     1000 /* of a nanosecond */
+#define PASSES 3 /* batches of each candidate */
+
+/* A batch of a group that lasts longer is given up: its device may have died, which not every
+ * member can see. Nothing depends on the barriers of a trial, so a member may leave one alone. */
+#define LIMIT_NS UINT64_C(2000000000)
+#define WARM     3u   /* barriers before each batch, which are not measured */
+#define PS       1000 /* of a nanosecond */
 
 struct trial {
     struct gba_team *team;
@@ -57,6 +63,8 @@ static gba_status_t trial_progress(struct gba_team *team)
 {
     gba_status_t status = GBA_OK;
 
+    if (0 != team->trial.deadline && gba_clock_ns() > team->trial.deadline)
+        return GBA_ERR_TIMEOUT;
     if (NULL != team->path->ops->progress)
         status = team->path->ops->progress(team->path);
     if (GBA_OK == status)
@@ -115,16 +123,19 @@ static gba_status_t candidate_measure(const struct trial *t, struct gba_made *c,
 
     /* Rounds are not counted in a trial, so a period of sleep that began before would not end. */
     t->team->busy = (struct gba_busy){0};
+    t->team->trial.deadline = c->choice.group ? gba_clock_ns() + LIMIT_NS : 0;
     status = candidate_barriers(t, c, WARM);
     began = gba_clock_ns();
     if (GBA_OK == status)
         status = candidate_barriers(t, c, barriers);
-    if (GBA_OK != status)
+    if (GBA_OK != status && !c->choice.group)
         return status;
-    cost = (gba_clock_ns() - began) * PS / barriers;
+    cost = GBA_OK == status ? (gba_clock_ns() - began) * PS / barriers : UINT64_MAX;
     status = cost_reduce(t, &cost);
-    if (GBA_OK == status && cost < c->cost)
+    if (GBA_OK == status && (cost < c->cost || UINT64_MAX == cost))
         c->cost = cost;
+    if (UINT64_MAX == cost) /* members have left the last barrier in different states */
+        c->dropped = true;
     return status;
 }
 
@@ -222,12 +233,57 @@ static void trial_figures(const struct trial *t)
     }
 }
 
-/* The team continues with this candidate. */
-static void trial_take(struct trial *t, uint32_t taken)
+/* Why the team has no group any more, or has one now. */
+static void group_reason(const struct trial *t, bool had, bool has)
 {
     struct gba_team *team = t->team;
-    const struct gba_made *c = &t->made.at[taken];
 
+    if (!had && !has)
+        return;
+    team->watchdog.inspect_failed = team->watchdog.died = false;
+    team->culprit = 0;
+    team->reason = has ? GBA_OK : UINT64_MAX == t->made.at[0].cost ? GBA_ERR_DEAD : GBA_ERR_SLOWER;
+    team->because[0] = '\0';
+    if (!has)
+        snprintf(team->because, sizeof team->because, "; no device: %s",
+                 gba_status_text(team->reason));
+    gba_renegotiation_cancel(team);
+}
+
+/*
+ * The failover of the path that the team continues with. All members are between two rounds, so no
+ * member waits for a notification. If the team has another group, the exchange that follows is the
+ * fence before which all members accept the notifications of it.
+ */
+static gba_status_t group_register(const struct trial *t, bool has, bool changed)
+{
+    struct gba_team *team = t->team;
+    uint64_t ignored = UINT64_MAX;
+
+    if (!has) {
+        gba_failover_close(team);
+        gba_degraded_close(team); /* opened for a group that was measured only */
+        return GBA_OK;
+    }
+    if (!changed)
+        return GBA_OK;
+    gba_failover_renew(team, t->info->terms.id);
+    return cost_reduce(t, &ignored);
+}
+
+/* The team continues with this candidate; all members are here. */
+static gba_status_t trial_take(struct trial *t, uint32_t taken)
+{
+    const bool had = t->made.at[0].choice.group;
+    struct gba_team *team = t->team;
+    struct gba_made *c = &t->made.at[taken];
+    gba_status_t status;
+
+    if (c->choice.group && UINT64_MAX == c->cost && c->dropped) {
+        gba_path_destroy(c->path); /* nothing else can be used: the runtime's barrier */
+        *c = (struct gba_made){.choice.fallback = true, .kind = GBA_PATH_FALLBACK};
+    }
+    status = group_register(t, c->choice.group, 0 != taken);
     for (uint32_t i = 0; i < t->made.count; i++)
         if (i != taken)
             gba_path_destroy(t->made.at[i].path);
@@ -238,9 +294,21 @@ static void trial_take(struct trial *t, uint32_t taken)
         snprintf(team->instead, sizeof team->instead, "the fastest of %u", t->made.count);
     else
         snprintf(team->instead, sizeof team->instead, "%s", c->why);
+    group_reason(t, had, c->choice.group);
     trial_figures(t);
     gba_reason_describe(team);
     team->stats.trials++;
+    return status;
+}
+
+/* The team keeps its path. */
+static void trial_abandon(struct trial *t)
+{
+    for (uint32_t i = 1; i < t->made.count; i++)
+        gba_path_destroy(t->made.at[i].path);
+    t->team->path = t->made.at[0].path;
+    if (NULL == t->team->failover)
+        gba_degraded_close(t->team);
 }
 
 gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
@@ -252,8 +320,11 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
 
     if (GBA_OK == status && runs)
         status = trial_measure(&t);
+    if (runs && GBA_OK == status)
+        status = trial_take(&t, trial_choose(&t));
+    else
+        trial_abandon(&t);
     if (runs) {
-        trial_take(&t, GBA_OK == status ? trial_choose(&t) : 0);
         team->trial.began = gba_clock_ns();
         team->trial.cost = team->trial.began - began;
         team->trial.began_barriers = gba_team_barriers(team);

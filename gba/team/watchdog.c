@@ -24,6 +24,12 @@
  * takes less if all members are in the runtime. */
 #define WIDEN_NS 10000000u
 
+/* Whether the round is one of a failed device. Those of a trial are not. */
+static bool watch_is_failed(const struct gba_team *team)
+{
+    return !team->trial.measuring && gba_failover_failed(team);
+}
+
 /* Whether a member of a failed team has arrived. Notifications show the arrivals of neighbours, and
  * of subtrees. In degraded mode a member sees only itself. */
 static enum gba_arrived failed_arrived(const struct gba_team *team, uint32_t member)
@@ -38,7 +44,7 @@ static uint32_t late_source(const struct gba_team *team)
 {
     const struct gba_path_base *path = team->path;
 
-    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+    if (!team->trial.measuring && GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return gba_message_barrier_late_source(&team->degraded.messages);
     return NULL == path->ops->late_source ? UINT32_MAX : path->ops->late_source(path);
 }
@@ -48,7 +54,7 @@ static uint32_t late_source(const struct gba_team *team)
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
-    if (gba_failover_failed(team))
+    if (watch_is_failed(team))
         return failed_arrived(team, member);
     return team->path->ops->arrived(team->path, group, member);
 }
@@ -69,7 +75,7 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (NULL != path->ops->stands_for && !gba_failover_failed(team))
+    if (NULL != path->ops->stands_for && !watch_is_failed(team))
         snprintf(text + used, len - used, "%s", path->ops->stands_for(path, member));
 }
 
@@ -121,7 +127,7 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
     uint32_t source;
 
     /* In a failed team of many members each member sees other neighbours. */
-    if (view->missing > 0 && view->unknown > 0 && gba_failover_failed(team))
+    if (view->missing > 0 && view->unknown > 0 && watch_is_failed(team))
         return view->next;
     if (view->missing > 0)
         return view->first == team->rank;
@@ -162,7 +168,7 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
     gba_log(GBA_LOG_TEAM, "%s: %s (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
             team->name, barrier,
             gba_path_name(team->trial.measuring ? GBA_PATH_SOFTWARE : team->kind),
-            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
+            watch_is_failed(team) ? ", failed" : "", (unsigned long long)seconds,
             team->watchdog.died ? ", and a member's process or host has died" : "", view.arrived,
             team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
 }
@@ -293,7 +299,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
 
 uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 {
-    if (!team->watchdog.watched || NULL == team->path->group || gba_failover_failed(team))
+    if (!team->watchdog.watched || NULL == team->path->group || watch_is_failed(team))
         return UINT64_MAX;
     return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
@@ -301,9 +307,11 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 /* This member has found that its group has failed. failure: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
 static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
 {
+    gba_path_set_failed(team->path);
+    if (team->trial.measuring) /* no round of the program: the trial drops the path */
+        return GBA_ERR_DEAD;
     team->failure = failure;
     team->failed_round = gba_team_rounds(team) + 1;
-    gba_path_set_failed(team->path);
     gba_failover_fail(team);
     return GBA_ERR_DEAD;
 }
@@ -332,11 +340,14 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_begin(team, now);
     /* The leader may have released the node before it found the device dead. This member's next
      * test then sees that release, as in any failed round. */
-    if (gba_path_failed(path))
+    if (gba_path_failed(path)) {
+        if (team->trial.measuring)
+            return GBA_ERR_DEAD;
         gba_failover_fail(team);
+    }
     retry = NULL != path->group && now >= team->watchdog.retry.due;
     stalled = now >= team->watchdog.report_due;
-    if (gba_failover_failed(team)) {
+    if (watch_is_failed(team)) {
         memset(&group, 0, sizeof group);
         if (stalled)
             stalled_report(team, &group, now);

@@ -181,7 +181,7 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
         gba_team_stats(team, &stats);
         /* Each call returns a different id; the ids of the members follow it. */
         if (0 != next.id)
-            next.id += (stats.renegotiations + 1) * HARNESS_IDS;
+            next.id += (stats.renegotiations + stats.trials + 1) * HARNESS_IDS;
         status = gba_team_renegotiate(team, &next, oob);
         if (path != gba_team_path(team))
             w->moved[oob->rank] = round;

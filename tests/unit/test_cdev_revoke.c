@@ -36,6 +36,7 @@ static void scene_begin(int wait)
 {
     memset(&scene, 0, sizeof scene);
     gba_params_default(&scene.params);
+    scene.params.offload = GBA_OFFLOAD_ALWAYS;
     scene.params.stuck_after = 0;
     scene.params.wait = wait;
     assert_int_equal(gba_device_init(FAKE_KERNEL_PATH, NULL, &scene.device), GBA_OK);

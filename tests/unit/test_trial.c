@@ -293,6 +293,103 @@ static void test_a_group_ends_the_trials(void **state)
     harness_end(w);
 }
 
+/* ------------------------------------------------------------------------- the device --- */
+
+static struct harness *harness_of_offload(const char *device, uint32_t size, uint32_t hosts)
+{
+    struct harness *w = harness_on(device);
+
+    harness_hosts(w, size, hosts, 0);
+    w->past = w->own_barrier = true;
+    w->params.offload = GBA_OFFLOAD_FASTEST;
+    w->params.trial_after = 3;
+    w->params.trial_test = 1;
+    return w;
+}
+
+static uint32_t groups_free(const struct harness *w)
+{
+    gba_device_info_t info;
+
+    assert_int_equal(gba_device_query(w->device, &info), GBA_OK);
+    return info.groups_free;
+}
+
+static void see_no_group(struct harness *w, uint32_t round)
+{
+    if (2 == round || 12 == round)
+        assert_int_equal(groups_free(w), 32);
+}
+
+/* On one host the team holds no group, until a trial finds the device the fastest. When another
+ * barrier is faster, it gives the group back. */
+static void test_the_fastest_of_one_host(void **state)
+{
+    struct harness *w = harness_of_offload("sim", 3, 1);
+
+    (void)state;
+    w->before = see_no_group;
+    w->rounds = 3;
+    w->params.trial_after = 0;
+    w->expected = "software: dissemination (v1) through shared memory, 3 members on 1 host; no "
+                  "device: fewer hosts than min_hosts";
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    w->params.trial_after = 3;
+    w->candidates = 7; /* dissemination, radix, tree, central, fallback, device, counter */
+    for (uint32_t r = 0; r < 3; r++)
+        w->fastest[r] = 5;
+    w->rounds = 5;
+    w->expected = "of 32, 3 members; measured in us: dissemination 0.00";
+    harness_run(w, 3, GBA_PATH_SIM);
+    assert_int_equal(w->reason[0], GBA_OK);
+    w->rounds = 12; /* the next trial: device, counter, dissemination, radix, tree, central, ... */
+    w->expected = "software: central (v3) through shared memory, 3 members on 1 host; no device: "
+                  "another barrier was measured to be faster; measured in us: device 0.00";
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->reason[0], GBA_ERR_SLOWER);
+    harness_end(w);
+}
+
+/* On several hosts the device comes first, and groups of the leaders are measured, too. */
+static void test_the_fastest_of_two_hosts(void **state)
+{
+    struct harness *w = harness_of_offload("sim", 4, 2);
+
+    (void)state;
+    w->params.trial_test = 2;
+    run_to(w, 4, 0, GBA_PATH_SIM, "of 32, 4 members");
+    run_to(w, 4, 1, GBA_PATH_SIM, "of 32 among the leaders of 2 hosts, 4 members; measured");
+    run_to(w, 4, 2, GBA_PATH_SOFTWARE, "dissemination (v1) among the leaders of 2 hosts");
+    w->params.min_hosts = 3;
+    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "fewer hosts than min_hosts");
+    w->params.offload = GBA_OFFLOAD_NEVER;
+    run_to(w, 4, 0, GBA_PATH_SOFTWARE, "no device: offload is never");
+    w->params.offload = GBA_OFFLOAD_ALWAYS;
+    run_to(w, 4, 0, GBA_PATH_SIM, "of 32, 4 members");
+    w->rounds = 20;
+    harness_run(w, 4, GBA_PATH_SIM);
+    assert_int_equal(w->stats[0].trials, 0);
+    harness_end(w);
+}
+
+/* The device dies in the middle of a trial: all members take another path. */
+static void test_the_device_dies_in_a_trial(void **state)
+{
+    (void)state;
+    for (int hosts = 1; hosts <= 2; hosts++) {
+        struct harness *w = harness_of_offload("sim?die_after=12", 4, (uint32_t)hosts);
+
+        w->own_barrier = false; /* else it may be the fastest */
+        w->params.retry_after = 5;
+        w->rounds = 12;
+        w->expected = "software: ";
+        harness_run(w, 4, GBA_PATH_SOFTWARE);
+        assert_int_equal(w->stats[0].failovers, 0);
+        assert_in_range(w->stats[0].trials, 1, 4);
+        harness_end(w);
+    }
+}
+
 /* A group fails: the members agree on a software barrier, and try others from then on. */
 static void test_trials_after_a_failure(void **state)
 {
@@ -381,6 +478,9 @@ int main(void)
         cmocka_unit_test(test_parameters_restrict_the_choice),
         cmocka_unit_test(test_all_take_the_fastest),
         cmocka_unit_test(test_a_group_ends_the_trials),
+        cmocka_unit_test(test_the_fastest_of_one_host),
+        cmocka_unit_test(test_the_fastest_of_two_hosts),
+        cmocka_unit_test(test_the_device_dies_in_a_trial),
         cmocka_unit_test(test_trials_after_a_failure),
         cmocka_unit_test(test_a_candidate_cannot_be_made),
         cmocka_unit_test(test_an_exchange_fails),

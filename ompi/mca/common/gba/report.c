@@ -122,7 +122,8 @@ bool gba_common_reason_due(gba_status_t reason, bool asked)
 
     /* These reasons result from the user's own settings, or pass. */
     if (GBA_ERR_DEFERRED == reason || GBA_ERR_RECLAIMED == reason || GBA_ERR_LIMIT == reason ||
-        GBA_ERR_TOO_FEW == reason)
+        GBA_ERR_TOO_FEW == reason || GBA_ERR_NOT_WANTED == reason || GBA_ERR_FEW_HOSTS == reason ||
+        GBA_ERR_SLOWER == reason)
         return false;
     bit = UINT32_C(1) << (-reason & 31);
     opal_mutex_lock(&gba_common.lock);
