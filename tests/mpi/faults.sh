@@ -397,6 +397,7 @@ all_faults() {
         test_case "rare-lost-$ranks" rare 2 4 2 "sim?lose_arrival=$((2 * ranks + 2))" "$ranks"
         test_case "rare-dies-$ranks" rare 2 4 2 'sim?die_after=2' "$ranks"
     done
+    test_case rare-agrees rare 1 8 1 none 3
     test_case rare-recovers rare 2 16 6 'sim?die_after=2' 3
     for ranks in 2 3 4 7 16; do
         for mode in 2 3 4; do

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
 #include "tests/limit.h"
 

@@ -36,8 +36,9 @@
 #include "gba/device.h"
 #include "gba/team.h"
 
-#define TEAMS  3
-#define WINDOW 4
+#define TEAMS   3
+#define RUNNING TEAMS /* agreements at a time */
+#define WINDOW  4
 
 struct soaked {
     MPI_Comm comm;
@@ -80,31 +81,58 @@ static gba_team_attr_t on_device(const gba_team_attr_t *attr)
     return mine;
 }
 
-/* Begins within MPI_Barrier or MPI_Ibarrier; in the latter it can end in another call. */
-gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob, gba_team_t **team)
-{
-    const gba_team_attr_t mine = on_device(attr);
-    struct soaked *s = in_barrier;
-    gba_status_t status;
+/* The agreements in progress. They begin within MPI_Barrier or MPI_Ibarrier, and can end in another
+ * call. */
+static struct running {
+    gba_agreement_t *agreement; /* NULL: free */
+    gba_due_t due;
+    struct soaked *soaked; /* that gets the team */
+    bool counts;           /* this is rank 0 of the team */
+} running[RUNNING];
 
-    TEST_CHECK(s != NULL, "an agreement begins outside of a barrier");
-    s->agreed = true;
-    s->barriers = 1;
-    status = REAL(gba_team_create)(&mine, oob, team);
-    TEST_CHECK(status == GBA_OK, "no team: status %d", (int)status);
-    s->team = *team;
-    teams_alive++;
-    return status;
+static struct running *running_find(const gba_agreement_t *agreement)
+{
+    for (int i = 0; i < RUNNING; i++)
+        if (running[i].agreement == agreement)
+            return &running[i];
+    test_fail("more than %d agreements at a time", RUNNING);
 }
 
-gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, const gba_oob_t *oob)
+gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, gba_agreement_t **agreement)
 {
     const gba_team_attr_t mine = on_device(attr);
-    gba_status_t status = REAL(gba_team_recover)(team, &mine, oob);
+    struct running *r = running_find(NULL);
 
-    TEST_CHECK(status == GBA_OK && REAL(gba_team_path)(team) == GBA_PATH_SOFTWARE,
-               "a team is not on a software barrier after its device: status %d", (int)status);
-    failed_over += oob->rank == 0;
+    *r = (struct running){.due = due, .soaked = in_barrier, .counts = oob->rank == 0};
+    if (due == GBA_DUE_CREATE) {
+        TEST_CHECK(r->soaked != NULL, "an agreement begins outside of a barrier");
+        r->soaked->agreed = true;
+        r->soaked->barriers = 1;
+    }
+    TEST_CHECK(REAL(gba_agree_start)(team, due, &mine, oob, agreement) == GBA_OK, "no agreement");
+    r->agreement = *agreement;
+    return GBA_OK;
+}
+
+gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
+{
+    struct running *r = running_find(agreement);
+    gba_status_t status = REAL(gba_agree_test)(agreement, team);
+
+    if (status == GBA_INPROGRESS)
+        return status;
+    r->agreement = NULL;
+    TEST_CHECK(status == GBA_OK, "no team: status %d", (int)status);
+    if (r->due == GBA_DUE_CREATE) {
+        r->soaked->team = *team;
+        teams_alive++;
+    }
+    if (r->due == GBA_DUE_RECOVER) {
+        TEST_CHECK(REAL(gba_team_path)(*team) == GBA_PATH_SOFTWARE,
+                   "a team is not on a software barrier after its device");
+        failed_over += r->counts;
+    }
     return status;
 }
 

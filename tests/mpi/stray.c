@@ -5,7 +5,7 @@
  */
 #include "tests/mpi/test.h"
 
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
 
 #define BEFORE 5

@@ -5,7 +5,7 @@
  * the drain at the end must not wait for an answer. The PML here delivers one message, and sends
  * complete at once.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 #include <stdarg.h>
 #include <stddef.h>

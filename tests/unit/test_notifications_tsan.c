@@ -6,7 +6,7 @@
  *
  * Exit status 0: no error; 66: the sanitizer found an error.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,8 +4,33 @@
  * after agree_after barriers, again when the device has failed, and at each renegotiation. Not when
  * the communicator is made: an agreement costs more than many barriers, and Open MPI selects
  * modules for new communicators inside a progress callback, where nothing may block.
+ *
+ * Agreements in nonblocking barriers: the first one of a communicator, requests of a group, and
+ * those about another path after a device failure. An agreement precedes the first barrier of the
+ * queue (ibarrier.c), and progress advances it.
+ *
+ * The agreement is no barrier. The barriers of the queue start when it has ended, the first one on
+ * the agreed path, too. So no member has to know which barriers other members have called before
+ * the end of the agreement.
+ *
+ * All members run the same agreement before the same barrier n + 1. When a member is about to start
+ * that barrier, it has completed n barriers, neither fewer nor more, and what it examines then is
+ * the same on all members: what is due (gba_common_due), and whether barrier n + 1 is a nonblocking
+ * one. If it is a blocking one, they agree at its end, wherever it runs. No member starts barrier
+ * n + 1 on the new path while another one is in barrier n on the old path, because the operations
+ * of the exchange end only when all members have posted them. A team whose device has failed
+ * accepts and answers failure notifications until then.
+ *
+ * If the members agree on the fallback, the queued barriers cannot use Open MPI's own nonblocking
+ * barrier, which matches by the order of the calls, because they would start in progress. Members
+ * have different barriers in their queues then, so no member knows a later call that is the first
+ * one for all. All barriers up to the next blocking one therefore use messages
+ * (ibarrier.c), that one as well. At its end no member has made a later call.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/capability.h"
+#include "ompi/mca/coll/gba_barrier/report.h"
+#include "ompi/mca/common/gba/params.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -47,14 +72,45 @@ static const char *device_refused(const ompi_communicator_t *comm)
                : "the communicator belongs to a session, not to MPI_Init";
 }
 
+int gba_coll_fallback_barrier(gba_coll_module_t *module)
+{
+    struct gba_coll_fallback *fallback = &module->fallback;
+    mca_coll_base_comm_coll_t *now = module->comm->c_coll;
+    mca_coll_base_module_barrier_fn_t barrier = now->coll_barrier;
+    mca_coll_base_module_t *barrier_module = now->coll_barrier_module;
+    int rc;
+
+    /*
+     * The fallback is in the place that it would have without us, because it may give up and call
+     * what it finds there. coll/han of 4.1 does so: it restores what it has saved itself if it
+     * finds itself, and calls what is there then, even ours, with another component's module.
+     * Afterwards we use what it leaves, as the communicator would. The references are right: the
+     * fallback retains the module that it installs and releases its own, and meanwhile that place
+     * is ours.
+     */
+    now->coll_barrier = fallback->barrier;
+    now->coll_barrier_module = fallback->barrier_module;
+    rc = fallback->barrier(module->comm, fallback->barrier_module);
+    fallback->barrier = now->coll_barrier;
+    fallback->barrier_module = now->coll_barrier_module;
+    now->coll_barrier = barrier;
+    now->coll_barrier_module = barrier_module;
+    return rc;
+}
+
+gba_status_t gba_coll_fallback(void *owner)
+{
+    return OMPI_SUCCESS == gba_coll_fallback_barrier(owner) ? GBA_OK : GBA_ERR_OOB;
+}
+
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a, bool renegotiation)
 {
     gba_coll_module_t *module = owner;
     int *offload_after = &a->params.offload_after;
 
-    if (!module->agreeing) /* in a blocking barrier, so no member has a barrier in its queue */
+    if (NULL == module->queue) /* in a blocking barrier, so that of no member has a barrier */
         module->queueing = false;
-    if (GBA_OK != gba_coll_oob_open(module))
+    if (GBA_OK != gba_coll_messages_open(module))
         return GBA_ERR_NOMEM;
 
     /* The barriers before the agreement count. */
@@ -130,4 +186,33 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
         return false;
     gba_common_decline(&module->base, status, reporter, text);
     return true;
+}
+
+gba_status_t gba_coll_agree_queued(gba_coll_module_t *module)
+{
+    const gba_due_t due = gba_common_due(&module->base, false);
+    gba_status_t status = GBA_OK;
+
+    /* On another path the barrier would be one behind those of the other members. */
+    if (module->failed)
+        return GBA_ERR_OOB;
+    if (NULL == module->base.agreement) {
+        if (GBA_DUE_NOTHING == due)
+            return GBA_OK;
+        status = gba_common_agree_start(&module->base, due);
+    }
+    if (GBA_OK == status)
+        status = gba_common_agree_test(&module->base);
+    if (GBA_INPROGRESS == status)
+        return status;
+    module->base.agreed = true; /* also if it has failed */
+    module->failed = GBA_OK != status;
+    return status;
+}
+
+int gba_coll_agree_peer(const void *owner, uint32_t member)
+{
+    const gba_coll_module_t *module = owner;
+
+    return (int)ompi_group_get_proc_name(module->comm->c_local_group, (int)member).vpid;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Barrier. */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
+#include "ompi/mca/coll/gba_barrier/report.h"
 
 #include "gba/base/clock.h"
 

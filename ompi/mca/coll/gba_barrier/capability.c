@@ -6,7 +6,9 @@
  * the component serves a communicator. Members compare these words locally and come to the same
  * conclusion.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/capability.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/common/gba/params.h"
 
 #include <string.h>
 
@@ -15,7 +17,7 @@ static char modex_key[] = "gba.coll.barrier";
 
 /* The version of everything that members send to each other outside libgba, this word included. To
  * be raised with each change of it. */
-#define PROTOCOL UINT64_C(9)
+#define PROTOCOL UINT64_C(10)
 
 /* Words of processes without an enabled component. All other words contain a protocol. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */
@@ -140,6 +142,15 @@ gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank
         }
     opal_mutex_unlock(&gba_common.lock);
     return status;
+}
+
+void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
+{
+    opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+    char host[OPAL_MAXHOSTNAMELEN];
+
+    gba_compat_host(&name, host, sizeof host);
+    snprintf(text, len, "rank %u on %s", (unsigned)rank, host);
 }
 
 void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason, uint32_t rank,

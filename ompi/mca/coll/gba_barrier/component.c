@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The component: open and close, and the communicators that it serves. */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/capability.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
+#include "ompi/mca/coll/gba_barrier/report.h"
+#include "ompi/mca/common/gba/device.h"
+#include "ompi/mca/common/gba/notifications.h"
+#include "ompi/mca/common/gba/open.h"
 
 #include "gba/base/site.h"
 
@@ -124,7 +131,7 @@ const struct gba_common_framework gba_common_framework = {
     .ids = GBA_COMMON_IDS_COLL,
     .oob = &gba_coll_oob,
     .world = notifications_world,
-    .peer = gba_coll_oob_peer,
+    .peer = gba_coll_agree_peer,
     .prepare = gba_coll_agree_prepare,
     .apply = gba_coll_agree_apply,
     .report = gba_coll_agree_report,

@@ -25,8 +25,8 @@ struct gba_coll_exchange {
     void *result;                                                   /* the caller's memory */
     /* A minimum: the words so far, the result, and those of each child. */
     uint32_t count; /* 0: this is an allgather */
-    uint64_t least[GBA_COLL_WORDS], all[GBA_COLL_WORDS];
-    uint64_t (*theirs)[GBA_COLL_WORDS];
+    uint64_t least[GBA_OOB_WORDS], all[GBA_OOB_WORDS];
+    uint64_t (*theirs)[GBA_OOB_WORDS];
     /* An allgather: the records, by rank. */
     char *records;
     size_t bytes; /* of one record */
@@ -87,7 +87,7 @@ void gba_coll_exchange_destroy(struct gba_coll_exchange *x)
 
 gba_status_t gba_coll_exchange_min(struct gba_coll_exchange *x, uint64_t *words, uint32_t count)
 {
-    if (x->failed || 0 == count || count > GBA_COLL_WORDS)
+    if (x->failed || 0 == count || count > GBA_OOB_WORDS)
         return GBA_ERR_OOB;
     x->result = words;
     x->count = count;

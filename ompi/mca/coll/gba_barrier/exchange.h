@@ -12,9 +12,6 @@
 /* Messages that a member has in transit at a time, at most: one for each child in the tree. */
 #define GBA_COLL_LANES 32
 
-/* Words of a minimum, at most. */
-#define GBA_COLL_WORDS 32u
-
 /*
  * The messages of a member, each in a lane of its own. receive and send return GBA_OK: posted;
  * GBA_INPROGRESS: not now, because there is no memory, so the caller tries again; or GBA_ERR_OOB.

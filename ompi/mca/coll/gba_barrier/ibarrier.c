@@ -15,7 +15,7 @@
  * is a real lock in a program of one thread as well, because progress can re-enter this file from
  * one of our sends. No request is completed under the lock, because a completion may call anything.
  *
- * Members agree on a path before a nonblocking barrier of the queue (iagree.c), or at the end of a
+ * Members agree on a path before a nonblocking barrier of the queue (agree.c), or at the end of a
  * blocking one, whether it took the queue or not. An agreement is due after the same number of
  * barriers on all members, and the kind of the next barrier is the same on all, too.
  *
@@ -24,7 +24,10 @@
  * of these agreements. A blocking barrier before that runs in degraded mode over messages
  * (gba/failover/degraded.h).
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/report.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 #include "gba/base/clock.h"
 #include "opal/runtime/opal_progress.h"
@@ -122,7 +125,7 @@ static void queue_fail(gba_coll_module_t *module, struct turn *turn)
     module_rest(module);
 }
 
-/* The barriers of the queue use messages, after an agreement on the fallback; see iagree.c. */
+/* The barriers of the queue use messages, after an agreement on the fallback; see agree.c. */
 static bool uses_messages(const gba_coll_module_t *module)
 {
     return module->base.agreed && GBA_PATH_FALLBACK == module->base.path;
@@ -133,7 +136,8 @@ static gba_status_t round_start(gba_coll_module_t *module)
 {
     if (!uses_messages(module))
         return gba_barrier_start(module->base.team);
-    return gba_coll_iagree_barrier(module);
+    module->word = 0;
+    return gba_coll_oob.min(module, &module->word, 1);
 }
 
 /* Test the barrier in progress of a team. After a failure of the device each call sends and takes
@@ -161,10 +165,10 @@ static gba_status_t round_test(gba_coll_module_t *module, bool slow)
 
     if (!uses_messages(module))
         return team_test(module, slow);
-    status = gba_coll_iagree_barrier_test(module);
+    status = gba_coll_oob.test(module);
     if (GBA_OK == status) {
         module->base.fallbacks++;
-        (void)gba_team_count(module->base.team); /* iagree.c examines the count, or the caller */
+        (void)gba_team_count(module->base.team); /* agree.c examines the count, or the caller */
     }
     return status;
 }
@@ -176,13 +180,8 @@ static gba_status_t barrier_begin(gba_coll_module_t *module)
 {
     gba_status_t status = GBA_OK;
 
-    if (!module->agreeing && !module->queue->blocking)
-        gba_coll_iagree_begin(module);
-    /* On another path the barrier would be one behind those of the other members. */
-    if (module->failed)
-        return GBA_ERR_OOB;
-    if (module->agreeing)
-        status = gba_coll_iagree_test(module);
+    if (NULL != module->base.agreement || !module->queue->blocking || module->failed)
+        status = gba_coll_agree_queued(module);
     return GBA_OK == status ? round_start(module) : status;
 }
 
@@ -228,7 +227,7 @@ static void module_start(gba_coll_module_t *module, struct turn *turn)
 
 static void module_step(gba_coll_module_t *module, struct turn *turn)
 {
-    if (module->agreeing)
+    if (NULL != module->base.agreement)
         module_start(module, turn);
     else
         queue_step(module, turn);
@@ -319,7 +318,7 @@ static bool ibarrier_agrees(gba_coll_module_t *module)
 {
     if (gba_coll_agree_due(module))
         return !gba_coll_agree_declines(module);
-    return NULL != module->base.team && GBA_DUE_REQUEST == gba_team_due(module->base.team, false);
+    return GBA_DUE_REQUEST == gba_common_due(&module->base, false);
 }
 
 int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
@@ -386,7 +385,6 @@ void gba_coll_ibarrier_drop(gba_coll_module_t *module)
     busy_remove(module);
     module->queue = NULL;
     module->queue_last = &module->queue;
-    module->agreeing = false;
     opal_mutex_unlock(&gba_coll->queue_lock);
 }
 

@@ -8,18 +8,19 @@ ompi_component_LTLIBRARIES += mca_coll_gba_barrier.la
 endif
 mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/compat.h \
-	ompi/mca/coll/gba_barrier/coll_gba_barrier.h \
+	ompi/mca/coll/gba_barrier/module.h \
+	ompi/mca/coll/gba_barrier/agree.h \
+	ompi/mca/coll/gba_barrier/queue.h \
+	ompi/mca/coll/gba_barrier/capability.h \
+	ompi/mca/coll/gba_barrier/report.h \
 	ompi/mca/coll/gba_barrier/component.c \
 	ompi/mca/coll/gba_barrier/params.c \
 	ompi/mca/coll/gba_barrier/pvars.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
-	ompi/mca/coll/gba_barrier/oob.c \
-	ompi/mca/coll/gba_barrier/coroutine.c \
 	ompi/mca/coll/gba_barrier/exchange.h \
 	ompi/mca/coll/gba_barrier/exchange.c \
 	ompi/mca/coll/gba_barrier/messages.c \
-	ompi/mca/coll/gba_barrier/iagree.c \
 	ompi/mca/coll/gba_barrier/agree.c \
 	ompi/mca/coll/gba_barrier/barrier.c \
 	ompi/mca/coll/gba_barrier/ibarrier.c \

@@ -8,8 +8,11 @@
  * Memory. The number of the PML's requests may be limited. A message for which there is none is
  * posted later. Those that are in transit end without it, and give theirs back.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
-
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/capability.h"
+#include "ompi/mca/coll/gba_barrier/exchange.h"
+#include "ompi/mca/common/gba/report.h"
+#include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
 
 struct gba_coll_messages {
@@ -24,7 +27,7 @@ struct gba_coll_messages {
     } lane[GBA_COLL_LANES];
 };
 
-static gba_status_t messages_fail(gba_coll_messages_t *m, const struct lane *lane, int code)
+static gba_status_t messages_fail(struct gba_coll_messages *m, const struct lane *lane, int code)
 {
     if (!m->failed)
         gba_common_alert("an agreement over messages (tag %d): cannot %s rank %d: error %d",
@@ -35,7 +38,7 @@ static gba_status_t messages_fail(gba_coll_messages_t *m, const struct lane *lan
 }
 
 /* The PML has posted the message of a lane, or has returned an error. */
-static gba_status_t message_posted(gba_coll_messages_t *m, struct lane *lane, int rc)
+static gba_status_t message_posted(struct gba_coll_messages *m, struct lane *lane, int rc)
 {
     if (OMPI_SUCCESS == rc)
         return GBA_OK;
@@ -49,7 +52,7 @@ static gba_status_t message_posted(gba_coll_messages_t *m, struct lane *lane, in
 static gba_status_t message_receive(void *ctx, uint32_t number, uint32_t from, void *buffer,
                                     size_t bytes)
 {
-    gba_coll_messages_t *m = ctx;
+    struct gba_coll_messages *m = ctx;
     struct lane *lane = &m->lane[number];
 
     *lane = (struct lane){.receives = true, .peer = (int)from, .bytes = bytes};
@@ -61,7 +64,7 @@ static gba_status_t message_receive(void *ctx, uint32_t number, uint32_t from, v
 static gba_status_t message_send(void *ctx, uint32_t number, uint32_t to, const void *buffer,
                                  size_t bytes)
 {
-    gba_coll_messages_t *m = ctx;
+    struct gba_coll_messages *m = ctx;
     struct lane *lane = &m->lane[number];
 
     *lane = (struct lane){.receives = false, .peer = (int)to, .bytes = bytes};
@@ -72,7 +75,7 @@ static gba_status_t message_send(void *ctx, uint32_t number, uint32_t to, const 
 }
 
 /* Check a message in transit, and free its request if it is complete. */
-static gba_status_t lane_test(gba_coll_messages_t *m, struct lane *lane)
+static gba_status_t lane_test(struct gba_coll_messages *m, struct lane *lane)
 {
     size_t bytes;
     int rc;
@@ -90,7 +93,7 @@ static gba_status_t lane_test(gba_coll_messages_t *m, struct lane *lane)
 
 static gba_status_t messages_test(void *ctx)
 {
-    gba_coll_messages_t *m = ctx;
+    struct gba_coll_messages *m = ctx;
     gba_status_t status = GBA_OK;
 
     for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
@@ -101,23 +104,30 @@ static gba_status_t messages_test(void *ctx)
 
 static const struct gba_coll_mail mail = {message_receive, message_send, messages_test};
 
-gba_coll_messages_t *gba_coll_messages_open(ompi_communicator_t *comm)
+gba_status_t gba_coll_messages_open(gba_coll_module_t *module)
 {
-    gba_coll_messages_t *m = calloc(1, sizeof *m);
+    struct gba_coll_messages *m;
 
+    if (NULL != module->messages)
+        return GBA_OK;
+    m = calloc(1, sizeof *m);
     if (NULL == m)
-        return NULL;
-    m->comm = comm;
-    m->exchange = gba_coll_exchange_create((uint32_t)ompi_comm_rank(comm),
-                                           (uint32_t)ompi_comm_size(comm), &mail, m);
-    if (NULL != m->exchange)
-        return m;
-    free(m);
-    return NULL;
+        return GBA_ERR_NOMEM;
+    m->comm = module->comm;
+    m->exchange = gba_coll_exchange_create(module->base.rank, module->base.size, &mail, m);
+    if (NULL == m->exchange) {
+        free(m);
+        return GBA_ERR_NOMEM;
+    }
+    module->messages = m;
+    return GBA_OK;
 }
 
-void gba_coll_messages_close(gba_coll_messages_t *m)
+void gba_coll_messages_close(gba_coll_module_t *module)
 {
+    struct gba_coll_messages *m = module->messages;
+
+    module->messages = NULL;
     if (NULL == m)
         return;
     for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
@@ -127,7 +137,32 @@ void gba_coll_messages_close(gba_coll_messages_t *m)
     free(m);
 }
 
-struct gba_coll_exchange *gba_coll_messages_exchange(gba_coll_messages_t *m)
+static struct gba_coll_exchange *exchange_of(void *ctx)
 {
-    return m->exchange;
+    return ((gba_coll_module_t *)ctx)->messages->exchange;
 }
+
+static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
+{
+    return gba_coll_exchange_min(exchange_of(ctx), words, count);
+}
+
+static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
+{
+    return gba_coll_exchange_allgather(exchange_of(ctx), in, out, bytes);
+}
+
+static gba_status_t oob_test(void *ctx)
+{
+    return gba_coll_exchange_test(exchange_of(ctx));
+}
+
+static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
+{
+    const gba_coll_module_t *module = ctx;
+
+    gba_coll_name_member(module->comm, rank, text, len);
+}
+
+const gba_oob_t gba_coll_oob = {
+    .min = oob_min, .allgather = oob_allgather, .test = oob_test, .name_member = oob_name_member};

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One module per communicator, and the fallback. */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
+#include "ompi/mca/coll/gba_barrier/report.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 #include <string.h>
 
@@ -21,8 +25,7 @@ void gba_coll_module_close(void *owner)
     world_close(module);
     gba_coll_report_unagreed_end(module);
     gba_coll_ibarrier_drop(module);
-    gba_coll_messages_close(module->messages);
-    module->messages = NULL;
+    gba_coll_messages_close(module);
     module->queueing = false;
     gba_common_module_close(&module->base);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters and performance variables of this component. */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/common/gba/params.h"
 
 #include "opal/mca/base/mca_base_var.h"
 

@@ -10,7 +10,9 @@
  * MPI_Barrier_init is collective and may block, so the members agree on the path in it. If the path
  * is the fallback, the fallback provides the persistent barrier from the beginning.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
 
 /* Pass the call to the module below this one. */
 static int init_fallback(ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,

@@ -4,7 +4,7 @@
  * communicator (MPI_T_BIND_MPI_COMM in MPI_T). ompi/mca/common/gba/params.c has the counts of the
  * process.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
 
 #include "opal/mca/base/mca_base_pvar.h"
 

@@ -3,7 +3,7 @@
  * The requests of nonblocking and persistent barriers, as MPI_Wait, MPI_Test and similar calls see
  * them. ibarrier.c completes them.
  */
-#include "ompi/mca/coll/gba_barrier/coll_gba_barrier.h"
+#include "ompi/mca/coll/gba_barrier/queue.h"
 
 /* The number of requests by which the free list grows. Some programs use one at a time, some a
  * hundred. */

@@ -5,7 +5,7 @@
  * communicators and modules grow, as in 5.0.7 and 5.0.10. A component built with 5.0.6 loads there,
  * writes to wrong addresses, and the program crashes in MPI_Init.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/open.h"
 
 bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len)
 {

@@ -4,8 +4,10 @@
  * to have the component, again when the device has failed, and at each renegotiation.
  */
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/device.h"
+#include "ompi/mca/common/gba/notifications.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t reporter,
                         const char *text)
@@ -45,12 +47,22 @@ static void agree_device(gba_team_attr_t *attr)
         attr->devices = gba_common_choice_devices;
 }
 
-static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba_common_module *m,
-                                bool renegotiation)
+/* Prepare an agreement. */
+static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
 {
+    struct gba_common_agreement *a = calloc(1, sizeof *a);
+    gba_team_stats_t stats = {.trials = 0};
     gba_status_t status;
 
-    memset(a, 0, sizeof *a);
+    if (NULL == a)
+        return GBA_ERR_NOMEM;
+    m->agreement = a;
+    a->due = due;
+    if (NULL != m->team) {
+        gba_team_stats(m->team, &stats);
+        a->reason = gba_team_reason(m->team);
+        a->trials = stats.trials;
+    }
     a->params = gba_common.params;
     a->oob = *gba_common_framework.oob;
     a->oob.ctx = m->owner;
@@ -63,7 +75,7 @@ static gba_status_t agree_begin(struct gba_common_agreement *a, const struct gba
     a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)
         a->attr.id = gba_common_notifications_id(gba_common_framework.ids);
-    status = gba_common_framework.prepare(m->owner, a, renegotiation);
+    status = gba_common_framework.prepare(m->owner, a, due >= GBA_DUE_REQUEST);
     if (GBA_OK == status)
         agree_device(&a->attr);
     return status;
@@ -100,65 +112,87 @@ static void agree_store(struct gba_common_module *m, gba_team_t *team, gba_path_
 /*
  * Apply the team's agreement to the module. With a device path, failure notifications may arrive
  * from now on, also at a member without a device whose node's leader has one. (Without a device
- * path no process pays for probes.) reported: the path has been reported to the user. Returns
- * GBA_OK or GBA_ERR_NOMEM.
+ * path no process pays for probes.) Returns GBA_OK or GBA_ERR_NOMEM.
  */
-static gba_status_t agree_follow(struct gba_common_module *m, gba_team_t *team, bool reported)
+static gba_status_t agree_follow(struct gba_common_module *m, gba_team_t *team)
 {
+    const struct gba_common_agreement *a = m->agreement;
     gba_status_t status = GBA_OK;
+    gba_team_stats_t stats;
 
     agree_store(m, team, gba_team_path(team));
     m->agreed = true;
     if (m->path <= GBA_PATH_SIM && OPAL_SUCCESS != notifications_start())
         status = GBA_ERR_NOMEM;
-    if (!reported)
+    gba_team_stats(team, &stats);
+    /* The user has read why a team is without a group. */
+    if (a->due < GBA_DUE_REQUEST || a->reason != gba_team_reason(team) || a->trials != stats.trials)
         gba_common_framework.report(m->owner, 0, gba_team_reason(team), gba_team_culprit(team),
                                     gba_team_why(team));
     return status;
 }
 
-gba_status_t gba_common_agree(struct gba_common_module *m)
-{
-    struct gba_common_agreement a;
-    gba_status_t status = agree_begin(&a, m, false);
-    gba_team_t *team = NULL;
-
-    if (GBA_OK == status)
-        status = gba_team_create(&a.attr, &a.oob, &team);
-    return GBA_OK == status ? agree_follow(m, team, false) : status;
-}
-
-/* The end of a later agreement of the same team. If an exchange failed, the fallback fails in the
- * next barrier as well, and reports the error. */
-static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, bool reported)
+/* The end of an agreement. If a later one of a team has failed, the fallback fails in the next
+ * barrier as well, and reports the error. */
+static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, gba_team_t *team)
 {
     if (GBA_OK == status)
-        return agree_follow(m, m->team, reported);
-    agree_store(m, m->team, GBA_PATH_FALLBACK);
+        status = agree_follow(m, team);
+    else if (NULL != m->team)
+        agree_store(m, m->team, GBA_PATH_FALLBACK);
+    free(m->agreement);
+    m->agreement = NULL;
     return status;
 }
 
-gba_status_t gba_common_recover(struct gba_common_module *m)
+gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block)
 {
-    struct gba_common_agreement a;
-    gba_status_t status = agree_begin(&a, m, false);
-
-    if (GBA_OK == status)
-        status = gba_team_recover(m->team, &a.attr, &a.oob);
-    return agree_end(m, status, false);
+    if (!m->agreed)
+        return GBA_DUE_CREATE;
+    return NULL == m->team ? GBA_DUE_NOTHING : gba_team_due(m->team, may_block);
 }
 
-gba_status_t gba_common_renegotiate(struct gba_common_module *m)
+gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due)
 {
-    gba_status_t reason = gba_team_reason(m->team);
-    struct gba_common_agreement a;
-    gba_team_stats_t before, after;
-    gba_status_t status = agree_begin(&a, m, true);
+    gba_status_t status = agree_begin(m, due);
 
-    gba_team_stats(m->team, &before);
     if (GBA_OK == status)
-        status = gba_team_renegotiate(m->team, &a.attr, &a.oob);
-    gba_team_stats(m->team, &after);
-    return agree_end(m, status,
-                     reason == gba_team_reason(m->team) && before.trials == after.trials);
+        status = gba_agree_start(m->team, due, &m->agreement->attr, &m->agreement->oob,
+                                 &m->agreement->running);
+    return GBA_OK == status ? GBA_OK : agree_end(m, status, NULL);
+}
+
+gba_status_t gba_common_agree_test(struct gba_common_module *m)
+{
+    gba_team_t *team = m->team;
+    gba_status_t status = gba_agree_test(m->agreement->running, &team);
+
+    return GBA_INPROGRESS == status ? status : agree_end(m, status, team);
+}
+
+/* Trials are made of barriers, so they block. */
+static gba_status_t agree_trial(struct gba_common_module *m)
+{
+    gba_status_t status = agree_begin(m, GBA_DUE_TRIAL);
+
+    if (GBA_OK == status)
+        status = gba_team_renegotiate(m->team, &m->agreement->attr, &m->agreement->oob);
+    return agree_end(m, status, m->team);
+}
+
+gba_status_t gba_common_agree(struct gba_common_module *m)
+{
+    const gba_due_t due = gba_common_due(m, true);
+    gba_status_t status;
+
+    if (GBA_DUE_NOTHING == due)
+        return GBA_OK;
+    if (GBA_DUE_TRIAL == due)
+        return agree_trial(m);
+    status = gba_common_agree_start(m, due);
+    if (GBA_OK != status)
+        return status;
+    while (GBA_INPROGRESS == (status = gba_common_agree_test(m)))
+        (void)opal_progress();
+    return status;
 }

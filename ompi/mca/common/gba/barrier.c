@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers outside the fast path: a failed device, the end of a barrier, the fallback. */
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 bool gba_common_notify(struct gba_common_module *m)
 {
@@ -10,16 +11,7 @@ bool gba_common_notify(struct gba_common_module *m)
 gba_status_t gba_common_barrier_after(struct gba_common_module *m)
 {
     gba_common_notifications_flush(m->team, gba_common_framework.peer, m->owner);
-    if (NULL == m->team)
-        return GBA_OK;
-    switch (gba_team_due(m->team, true)) {
-    case GBA_DUE_RECOVER:
-        return gba_common_recover(m);
-    case GBA_DUE_NOTHING:
-        return GBA_OK;
-    default:
-        return gba_common_renegotiate(m);
-    }
+    return gba_common_agree(m);
 }
 
 /* The device has failed. Other members may have completed this round and wait in another call, or
@@ -40,7 +32,7 @@ static gba_status_t barrier_failed(struct gba_common_module *m)
 gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status)
 {
     if (GBA_RENEGOTIATE == status)
-        return gba_common_renegotiate(m);
+        return gba_common_agree(m);
     if (GBA_NOTIFY == status)
         return gba_common_barrier_after(m);
     return GBA_ERR_DEAD == status ? barrier_failed(m) : status;
@@ -48,5 +40,5 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
 
 gba_status_t gba_common_fallback_end(struct gba_common_module *m)
 {
-    return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_renegotiate(m) : GBA_OK;
+    return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_agree(m) : GBA_OK;
 }

@@ -11,6 +11,7 @@
  * same processes has published. Without these, and for processes with other candidates, libgba
  * takes the other processes to be like this one.
  */
+#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * components provide a barrier and nothing else, and initialisation fails when no component
  * provides the other collectives. So we load other components, which then serve below us.
  */
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <string.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a component, its open and close. */
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/device.h"
+#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 

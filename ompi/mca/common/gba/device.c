@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The device of a component, and the reports about a device that fails to open. */
+#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/report.h"
 
 /*
  * Report a device file that fails to open. It is a fault of the system, whether the user set

@@ -13,6 +13,7 @@
  * Between hosts both cross the network of the job, which need not encrypt it, and every process of
  * the job can read the key. The messages to gba-switchd are in clear text, too.
  */
+#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <string.h>

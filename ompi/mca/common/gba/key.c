@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The opening of a device, and the keys of the job for each gba-switchd that is reached over TCP.
  * job_key.c requests and shares them. */
+#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 

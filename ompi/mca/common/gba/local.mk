@@ -5,7 +5,12 @@ noinst_LTLIBRARIES += ompi/mca/common/gba/libgbacommon.la
 endif
 ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/compat.h \
-	ompi/mca/common/gba/gba_common.h \
+	ompi/mca/common/gba/open.h \
+	ompi/mca/common/gba/params.h \
+	ompi/mca/common/gba/transport.h \
+	ompi/mca/common/gba/notifications.h \
+	ompi/mca/common/gba/device.h \
+	ompi/mca/common/gba/report.h \
 	ompi/mca/common/gba/module.h \
 	ompi/mca/common/gba/message_queue.h \
 	ompi/mca/common/gba/abi.c \

@@ -3,9 +3,8 @@
 #ifndef GBA_COMMON_MESSAGE_QUEUE_H
 #define GBA_COMMON_MESSAGE_QUEUE_H
 
-#include "ompi/mca/common/gba/gba_common.h"
-
 #include "gba/base/order.h"
+#include "gba/runtime.h"
 #include "ompi/request/request.h"
 
 struct message {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the coll and scoll components do alike with their modules: a module is one communicator or
- * active set, whose barriers have a team of libgba or the fallback, which is the barrier that was
- * selected before ours.
+ * The common part of the coll and scoll components: code that knows Open MPI's opal layer and
+ * libgba, and neither communicators nor active sets. The PML is the only part of ompi in here. Each
+ * component links its own copy from a convenience library with hidden symbols, so "static" is per
+ * component.
  *
- * component.c  the state of a component; open and close
- * module.c     the list of modules, and their counts
- * progress.c   Open MPI's progress in a wait
- * agree.c      the choice of the path, at the first barrier and later
- * barrier.c    the end of a barrier, and a barrier whose device has failed
- * why.c        why modules have no device, for gba_info
- * journal.c    a record of the job in the systemd journal
+ * This header has modules: a module is one communicator or active set, whose barriers have a team
+ * of libgba or the fallback, which is the barrier that was selected before ours. The other rooms:
+ * open.h, params.h, device.h, transport.h, notifications.h, report.h, and compat.h with the
+ * differences between releases of Open MPI.
  *
  * gba_common_framework is what a component supplies. The functions of it that get an owner get the
  * component's own module, see gba_common_module_init.
@@ -18,9 +16,35 @@
 #ifndef GBA_COMMON_MODULE_H
 #define GBA_COMMON_MODULE_H
 
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/compat.h"
 
 #include "gba/base/order.h"
+#include "gba/gba.h"
+#include "ompi/mca/common/gba/device.h"
+#include "ompi/mca/common/gba/transport.h"
+
+#define GBA_COMMON_PATHS   (GBA_PATH_FALLBACK + 1)
+#define GBA_COMMON_REASONS (-GBA_STATUS_LAST + 1)
+
+/* The measurements of every n-th blocking barrier; n is the parameter "sample" of coll. */
+struct gba_common_waits {
+    unsigned long long sampled, ns, max_ns; /* max_ns: of the longest wait */
+};
+
+/* The counts of one module, or of all modules. */
+struct gba_common_counts {
+    unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
+    unsigned long long retries_arrival, retries_release, failovers, reclaims, renegotiations;
+    unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
+    struct gba_common_waits waits;
+};
+
+/* The counts of one team that libgba does not keep. */
+struct gba_common_tally {
+    unsigned long long rounds[GBA_COMMON_PATHS];    /* before the current path, by gba_path_t */
+    unsigned long long refused[GBA_COMMON_REASONS]; /* as above */
+    uint64_t agreements;                            /* whose refusals are counted */
+};
 
 /* The part of a module that both components have. */
 struct gba_common_module {
@@ -32,9 +56,10 @@ struct gba_common_module {
     gba_path_t path;  /* the agreed path, that of the team's rounds that are not in the tally */
     uint32_t rank, size;
     bool agreed;
-    gba_status_t declined;        /* not GBA_OK: why there is no team */
-    uint32_t why;                 /* its text for gba_info --why; 0: none */
-    unsigned long long fallbacks; /* barriers on the fallback */
+    struct gba_common_agreement *agreement; /* in progress, or NULL */
+    gba_status_t declined;                  /* not GBA_OK: why there is no team */
+    uint32_t why;                           /* its text for gba_info --why; 0: none */
+    unsigned long long fallbacks;           /* barriers on the fallback */
     struct gba_common_tally tally;
     struct gba_common_waits waits;
     struct gba_common_module *next, **link; /* in gba_common.modules; link NULL: not in the list */
@@ -63,8 +88,12 @@ struct gba_common {
 
 extern struct gba_common gba_common;
 
-/* The attributes of a team, and the objects that they point to. */
+/* An agreement: the attributes of the team, and the objects that they point to. */
 struct gba_common_agreement {
+    gba_due_t due;
+    gba_agreement_t *running;
+    gba_status_t reason; /* of the team without a group, before it */
+    uint64_t trials;     /* of the team, before it */
     gba_params_t params;
     char name[64];
     struct gba_common_messages messages;
@@ -131,20 +160,26 @@ void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_commo
 /* The sum over all modules, destroyed ones included. Thread-safe; may lag behind other threads. */
 void gba_common_counts_sum(struct gba_common_counts *sum);
 
-/* agree.c: collective, blocks. The path is stored in the module. */
+/* agree.c */
 
 /* Record and report that there is no team. Sends nothing. text: the reason in words. */
 void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32_t reporter,
                         const char *text);
 
+/* What the members agree on, as gba_team_due: GBA_DUE_CREATE before the first agreement. */
+gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block);
+
 /*
- * agree: the first agreement. recover: at the end of a barrier after gba_team_due; the
- * group has failed. renegotiate: at the end of a barrier after gba_team_due; a group
- * may be free now. Return GBA_OK; GBA_ERR_OOB: an exchange failed; or GBA_ERR_NOMEM.
+ * Start an agreement, and advance it. due: GBA_DUE_CREATE, GBA_DUE_RECOVER or GBA_DUE_REQUEST. The
+ * path is stored in the module. start returns GBA_OK: call test, until it does not return
+ * GBA_INPROGRESS. Or else GBA_ERR_OOB: an exchange failed; or GBA_ERR_NOMEM. Collective.
  */
+gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due);
+gba_status_t gba_common_agree_test(struct gba_common_module *m);
+
+/* Before the first barrier, or at the end of one: agree on what is due, if anything. Returns
+ * GBA_OK, GBA_ERR_OOB, GBA_ERR_NOMEM, or the error of a barrier of a trial. Collective, blocks. */
 gba_status_t gba_common_agree(struct gba_common_module *m);
-gba_status_t gba_common_recover(struct gba_common_module *m);
-gba_status_t gba_common_renegotiate(struct gba_common_module *m);
 
 /* why.c */
 
@@ -177,19 +212,16 @@ bool gba_common_oversubscribed(void);
 /* Post the failure notifications that this member owes, see gba_common_notifications_post. */
 bool gba_common_notify(struct gba_common_module *m);
 
-/*
- * The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on a new
- * path if gba_team_due requires it. Returns as agree.c's
- * functions. Collective, blocks.
- */
+/* The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on what
+ * is due. Returns as gba_common_agree. Collective, blocks. */
 gba_status_t gba_common_barrier_after(struct gba_common_module *m);
 
 /* gba_barrier_wait has not returned GBA_OK but `status`: complete the barrier if that is possible.
  * Returns GBA_OK or an error. Collective, blocks. */
 gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status);
 
-/* Count a barrier that the fallback has completed, and renegotiate if that is due. Returns as
- * agree.c's functions. Collective, blocks. */
+/* Count a barrier that the fallback has completed, and agree on what is due. Returns as
+ * gba_common_agree. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
 #endif

@@ -19,12 +19,14 @@
  * has its own lock, which is held across no call, so a notification can be posted under any other
  * lock.
  */
-#include "ompi/mca/common/gba/message_queue.h"
+#include "ompi/mca/common/gba/notifications.h"
 
 #include "gba/base/clock.h"
 #include "gba/base/order.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
+#include "ompi/mca/common/gba/message_queue.h"
+#include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
 
 /* Time between two steps. A step costs about two microseconds: a fifth of a percent of a core. For

@@ -9,7 +9,8 @@
  * Abstract sockets belong to a network namespace, so a container with its own network is a separate
  * host here. If the system offers no socket, the first process on the node reports.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/compat.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registration of parameters and performance variables with Open MPI. */
+#include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <ctype.h>

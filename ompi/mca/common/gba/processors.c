@@ -8,6 +8,7 @@
  *
  * The scoll component opens after that exchange and reads what the coll component has published.
  */
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include "gba/base/order.h"

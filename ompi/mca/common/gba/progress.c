@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Open MPI's progress in a wait, and whether waits yield the core. */
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/open.h"
 
 /*
  * gba_wait yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output that all components share: libgba's log, lines for the user, and the totals. */
+#include "ompi/mca/common/gba/report.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <stdarg.h>

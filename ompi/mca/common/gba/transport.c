@@ -21,7 +21,8 @@
  * and only calls of this process advance it. If a member left the barrier before that and computed
  * for an hour, other members would wait in the barrier for an hour.
  */
-#include "ompi/mca/common/gba/gba_common.h"
+#include "ompi/mca/common/gba/transport.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 

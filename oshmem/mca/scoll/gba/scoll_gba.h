@@ -31,6 +31,10 @@
 #include "oshmem_config.h"
 
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/notifications.h"
+#include "ompi/mca/common/gba/open.h"
+#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"

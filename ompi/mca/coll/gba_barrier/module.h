@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The component of Open MPI's coll framework: MPI_Barrier through libgba.
+ *
+ * Lowest first; no file calls one behind it:
+ *
+ * exchange.c    the exchange of an agreement, which does not wait; pure
+ * messages.c    its messages
+ * capability.c  the processes of the job with an enabled component, known from MPI_Init on
+ * report.c      the output for the user
+ * agree.c       agreements, and what the choice of the path depends on
+ * request.c     the requests of nonblocking barriers
+ * ibarrier.c    the nonblocking barrier, and blocking ones queued behind it
+ * persistent.c  persistent barriers, each with its own communicator and team
+ * barrier.c     the blocking barrier
+ * module.c      one object per communicator, and the fallback
+ * pvars.c       performance variables of waits, and of single communicators
+ * params.c      MCA parameters and MPI_T performance variables
+ * component.c   open, close, and the communicators that the component serves
+ *
+ * ompi/mca/common/gba/module.h has the part that the scoll component shares.
+ *
+ * Locks. gba_common.lock protects the cache of capabilities, too. A module needs no lock, because
+ * MPI forbids two concurrent collective calls on one communicator.
+ * The exception is its queue of nonblocking barriers, which any thread advances under
+ * component.queue_lock, see ibarrier.c. An agreement in a nonblocking barrier takes gba_common.lock
+ * under the queue_lock. No thread takes them in the other order.
+ */
+#ifndef GBA_COLL_MODULE_H
+#define GBA_COLL_MODULE_H
+
+#include "ompi/mca/coll/gba_barrier/compat.h"
+
+#include "ompi/mca/common/gba/module.h"
+#include "opal/class/opal_free_list.h"
+
+/* The collectives that were selected before ours, each with its module. */
+struct gba_coll_fallback {
+    mca_coll_base_module_barrier_fn_t barrier;
+    mca_coll_base_module_ibarrier_fn_t ibarrier; /* NULL: there was none, so we provide none */
+    mca_coll_base_module_barrier_init_fn_t barrier_init; /* NULL: likewise */
+    mca_coll_base_module_t *barrier_init_module;
+    mca_coll_base_module_t *barrier_module, *ibarrier_module;
+};
+
+/* The request of a nonblocking or persistent barrier. */
+typedef struct gba_coll_request {
+    ompi_request_t super;
+    struct gba_coll_module *module;
+    struct gba_coll_request *next; /* in the module's queue, in the order of the calls */
+    ompi_communicator_t *own;      /* persistent barrier: its communicator; else MPI_COMM_NULL */
+    bool blocking;                 /* a blocking barrier, which the queue orders */
+} gba_coll_request_t;
+OBJ_CLASS_DECLARATION(gba_coll_request_t);
+
+typedef struct gba_coll_module {
+    mca_coll_base_module_t super;
+    struct gba_common_module base;
+    struct gba_coll_fallback fallback;
+    /* Its communicator, which may have ended, except in a call on it, or while the team has a
+     * barrier in progress. */
+    ompi_communicator_t *comm;
+    bool world; /* it belongs to MPI_COMM_WORLD */
+    /* Barriers on the fallback before the agreement. The same on all members. */
+    unsigned agree_after;
+    unsigned unsampled; /* barriers since the last measured one */
+    char *label;        /* see gba_coll_report_unagreed_begin; NULL: none */
+    /* Nonblocking barriers, under component.queue_lock: */
+    gba_coll_request_t *queue, **queue_last;        /* the first one is in progress */
+    struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
+    /* Of agreements, and of barriers after one on the fallback; see agree.c. */
+    struct gba_coll_messages *messages; /* NULL until the first one */
+    bool failed;                        /* one has failed, so each later barrier does */
+    uint64_t word;                      /* of a barrier over messages */
+    /* All nonblocking barriers are queued. Set and cleared only by calls on the communicator, and
+     * thus by the same ones on all members. While it is set, `agreed` and `path` may change in
+     * progress, at different times on different members. */
+    bool queueing;
+} gba_coll_module_t;
+OBJ_CLASS_DECLARATION(gba_coll_module_t);
+
+typedef struct gba_coll_component {
+    mca_coll_base_component_t super;
+    bool abi_differs; /* this Open MPI is not the one that the component was compiled with */
+    unsigned sample;  /* parameter: measure every n-th barrier, 0: none */
+    int agree_after;  /* parameter: 0 to GBA_COMMON_AGREE_AFTER_MAX */
+    opal_free_list_t requests;
+    opal_mutex_t queue_lock;
+    gba_coll_module_t *busy; /* modules with a barrier in progress that opal_progress advances */
+    gba_word_t busy_any;     /* 1: busy is not empty */
+    gba_word_t progressed;   /* ns: time of their last slow turn, see ibarrier.c */
+    bool progress_registered;
+    uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
+    bool parameter_reported;
+} gba_coll_component_t;
+
+extern gba_coll_component_t mca_coll_gba_barrier_component;
+#define gba_coll (&mca_coll_gba_barrier_component)
+
+/* persistent.c */
+
+/*
+ * coll_barrier_init of the framework.
+ * info: MPI_Barrier_init's; unused, but passed to the fallback.
+ * request: receives an inactive persistent request.
+ * Returns OMPI_SUCCESS or an error code. Collective, may block.
+ */
+int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
+                          mca_coll_base_module_t *super);
+
+/* barrier.c */
+
+int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
+
+/* Open MPI's error code for a status. */
+static inline int gba_coll_error(gba_status_t status)
+{
+    switch (status) {
+    case GBA_OK:
+        return OMPI_SUCCESS;
+    case GBA_ERR_NOMEM:
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    case GBA_ERR_PARAM:
+        return OMPI_ERR_BAD_PARAM;
+    default:
+        return OMPI_ERROR;
+    }
+}
+
+/* module.c */
+
+/* A module for one communicator. NULL: out of memory. */
+mca_coll_base_module_t *gba_coll_module_create(void);
+
+/* For gba_common_framework. */
+void gba_coll_module_close(void *owner);
+
+/* pvars.c, params.c: register all parameters and variables. May run several times, and in
+ * ompi_info. Returns OMPI_SUCCESS. */
+void gba_coll_pvars_register(void);
+int gba_coll_params_register(void);
+
+/* After gba_common_open: check the parameters that libgba does not have. A value out of range
+ * disables the component, as any other. */
+void gba_coll_params_check(void);
+
+#endif

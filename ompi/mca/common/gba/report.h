@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines for the user: the log, reasons, and who prints.
+ */
+#ifndef GBA_COMMON_REPORT_H
+#define GBA_COMMON_REPORT_H
+
+#include "gba/gba.h"
+
+#define GBA_COMMON_HASH_START UINT64_C(0xcbf29ce484222325) /* the hash of no text */
+
+/* The hash of the texts so far, `hash`, and of one more: FNV-1a, 64 bits. Thread-safe. */
+static inline uint64_t gba_common_hash(uint64_t hash, const char *text)
+{
+    for (; '\0' != *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* once.c */
+
+/*
+ * Whether this process is the first of its job on its host to report a topic, for lines that one
+ * process prints for all. True at most once per job, host and topic, so the caller must then
+ * report. topic: any text. Thread-safe. Not collective. Costs a file descriptor until _close.
+ */
+bool gba_common_first_on_host(const char *topic);
+
+/* Release the descriptors. Topics can be reported again. Thread-safe. */
+void gba_common_first_close(void);
+
+/* device.c */
+
+/*
+ * Whether only the member with this reason has its cause: the error of its own device. That member
+ * then reports it, instead of the member that reports for all.
+ */
+bool gba_common_reason_own(gba_status_t reason);
+
+/*
+ * Whether a reason concerns the whole job, and not one host: the device has no free group. Rank 0
+ * of the job alone reports it, of the teams of which it is a member, so that the job prints one
+ * line. Nothing else elects one process of all hosts: Open MPI 4.1 loses messages that it
+ * aggregates, and the data server of mpirun stores several values of one name.
+ */
+bool gba_common_reason_of_job(gba_status_t reason);
+
+/*
+ * Whether this process prints a line about a reason that is due (gba_common_reason_due). One
+ * process of each host does. Of the reasons of gba_common_reason_of_job, rank 0 of the job does,
+ * unless other teams of the job have groups of the device. component: "coll" or "scoll". Queries
+ * the device. Thread-safe.
+ */
+bool gba_common_reason_first(const char *component, gba_status_t reason);
+
+/*
+ * The end of a line about a team without a group: the requested path, the fault of the device, and
+ * what to do; or "". due: the line is for a user who requested the device. text: at most len bytes,
+ * terminated.
+ */
+void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_t len);
+
+/* report.c */
+
+/* Open the log of the component and send libgba's lines there. */
+void gba_common_log_open(void);
+
+/* Close the log; libgba's lines go to stderr again. */
+void gba_common_log_close(void);
+
+/*
+ * Print a line at every verbosity, with the component's label. The line starts on a new line even
+ * if the program has left one unfinished. format: without a newline. Cut at 1535 bytes. Thread-safe
+ * after gba_common_log_open.
+ */
+void gba_common_alert(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print a line for the user: at every verbosity like gba_common_alert, or at verbose 1. */
+void gba_common_print(bool always, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Store libgba's errors of this thread in text, and do not print them. NULL: print them again. */
+void gba_common_log_keep(char *text, size_t len);
+
+/*
+ * Whether a reason for a team's path is to be reported to the user and has not been. Every member
+ * of the team must call this, the reporting one included, because it records the reason, and
+ * whether the device serves teams. Takes the lock.
+ * asked: the user requested a device.
+ */
+bool gba_common_reason_due(gba_status_t reason, bool asked);
+
+struct gba_common_counts;
+
+/* Print the totals of this process and of the device. who: "rank", or "PE". */
+void gba_common_totals(const char *who, const struct gba_common_counts *sum);
+
+#endif
