@@ -12,7 +12,6 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/device.h \
 	ompi/mca/common/gba/report.h \
 	ompi/mca/common/gba/module.h \
-	ompi/mca/common/gba/message_queue.h \
 	ompi/mca/common/gba/abi.c \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/component.c \

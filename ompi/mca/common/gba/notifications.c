@@ -21,13 +21,15 @@
  */
 #include "ompi/mca/common/gba/notifications.h"
 
+#include <stdlib.h>
+
 #include "gba/base/clock.h"
 #include "gba/base/order.h"
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
-#include "ompi/mca/common/gba/message_queue.h"
 #include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
 
 /* Time between two steps. A step costs about two microseconds: a fifth of a percent of a core. For
  * AWAKE_NS after the last notification every turn has a step, because more are expected. */
@@ -39,19 +41,32 @@
 #define DRAIN_SPINS 16u
 #define DRAIN_NS    500000000u
 
+/* What becomes of a message: one of this process is due, sent, and unanswered until its peer has
+ * completed the round; one of another process is received, and a question until this process has
+ * completed the round. The answer is due then, in the same object. */
+enum state { DUE, SENDING, UNANSWERED, RECEIVING, QUESTION, OVER };
+
+struct message {
+    struct message *next;
+    ompi_request_t *request; /* while it is in transit */
+    enum state state;
+    int peer;      /* rank in service.comm */
+    bool needless; /* the peer has completed that round, so it needs no notification */
+    bool answered; /* the peer has sent that this round is complete */
+    gba_notification_t notification;
+};
+
 static struct {
     gba_word_t registered; /* 1: all fields below are set, see service_runs */
     struct ompi_communicator_t *comm;
     opal_mutex_t stepping;
-    gba_word_t due; /* ns: the time of the next step; 0: now */
-    uint64_t awake; /* ns */
-    /* Under `stepping`: in transit out and in, questions that cannot be answered yet, and our own
-     * that are not answered. */
-    struct queue sending, receiving, questions, unanswered;
+    gba_word_t due;           /* ns: the time of the next step; 0: now */
+    uint64_t awake;           /* ns */
+    struct message *messages; /* under `stepping` */
     opal_mutex_t posting;
-    struct queue outbox;
-    gba_word_t posted; /* 1: the outbox is not empty */
-    gba_word_t owing;  /* 1: there are unanswered questions, or messages out of the outbox */
+    struct message *outbox; /* under `posting` */
+    gba_word_t posted;      /* 1: the outbox is not empty */
+    gba_word_t owing;       /* 1: a message is due, in transit out, or a question */
 } service = {.stepping = OPAL_MUTEX_STATIC_INIT, .posting = OPAL_MUTEX_STATIC_INIT};
 
 /* Acquire: pairs with gba_common_notifications_start in another thread, which initialises the
@@ -80,39 +95,51 @@ static bool owes(void)
            0 != gba_word_load_relaxed(&service.owing);
 }
 
-static void outbox_put(struct message *message)
+/* A message for that peer. NULL: out of memory. */
+static struct message *message_make(int peer)
 {
-    opal_mutex_lock(&service.posting);
-    queue_put(&service.outbox, message);
-    gba_word_store_relaxed(&service.posted, 1);
-    opal_mutex_unlock(&service.posting);
+    struct message *message = calloc(1, sizeof *message);
+
+    if (NULL != message)
+        message->peer = peer;
+    return message;
 }
 
-/* Send all messages of the outbox. A message that cannot be sent is tried again at the next step.
- */
-static void outbox_send(void)
+/* Put it in front of a list. */
+static void message_put(struct message **list, struct message *message, enum state state)
 {
-    struct message *all, *next;
+    message->state = state;
+    message->next = *list;
+    *list = message;
+}
+
+/* Whether the send or the receive of a message is complete; frees its request then. */
+static bool message_complete(struct message *message)
+{
+    if (!REQUEST_COMPLETE(message->request))
+        return false;
+    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
+    gba_fence_acquire();
+    (void)ompi_request_free(&message->request);
+    return true;
+}
+
+/* Take over the outbox. From now on `owing` shows another thread, and the progress of a send, that
+ * its messages are owed. Release: pairs with owes. */
+static void outbox_take(void)
+{
+    struct message *next;
 
     opal_mutex_lock(&service.posting);
-    all = queue_empty(&service.outbox);
-    /* The messages are in no queue while they are sent, so `owing` shows another thread, and the
-     * progress of a send, that they are owed. Release: pairs with gba_common_notifications_out. */
-    if (NULL != all)
+    if (NULL != service.outbox)
         gba_word_store_relaxed(&service.owing, 1);
+    for (struct message *m = service.outbox; NULL != m; m = next) {
+        next = m->next;
+        message_put(&service.messages, m, DUE);
+    }
+    service.outbox = NULL;
     gba_word_store_release(&service.posted, 0);
     opal_mutex_unlock(&service.posting);
-    for (struct message *m = all; NULL != m; m = next) {
-        next = m->next;
-        if (OMPI_SUCCESS ==
-            MCA_PML_CALL(isend(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
-                               GBA_COMMON_TAG_NOTIFICATIONS, MCA_PML_BASE_SEND_STANDARD,
-                               service.comm, &m->request))) {
-            queue_put(&service.sending, m);
-        } else {
-            outbox_put(m);
-        }
-    }
 }
 
 /* Whether a message has arrived. A probe that finds none has only made the PML take its messages
@@ -144,128 +171,131 @@ static void notifications_receive(void)
             free(m);
             return;
         }
-        queue_put(&service.receiving, m);
+        message_put(&service.messages, m, RECEIVING);
     }
 }
 
 /*
- * Mark the notifications that the sender of `from` no longer needs. A member that answers a round
- * has completed it. A member that has arrived at a round has completed the round before.
+ * Mark the messages of a list to the sender of `from`: those that it no longer needs, and if it has
+ * sent "completed", which it does once for each round, those that it will not answer any more. A
+ * member that answers a round has completed it. A member that has arrived at a round has completed
+ * the round before.
  */
-static void sending_withdraw(const struct message *from)
+static void list_settle(struct message *list, const struct message *from)
 {
-    uint64_t completed =
-        from->notification.completed ? from->notification.round : from->notification.round - 1;
+    const bool completed = from->notification.completed;
+    const uint64_t round = from->notification.round - (completed ? 0 : 1);
 
-    for (struct message *m = service.sending.first; NULL != m; m = m->next)
-        if (m->peer == from->peer && m->notification.team == from->notification.team &&
-            m->notification.round <= completed)
+    for (struct message *m = list; NULL != m; m = m->next)
+        if (m->state <= UNANSWERED && m->peer == from->peer &&
+            m->notification.team == from->notification.team && m->notification.round <= round) {
             m->needless = true;
+            m->answered |= completed;
+        }
 }
 
-/* Take the sender of `from` for one that has answered: it sends "completed" once for each round. */
-static void unanswered_settle(const struct message *from)
+/* A notification has been received. */
+static void message_take(struct message *m)
 {
-    const struct queue *queues[] = {&service.sending, &service.unanswered, &service.outbox};
-
+    /* Before it is taken: another thread may complete a round by it at once, and then reads this
+     * word. */
+    gba_word_store_relaxed(&service.owing, 1);
+    /* A result other than GBA_OK means that the team has ended here, which is an answer as well. */
+    (void)gba_notification_take(&m->notification);
+    list_settle(service.messages, m);
     /* Those of the outbox, too: the peer does not answer a question that comes after its
      * "completed". */
     opal_mutex_lock(&service.posting);
-    for (int i = 0; i < 3; i++)
-        for (struct message *m = queues[i]->first; NULL != m; m = m->next)
-            m->answered |= m->peer == from->peer &&
-                           m->notification.team == from->notification.team &&
-                           m->notification.round <= from->notification.round;
+    list_settle(service.outbox, m);
     opal_mutex_unlock(&service.posting);
+    m->state = m->notification.completed ? OVER : QUESTION;
 }
 
-/* Process the completed receives. Returns whether there were any. */
-static bool notifications_take(void)
+/* Answer a question, if the answer is known. */
+static void message_answer(struct message *m)
 {
-    struct message *next;
+    gba_notification_t answer;
+    gba_status_t status = gba_notification_answer(&m->notification, &answer);
+
+    if (GBA_INPROGRESS == status)
+        return;
+    if (GBA_OK == status)
+        m->notification = answer;
+    m->state = GBA_OK == status ? DUE : OVER; /* answered before it came */
+}
+
+/* A message that cannot be sent is tried again at the next step. */
+static void message_send(struct message *m)
+{
+    if (OMPI_SUCCESS == MCA_PML_CALL(isend(&m->notification, sizeof m->notification, MPI_BYTE,
+                                           m->peer, GBA_COMMON_TAG_NOTIFICATIONS,
+                                           MCA_PML_BASE_SEND_STANDARD, service.comm, &m->request)))
+        m->state = SENDING;
+}
+
+/* Advance a message as far as possible. Returns whether it has been received. */
+static bool message_step(struct message *m)
+{
+    const bool received = RECEIVING == m->state && message_complete(m);
+
+    if (received)
+        message_take(m);
+    if (QUESTION == m->state)
+        message_answer(m);
+    if (DUE == m->state)
+        message_send(m);
+    if (SENDING == m->state && message_complete(m))
+        m->state = m->notification.completed ? OVER : UNANSWERED;
+    if (UNANSWERED == m->state && m->answered)
+        m->state = OVER;
+    return received;
+}
+
+#define BIT(state) (1u << (state))
+
+/* Whether a list has a message in one of those states. team: and of that team, which its receiver
+ * may need; 0: of any. */
+static bool list_has(const struct message *list, unsigned states, uint64_t team)
+{
+    for (const struct message *m = list; NULL != m; m = m->next)
+        if (0 != (states & BIT(m->state)) &&
+            (0 == team || (m->notification.team == team && !m->needless)))
+            return true;
+    return false;
+}
+
+static void over_free(void)
+{
+    struct message **link = &service.messages, *m;
+
+    while (NULL != (m = *link))
+        if (OVER == m->state) {
+            *link = m->next;
+            free(m);
+        } else {
+            link = &m->next;
+        }
+}
+
+/* Receive, take, answer and send. Returns whether there was a notification. */
+static bool notifications_step(void)
+{
     bool any = false;
 
-    for (struct message *m = queue_empty(&service.receiving); NULL != m; m = next) {
-        next = m->next;
-        if (!message_complete(m)) {
-            queue_put(&service.receiving, m);
-            continue;
-        }
-        any = true;
-        /* Before the notification is taken: another thread may complete a round by it at once, and
-         * then reads this word. */
-        gba_word_store_relaxed(&service.owing, 1);
-        /* A result other than GBA_OK means that the team has ended here, which is an answer as
-         * well. */
-        (void)gba_notification_take(&m->notification);
-        sending_withdraw(m);
-        if (m->notification.completed) {
-            unanswered_settle(m);
-            free(m);
-        } else {
-            queue_put(&service.questions, m);
-        }
-    }
-    return any;
-}
-
-/* Answer the questions whose answer is known. The message of a question carries the answer back. */
-static void questions_answer(void)
-{
-    struct message *next;
-    gba_notification_t answer;
-    gba_status_t status;
-
-    for (struct message *m = queue_empty(&service.questions); NULL != m; m = next) {
-        next = m->next;
-        status = gba_notification_answer(&m->notification, &answer);
-        if (GBA_INPROGRESS == status) {
-            queue_put(&service.questions, m);
-        } else if (GBA_OK == status) {
-            m->notification = answer;
-            outbox_put(m);
-        } else {
-            free(m); /* answered before it came */
-        }
-    }
-}
-
-static void sent_free(void)
-{
-    struct message *next;
-
-    for (struct message *m = queue_empty(&service.sending); NULL != m; m = next) {
-        next = m->next;
-        if (!message_complete(m))
-            queue_put(&service.sending, m);
-        else if (m->notification.completed || m->answered)
-            free(m);
-        else
-            queue_put(&service.unanswered, m);
-    }
-}
-
-static int notifications_step(void)
-{
-    bool any;
-
+    outbox_take();
     notifications_receive();
-    any = notifications_take();
-    questions_answer();
-    outbox_send();
-    sent_free();
-    queue_free_answered(&service.unanswered);
-    /* What could not be sent is in the outbox again. */
-    gba_word_store_relaxed(&service.owing, NULL != service.questions.first ||
-                                               NULL != service.sending.first ||
-                                               0 != gba_word_load_relaxed(&service.posted));
+    for (struct message *m = service.messages; NULL != m; m = m->next)
+        any |= message_step(m);
+    over_free();
+    gba_word_store_relaxed(&service.owing,
+                           list_has(service.messages, BIT(DUE) | BIT(SENDING) | BIT(QUESTION), 0));
     return any;
 }
 
 /* Take a step, unless another caller does. */
 static int notifications_turn(uint64_t now)
 {
-    int any;
+    bool any;
 
     if (!stepping_try())
         return 0;
@@ -297,24 +327,13 @@ int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_
     opal_mutex_lock(lock);
     if (!service_runs()) {
         service.comm = comm;
-        queue_init(&service.sending);
-        queue_init(&service.receiving);
-        queue_init(&service.questions);
-        queue_init(&service.unanswered);
-        queue_init(&service.outbox);
+        service.messages = service.outbox = NULL;
         rc = opal_progress_register(notifications_progress);
         /* Release: pairs with service_runs. */
         gba_word_store_release(&service.registered, OMPI_SUCCESS == rc);
     }
     opal_mutex_unlock(lock);
     return rc;
-}
-
-/* Run a step. Returns whether a message has still not been sent. */
-static bool notifications_send(void)
-{
-    (void)notifications_step();
-    return 0 != gba_word_load_relaxed(&service.posted) || NULL != service.sending.first;
 }
 
 void gba_common_notifications_drain(void)
@@ -326,7 +345,8 @@ void gba_common_notifications_drain(void)
         return;
     for (unsigned i = 0; i < DRAIN_SPINS || (owed && gba_clock_ns() < end); i++) {
         opal_mutex_lock(&service.stepping);
-        owed = notifications_send() || NULL != service.unanswered.first;
+        (void)notifications_step();
+        owed = list_has(service.messages, BIT(DUE) | BIT(SENDING) | BIT(UNANSWERED), 0);
         opal_mutex_unlock(&service.stepping);
         (void)opal_progress();
     }
@@ -341,13 +361,13 @@ void gba_common_notifications_stop(void)
      * stopped. */
     opal_mutex_lock(&service.stepping);
     gba_word_store_release(&service.registered, 0);
-    opal_mutex_lock(&service.posting);
-    queue_free(&service.outbox);
-    opal_mutex_unlock(&service.posting);
-    queue_free(&service.questions);
-    queue_free(&service.unanswered);
-    sent_free();
+    outbox_take();
     /* The PML may still read or write the messages in transit, so they are not freed. */
+    for (struct message *m = service.messages; NULL != m; m = m->next)
+        if ((SENDING != m->state && RECEIVING != m->state) || message_complete(m))
+            m->state = OVER;
+    over_free();
+    service.messages = NULL;
     opal_mutex_unlock(&service.stepping);
 }
 
@@ -365,9 +385,9 @@ bool gba_common_notifications_out(const gba_team_t *team)
         return false;
     (void)notifications_step();
     opal_mutex_lock(&service.posting);
-    out = !queue_holds(&service.outbox, id);
+    out = !list_has(service.outbox, BIT(DUE), id) &&
+          !list_has(service.messages, BIT(DUE) | BIT(SENDING), id);
     opal_mutex_unlock(&service.posting);
-    out = out && !queue_holds(&service.sending, id);
     opal_mutex_unlock(&service.stepping);
     return out;
 }
@@ -396,7 +416,10 @@ bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx
         if (GBA_OK != gba_team_notification(team, &m->notification, &to))
             break;
         m->peer = peer(ctx, to);
-        outbox_put(m);
+        opal_mutex_lock(&service.posting);
+        message_put(&service.outbox, m, DUE);
+        gba_word_store_relaxed(&service.posted, 1);
+        opal_mutex_unlock(&service.posting);
     }
     free(m);
     return true;
