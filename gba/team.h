@@ -224,13 +224,14 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * gba_team_due after a barrier that may block, and before it starts one that may not. Until then
  * the team stays on its path, for any number of barriers.
  *
- * A team with a software barrier also makes trials, if the parameters leave a choice: after
- * `trial_after` barriers, and rarely from then on, its members measure other software barriers, and
- * that of the runtime, for some tens of barriers each. All members take the fastest one. The call
+ * A team with a software barrier, or any team with `offload` fastest, also makes trials, if the
+ * parameters leave a choice: after `trial_after` barriers, and rarely from then on, its members
+ * measure other software barriers, that of the runtime, and with `offload` fastest those of the
+ * device, for some tens of barriers each. All members take the fastest one. The call
  * returns at once if a trial would cost more than a hundredth of the time so far.
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
- * device. A trial can change it between GBA_PATH_SOFTWARE and GBA_PATH_FALLBACK. After an error the
+ * device. A trial can change it to any other one. After an error the
  * members may be on different paths, so the team must not be used any more. attr, oob: as for
  * gba_team_create. Returns GBA_OK; GBA_ERR_OOB; GBA_ERR_IO: a barrier of a trial failed, or any
  * error of attr->fallback. One thread at a time on a team. Collective over oob. May block.

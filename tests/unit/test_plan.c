@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The list of candidates (gba/agree/plan.c): a bounded search of hosts, switches, capabilities,
+ * parameters and refusals. The loop tries the usable candidates of the list in its order, each
+ * once; deriving the list again from the same information changes nothing; and a team without a
+ * group has a reason.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gba/agree/plan.h"
+
+#define SIZE     4u
+#define SWITCHES 2u
+
+/* The numbers of one case, each below its limit. */
+enum { HOSTS, HIERARCHY, ALGORITHM, OFFLOAD, ONE, MULTI, LACKS0, LACKS1, WEAK, STATUS, AGAIN, DUE };
+static const uint32_t limits[] = {
+    [HOSTS] = 3,  [HIERARCHY] = 3, [ALGORITHM] = 3, [OFFLOAD] = 3, [ONE] = 2,   [MULTI] = 2,
+    [LACKS0] = 2, [LACKS1] = 2,    [WEAK] = 4,      [STATUS] = 2,  [AGAIN] = 2, [DUE] = 4};
+#define NUMBERS (sizeof limits / sizeof limits[0])
+
+static void info_fill(struct gba_info *info, const uint32_t *n)
+{
+    static const uint8_t algorithms[] = {GBA_ALGORITHM_AUTO, GBA_ALGORITHM_V3, GBA_ALGORITHM_TREE};
+
+    memset(info, 0, sizeof *info);
+    info->size = SIZE;
+    info->one_host = 0 == n[HOSTS];
+    info->hosts = info->one_host ? 1 : 0;
+    info->one_device = 0 != n[ONE];
+    info->terms.hierarchy = (uint8_t)n[HIERARCHY];
+    info->terms.algorithm = algorithms[n[ALGORITHM]];
+    info->terms.offload = (uint8_t)(GBA_OFFLOAD_FASTEST + n[OFFLOAD]);
+    info->terms.min_hosts = 2 + (n[ALGORITHM] & 1);
+    info->terms.radix = 8;
+    info->terms.members_max = 708;
+    info->terms.multi_device = (uint8_t)n[MULTI];
+    info->terms.status = 0 == n[STATUS] ? GBA_OK : GBA_ERR_NO_DEVICE;
+    info->terms.trial_fallback = 1;
+    if (1 == n[WEAK])
+        info->disabled = (struct gba_refusal){GBA_ERR_DISABLED, 1};
+    if (2 == n[WEAK])
+        info->remote = (struct gba_refusal){GBA_ERR_NO_TRANSPORT, 2};
+    if (3 == n[WEAK])
+        info->memory = (struct gba_refusal){GBA_ERR_NOMEM, 3};
+}
+
+static void switches_fill(struct gba_info *info, const uint32_t *n)
+{
+    struct gba_switches *switches = &info->switches;
+
+    switches->count = 0 != info->terms.multi_device ? SWITCHES : 1;
+    switches->again = 0 != n[AGAIN] && 0 != n[MULTI];
+    for (uint32_t i = 0; i < switches->count; i++) {
+        switches->key[i] = 1 + i;
+        switches->members_max[i] = 708;
+        switches->lacking[i] = 0 != n[0 == i ? LACKS0 : LACKS1] ? 1 : UINT32_MAX;
+    }
+}
+
+/* The loop, with refusals: a bit for each attempt. Returns the number of attempts. */
+static uint32_t walk(const uint32_t *n, gba_due_t due, uint32_t refusals)
+{
+    static struct gba_list list, again;
+    struct gba_info info;
+    uint32_t at, tries = 0, grown = 0;
+
+    info_fill(&info, n);
+    memset(&list, 0, sizeof list);
+    gba_plan_list(&list, &info, due);
+    for (;;) {
+        const enum gba_next next = gba_plan_next(&list, &info, &at);
+
+        assert_true(list.count <= GBA_LIST_MOST);
+        if (!info.switches.again) {
+            again = list;
+            gba_plan_list(&again, &info, due);
+            assert_int_equal(again.count, list.count);
+            for (uint32_t i = 0; i < list.count; i++) {
+                assert_int_equal(again.at[i].kind, list.at[i].kind);
+                assert_int_equal(again.at[i].tried, list.at[i].tried);
+            }
+        }
+        if (GBA_NEXT_NONE == next) {
+            assert_int_not_equal(due, GBA_DUE_CREATE); /* the runtime's barrier is left */
+            assert_int_not_equal(due, GBA_DUE_RECOVER);
+            if (GBA_DUE_REQUEST == due)
+                assert_int_not_equal(gba_plan_reason(&list).reason, GBA_OK);
+            return tries;
+        }
+        if (GBA_NEXT_TRY != next) {
+            assert_true(++grown <= 2);
+            if (GBA_NEXT_SWITCHES == next) {
+                assert_int_equal(info.switches.count, 0);
+                switches_fill(&info, n);
+            } else {
+                assert_int_equal(info.hosts, 0);
+                info.hosts = 1 + n[HOSTS];
+            }
+            gba_plan_list(&list, &info, due);
+            continue;
+        }
+        assert_false(list.at[at].tried);
+        assert_int_equal(list.at[at].refusal.reason, GBA_OK);
+        if (list.at[at].kind <= GBA_KIND_LEADERS) {
+            assert_int_not_equal(info.terms.offload, GBA_OFFLOAD_NEVER);
+            assert_int_equal(info.terms.status, GBA_OK);
+            assert_int_not_equal(due, GBA_DUE_RECOVER);
+        }
+        if (GBA_KIND_SOFTWARE == list.at[at].kind) {
+            assert_int_equal(info.memory.reason, GBA_OK);
+            assert_int_equal(info.disabled.reason, GBA_OK);
+        }
+        /* Only candidates that are tried, excluded, or for leaders where they do not apply. */
+        for (uint32_t i = 0; i < at; i++)
+            assert_true(list.at[i].tried || GBA_OK != list.at[i].refusal.reason ||
+                        GBA_KIND_LEADERS == list.at[i].kind);
+        assert_true(++tries < 32);
+        if (GBA_DUE_TRIAL == due && 0 == (refusals >> (tries - 1) & 1)) {
+            list.at[at].tried = true;
+            continue;
+        }
+        if (GBA_KIND_FALLBACK == list.at[at].kind || 0 == (refusals >> (tries - 1) & 1)) {
+            if (list.at[at].kind > GBA_KIND_LEADERS && GBA_DUE_CREATE == due)
+                assert_int_not_equal(gba_plan_reason(&list).reason, GBA_OK);
+            return tries;
+        }
+        gba_plan_refuse(&list, at, (struct gba_refusal){GBA_ERR_NO_GROUP, 1}, GBA_DUE_TRIAL != due);
+    }
+}
+
+static void test_search(void **state)
+{
+    static const gba_due_t dues[] = {GBA_DUE_CREATE, GBA_DUE_REQUEST, GBA_DUE_RECOVER,
+                                     GBA_DUE_TRIAL};
+    uint32_t n[NUMBERS] = {0}, digit, cases = 0;
+
+    (void)state;
+    do {
+        for (uint32_t refusals = 0; refusals < 32; refusals++)
+            (void)walk(n, dues[n[DUE]], refusals);
+        (void)walk(n, dues[n[DUE]], UINT32_MAX);
+        cases++;
+        for (digit = 0; digit < NUMBERS && ++n[digit] == limits[digit]; digit++)
+            n[digit] = 0;
+    } while (digit < NUMBERS);
+    assert_int_equal(cases, 3 * 3 * 3 * 3 * 2 * 2 * 2 * 2 * 4 * 2 * 2 * 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
