@@ -8,7 +8,7 @@
 static inline unsigned test_limit(unsigned seconds)
 {
     const char *factor = getenv("GBA_TEST_FACTOR");
-    int value = NULL != factor ? atoi(factor) : 1;
+    int value = factor != NULL ? atoi(factor) : 1;
 
     return seconds * (unsigned)(value > 1 ? value : 1);
 }

@@ -17,7 +17,7 @@ static void help_print(FILE *source)
     char line[256];
     unsigned comments = 0;
 
-    while (NULL != fgets(line, sizeof line, source)) {
+    while (fgets(line, sizeof line, source) != NULL) {
         char *text = line, *end;
 
         if (0 == strncmp(line, "/*", 2) && ++comments > 2)
@@ -25,12 +25,12 @@ static void help_print(FILE *source)
         if (comments < 2)
             continue;
         end = strstr(line, "*/");
-        if (NULL != end)
+        if (end != NULL)
             strcpy(end, "\n");
         text += strspn(text, " /*");
-        if (0 != strcmp(line, "/*\n") && (NULL == end || '\n' != *text))
+        if (0 != strcmp(line, "/*\n") && (end == NULL || '\n' != *text))
             fputs(text, stdout);
-        if (NULL != end)
+        if (end != NULL)
             return;
     }
 }
@@ -47,11 +47,11 @@ static void __attribute__((constructor)) help(int argc, char **argv)
 
     if (2 != argc || 0 != strcmp(argv[1], "--help"))
         return;
-    name = NULL != strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+    name = strrchr(argv[0], '/') != NULL ? strrchr(argv[0], '/') + 1 : argv[0];
     snprintf(path, sizeof path, GBA_TEST_SOURCES "/%s/%s.c", test_directory, name);
     printf("%s: a test program; tests/%s/run starts it\n", name, test_directory);
     source = fopen(path, "r");
-    if (NULL == source) {
+    if (source == NULL) {
         printf("its arguments are explained at the top of tests/%s/%s.c\n", test_directory, name);
     } else {
         help_print(source);

@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         rounds = atoi(argv[2]);
     left = calloc((size_t)size, sizeof *left);
     sample = calloc((size_t)size * (size_t)(rounds > 0 ? rounds : 1), sizeof *sample);
-    if (NULL == left || NULL == sample || size < 2 || late_ms < 1 || rounds < 1) {
+    if (left == NULL || sample == NULL || size < 2 || late_ms < 1 || rounds < 1) {
         fputs(usage, stderr);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

@@ -63,7 +63,7 @@ static gba_status_t end(struct gba_agreement *a)
     struct gba_team *team = a->team;
     const bool taken = a->at < a->list.count;
 
-    if (NULL == a->made) {
+    if (a->made == NULL) {
         if (taken)
             gba_reason_take(a);
         else
@@ -126,7 +126,7 @@ static gba_status_t keep_made(struct gba_agreement *a)
 static gba_status_t take(struct gba_agreement *a)
 {
     gba_build_finish(a);
-    if (NULL != a->made)
+    if (a->made != NULL)
         return keep_made(a);
     return end_begin(a);
 }
@@ -135,7 +135,7 @@ static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
 {
     gba_agree_candidate(a)->unmade = GBA_AGREE_HANDLES == a->state;
     gba_build_undo(a);
-    gba_plan_refuse(&a->list, a->at, refusal, NULL == a->made);
+    gba_plan_refuse(&a->list, a->at, refusal, a->made == NULL);
     return next(a);
 }
 
@@ -178,7 +178,7 @@ static void group_prepare(struct gba_agreement *a)
 {
     if (GBA_INPROGRESS != a->able)
         return;
-    if (NULL == a->made)
+    if (a->made == NULL)
         gba_failover_register(a->team, a->info.terms.id);
     a->able = gba_degraded_open(a->team, &a->attr);
 }
@@ -209,7 +209,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
 /* Whether a trial has this path already: the current one. */
 static bool is_current(struct gba_agreement *a)
 {
-    if (NULL == a->made ||
+    if (a->made == NULL ||
         !gba_choices_equal(gba_agree_candidate(a)->choice, a->made->at[0].choice))
         return false;
     a->made->before = a->made->count - 1;
@@ -296,7 +296,7 @@ static gba_status_t facts_read(struct gba_agreement *a)
         a->team->device_returns = 0 != a->info.terms.device_returns;
     }
     a->team->trial.after = a->info.terms.trial_after;
-    if (NULL != a->made && 0 == a->info.terms.trial_runs) {
+    if (a->made != NULL && 0 == a->info.terms.trial_runs) {
         a->state = GBA_AGREE_DONE;
         return GBA_OK;
     }
@@ -324,7 +324,7 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     const size_t before = (sizeof(struct gba_team) + gba_failover_bytes(oob->size) + 15) / 16 * 16;
     struct gba_team *team = calloc(1, before + sizeof(struct gba_agreement));
 
-    if (NULL == team)
+    if (team == NULL)
         return NULL;
     team->agreement = (struct gba_agreement *)(void *)((char *)team + before);
     team->rank = oob->rank;
@@ -356,7 +356,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
         gba_build_undo(a);
     gba_path_destroy(a->path); /* complete, but not taken yet */
     agreement_free(a);
-    if (NULL == a->made) {
+    if (a->made == NULL) {
         gba_failover_close(team);
         gba_renegotiation_cancel(team);
         gba_trial_cancel(team);
@@ -381,7 +381,7 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
         team = team_new(attr, oob);
     /* A member that lacks memory for a few kilobytes cannot take part in the agreement. The runtime
      * must treat this as a failed collective call. */
-    if (NULL == team)
+    if (team == NULL)
         return GBA_ERR_NOMEM;
     a = team->agreement;
     *a = (struct gba_agreement){.team = team,
@@ -396,7 +396,7 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
     /* The layout needs memory that grows with the team. A member without that memory must not be
      * missing from it, so all members learn of it in the first exchange. */
     a->nodes = calloc(oob->size, each);
-    if (NULL == a->nodes) {
+    if (a->nodes == NULL) {
         own.memory = GBA_ERR_NOMEM;
     } else {
         a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);
@@ -438,7 +438,7 @@ gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team)
 
 void gba_agree_idle(const gba_team_attr_t *attr)
 {
-    if (NULL != attr->progress)
+    if (attr->progress != NULL)
         attr->progress(attr->trial_ctx);
     if (attr->oversubscribed)
         sched_yield();

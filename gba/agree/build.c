@@ -37,7 +37,7 @@ static uint32_t domain_leader(const struct gba_agreement *a)
 
 static bool shares(const struct gba_agreement *a)
 {
-    return NULL != a->shape.topology.locals && gba_shape_shares(&a->shape);
+    return a->shape.topology.locals != NULL && gba_shape_shares(&a->shape);
 }
 
 enum gba_handles gba_build_handles(const struct gba_agreement *a)
@@ -84,13 +84,13 @@ static gba_device_t *candidate_device(const struct gba_agreement *a)
     if (0 == a->oob.rank && GBA_AT_EACH != at)
         return a->attr.device; /* no other port of its switch is tried yet */
     device = gba_switch_device(&a->attr, first);
-    return NULL == device && GBA_AT_EACH == at ? a->attr.device : device;
+    return device == NULL && GBA_AT_EACH == at ? a->attr.device : device;
 }
 
 /* Why this member has no device there. */
 static gba_status_t no_device(const struct gba_agreement *a)
 {
-    return NULL == a->attr.device ? a->attr.device_status : GBA_ERR_OTHER_DEVICE;
+    return a->attr.device == NULL ? a->attr.device_status : GBA_ERR_OTHER_DEVICE;
 }
 
 /* ------------------------------------------------------------------------------- making --- */
@@ -104,7 +104,7 @@ static void group_make(struct gba_agreement *a)
     if (0 != a->oob.rank)
         return;
     memset(&a->handle, 0, sizeof a->handle);
-    a->mine = NULL == a->device ? a->attr.device_status
+    a->mine = a->device == NULL ? a->attr.device_status
                                 : gba_request_group(a->device, &request, &a->handle);
     a->words[0] = gba_refusal_word(a->mine, 0);
     memcpy(&a->words[1], &a->handle, sizeof a->handle);
@@ -122,7 +122,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
     if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||
         GBA_OK != gba_shape_refusal(&a->shape, &a->info).reason)
         return;
-    if (NULL == a->device) {
+    if (a->device == NULL) {
         info->group_status = a->attr.device_status;
         return;
     }
@@ -208,7 +208,7 @@ struct gba_refusal gba_build_refusal(struct gba_agreement *a)
 
 static gba_status_t group_join(struct gba_agreement *a)
 {
-    if (NULL == a->device)
+    if (a->device == NULL)
         return no_device(a);
     if (GBA_OK != a->able) {
         if (0 == a->oob.rank)
@@ -245,7 +245,7 @@ static gba_status_t leaders_join(struct gba_agreement *a)
     if (leader == a->oob.rank)
         return domains->count > 1 ? gba_path_hybrid_open(a->hybrid, &a->shape, a->attr.remote, true)
                                   : GBA_OK;
-    if (NULL == a->device)
+    if (a->device == NULL)
         return no_device(a);
     return gba_path_hybrid_join(a->hybrid, a->device, &a->nodes[leader].group, domains->place);
 }
@@ -284,7 +284,7 @@ void gba_build_arm(struct gba_agreement *a)
     gba_group_t *group = all ? a->path->group : a->hybrid->base.group;
 
     a->mine = GBA_OK;
-    if (NULL != group && a->oob.rank == (all ? 0 : domain_leader(a)))
+    if (group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
         a->mine = gba_configure_group(group, a->info.terms.sequence);
 }
 
@@ -322,7 +322,7 @@ void gba_build_finish(struct gba_agreement *a)
                  a->nodes[0].groups);
     gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
     replaced_report(a);
-    if (NULL != a->hybrid) {
+    if (a->hybrid != NULL) {
         gba_path_hybrid_finish(a->hybrid, &a->shape, &a->node, leaders);
         a->path = &a->hybrid->base;
         a->hybrid = NULL;
@@ -339,7 +339,7 @@ void gba_build_undo(struct gba_agreement *a)
         GBA_KIND_ALL == candidate_of(a)->kind)
         gba_free_handle(a->device, &a->handle);
     gba_path_destroy(a->path);
-    if (NULL != a->hybrid)
+    if (a->hybrid != NULL)
         gba_path_destroy(&a->hybrid->base);
     gba_node_close(&a->node);
     gba_shape_fini(&a->shape);

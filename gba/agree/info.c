@@ -75,18 +75,18 @@ void gba_info_fill(uint64_t *words, const struct gba_own *own)
     if (GBA_OK == status)
         status = hosted;
     equal_fill(&words[HOST], &host, 4);
-    if (NULL != attr->device)
+    if (attr->device != NULL)
         equal_fill(&words[DEVICE], attr->device->uuid, 2);
     words[NO_DEVICE] = gba_refusal_word(
-        NULL == attr->device && NULL == attr->devices ? attr->device_status : GBA_OK, own->rank);
+        attr->device == NULL && attr->devices == NULL ? attr->device_status : GBA_OK, own->rank);
     words[MEMORY] = gba_refusal_word(status, own->rank);
     words[DISABLED] =
         gba_refusal_word(attr->params->sw_enable ? GBA_OK : GBA_ERR_DISABLED, own->rank);
     words[NO_REMOTE] =
-        gba_refusal_word(NULL != attr->remote ? GBA_OK : GBA_ERR_NO_TRANSPORT, own->rank);
-    words[PULL] = flag(NULL != attr->remote && attr->remote->pulls);
+        gba_refusal_word(attr->remote != NULL ? GBA_OK : GBA_ERR_NO_TRANSPORT, own->rank);
+    words[PULL] = flag(attr->remote != NULL && attr->remote->pulls);
     words[CORES] = flag(!attr->oversubscribed);
-    words[SAME] = flag(NULL != attr->device || NULL == attr->devices);
+    words[SAME] = flag(attr->device != NULL || attr->devices == NULL);
     words[FAILURE] = gba_refusal_word(own->failure, own->rank);
     if (GBA_OK != own->failure)
         words[FAILED_ROUND] = own->failed_round;
@@ -118,9 +118,9 @@ void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_at
     memset(member_info, 0, sizeof *member_info);
     /* A failure of the host is a fact that all members know already. */
     (void)gba_host_get(&member_info->host);
-    if (NULL == device)
+    if (device == NULL)
         device = attr->device;
-    if (NULL == device) {
+    if (device == NULL) {
         member_info->device_status = attr->device_status;
         return;
     }

@@ -23,7 +23,7 @@ static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
 /* Another host has another simulated device, and the same real one. */
 static bool one_device(const gba_team_attr_t *attr, uint32_t hosts)
 {
-    return 1 == hosts || NULL == attr->device || !attr->device->simulated;
+    return 1 == hosts || attr->device == NULL || !attr->device->simulated;
 }
 
 /* A process whose chosen device cannot be opened uses another one. */
@@ -31,7 +31,7 @@ static void device_replace(gba_team_attr_t *attr)
 {
     gba_device_t *list[GBA_CANDIDATES_MAX];
 
-    if (NULL != attr->device || NULL == attr->devices || 0 == gba_switch_devices(attr, list))
+    if (attr->device != NULL || attr->devices == NULL || 0 == gba_switch_devices(attr, list))
         return;
     attr->device = list[0];
     attr->device_status = GBA_OK;
@@ -49,13 +49,13 @@ static void facts_fill(struct gba_agreement *a, uint32_t hosts)
     info->hosts = 1 == hosts;
     info->one_device = one_device(attr, hosts);
     info->oversubscribed = attr->oversubscribed;
-    info->pull = NULL != attr->remote && attr->remote->pulls;
+    info->pull = attr->remote != NULL && attr->remote->pulls;
     info->memory.reason = gba_host_get(&host);
-    if (NULL == attr->device)
+    if (attr->device == NULL)
         info->device.reason = attr->device_status;
     if (!attr->params->sw_enable)
         info->disabled.reason = GBA_ERR_DISABLED;
-    if (NULL == attr->remote)
+    if (attr->remote == NULL)
         info->remote.reason = GBA_ERR_NO_TRANSPORT;
 }
 
@@ -175,7 +175,7 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
     team = calloc(1, sizeof *team);
     a = calloc(1, sizeof *a);
     memory = calloc((size_t)hosts * members, each);
-    if (NULL == team || NULL == a || NULL == memory)
+    if (team == NULL || a == NULL || memory == NULL)
         goto free_memory;
     *a = (struct gba_agreement){.team = team,
                                 .due = GBA_DUE_CREATE,

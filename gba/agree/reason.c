@@ -29,7 +29,7 @@ void gba_reason_tried(struct gba_agreement *a)
                                          : a->attr.device;
         if (0 == c->at && i + 1 < a->list.count && 0 == a->list.at[i + 1].at && switches->again)
             device = a->attr.device; /* the port that was tried first */
-        if (NULL == device)
+        if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);
         used += (size_t)snprintf(a->tried + used, sizeof a->tried - used, "%s%s (%s%s%s)",
@@ -51,7 +51,7 @@ static bool took_back(const struct gba_agreement *a)
 bool gba_reason_has_text(const struct gba_agreement *a)
 {
     if (0 == a->info.terms.multi_device || took_back(a) || GBA_DUE_RECOVER == a->due ||
-        NULL != a->made)
+        a->made != NULL)
         return false;
     for (uint32_t i = 0; i < a->list.count; i++)
         if (gba_candidate_is_group(&a->list.at[i]) && GBA_OK != a->list.at[i].refusal.reason &&
@@ -90,7 +90,7 @@ void gba_reason_refused(struct gba_agreement *a)
     team->culprit = no.culprit;
     if (failed)
         failure_describe(a, no.reason, member);
-    else if (NULL != a->attr.device_text)
+    else if (a->attr.device_text != NULL)
         snprintf(team->because, sizeof team->because, "; no device: %s", a->attr.device_text);
     else
         snprintf(team->because, sizeof team->because, "; %s%s (%s)",

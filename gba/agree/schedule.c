@@ -77,7 +77,7 @@ static gba_offload_t offload_of(const gba_team_attr_t *attr)
 
     if (GBA_OFFLOAD_AUTO != attr->params->offload)
         return (gba_offload_t)attr->params->offload;
-    return NULL != device && (device->simulated || 0 == strncmp(device->path, "switch:", 7))
+    return device != NULL && (device->simulated || 0 == strncmp(device->path, "switch:", 7))
                ? GBA_OFFLOAD_ALWAYS
                : GBA_OFFLOAD_FASTEST;
 }
@@ -91,7 +91,7 @@ static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr
 
     terms->trial_rotates = 2 == attr->params->trial_test;
     /* Nonblocking barriers of a team are not those of the runtime, which are not measured. */
-    terms->trial_fallback = NULL != attr->fallback && !team->stepped;
+    terms->trial_fallback = attr->fallback != NULL && !team->stepped;
     terms->trial_runs =
         0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
 }
@@ -108,18 +108,18 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     terms->algorithm = (uint8_t)params->sw_algorithm;
     terms->radix = (uint8_t)params->sw_radix;
     terms->hierarchy = (uint8_t)params->hierarchy;
-    terms->multi_device = NULL != attr->devices;
-    terms->device_returns = NULL != attr->device && gba_device_returns(attr->device);
+    terms->multi_device = attr->devices != NULL;
+    terms->device_returns = attr->device != NULL && gba_device_returns(attr->device);
     if (GBA_DUE_TRIAL == due)
         terms_trial(team, attr, terms);
     terms->offload = (uint8_t)offload_of(attr);
     terms->min_hosts = (uint32_t)params->min_hosts;
-    if (NULL != attr->device) {
+    if (attr->device != NULL) {
         memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);
         terms->members_max = attr->device->members_max;
         terms->simulated = attr->device->simulated;
     }
-    if (GBA_DUE_CREATE == due && params->offload_after > 0 && NULL != attr->device) {
+    if (GBA_DUE_CREATE == due && params->offload_after > 0 && attr->device != NULL) {
         terms->status = GBA_ERR_DEFERRED;
         terms->backoff = (uint64_t)params->offload_after;
         return;
@@ -128,7 +128,7 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
         terms->backoff = GBA_BACKOFF_FIRST;
     else
         terms->backoff = next_backoff(team);
-    if (NULL == attr->device)
+    if (attr->device == NULL)
         terms->status = attr->device_status;
     else if (0 == attr->id)
         /* Without failure notifications no member could complete a round of a failed device. */
@@ -181,7 +181,7 @@ void gba_renegotiation_cancel(struct gba_team *team)
 
 gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
 {
-    if (NULL == team)
+    if (team == NULL)
         return GBA_DUE_CREATE;
     if (gba_failover_leaves(team))
         return GBA_DUE_RECOVER;
@@ -194,7 +194,7 @@ gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
 
 gba_status_t gba_team_count(gba_team_t *team)
 {
-    if (NULL == team)
+    if (team == NULL)
         return GBA_OK;
     team->fallback_barriers++;
     return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;

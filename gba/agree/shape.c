@@ -150,7 +150,7 @@ static void software_describe(const struct gba_shape *shape, const gba_remote_t 
                               size_t len)
 {
     const struct gba_topology *topology = &shape->topology;
-    const char *carrier = NULL == remote || NULL == remote->name ? "messages" : remote->name;
+    const char *carrier = remote == NULL || remote->name == NULL ? "messages" : remote->name;
 
     if (GBA_SOFTWARE_NODE == shape->kind)
         snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);

@@ -30,9 +30,9 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
     gba_device_t *all[GBA_CANDIDATES_MAX];
     uint32_t count = 0, found = 0, same;
 
-    if (NULL != attr->device)
+    if (attr->device != NULL)
         list[count++] = attr->device;
-    if (NULL != attr->devices)
+    if (attr->devices != NULL)
         found = attr->devices(attr->devices_ctx, all, GBA_CANDIDATES_MAX);
     for (uint32_t i = 0; i < found && count < GBA_CANDIDATES_MAX; i++) {
         const uint64_t key = gba_switch_key(all[i]->uuid);
@@ -54,8 +54,8 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
     uint32_t count;
 
     /* Most often the chosen device fits, and no other one need be opened. */
-    if (NULL != attr->device && is_at(attr->device, key) &&
-        (NULL == attr->devices || !is_dead(attr->device)))
+    if (attr->device != NULL && is_at(attr->device, key) &&
+        (attr->devices == NULL || !is_dead(attr->device)))
         return attr->device;
     count = gba_switch_devices(attr, list);
     for (uint32_t i = 0; i < count; i++)
@@ -100,10 +100,10 @@ void gba_lacking_fill(uint64_t *words, const struct gba_switches *switches,
                       const gba_team_attr_t *attr, uint32_t rank)
 {
     /* That a member has no device at all is a fact. */
-    const bool any = NULL != attr->device || NULL != attr->devices;
+    const bool any = attr->device != NULL || attr->devices != NULL;
 
     for (uint32_t i = 0; i < GBA_LACKING_WORDS; i++)
-        words[i] = any && i < switches->count && NULL == gba_switch_device(attr, switches->key[i])
+        words[i] = any && i < switches->count && gba_switch_device(attr, switches->key[i]) == NULL
                        ? rank
                        : UINT64_MAX;
 }

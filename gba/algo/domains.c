@@ -68,7 +68,7 @@ gba_status_t gba_domains_init(struct gba_domains *domains, const struct gba_topo
     struct entry *entries = calloc(nodes, sizeof *entries);
     gba_status_t status = GBA_ERR_NOMEM;
 
-    if (NULL == entries || NULL == t.domain_leaders || NULL == t.leaders)
+    if (entries == NULL || t.domain_leaders == NULL || t.leaders == NULL)
         goto free_entries;
     t.leaders[0] = UINT32_MAX; /* not found yet */
     for (uint32_t node = 0; node < nodes; node++) {

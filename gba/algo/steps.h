@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The steps of dissemination, radix, central and tree. Each takes the transport's table as an
- * argument. With a table from memory it is the general algorithm (algorithms.c). With a constant table of inline functions (gba/transport/shm.c) the compiler
- * expands them in place, and dissemination among two members becomes one store and one load.
+ * argument. With a table from memory it is the general algorithm (algorithms.c). With a constant
+ * table of inline functions (gba/transport/shm.c) the compiler expands them in place, and
+ * dissemination among two members becomes one store and one load.
  *
  * algorithm.h documents start and test, their return values and their memory ordering.
  */
@@ -23,7 +24,7 @@
 GBA_STEP gba_status_t gba_sent_on(const struct gba_transport_ops *ops,
                                   struct gba_transport *transport)
 {
-    return NULL == ops->sent ? GBA_OK : ops->sent(transport);
+    return ops->sent == NULL ? GBA_OK : ops->sent(transport);
 }
 
 /* ---------------------------------------------------------------- dissemination (v1), push --- */
@@ -200,7 +201,7 @@ GBA_STEP gba_status_t gba_tree_start_on(const struct gba_transport_ops *ops,
         algo->slot = gba_sched_tree_release_slot(gba_sched_tree_place(algo->rank, algo->radix),
                                                  gba_sched_tree_width(algo->size, algo->radix));
     /* A member with children first waits, so no set announces the barrier to the transport. */
-    if (NULL != ops->begin) {
+    if (ops->begin != NULL) {
         gba_status_t status = ops->begin(transport, seq);
 
         if (status != GBA_OK)

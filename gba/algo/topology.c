@@ -73,7 +73,7 @@ gba_status_t gba_topology_init(struct gba_topology *topology, uint32_t rank, uin
 
     t.leaders = calloc(size, sizeof *t.leaders);
     t.locals = calloc(size, sizeof *t.locals);
-    if (NULL == entries || NULL == t.leaders || NULL == t.locals)
+    if (entries == NULL || t.leaders == NULL || t.locals == NULL)
         goto free_entries;
     for (uint32_t r = 0; r < size; r++)
         entries[r] = (struct entry){*host(ctx, r), r};

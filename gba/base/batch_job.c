@@ -38,7 +38,7 @@ void gba_batch_job_in(const char *file, char text[GBA_BATCH_JOB])
     char *line = NULL;
 
     text[0] = '\0';
-    if (NULL == in)
+    if (in == NULL)
         return;
     while (getdelim(&line, &size, '\0', in) > 0)
         for (size_t i = 0; i < best; i++) {

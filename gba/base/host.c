@@ -29,9 +29,9 @@ static gba_status_t read_boot_id(uint64_t id[2])
     unsigned digits = 0;
     FILE *file = fopen(BOOT_ID, "re");
 
-    if (NULL == file)
+    if (file == NULL)
         return unreadable(BOOT_ID);
-    if (NULL == fgets(text, sizeof text, file))
+    if (fgets(text, sizeof text, file) == NULL)
         text[0] = '\0';
     fclose(file);
     for (const char *c = text; '\0' != *c && digits < 32; c++) {

@@ -27,7 +27,7 @@ void gba_log_line(gba_log_level_t level, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (NULL != log_fn)
+    if (log_fn != NULL)
         log_fn(log_ctx, level, line);
     else
         fprintf(stderr, "gba: %s\n", line); /* one call: lines do not mix */

@@ -56,7 +56,7 @@ static void print_begin(FILE *out, const char *name, const char *type, const cha
 static void print_device(FILE *out, const char *name, const struct gba_metrics *m)
 {
     fprintf(out, "%s{unit=\"%s\"", name, m->unit);
-    if (NULL == m->device)
+    if (m->device == NULL)
         return;
     fputs(",device=\"", out);
     for (const char *c = m->device; '\0' != *c; c++) {
@@ -72,7 +72,7 @@ static void print_value(FILE *out, size_t row, const struct gba_metrics *m)
     const char *field = (const char *)m + metrics[row].offset;
 
     print_device(out, metrics[row].name, m);
-    if (NULL != metrics[row].kind)
+    if (metrics[row].kind != NULL)
         fprintf(out, ",kind=\"%s\"", metrics[row].kind);
     fprintf(out, "} %" PRIu64 "\n",
             metrics[row].wide ? *(const uint64_t *)(const void *)field
@@ -107,7 +107,7 @@ void gba_metrics_print(FILE *out, const struct gba_metrics *list, unsigned count
         fprintf(out, "} %d\n", list[i].up);
     }
     for (size_t row = 0; row < sizeof metrics / sizeof metrics[0]; row++) {
-        bool begun = NULL == metrics[row].help;
+        bool begun = metrics[row].help == NULL;
 
         for (unsigned i = 0; i < count; i++) {
             if (!list[i].up || (is_of_switch(row) && 0 == list[i].ports))

@@ -159,7 +159,7 @@ static void *field_of(gba_params_t *params, const gba_param_t *param)
 
 void gba_params_default(gba_params_t *params)
 {
-    for (const gba_param_t *param = table; NULL != param->name; param++) {
+    for (const gba_param_t *param = table; param->name != NULL; param++) {
         void *field = field_of(params, param);
 
         if (GBA_PARAM_STRING == param->type)
@@ -179,7 +179,7 @@ void gba_param_allowed(const gba_param_t *param, char *text, size_t len)
         snprintf(text, len, "%" PRId64 " to %" PRId64, param->min, param->max);
         return;
     }
-    for (const gba_param_value_t *v = param->values; NULL != v->name && used < len; v++)
+    for (const gba_param_value_t *v = param->values; v->name != NULL && used < len; v++)
         used += (size_t)snprintf(text + used, len - used, "%s%s", v == param->values ? "" : ", ",
                                  v->name);
 }

@@ -22,9 +22,9 @@ static bool read_line(const char *group, const char *name, char *line, int len)
 
     snprintf(path, sizeof path, "%s/%s", group, name);
     file = fopen(path, "re");
-    if (NULL == file)
+    if (file == NULL)
         return false;
-    read = NULL != fgets(line, len, file);
+    read = fgets(line, len, file) != NULL;
     fclose(file);
     return read;
 }
@@ -69,7 +69,7 @@ static bool has_cpu(const char *controllers)
     char list[256];
 
     snprintf(list, sizeof list, ",%s,", controllers);
-    return NULL != strstr(list, ",cpu,");
+    return strstr(list, ",cpu,") != NULL;
 }
 
 uint32_t gba_processors_quota(const char *groups, const char *root)
@@ -78,15 +78,15 @@ uint32_t gba_processors_quota(const char *groups, const char *root)
     uint32_t least = UINT32_MAX, quota;
     char line[PATH_MAX], group[GROUP_MAX];
 
-    if (NULL == file)
+    if (file == NULL)
         return UINT32_MAX;
     /* A line: number:controllers:/path; version 2 has the number 0 and no controllers. */
-    while (NULL != fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file) != NULL) {
         char *controllers = strchr(line, ':');
-        char *path = NULL == controllers ? NULL : strchr(++controllers, ':');
+        char *path = controllers == NULL ? NULL : strchr(++controllers, ':');
         const char *mount;
 
-        if (NULL == path)
+        if (path == NULL)
             continue;
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';

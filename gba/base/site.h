@@ -25,9 +25,9 @@ static inline bool gba_site_disabled(const char *path)
     char line[160], value[8];
     bool disabled = false;
 
-    if (NULL == file)
+    if (file == NULL)
         return false;
-    while (NULL != fgets(line, sizeof line, file))
+    while (fgets(line, sizeof line, file) != NULL)
         if (1 == sscanf(line, " activate = %7s", value))
             disabled = 0 == strcmp(value, "no");
     fclose(file);

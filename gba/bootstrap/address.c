@@ -23,7 +23,7 @@ static gba_status_t family_of(int *family, char *message, size_t len)
     const char *text = gba_boot_env("GBA_BOOTSTRAP_FAMILY");
 
     *family = AF_UNSPEC;
-    if (NULL == text)
+    if (text == NULL)
         return GBA_OK;
     if (0 == strcmp(text, "inet"))
         *family = AF_INET;
@@ -66,9 +66,9 @@ static bool usable(const struct ifaddrs *entry, const char *name, int family)
     const unsigned outward = IFF_UP | IFF_RUNNING;
     const struct sockaddr_in6 *inet6 = (const struct sockaddr_in6 *)(const void *)entry->ifa_addr;
 
-    if (NULL == entry->ifa_addr || 0 == (entry->ifa_flags & IFF_UP))
+    if (entry->ifa_addr == NULL || 0 == (entry->ifa_flags & IFF_UP))
         return false;
-    if (NULL != name ? 0 != strcmp(entry->ifa_name, name)
+    if (name != NULL ? 0 != strcmp(entry->ifa_name, name)
                      : outward != (entry->ifa_flags & (outward | IFF_LOOPBACK)))
         return false;
     if (AF_INET6 == entry->ifa_addr->sa_family && IN6_IS_ADDR_LINKLOCAL(&inet6->sin6_addr))
@@ -79,7 +79,7 @@ static bool usable(const struct ifaddrs *entry, const char *name, int family)
 static bool set_interface(struct gba_boot_address *address, const struct ifaddrs *list,
                           const char *name, int family)
 {
-    for (const struct ifaddrs *entry = list; NULL != entry; entry = entry->ifa_next)
+    for (const struct ifaddrs *entry = list; entry != NULL; entry = entry->ifa_next)
         if (usable(entry, name, family)) {
             set_address(address, entry->ifa_addr);
             return true;
@@ -106,7 +106,7 @@ static gba_status_t choose_interface(struct gba_boot_address *address, const cha
     freeifaddrs(list);
     if (found)
         return GBA_OK;
-    if (NULL == name)
+    if (name == NULL)
         snprintf(message, len, "no interface other than loopback is up and has an address%s",
                  of_family);
     else
@@ -124,7 +124,7 @@ static gba_status_t choose(struct gba_boot_address *address, bool outward, char 
 
     if (GBA_OK != family_of(&family, message, len))
         return GBA_ERR_PARAM;
-    if (NULL != name || outward)
+    if (name != NULL || outward)
         return choose_interface(address, name, family, message, len);
     set_loopback(address, family);
     return GBA_OK;
@@ -179,7 +179,7 @@ static bool host_of(const struct gba_boot_address *address, char text[INET6_ADDR
                            ? (const void *)&address->socket.inet.sin_addr
                            : (const void *)&address->socket.inet6.sin6_addr;
 
-    return NULL != inet_ntop(address->socket.any.sa_family, from, text, INET6_ADDRSTRLEN);
+    return inet_ntop(address->socket.any.sa_family, from, text, INET6_ADDRSTRLEN) != NULL;
 }
 
 gba_status_t gba_boot_address_print(const struct gba_boot_address *address,
@@ -234,7 +234,7 @@ gba_status_t gba_boot_address_parse(const char *text, struct gba_boot_address *a
             return GBA_ERR_PARAM;
         address->secret[i] = (uint8_t)(high << 4 | low);
     }
-    if ('/' != *text++ || NULL == (slash = strchr(text, '/')) ||
+    if ('/' != *text++ || (slash = strchr(text, '/')) == NULL ||
         (size_t)(slash - text) >= sizeof host || 0 == (port = parse_port(slash + 1)))
         return GBA_ERR_PARAM;
     memcpy(host, text, (size_t)(slash - text));

@@ -77,7 +77,7 @@ static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
     uint64_t *all = calloc((size_t)b->oob.size * count, sizeof *all);
     gba_status_t status;
 
-    if (NULL == all) {
+    if (all == NULL) {
         /* The other members wait for this one in a call that it cannot make. */
         b->failed = true;
         snprintf(b->message, sizeof b->message, "out of memory");
@@ -133,7 +133,7 @@ static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors
     if (least >= size || 0 == words || words > GBA_PROCESSOR_WORDS)
         return GBA_OK;
     maps = calloc(size, words * sizeof *maps);
-    if (NULL == maps) {
+    if (maps == NULL) {
         snprintf(b->message, sizeof b->message, "out of memory");
         return GBA_ERR_NOMEM;
     }
@@ -158,7 +158,7 @@ static gba_status_t exchange_members(gba_bootstrap_t *b)
     if (0 != gethostname(mine.host, sizeof mine.host - 1))
         snprintf(mine.host, sizeof mine.host, "?");
     b->members = calloc(b->oob.size, sizeof *b->members);
-    if (NULL == b->members) {
+    if (b->members == NULL) {
         snprintf(b->message, sizeof b->message, "out of memory");
         return GBA_ERR_NOMEM;
     }
@@ -188,11 +188,11 @@ gba_status_t gba_bootstrap_init(const gba_bootstrap_attr_t *attr, gba_bootstrap_
     gba_bootstrap_t *b = calloc(1, sizeof *b);
     gba_status_t status;
 
-    if (NULL == b) {
+    if (b == NULL) {
         snprintf(message, len, "out of memory");
         return GBA_ERR_NOMEM;
     }
-    status = gba_boot_open(NULL == attr ? &defaults : attr, &b->backend, b->message);
+    status = gba_boot_open(attr == NULL ? &defaults : attr, &b->backend, b->message);
     if (GBA_OK != status)
         goto discard;
     b->oob = (gba_oob_t){.ctx = b,
@@ -228,7 +228,7 @@ void gba_bootstrap_progress(void *bootstrap)
 {
     struct gba_boot_backend *backend = ((gba_bootstrap_t *)bootstrap)->backend;
 
-    if (NULL != backend->ops->progress)
+    if (backend->ops->progress != NULL)
         backend->ops->progress(backend);
 }
 
@@ -324,7 +324,7 @@ gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start,
 
     snprintf(message, len, "out of memory");
     *bootstrap = NULL;
-    if (NULL == all) {
+    if (all == NULL) {
         parent->failed = true; /* the others wait for this member's call */
         return status;
     }
@@ -335,7 +335,7 @@ gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start,
     status = oob_allgather(parent, &mine, all, sizeof mine);
     if (GBA_OK != status)
         snprintf(message, len, "%s", parent->message);
-    else if (NULL != root || GBA_OK == mine.status || GBA_ERR_PARAM == mine.status)
+    else if (root != NULL || GBA_OK == mine.status || GBA_ERR_PARAM == mine.status)
         status = splits_match(all, parent->oob.size, message, len);
     else
         status = (gba_status_t)mine.status; /* the message is this member's own */
@@ -357,9 +357,9 @@ gba_status_t gba_bootstrap_split_strided(gba_bootstrap_t *parent, int32_t start,
 
 void gba_bootstrap_destroy(gba_bootstrap_t *bootstrap)
 {
-    if (NULL == bootstrap)
+    if (bootstrap == NULL)
         return;
-    if (NULL != bootstrap->backend)
+    if (bootstrap->backend != NULL)
         bootstrap->backend->ops->close(bootstrap->backend);
     /* All calls that this member has made are answered, and the others need this member for more.
      */

@@ -24,9 +24,9 @@ static bool installed(gba_bootstrap_kind_t kind)
 
 static gba_bootstrap_kind_t default_kind(const gba_bootstrap_attr_t *attr)
 {
-    if (NULL != attr->mpi_comm)
+    if (attr->mpi_comm != NULL)
         return GBA_BOOTSTRAP_MPI;
-    if (NULL != attr->uid || NULL != gba_boot_env("GBA_BOOTSTRAP_UID"))
+    if (attr->uid != NULL || gba_boot_env("GBA_BOOTSTRAP_UID") != NULL)
         return GBA_BOOTSTRAP_UID;
     return GBA_BOOTSTRAP_PMIX;
 }
@@ -46,14 +46,14 @@ static gba_status_t choose(const gba_bootstrap_attr_t *attr, gba_bootstrap_kind_
                  (int)*kind, KINDS - 1, ALL_NAMES);
         return GBA_ERR_PARAM;
     }
-    if (GBA_BOOTSTRAP_AUTO == *kind && NULL != text) {
+    if (GBA_BOOTSTRAP_AUTO == *kind && text != NULL) {
         for (unsigned i = 1; i < KINDS; i++)
             if (0 == strcmp(text, names[i]))
                 *kind = (gba_bootstrap_kind_t)i;
         if (GBA_BOOTSTRAP_AUTO == *kind &&
-            (NULL != strchr(text, '/') || gba_boot_plugin_installed(text)))
+            (strchr(text, '/') != NULL || gba_boot_plugin_installed(text)))
             *plugin = text;
-        if (GBA_BOOTSTRAP_AUTO == *kind && NULL == *plugin) {
+        if (GBA_BOOTSTRAP_AUTO == *kind && *plugin == NULL) {
             snprintf(message, GBA_BOOT_MESSAGE,
                      "GBA_BOOTSTRAP=%.32s is invalid; allowed: %s, a plug-in in %.100s, or the "
                      "path of one, with a slash",
@@ -74,7 +74,7 @@ static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_b
                              char *message)
 {
     uint32_t rank = attr->rank, size = attr->size;
-    const char *text = NULL != attr->uid ? attr->uid->text : gba_boot_env("GBA_BOOTSTRAP_UID");
+    const char *text = attr->uid != NULL ? attr->uid->text : gba_boot_env("GBA_BOOTSTRAP_UID");
     gba_bootstrap_uid_t uid;
 
     if (0 == size) {
@@ -99,9 +99,9 @@ static gba_status_t open_uid(const gba_bootstrap_attr_t *attr, struct gba_boot_b
             (unsigned)rank, (unsigned)size, GBA_BOOT_SIZE_MAX);
         return GBA_ERR_PARAM;
     }
-    if (NULL == text || GBA_OK != gba_bootstrap_uid_parse(text, &uid)) {
+    if (text == NULL || GBA_OK != gba_bootstrap_uid_parse(text, &uid)) {
         snprintf(message, GBA_BOOT_MESSAGE,
-                 NULL == text
+                 text == NULL
                      ? "no unique id: set GBA_BOOTSTRAP_UID to that of gba_bootstrap_uid_get"
                      : "the unique id is not one of gba_bootstrap_uid_get");
         return GBA_ERR_PARAM;
@@ -123,7 +123,7 @@ static gba_status_t open_kind(gba_bootstrap_kind_t kind, const char *plugin,
     status = gba_boot_env_timeout(&timeout, message, GBA_BOOT_MESSAGE);
     if (GBA_OK != status)
         return status;
-    return gba_boot_plugin_open(NULL == plugin ? names[kind] : plugin, attr->mpi_comm, timeout,
+    return gba_boot_plugin_open(plugin == NULL ? names[kind] : plugin, attr->mpi_comm, timeout,
                                 backend, message);
 }
 

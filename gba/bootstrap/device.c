@@ -20,9 +20,9 @@ gba_status_t gba_bootstrap_device(const gba_bootstrap_t *bootstrap, const char *
     gba_device_t *opened = NULL;
     gba_status_t status = GBA_OK, sent;
 
-    if (NULL != attr)
+    if (attr != NULL)
         mine = *attr;
-    if (NULL == mine.job)
+    if (mine.job == NULL)
         mine.job = gba_bootstrap_job(bootstrap);
     if (0 == oob->rank) {
         status = gba_global_device_get(path, &mine, &opened);

@@ -43,7 +43,7 @@ static bool set_size(gba_bootstrap_root_t *root, uint32_t size)
         return true;
     root->peers = calloc(size, sizeof *root->peers);
     root->pollers = calloc((size_t)size + 1, sizeof *root->pollers);
-    if (NULL == root->peers || NULL == root->pollers) {
+    if (root->peers == NULL || root->pollers == NULL) {
         free(root->peers);
         free(root->pollers);
         root->peers = NULL;
@@ -186,7 +186,7 @@ bool gba_boot_join(gba_bootstrap_root_t *root)
     struct admission *admission = calloc(1, sizeof *admission);
     bool complete = false;
 
-    if (NULL == admission)
+    if (admission == NULL)
         return false;
     admission->root = root;
     while (!complete && wait_event(admission)) {

@@ -209,7 +209,7 @@ gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, ui
     gba_status_t status;
     uint64_t deadline;
 
-    if (NULL == m) {
+    if (m == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
         return GBA_ERR_NOMEM;
     }

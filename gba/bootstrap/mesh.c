@@ -62,14 +62,14 @@ gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_
     gba_status_t status = GBA_ERR_NOMEM;
 
     snprintf(message, len, "out of memory");
-    if (NULL == made)
+    if (made == NULL)
         return GBA_ERR_NOMEM;
     made->rank = rank;
     made->size = size;
     made->listener = -1;
     made->addresses = calloc(size, sizeof *made->addresses);
     made->links = calloc(size, sizeof(struct gba_boot_link *));
-    if (NULL == made->addresses || NULL == made->links)
+    if (made->addresses == NULL || made->links == NULL)
         goto fail;
     status = gba_boot_random(mine->secret, sizeof mine->secret);
     if (GBA_OK != status) {
@@ -93,17 +93,17 @@ fail:
 
 void gba_boot_mesh_destroy(struct gba_boot_mesh *mesh)
 {
-    if (NULL == mesh)
+    if (mesh == NULL)
         return;
-    for (uint32_t peer = 0; NULL != mesh->links && peer < mesh->size; peer++) {
-        if (NULL != mesh->links[peer] && GBA_BOOT_LINK_OPEN == mesh->links[peer]->state)
+    for (uint32_t peer = 0; mesh->links != NULL && peer < mesh->size; peer++) {
+        if (mesh->links[peer] != NULL && GBA_BOOT_LINK_OPEN == mesh->links[peer]->state)
             close(mesh->links[peer]->fd);
         free(mesh->links[peer]);
     }
     gba_boot_pending_close(&mesh->pending);
     if (mesh->listener >= 0)
         close(mesh->listener);
-    if (NULL != mesh->addresses)
+    if (mesh->addresses != NULL)
         explicit_bzero(mesh->addresses, mesh->size * sizeof *mesh->addresses);
     free(mesh->addresses);
     free(mesh->links);
@@ -114,10 +114,10 @@ struct gba_boot_link *gba_boot_mesh_link(struct gba_boot_mesh *mesh, uint32_t pe
 {
     struct gba_boot_link *link = mesh->links[peer];
 
-    if (NULL != link)
+    if (link != NULL)
         return link;
     link = calloc(1, sizeof *link);
-    if (NULL == link)
+    if (link == NULL)
         return NULL;
     link->fd = -1;
     link->peer = peer;
@@ -165,7 +165,7 @@ static void admit(struct gba_boot_mesh *mesh, int fd, const struct gba_boot_hell
 
     if (hello->size == mesh->size && hello->rank < mesh->size && hello->rank > mesh->rank)
         link = gba_boot_mesh_link(mesh, hello->rank);
-    if (NULL == link || GBA_BOOT_LINK_NONE != link->state) {
+    if (link == NULL || GBA_BOOT_LINK_NONE != link->state) {
         close(fd);
         return;
     }

@@ -9,7 +9,7 @@
 
 static void path_of(const char *name, char *path, size_t len)
 {
-    if (NULL != strchr(name, '/'))
+    if (strchr(name, '/') != NULL)
         snprintf(path, len, "%s", name);
     else
         snprintf(path, len, "%s/bootstrap_%s.so", GBA_BOOT_PLUGIN_DIR, name);
@@ -33,7 +33,7 @@ gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t t
     /* shmem_init of Open MPI registers all memory below the symbol _end, which is that of the
      * program only if the program is linked with liboshmem. Else it registers too much, and dies.
      */
-    if (0 == strcmp(name, "shmem") && NULL == dlsym(RTLD_DEFAULT, "shmem_init")) {
+    if (0 == strcmp(name, "shmem") && dlsym(RTLD_DEFAULT, "shmem_init") == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "The program is not linked with OpenSHMEM: link it with oshcc");
         return GBA_ERR_UNSUPPORTED;
@@ -42,15 +42,15 @@ gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t t
     /* Global: the components of Open MPI use symbols of libmpi and liboshmem without linking with
      * them. Never closed: MPI and OpenSHMEM cannot be unloaded. */
     handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (NULL == handle) {
+    if (handle == NULL) {
         const char *cause = dlerror();
 
         snprintf(message, GBA_BOOT_MESSAGE, "cannot load the plug-in: %.200s",
-                 NULL == cause ? path : cause);
+                 cause == NULL ? path : cause);
         return GBA_ERR_UNSUPPORTED;
     }
     plugin = dlsym(handle, GBA_BOOT_PLUGIN_SYMBOL);
-    if (NULL != plugin && GBA_BOOT_PLUGIN_VERSION == plugin->version)
+    if (plugin != NULL && GBA_BOOT_PLUGIN_VERSION == plugin->version)
         return plugin->open(comm, timeout, backend, message);
     snprintf(message, GBA_BOOT_MESSAGE, "%.150s is of another version than libgba_bootstrap", path);
     return GBA_ERR_UNSUPPORTED;

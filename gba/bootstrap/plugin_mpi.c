@@ -196,7 +196,7 @@ static gba_status_t take_comm(struct over_mpi *m, MPI_Comm comm, char *message)
     m->base.rank = (uint32_t)rank;
     m->base.size = (uint32_t)size;
     m->calls = calloc(m->base.size, sizeof *m->calls);
-    if (NULL != m->calls)
+    if (m->calls != NULL)
         return GBA_OK;
     snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
     return GBA_ERR_NOMEM;
@@ -208,7 +208,7 @@ static gba_status_t mpi_open(const void *comm, uint64_t timeout, struct gba_boot
     struct over_mpi *m = calloc(1, sizeof *m);
     gba_status_t status;
 
-    if (NULL == m) {
+    if (m == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
         return GBA_ERR_NOMEM;
     }
@@ -220,7 +220,7 @@ static gba_status_t mpi_open(const void *comm, uint64_t timeout, struct gba_boot
     m->base.ops = &mpi_ops;
     m->timeout = timeout;
     m->comm = MPI_COMM_NULL;
-    status = take_comm(m, NULL == comm ? MPI_COMM_WORLD : *(const MPI_Comm *)comm, message);
+    status = take_comm(m, comm == NULL ? MPI_COMM_WORLD : *(const MPI_Comm *)comm, message);
     if (GBA_OK != status) {
         mpi_close(&m->base);
         return status;

@@ -193,7 +193,7 @@ static gba_status_t shmem_open(const void *comm, uint64_t timeout,
                                struct gba_boot_backend **backend, char *message)
 {
     struct over_shmem *s = calloc(1, sizeof *s);
-    gba_status_t status = NULL == s ? GBA_ERR_NOMEM : enter_shmem(message);
+    gba_status_t status = s == NULL ? GBA_ERR_NOMEM : enter_shmem(message);
     uint64_t *rounds;
     uint8_t *parts;
     size_t size;
@@ -212,7 +212,7 @@ static gba_status_t shmem_open(const void *comm, uint64_t timeout,
     rounds = shmem_malloc(2 * size * sizeof *rounds);
     parts = shmem_malloc(2 * size * PART);
     s->calls = calloc(size, sizeof *s->calls);
-    if (NULL == rounds || NULL == parts || NULL == s->calls) {
+    if (rounds == NULL || parts == NULL || s->calls == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "out of symmetric memory: the bootstrap shmem needs %zu bytes on each PE",
                  2 * size * (PART + sizeof *rounds));

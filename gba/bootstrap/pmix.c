@@ -68,7 +68,7 @@ static struct fence *fence_new(void)
     struct fence *fence = calloc(1, sizeof *fence);
     pthread_condattr_t monotonic;
 
-    if (NULL == fence)
+    if (fence == NULL)
         return NULL;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -106,7 +106,7 @@ static gba_status_t fence(const struct launched *l, char *message)
     pmix_proc_t all;
     bool collect = true;
 
-    if (NULL == fence) {
+    if (fence == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
         return GBA_ERR_NOMEM;
     }
@@ -260,14 +260,14 @@ gba_status_t gba_boot_pmix_open(struct gba_boot_backend **backend, char *message
     pmix_status_t begun;
 
     /* Without a launcher PMIx would make a job of one process. */
-    if (NULL == getenv("PMIX_NAMESPACE")) {
+    if (getenv("PMIX_NAMESPACE") == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE,
                  "The program was not started by a launcher with PMIx, such as mpirun, prterun or "
                  "srun --mpi=pmix");
         return GBA_ERR_UNSUPPORTED;
     }
     l = calloc(1, sizeof *l);
-    if (NULL == l) {
+    if (l == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
         return GBA_ERR_NOMEM;
     }

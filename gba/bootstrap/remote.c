@@ -21,7 +21,7 @@ static gba_status_t choose_address(const gba_bootstrap_t *bootstrap,
 {
     const struct gba_boot_backend *backend = gba_boot_backend_of(bootstrap);
 
-    if (NULL == gba_boot_env("GBA_BOOTSTRAP_IFNAME") && NULL != backend->ops->address &&
+    if (gba_boot_env("GBA_BOOTSTRAP_IFNAME") == NULL && backend->ops->address != NULL &&
         GBA_OK == backend->ops->address(backend, address))
         return GBA_OK;
     return gba_boot_address_outward(address, message, len);
@@ -58,7 +58,7 @@ static gba_status_t take_addresses(const gba_oob_t *oob, const struct listening 
                      gba_status_text((gba_status_t)all[i].status));
         return (gba_status_t)all[i].status;
     }
-    if (NULL == mesh)
+    if (mesh == NULL)
         return GBA_ERR_NOMEM; /* not reached: its status is an error */
     for (uint32_t i = 0; i < oob->size; i++) {
         struct gba_boot_address *address = &mesh->addresses[i];
@@ -94,19 +94,19 @@ gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_rem
     snprintf(message, len, "out of memory");
     made = calloc(1, sizeof *made);
     all = calloc(oob->size, sizeof *all);
-    if (NULL != made)
+    if (made != NULL)
         mine.status = start_listening(bootstrap, &mesh, &mine.uid, message, len);
     /* All members make this call. Without memory for its answer a member makes another one, which
      * fails on all. */
-    status = NULL == all ? gba_bootstrap_barrier(oob->ctx)
+    status = all == NULL ? gba_bootstrap_barrier(oob->ctx)
                          : oob->allgather(oob->ctx, &mine, all, sizeof mine);
-    if (NULL == all || NULL == made)
+    if (all == NULL || made == NULL)
         status = GBA_ERR_NOMEM;
     else if (GBA_OK == status)
         status = take_addresses(oob, all, mesh, message, len);
     else
         snprintf(message, len, "%s", gba_bootstrap_message(bootstrap));
-    if (NULL != all)
+    if (all != NULL)
         explicit_bzero(all, oob->size * sizeof *all);
     explicit_bzero(&mine, sizeof mine);
     free(all);
@@ -122,12 +122,12 @@ gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_rem
 
 const char *gba_bootstrap_remote_message(const gba_remote_t *remote)
 {
-    return NULL == remote ? "" : ((const struct gba_boot_mesh *)remote->ctx)->message;
+    return remote == NULL ? "" : ((const struct gba_boot_mesh *)remote->ctx)->message;
 }
 
 void gba_bootstrap_remote_close(gba_remote_t *remote)
 {
-    if (NULL == remote)
+    if (remote == NULL)
         return;
     gba_boot_mesh_destroy(remote->ctx);
     free(remote);

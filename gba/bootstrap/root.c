@@ -62,7 +62,7 @@ gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_
     struct gba_boot_address address = {.loopback = false};
     gba_status_t status;
 
-    if (NULL == made) {
+    if (made == NULL) {
         snprintf(message, len, "out of memory");
         return GBA_ERR_NOMEM;
     }
@@ -104,7 +104,7 @@ void gba_bootstrap_root_close(gba_bootstrap_root_t *root, bool wait)
 {
     uint64_t one = 1;
 
-    if (NULL == root)
+    if (root == NULL)
         return;
     pthread_mutex_lock(&root->lock);
     root->closing = true;

@@ -61,7 +61,7 @@ static gba_status_t round_begin(const gba_bootstrap_root_t *root, struct round *
         return GBA_ERR_OOB;
     }
     round->data = malloc(bytes > 0 ? bytes : 1);
-    if (NULL == round->data) {
+    if (round->data == NULL) {
         snprintf(round->text, sizeof round->text, "the root of the unique id is out of memory");
         return GBA_ERR_NOMEM;
     }

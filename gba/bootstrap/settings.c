@@ -14,7 +14,7 @@ const char *gba_boot_env(const char *name)
 {
     const char *value = secure_getenv(name);
 
-    return NULL == value || '\0' == *value ? NULL : value;
+    return value == NULL || '\0' == *value ? NULL : value;
 }
 
 gba_status_t gba_boot_env_number(const char *name, uint32_t max, uint32_t *value, char *message,
@@ -24,7 +24,7 @@ gba_status_t gba_boot_env_number(const char *name, uint32_t max, uint32_t *value
     unsigned long long number;
     char *end;
 
-    if (NULL == text)
+    if (text == NULL)
         return GBA_OK;
     errno = 0;
     number = strtoull(text, &end, 10);

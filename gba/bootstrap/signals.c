@@ -42,10 +42,10 @@ static gba_status_t signals_begin(struct gba_transport *transport, uint32_t seq)
     for (uint32_t slot = 0; slot < s->lanes && GBA_OK == status; slot++) {
         struct lane *lane = &s->lane[slot];
 
-        lane->taken = NULL == lane->source;
-        if (NULL != lane->source)
+        lane->taken = lane->source == NULL;
+        if (lane->source != NULL)
             status = gba_boot_mesh_connect(s->mesh, lane->source);
-        if (NULL != lane->target && GBA_OK == status)
+        if (lane->target != NULL && GBA_OK == status)
             status = gba_boot_mesh_connect(s->mesh, lane->target);
     }
     return status;
@@ -96,8 +96,8 @@ static gba_status_t signals_sent(struct gba_transport *transport)
     for (uint32_t slot = 0; slot < s->lanes; slot++) {
         const struct lane *lane = &s->lane[slot];
 
-        if ((NULL != lane->target && 0 != lane->target->out_len) ||
-            (NULL != lane->source && 0 != lane->source->out_len))
+        if ((lane->target != NULL && 0 != lane->target->out_len) ||
+            (lane->source != NULL && 0 != lane->source->out_len))
             return GBA_INPROGRESS;
     }
     return GBA_OK;
@@ -109,14 +109,14 @@ static gba_status_t lane_progress(struct signals *s, struct lane *lane, bool rea
     struct gba_boot_link *links[] = {lane->source, lane->target};
 
     for (unsigned i = 0; i < 2; i++) {
-        if (NULL == links[i])
+        if (links[i] == NULL)
             continue;
         if (GBA_BOOT_LINK_NONE == links[i]->state)
             gba_boot_mesh_accept(s->mesh);
         if (0 != links[i]->out_len && GBA_ERR_IO == gba_boot_mesh_flush(s->mesh, links[i]))
             return GBA_ERR_IO;
     }
-    if (!reads || lane->taken || NULL == lane->source)
+    if (!reads || lane->taken || lane->source == NULL)
         return GBA_OK;
     if (GBA_OK != gba_boot_mesh_receive(s->mesh, lane->source))
         return GBA_ERR_IO;
@@ -157,8 +157,8 @@ static bool lane_end(struct gba_boot_mesh *mesh, const gba_remote_group_t *group
 {
     if (GBA_SCHED_NONE == number)
         return true;
-    *link = gba_boot_mesh_link(mesh, NULL == group->ranks ? number : group->ranks[number]);
-    return NULL != *link;
+    *link = gba_boot_mesh_link(mesh, group->ranks == NULL ? number : group->ranks[number]);
+    return *link != NULL;
 }
 
 gba_status_t gba_boot_signals_open(void *ctx, const gba_remote_group_t *group,
@@ -168,7 +168,7 @@ gba_status_t gba_boot_signals_open(void *ctx, const gba_remote_group_t *group,
     uint32_t lanes = schedule->slots(group->size, group->radix);
     struct signals *s = calloc(1, sizeof *s + lanes * sizeof s->lane[0]);
 
-    if (NULL == s)
+    if (s == NULL)
         return GBA_ERR_NOMEM;
     s->base.ops = &signals_ops;
     s->mesh = ctx;

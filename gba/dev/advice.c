@@ -30,7 +30,7 @@ static void advise_permission(const char *path, char *text, size_t len)
         snprintf(text, len, "Allow the device in the rules of the container or cgroup" SEE);
     } else if (group_may(&file)) {
         group = getgrgid(file.st_gid);
-        if (NULL != group)
+        if (group != NULL)
             snprintf(text, len, "Add the user to group %.32s" SEE, group->gr_name);
         else
             snprintf(text, len, "Add the user to group %u" SEE, (unsigned)file.st_gid);

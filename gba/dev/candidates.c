@@ -81,7 +81,7 @@ static gba_status_t count_parse(struct list *list, char *item)
     char *colon = strrchr(item, ':');
     unsigned long count = 0;
 
-    if (NULL != colon && '\0' != colon[1] && strlen(colon + 1) <= 5 &&
+    if (colon != NULL && '\0' != colon[1] && strlen(colon + 1) <= 5 &&
         strlen(colon + 1) == strspn(colon + 1, "0123456789"))
         count = strtoul(colon + 1, NULL, 10);
     if (0 == count || count > COUNT_MAX)
@@ -102,7 +102,7 @@ static gba_status_t items_parse(struct list *list, const char *text)
     if (strlen(text) >= sizeof copy)
         return refuse(list, "more than %zu characters", sizeof copy - 1);
     strcpy(copy, text);
-    while (GBA_OK == status && NULL != (item = strsep(&rest, ","))) {
+    while (GBA_OK == status && (item = strsep(&rest, ",")) != NULL) {
         if (list->map)
             status = count_parse(list, item);
         if (GBA_OK == status)
@@ -258,7 +258,7 @@ gba_status_t gba_candidates_choose(const gba_candidates_t *candidates, const cha
                                 .turn = (uint32_t)getpid()};
     gba_status_t status = GBA_ERR_NOMEM;
 
-    if (NULL == distances || NULL == chosen)
+    if (distances == NULL || chosen == NULL)
         goto free_arrays;
     for (uint32_t p = 0; p < processes; p++)
         word_read(p == self ? own : words[p], own, &distances[p]);

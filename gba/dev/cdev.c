@@ -33,7 +33,7 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     struct gba_ioc_query query;
     gba_status_t status;
 
-    if (NULL == dev)
+    if (dev == NULL)
         return GBA_ERR_NOMEM;
     status = gba_cdev_file_open(path->file, &dev->file, &query);
     if (GBA_OK != status) {
@@ -45,7 +45,7 @@ static gba_status_t cdev_open(const struct gba_dev_path *path, const gba_device_
     dev->groups = query.groups;
     dev->features = query.features;
     memcpy(dev->uuid, query.uuid, sizeof dev->uuid);
-    dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
+    dev->job = gba_dev_job(attr == NULL ? NULL : attr->job);
     pthread_mutex_init(&dev->lock, NULL);
     memcpy(dev->path, path->file, sizeof dev->path);
     dev->registers.number = -1;
@@ -59,7 +59,7 @@ static void cdev_close(struct gba_dev *d)
     struct gba_cdev_page *page = dev->pages, *next;
 
     /* Only a child of fork has pages here, without their mappings. A parent has left its groups. */
-    for (; NULL != page; page = next) {
+    for (; page != NULL; page = next) {
         next = page->next;
         free(page);
     }
@@ -157,7 +157,7 @@ static gba_status_t cdev_join(struct gba_dev *d, const gba_group_handle_t *handl
     if (GBA_OK != status)
         return status;
     membership = calloc(1, sizeof *membership);
-    if (NULL == membership)
+    if (membership == NULL)
         return GBA_ERR_NOMEM;
     membership->membership = (struct gba_membership){.dev = d,
                                                      .group = handle->group,

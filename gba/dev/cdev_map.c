@@ -112,7 +112,7 @@ static gba_status_t page_add(struct gba_cdev *dev, const struct gba_cdev_members
     gba_status_t status;
     void *memory = NULL; /* gcc for s390x does not see that page_map sets it */
 
-    if (NULL == page)
+    if (page == NULL)
         return GBA_ERR_NOMEM;
     status = page_map(membership, PROT_READ | PROT_WRITE, membership->flag_offset, "release flag",
                       &memory);
@@ -136,9 +136,9 @@ gba_status_t gba_cdev_flag_map(struct gba_cdev_membership *membership)
     struct gba_cdev_page *page;
 
     pthread_mutex_lock(&dev->lock);
-    for (page = dev->pages; NULL != page && page->offset != membership->flag_offset;)
+    for (page = dev->pages; page != NULL && page->offset != membership->flag_offset;)
         page = page->next;
-    if (NULL == page)
+    if (page == NULL)
         status = page_add(dev, membership, &page);
     if (GBA_OK == status) {
         page->users++;
@@ -155,7 +155,7 @@ void gba_cdev_flag_unmap(struct gba_cdev_membership *membership)
     struct gba_cdev *dev = (struct gba_cdev *)membership->membership.dev;
     struct gba_cdev_page *page = membership->page, **link;
 
-    if (NULL == page)
+    if (page == NULL)
         return;
     pthread_mutex_lock(&dev->lock);
     if (0 == --page->users) {

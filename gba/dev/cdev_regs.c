@@ -32,7 +32,7 @@ static gba_status_t registers_open(struct gba_cdev *dev)
     bool expected;
     int error, file;
 
-    if (NULL == name)
+    if (name == NULL)
         return GBA_ERR_UNSUPPORTED;
     snprintf(path, sizeof path, DEBUG_FILE, name);
     file = gba_cdev_sys->open(path, O_RDWR | O_CLOEXEC);

@@ -126,7 +126,7 @@ void gba_choose(const struct gba_choose *choose, uint8_t *chosen)
     uint32_t load[GBA_CANDIDATES_MAX] = {0};
     uint8_t ignored = 0;
 
-    if (NULL != choose->map) {
+    if (choose->map != NULL) {
         map_apply(choose, chosen);
     } else if (1 == choose->processes) {
         (void)equals(choose, 0, choose->turn % equals(choose, 0, 0, &ignored), &chosen[0]);
@@ -151,13 +151,13 @@ void gba_choose_describe(const struct gba_choose *choose, const uint8_t *chosen,
     count = equals(choose, self, 0, &ignored);
     if (count > 1)
         snprintf(among, sizeof among, "one of the %u nearest", count);
-    if (NULL != choose->map)
+    if (choose->map != NULL)
         snprintf(among, sizeof among, "device_map");
     snprintf(by, sizeof by, "%u of %u processes of this host", sharing, choose->processes);
     if (1 == choose->processes)
         snprintf(by, sizeof by, "by the process ID");
     snprintf(why, len, "%s (%s)%s%s", among,
              gba_distance_name((gba_distance_t)choose->distance[self].to[chosen[self]]),
-             1 == choose->processes && 1 == count && NULL == choose->map ? "" : ", ",
-             1 == choose->processes && 1 == count && NULL == choose->map ? "" : by);
+             1 == choose->processes && 1 == count && choose->map == NULL ? "" : ", ",
+             1 == choose->processes && 1 == count && choose->map == NULL ? "" : by);
 }

@@ -21,7 +21,7 @@ gba_status_t gba_device_path_check(const char *path, char *message, size_t len)
 
 static char *string_copy(const char *text)
 {
-    return NULL == text ? NULL : strdup(text);
+    return text == NULL ? NULL : strdup(text);
 }
 
 /* The backend of a path that is not GBA_DEV_NONE. */
@@ -42,7 +42,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     char message[288];
     gba_status_t status;
 
-    attr = NULL == attr ? &no_attr : attr;
+    attr = attr == NULL ? &no_attr : attr;
     status = gba_dev_path_parse(path, &parsed, message, sizeof message);
     if (GBA_OK != status) {
         gba_log(GBA_LOG_ERROR, "%s", message);
@@ -53,11 +53,11 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     ops = ops_of(parsed.kind);
 
     d = calloc(1, sizeof *d);
-    if (NULL == d)
+    if (d == NULL)
         return GBA_ERR_NOMEM;
     d->path = string_copy(path);
     d->job = string_copy(attr->job);
-    if (NULL == d->path || (NULL != attr->job && NULL == d->job)) {
+    if (d->path == NULL || (attr->job != NULL && d->job == NULL)) {
         status = GBA_ERR_NOMEM;
         goto free_device;
     }
@@ -87,10 +87,10 @@ free_device:
 
 void gba_device_fini(gba_device_t *device)
 {
-    if (NULL == device)
+    if (device == NULL)
         return;
     gba_log(GBA_LOG_DEBUG, "closed %s", device->path);
-    for (struct gba_dev *dev = device->dev, *former; NULL != dev; dev = former) {
+    for (struct gba_dev *dev = device->dev, *former; dev != NULL; dev = former) {
         former = dev->former;
         dev->ops->close(dev);
     }
@@ -103,7 +103,7 @@ bool gba_device_lost(const gba_device_t *device)
 {
     const struct gba_dev *dev = device->dev;
 
-    return NULL != dev->ops->lost && dev->ops->lost(dev);
+    return dev->ops->lost != NULL && dev->ops->lost(dev);
 }
 
 gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *attr)
@@ -138,22 +138,22 @@ static struct gba_device *global_devices;
 
 static bool string_same(const char *a, const char *b)
 {
-    return NULL == a || NULL == b ? a == b : 0 == strcmp(a, b);
+    return a == NULL || b == NULL ? a == b : 0 == strcmp(a, b);
 }
 
 gba_status_t gba_global_device_get(const char *path, const gba_device_attr_t *attr,
                                    gba_device_t **device)
 {
-    const char *job = NULL == attr ? NULL : attr->job;
+    const char *job = attr == NULL ? NULL : attr->job;
     gba_status_t status = GBA_OK;
     struct gba_device *d;
 
     /* The lock is held while the device is opened: a second caller must wait for that device. */
     pthread_mutex_lock(&global_lock);
-    for (d = global_devices; NULL != d; d = d->next)
+    for (d = global_devices; d != NULL; d = d->next)
         if (string_same(d->path, path) && string_same(d->job, job))
             break;
-    if (NULL == d) {
+    if (d == NULL) {
         status = gba_device_init(path, attr, &d);
         if (GBA_OK == status) {
             d->next = global_devices;
@@ -172,7 +172,7 @@ void gba_global_device_put(gba_device_t *device)
 {
     struct gba_device **link;
 
-    if (NULL == device)
+    if (device == NULL)
         return;
     pthread_mutex_lock(&global_lock);
     if (0 == --device->references) {
@@ -203,7 +203,7 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
     const struct gba_dev_ops *ops = device->dev->ops;
     gba_status_t status;
 
-    if (NULL == ops->owners)
+    if (ops->owners == NULL)
         return GBA_ERR_UNSUPPORTED;
     status = ops->owners(device->dev, list, max, count);
     for (uint32_t i = 0; GBA_OK == status && i < *count; i++)
@@ -221,7 +221,7 @@ gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
 {
     const struct gba_dev_ops *ops = device->dev->ops;
 
-    return NULL == ops->job_key ? GBA_ERR_UNSUPPORTED : ops->job_key(device->dev, key);
+    return ops->job_key == NULL ? GBA_ERR_UNSUPPORTED : ops->job_key(device->dev, key);
 }
 
 /* Whether a bus supports the access. The device itself decides whether the access is valid. */

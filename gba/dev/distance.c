@@ -17,7 +17,7 @@ static unsigned bridges(hwloc_obj_t device)
 {
     unsigned count = 0;
 
-    for (hwloc_obj_t o = device->parent; NULL != o && HWLOC_OBJ_BRIDGE == o->type; o = o->parent)
+    for (hwloc_obj_t o = device->parent; o != NULL && HWLOC_OBJ_BRIDGE == o->type; o = o->parent)
         count += HWLOC_OBJ_BRIDGE_PCI == o->attr->bridge.upstream_type;
     return count;
 }
@@ -28,14 +28,14 @@ gba_distance_t gba_distance_of(struct hwloc_topology *topology, const struct hwl
     hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology, address), package = NULL;
     hwloc_const_cpuset_t near;
 
-    if (NULL == device || hwloc_bitmap_iszero(cpus))
+    if (device == NULL || hwloc_bitmap_iszero(cpus))
         return GBA_DISTANCE_SYS;
     near = hwloc_get_non_io_ancestor_obj(topology, device)->cpuset;
     if (hwloc_bitmap_isincluded(cpus, near))
         return bridges(device) <= 1 ? GBA_DISTANCE_PIX : GBA_DISTANCE_PXB;
     if (hwloc_bitmap_intersects(cpus, near))
         return GBA_DISTANCE_PHB;
-    while (NULL != (package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)))
+    while ((package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != NULL)
         if (hwloc_bitmap_intersects(cpus, package->cpuset) &&
             hwloc_bitmap_intersects(near, package->cpuset))
             return GBA_DISTANCE_NODE;
@@ -53,7 +53,7 @@ static bool pci_address(const char *path, char *address, size_t len)
         return false;
     snprintf(link, sizeof link, "/sys/dev/char/%u:%u/device", major(file.st_rdev),
              minor(file.st_rdev));
-    if (NULL == realpath(link, target))
+    if (realpath(link, target) == NULL)
         return false;
     name = strrchr(target, '/') + 1;
     snprintf(address, len, "%.31s", name);
@@ -85,10 +85,10 @@ void gba_distances_measure(gba_candidates_t *candidates)
     for (uint32_t i = 0; i < candidates->count; i++) {
         if (!pci_address(candidates->list[i].path, address, sizeof address))
             continue;
-        if (NULL == topology) { /* only now, because simulated devices need no topology */
+        if (topology == NULL) { /* only now, because simulated devices need no topology */
             topology = topology_load();
             cpus = hwloc_bitmap_alloc();
-            if (NULL == topology || NULL == cpus ||
+            if (topology == NULL || cpus == NULL ||
                 0 != hwloc_get_cpubind(topology, cpus, HWLOC_CPUBIND_PROCESS)) {
                 gba_log(GBA_LOG_DEBUG, "hwloc cannot read the topology of this host or the binding "
                                        "of this process; all devices count as equally far");
@@ -98,6 +98,6 @@ void gba_distances_measure(gba_candidates_t *candidates)
         candidates->list[i].distance = gba_distance_of(topology, cpus, address);
     }
     hwloc_bitmap_free(cpus);
-    if (NULL != topology)
+    if (topology != NULL)
         hwloc_topology_destroy(topology);
 }

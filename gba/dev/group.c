@@ -56,7 +56,7 @@ gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *hand
     if (handle->group >= device->groups || member >= handle->members)
         return GBA_ERR_PARAM;
     g = calloc(1, sizeof *g);
-    if (NULL == g)
+    if (g == NULL)
         return GBA_ERR_NOMEM;
     status = device->dev->ops->join(device->dev, handle, member, &g->membership);
     if (GBA_OK != status) {
@@ -70,7 +70,7 @@ gba_status_t gba_join_group(gba_device_t *device, const gba_group_handle_t *hand
 
 gba_status_t gba_dma_map(gba_group_t *group)
 {
-    if (NULL != group->membership->flag)
+    if (group->membership->flag != NULL)
         return GBA_ERR_BUSY;
     return group->membership->dev->ops->map_flag(group->membership);
 }
@@ -82,7 +82,7 @@ gba_status_t gba_configure_group(gba_group_t *group, uint32_t sequence)
 
 void gba_free_group(gba_group_t *group)
 {
-    if (NULL == group)
+    if (group == NULL)
         return;
     group->membership->dev->ops->leave(group->membership);
     free(group);
@@ -113,10 +113,10 @@ gba_status_t gba_local_state_init(gba_group_t *group, uint32_t sequence, gba_loc
 {
     struct gba_local_state *s;
 
-    if (NULL == group->membership->flag)
+    if (group->membership->flag == NULL)
         return GBA_ERR_BUSY;
     s = aligned_alloc(_Alignof(struct gba_local_state), sizeof *s);
-    if (NULL == s)
+    if (s == NULL)
         return GBA_ERR_NOMEM;
     state_set(s, group, sequence);
     *state = s;

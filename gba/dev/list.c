@@ -36,7 +36,7 @@ static struct entry *entry_get(struct listing *listing, const char *path)
     if (listing->count == listing->room) {
         listing->room = 2 * listing->room + 8;
         more = realloc(listing->list, listing->room * sizeof *more);
-        if (NULL == more)
+        if (more == NULL)
             return NULL;
         listing->list = more;
     }
@@ -61,11 +61,11 @@ static gba_status_t files_list(struct listing *listing)
     gba_status_t status = GBA_OK;
     DIR *dev = opendir("/dev");
 
-    if (NULL == dev)
+    if (dev == NULL)
         return GBA_OK;
-    while (GBA_OK == status && NULL != (entry = readdir(dev))) {
+    while (GBA_OK == status && (entry = readdir(dev)) != NULL) {
         snprintf(file, sizeof file, "/dev/%s", entry->d_name);
-        if (gba_dev_cdev.identify(file, path, sizeof path) && NULL == entry_get(listing, path))
+        if (gba_dev_cdev.identify(file, path, sizeof path) && entry_get(listing, path) == NULL)
             status = GBA_ERR_NOMEM;
     }
     closedir(dev);
@@ -83,7 +83,7 @@ static gba_status_t socket_list(struct listing *listing, const char *socket)
     if (strlen(socket) > GBA_SWITCH_FILE_MAX || 0 != stat(socket, &st) || !S_ISSOCK(st.st_mode))
         return GBA_OK;
     snprintf(path, sizeof path, "switch:%s", socket);
-    return NULL == entry_get(listing, path) ? GBA_ERR_NOMEM : GBA_OK;
+    return entry_get(listing, path) == NULL ? GBA_ERR_NOMEM : GBA_OK;
 }
 
 /* Add the gba-switchd at the default sockets of the system and of this user. The open files of
@@ -139,11 +139,11 @@ static gba_status_t process_list(struct listing *listing, int proc, const char *
     if (fd < 0)
         return GBA_OK;
     dir = fdopendir(fd);
-    if (NULL == dir) {
+    if (dir == NULL) {
         close(fd);
         return GBA_OK;
     }
-    while (GBA_OK == status && NULL != (file = readdir(dir))) {
+    while (GBA_OK == status && (file = readdir(dir)) != NULL) {
         len = readlinkat(fd, file->d_name, link, sizeof link - 1);
         if (len <= 0)
             continue;
@@ -151,7 +151,7 @@ static gba_status_t process_list(struct listing *listing, int proc, const char *
         if (!link_identify(link, st.st_uid == geteuid(), path, sizeof path))
             continue;
         entry = entry_get(listing, path);
-        if (NULL == entry)
+        if (entry == NULL)
             status = GBA_ERR_NOMEM;
         else
             process_add(entry, pid);
@@ -170,18 +170,18 @@ gba_status_t gba_device_list(gba_device_found_t **list, size_t *count)
 
     if (GBA_OK == status)
         status = switch_list(&listing);
-    if (NULL == proc) {
+    if (proc == NULL) {
         gba_log(GBA_LOG_ERROR, "cannot read /proc: %s", strerror(errno));
         status = GBA_ERR_IO;
         goto free_listing;
     }
-    while (GBA_OK == status && NULL != (entry = readdir(proc)))
+    while (GBA_OK == status && (entry = readdir(proc)) != NULL)
         if (isdigit((unsigned char)entry->d_name[0]))
             status = process_list(&listing, dirfd(proc), entry->d_name);
     closedir(proc);
     if (GBA_OK == status && listing.count > 0) {
         found = calloc(listing.count, sizeof *found);
-        status = NULL == found ? GBA_ERR_NOMEM : GBA_OK;
+        status = found == NULL ? GBA_ERR_NOMEM : GBA_OK;
     }
     if (GBA_OK != status)
         goto free_listing;

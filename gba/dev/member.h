@@ -25,7 +25,7 @@ struct gba_device {
 /* Whether a device of this path may come back after it has died. */
 static inline bool gba_device_returns(const struct gba_device *device)
 {
-    return NULL != device->dev->ops->lost;
+    return device->dev->ops->lost != NULL;
 }
 
 struct gba_group {
@@ -53,7 +53,7 @@ static inline void gba_state_arrive(const struct gba_local_state *state)
     /* Release: the writes before the barrier are visible before the arrival is. Pairs with the
      * acquire in gba_state_poll of the other members, through the device, which stores a release
      * only after it has received all arrivals. */
-    if (__builtin_expect(NULL != state->doorbell, 1))
+    if (__builtin_expect(state->doorbell != NULL, 1))
         gba_mmio_write64(state->doorbell, arrival);
     else
         state->ops->arrive(state->membership, arrival);
@@ -68,7 +68,7 @@ static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
 
     if (GBA_SEQ_REACHED((uint32_t)flag, state->sequence))
         return GBA_OK;
-    if (NULL != state->ops->poll)
+    if (state->ops->poll != NULL)
         state->ops->poll(state->membership);
     return GBA_INPROGRESS;
 }
@@ -81,7 +81,7 @@ static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
  */
 static inline gba_status_t gba_state_failure(const struct gba_local_state *state)
 {
-    if (NULL != state->ops->failure)
+    if (state->ops->failure != NULL)
         return state->ops->failure(state->membership);
     return 0 != (gba_flag_load_acquire(state->flag) & GBA_FLAG_RECLAIMED) ? GBA_ERR_RECLAIMED
                                                                           : GBA_OK;

@@ -19,7 +19,7 @@ static int64_t value_of(const gba_params_t *params, const gba_param_t *param)
 
 static bool enum_has(const gba_param_t *param, int64_t value)
 {
-    for (const gba_param_value_t *v = param->values; NULL != v->name; v++)
+    for (const gba_param_value_t *v = param->values; v->name != NULL; v++)
         if (v->value == value)
             return true;
     return false;
@@ -62,7 +62,7 @@ static gba_status_t param_check(const gba_params_t *params, const gba_param_t *p
 
 gba_status_t gba_params_check(const gba_params_t *params, char *message, size_t len)
 {
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
         if (GBA_OK != param_check(params, param, message, len))
             return GBA_ERR_PARAM;
     return GBA_OK;

@@ -32,7 +32,7 @@ static bool parse_number(const char *text, int64_t *value)
 
 static bool parse_enum(const gba_param_t *param, const char *text, int64_t *value)
 {
-    for (const gba_param_value_t *v = param->values; NULL != v->name; v++)
+    for (const gba_param_value_t *v = param->values; v->name != NULL; v++)
         if (0 == strcmp(v->name, text)) {
             *value = v->value;
             return true;
@@ -66,13 +66,13 @@ gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t 
 {
     gba_params_t read = *params;
 
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         char name[NAME_MAX_LEN], allowed[128];
         const char *text;
 
         name_of(param, name);
         text = secure_getenv(name);
-        if (NULL == text || set_field(&read, param, text))
+        if (text == NULL || set_field(&read, param, text))
             continue;
         gba_param_allowed(param, allowed, sizeof allowed);
         snprintf(message, len, "%s=%.64s is invalid; allowed: %s", name, text, allowed);

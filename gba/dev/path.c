@@ -130,7 +130,7 @@ static gba_status_t option_parse(const struct parse *parse, char *text, bool *se
 {
     char *value = strchr(text, '='), known[256];
 
-    if (NULL != value)
+    if (value != NULL)
         *value++ = '\0';
     for (size_t i = 0; i < OPTIONS; i++) {
         const struct option *option = &options[i];
@@ -141,9 +141,9 @@ static gba_status_t option_parse(const struct parse *parse, char *text, bool *se
         if (seen[i])
             return refuse(parse, "option %s is given twice", text);
         seen[i] = true;
-        if (NULL == value || !value_parse(option, value, field))
+        if (value == NULL || !value_parse(option, value, field))
             return refuse(parse, "%s=%.*s is not valid; allowed: %" PRIu32 " to %" PRIu32 "%s",
-                          text, OPTION_SHOWN, NULL == value ? "" : value, option->min, option->max,
+                          text, OPTION_SHOWN, value == NULL ? "" : value, option->min, option->max,
                           option->time ? " nanoseconds, or with a unit: ns, us, ms" : "");
         return GBA_OK;
     }
@@ -161,7 +161,7 @@ static gba_status_t options_parse(const struct parse *parse, const char *text,
     if (strlen(text) >= sizeof copy)
         return refuse(parse, "more than %zu characters of options", sizeof copy - 1);
     strcpy(copy, text);
-    while (NULL != (one = strsep(&rest, "&"))) {
+    while ((one = strsep(&rest, "&")) != NULL) {
         status = option_parse(parse, one, seen, sim);
         if (GBA_OK != status)
             return status;
@@ -259,7 +259,7 @@ static gba_status_t tcp_parse(const struct parse *parse, const char *rest,
     }
     memcpy(path->host, host, len);
     path->port = (uint32_t)number;
-    return NULL == option ? GBA_OK : auth_parse(parse, option + 1, path);
+    return option == NULL ? GBA_OK : auth_parse(parse, option + 1, path);
 }
 
 /* Parse the option of a socket, "owner=USER", which follows the "?". */
@@ -328,7 +328,7 @@ uint64_t gba_dev_job(const char *job)
 {
     uint64_t hash = 0xcbf29ce484222325u;
 
-    if (NULL == job)
+    if (job == NULL)
         return (uint64_t)getpid();
     for (; '\0' != *job; job++)
         hash = (hash ^ (unsigned char)*job) * 0x100000001b3u;

@@ -16,7 +16,7 @@ gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *att
 
 bool gba_degraded_ready(const struct gba_team *team)
 {
-    return NULL != team->degraded.messages.transport;
+    return team->degraded.messages.transport != NULL;
 }
 
 void gba_degraded_close(struct gba_team *team)

@@ -100,7 +100,7 @@ void gba_failover_register(struct gba_team *team, uint64_t id)
     (void)failover_step(failover, REGISTER);
     failover->next = registered;
     failover->link = &registered;
-    if (NULL != failover->next)
+    if (failover->next != NULL)
         failover->next->link = &failover->next;
     registered = failover;
     pthread_mutex_unlock(&lock);
@@ -114,7 +114,7 @@ static void failover_end(struct gba_team *team)
     pthread_mutex_lock(&lock);
     (void)failover_step(failover, CLOSE);
     *failover->link = failover->next;
-    if (NULL != failover->next)
+    if (failover->next != NULL)
         failover->next->link = failover->link;
     pthread_mutex_unlock(&lock);
     team->failover = NULL;
@@ -122,7 +122,7 @@ static void failover_end(struct gba_team *team)
 
 void gba_failover_close(struct gba_team *team)
 {
-    if (NULL == team->failover)
+    if (team->failover == NULL)
         return;
     failover_end(team);
     gba_degraded_close(team);
@@ -130,7 +130,7 @@ void gba_failover_close(struct gba_team *team)
 
 void gba_failover_renew(struct gba_team *team, uint64_t id)
 {
-    if (NULL != team->failover)
+    if (team->failover != NULL)
         failover_end(team);
     gba_failover_register(team, id);
 }
@@ -139,14 +139,14 @@ static struct gba_failover *failover_find(uint64_t id)
 {
     struct gba_failover *failover = registered;
 
-    while (NULL != failover && failover->id != id)
+    while (failover != NULL && failover->id != id)
         failover = failover->next;
     return failover;
 }
 
 gba_failover_state_t gba_failover_state(const struct gba_team *team)
 {
-    if (NULL == team->failover)
+    if (team->failover == NULL)
         return GBA_FAILOVER_NONE;
     return (gba_failover_state_t)gba_word_load_relaxed(&team->failover->state);
 }
@@ -181,7 +181,7 @@ gba_status_t gba_failover_start(struct gba_team *team)
     pthread_mutex_unlock(&lock);
     if (S(DEGRADED) == state)
         return gba_degraded_start(team);
-    if (NULL != path->ops->bypass)
+    if (path->ops->bypass != NULL)
         path->ops->bypass(path);
     return GBA_OK;
 }
@@ -227,11 +227,11 @@ gba_status_t gba_failover_test(struct gba_team *team)
         /* This member does not release its node, whose members may have no neighbour that knows of
          * the failure. */
         gba_path_set_failed(path);
-        return NULL != path->ops->finish ? path->ops->finish(path) : GBA_OK;
+        return path->ops->finish != NULL ? path->ops->finish(path) : GBA_OK;
     }
     if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))
         return GBA_INPROGRESS;
-    if (NULL != path->ops->hold)
+    if (path->ops->hold != NULL)
         path->ops->hold(path);
     return path->ops->test(path);
 }
@@ -247,7 +247,7 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
 
     if ((GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state) || 0 == round)
         return GBA_ERR_BUSY;
-    if (NULL != team->path->ops->circle)
+    if (team->path->ops->circle != NULL)
         team->path->ops->circle(team->path, &circle);
     facts = team->failover->facts;
     pthread_mutex_lock(&lock);
@@ -262,7 +262,7 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
 
 uint64_t gba_team_failed_id(const gba_team_t *team)
 {
-    return NULL != team && gba_failover_failed(team) ? team->failover->id : 0;
+    return team != NULL && gba_failover_failed(team) ? team->failover->id : 0;
 }
 
 gba_status_t gba_notification_take(const gba_notification_t *notification)
@@ -272,7 +272,7 @@ gba_status_t gba_notification_take(const gba_notification_t *notification)
 
     pthread_mutex_lock(&lock);
     failover = failover_find(notification->team);
-    if (NULL != failover)
+    if (failover != NULL)
         status = gba_facts_take(failover->facts, notification);
     /* No device completes a round at which one member does not arrive. */
     if (GBA_OK == status)
@@ -314,7 +314,7 @@ gba_status_t gba_notification_answer(const gba_notification_t *notification,
                                    .completed = 1};
     pthread_mutex_lock(&lock);
     failover = failover_find(notification->team);
-    if (NULL != failover)
+    if (failover != NULL)
         status = failover_answer(failover, notification, answer);
     pthread_mutex_unlock(&lock);
     return status;

@@ -62,7 +62,7 @@ gba_status_t gba_leaders_upper_start(struct gba_path_hybrid *hybrid)
 
 static gba_status_t domains_start(struct gba_path_hybrid *hybrid)
 {
-    if (NULL == hybrid->base.group)
+    if (hybrid->base.group == NULL)
         return gba_leaders_upper_start(hybrid);
     group_arrive(hybrid);
     return GBA_OK;
@@ -92,7 +92,7 @@ static gba_status_t domains_test(struct gba_path_hybrid *hybrid)
                 return status;
             if (hybrid->held)
                 return GBA_INPROGRESS;
-            if (NULL == hybrid->base.group)
+            if (hybrid->base.group == NULL)
                 return GBA_OK;
         }
         hybrid->phase = GBA_PHASE_RELEASE;

@@ -50,13 +50,13 @@ extern const struct gba_leaders_ops gba_leaders_by_messages, gba_leaders_in_grou
 /* Whether this member is the leader of its node. */
 static inline bool gba_leaders_is_leader(const struct gba_path_hybrid *hybrid)
 {
-    return NULL != hybrid->leaders_ops;
+    return hybrid->leaders_ops != NULL;
 }
 
 /* Whether this member is the leader of its switch domain, if there are several. */
 static inline bool gba_leaders_is_domain_leader(const struct gba_path_hybrid *hybrid)
 {
-    return hybrid->split && NULL != hybrid->messages.transport;
+    return hybrid->split && hybrid->messages.transport != NULL;
 }
 
 /* Start the barrier among the domain leaders. Returns GBA_OK or GBA_ERR_IO. */

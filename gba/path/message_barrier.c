@@ -9,7 +9,7 @@ gba_status_t gba_message_barrier_open(struct gba_message_barrier *barrier,
                                       const gba_remote_t *remote, gba_remote_group_t group,
                                       const struct gba_algorithm *algorithm, uint32_t radix)
 {
-    if (NULL == remote)
+    if (remote == NULL)
         return GBA_ERR_UNSUPPORTED;
     group.schedule = algorithm->schedule;
     group.radix = radix;
@@ -23,7 +23,7 @@ void gba_message_barrier_close(struct gba_message_barrier *barrier)
 {
     struct gba_transport *transport = barrier->transport;
 
-    if (NULL != transport && NULL != transport->ops->destroy)
+    if (transport != NULL && transport->ops->destroy != NULL)
         transport->ops->destroy(transport);
     memset(barrier, 0, sizeof *barrier);
 }
@@ -63,7 +63,7 @@ uint32_t gba_message_barrier_late_source(const struct gba_message_barrier *barri
             return UINT32_MAX;
         peer = barrier->algorithm->schedule->link(algo->rank, algo->size, algo->radix, slot).source;
     }
-    return NULL == barrier->ranks ? peer : barrier->ranks[peer];
+    return barrier->ranks == NULL ? peer : barrier->ranks[peer];
 }
 
 const char *gba_message_barrier_stands_for(const struct gba_message_barrier *barrier,
@@ -74,7 +74,7 @@ const char *gba_message_barrier_stands_for(const struct gba_message_barrier *bar
 
     if (&gba_algo_tree != barrier->algorithm)
         return other;
-    for (uint32_t i = 0; NULL != barrier->ranks && i < algo->size; i++)
+    for (uint32_t i = 0; barrier->ranks != NULL && i < algo->size; i++)
         if (barrier->ranks[i] == member)
             number = i;
     if (0 == gba_sched_tree_children(number, algo->size, algo->radix))

@@ -47,7 +47,7 @@ static inline gba_status_t gba_message_barrier_test(struct gba_message_barrier *
  */
 static inline gba_status_t gba_message_barrier_progress(struct gba_message_barrier *barrier)
 {
-    if (NULL == barrier->transport || NULL == barrier->transport->ops->progress)
+    if (barrier->transport == NULL || barrier->transport->ops->progress == NULL)
         return GBA_OK;
     return barrier->transport->ops->progress(barrier->transport);
 }

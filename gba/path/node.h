@@ -46,7 +46,7 @@ void gba_node_move(struct gba_node *node, struct gba_node *from);
 
 static inline bool gba_node_shares(const struct gba_node *node)
 {
-    return NULL != node->segment.base;
+    return node->segment.base != NULL;
 }
 
 /* Store in the shared memory that this member arrives at the round. The mark has its own cache

@@ -119,14 +119,14 @@ struct gba_path_base {
  */
 static inline void gba_path_set_failed(struct gba_path_base *path)
 {
-    if (NULL != path->failed)
+    if (path->failed != NULL)
         gba_word_store_release(path->failed, 1);
 }
 
 /* Whether a member of the node has called gba_path_set_failed. Acquire. */
 static inline bool gba_path_failed(const struct gba_path_base *path)
 {
-    return NULL != path->failed && 0 != gba_word_load_acquire(path->failed);
+    return path->failed != NULL && 0 != gba_word_load_acquire(path->failed);
 }
 
 /* gba_path_ops.awaited of a path that waits for the release of its group. A device with interrupts
@@ -135,7 +135,7 @@ static inline struct gba_awaited gba_path_awaits_release(const struct gba_path_b
 {
     gba_flag_t *flag = path->state->flag;
 
-    if (NULL != path->state->ops->sleep)
+    if (path->state->ops->sleep != NULL)
         return (struct gba_awaited){.state = path->state};
     if (!path->group->device->simulated)
         return (struct gba_awaited){0};
@@ -145,7 +145,7 @@ static inline struct gba_awaited gba_path_awaits_release(const struct gba_path_b
 /* Destroy a path. NULL is allowed. */
 static inline void gba_path_destroy(struct gba_path_base *path)
 {
-    if (NULL != path)
+    if (path != NULL)
         path->ops->destroy(path);
 }
 

@@ -58,7 +58,7 @@ static struct gba_local_state *device_in_group(const struct gba_path_base *path)
 static enum gba_arrived device_arrived(const struct gba_path_base *path,
                                        const gba_group_state_t *group, uint32_t member)
 {
-    if (NULL == group)
+    if (group == NULL)
         return member == path->state->member ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
     return gba_group_arrived(group, member) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
@@ -77,7 +77,7 @@ gba_status_t gba_path_device_create(gba_device_t *device, const gba_group_handle
     struct gba_path_device *p = aligned_alloc(_Alignof(struct gba_path_device), sizeof *p);
     gba_status_t status;
 
-    if (NULL == p) {
+    if (p == NULL) {
         if (0 == member)
             gba_free_handle(device, handle);
         return GBA_ERR_NOMEM;

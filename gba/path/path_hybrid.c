@@ -87,7 +87,7 @@ static bool hybrid_listens(const struct gba_path_base *path)
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
-    if (NULL == hybrid->messages.transport)
+    if (hybrid->messages.transport == NULL)
         return false;
     return hybrid->split ? GBA_PHASE_UPPER == hybrid->phase : GBA_PHASE_GATHER != hybrid->phase;
 }
@@ -104,7 +104,7 @@ static struct gba_awaited hybrid_awaited(const struct gba_path_base *path)
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
     struct gba_awaited awaited = {.sleepers = hybrid->node.shm.sleepers};
 
-    if (NULL != hybrid_in_group(path))
+    if (hybrid_in_group(path) != NULL)
         return gba_path_awaits_release(path);
     if (!gba_leaders_is_leader(hybrid))
         awaited.word = hybrid->node.barrier.release;
@@ -122,7 +122,7 @@ static enum gba_arrived other_node_arrived(const struct gba_path_hybrid *hybrid,
 
     /* A leader that gathers reports only its own node, so that one member of the node reports for
      * all. */
-    if (NULL == hybrid->base.state || hybrid->phase < GBA_PHASE_LEADERS)
+    if (hybrid->base.state == NULL || hybrid->phase < GBA_PHASE_LEADERS)
         return GBA_ARRIVED_UNKNOWN;
     node = gba_ranks_find(hybrid->leaders, hybrid->nodes, member);
     if (UINT32_MAX == node)
@@ -130,7 +130,7 @@ static enum gba_arrived other_node_arrived(const struct gba_path_hybrid *hybrid,
     if (hybrid->phase > GBA_PHASE_LEADERS)
         return GBA_ARRIVED_YES; /* the whole domain has arrived; the mask is that of the second
                                    round */
-    if (NULL == group)
+    if (group == NULL)
         return GBA_ARRIVED_UNKNOWN;
     return gba_group_arrived(group, node) ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
 }
@@ -158,7 +158,7 @@ static const char *hybrid_stands_for(const struct gba_path_base *path, uint32_t 
     if (hybrid->split && UINT32_MAX == gba_ranks_find(hybrid->leaders, hybrid->nodes, member))
         return gba_message_barrier_stands_for(&hybrid->messages, member,
                                               " or another process in its switch domain");
-    if (NULL != hybrid->base.state)
+    if (hybrid->base.state != NULL)
         return " or another process on its host";
     return gba_message_barrier_stands_for(&hybrid->messages, member,
                                           " or another process on its host");
@@ -233,7 +233,7 @@ gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_pat
 {
     struct gba_path_hybrid *h = aligned_alloc(_Alignof(struct gba_path_hybrid), sizeof *h);
 
-    if (NULL == h)
+    if (h == NULL)
         return GBA_ERR_NOMEM;
     *h = (struct gba_path_hybrid){.base = {.ops = &gba_path_hybrid_ops, .spins = 1},
                                   .sequence = plan->sequence};

@@ -238,7 +238,7 @@ gba_status_t gba_path_software_create(const struct gba_shape *plan, const gba_re
     struct path_software *software = calloc(1, sizeof *software);
     gba_status_t status = GBA_OK;
 
-    if (NULL == software)
+    if (software == NULL)
         return GBA_ERR_NOMEM;
     gba_node_init(&software->node, rank);
     software->base.spins = 1;

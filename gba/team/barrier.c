@@ -59,7 +59,7 @@ gba_status_t gba_barrier_progress(gba_team_t *team)
     struct gba_path_base *path = team->path;
     gba_status_t status = GBA_OK;
 
-    if (NULL != path->ops->progress)
+    if (path->ops->progress != NULL)
         status = path->ops->progress(path);
     if (GBA_OK == status)
         status = gba_barrier_test(team);
@@ -75,7 +75,7 @@ static gba_status_t attempt_failed(struct gba_path_base *path)
 
 void gba_barrier_init(struct gba_team *team)
 {
-    if (NULL == team->path)
+    if (team->path == NULL)
         return;
     team->path->spins = gba_wait_spins(team);
     gba_failover_attend(team, gba_team_attention(team));

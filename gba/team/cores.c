@@ -66,12 +66,12 @@ static gba_status_t cross_failed(struct gba_cores *cores)
     const gba_cores_attr_t *attr = &cores->attr;
     gba_status_t status = GBA_ERR_DEAD;
 
-    if (NULL == attr->notify)
+    if (attr->notify == NULL)
         return status;
     /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
     while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status) {
         attr->notify(attr->ctx);
-        if (NULL != attr->progress)
+        if (attr->progress != NULL)
             attr->progress(attr->ctx);
         if (cores->yields)
             sched_yield();
@@ -86,16 +86,16 @@ static gba_status_t cross(struct gba_cores *cores)
     const gba_cores_attr_t *attr = &cores->attr;
     gba_status_t status;
 
-    if (NULL != cores->team && GBA_PATH_FALLBACK != gba_team_path(cores->team)) {
+    if (cores->team != NULL && GBA_PATH_FALLBACK != gba_team_path(cores->team)) {
         status = gba_barrier_wait(cores->team, attr->progress, attr->ctx);
         return GBA_ERR_DEAD == status ? cross_failed(cores) : status;
     }
-    if (NULL == attr->barrier)
+    if (attr->barrier == NULL)
         return GBA_ERR_UNSUPPORTED;
     status = attr->barrier(attr->ctx);
     if (status > GBA_OK)
         return GBA_ERR_IO; /* no status of libgba */
-    return GBA_OK == status && NULL != cores->team ? gba_team_count(cores->team) : status;
+    return GBA_OK == status && cores->team != NULL ? gba_team_count(cores->team) : status;
 }
 
 /*
@@ -144,7 +144,7 @@ static bool core_report(struct gba_cores *cores, struct core *core, uint64_t sec
         }
     }
     if (0 == missing) {
-        if (NULL != cores->team || !cores->joined)
+        if (cores->team != NULL || !cores->joined)
             return false;
         reporter = 1;
     }
@@ -204,7 +204,7 @@ static gba_status_t __attribute__((noinline)) core_wait(struct gba_cores *cores,
             status = core_sleep(cores, core);
         if (GBA_INPROGRESS != status)
             break;
-        if (core == cores->core && NULL != cores->attr.progress)
+        if (core == cores->core && cores->attr.progress != NULL)
             cores->attr.progress(cores->attr.ctx);
         now = gba_clock_ns();
         if (0 == began) {
@@ -254,13 +254,13 @@ static void name_process(struct gba_cores *cores)
     const gba_team_t *team = cores->team;
     char member[96];
 
-    if (NULL != cores->attr.name) {
+    if (cores->attr.name != NULL) {
         snprintf(cores->name, sizeof cores->name, "%s", cores->attr.name);
-    } else if (NULL == team) {
+    } else if (team == NULL) {
         snprintf(cores->name, sizeof cores->name, "this process");
     } else {
         snprintf(member, sizeof member, "member %u", team->rank);
-        if (NULL != team->name_member)
+        if (team->name_member != NULL)
             team->name_member(team->name_ctx, team->rank, member, sizeof member);
         snprintf(cores->name, sizeof cores->name, "%s: %s", team->name, member);
     }
@@ -273,12 +273,12 @@ static gba_status_t choose_params(const gba_cores_attr_t *attr, const gba_team_t
     gba_params_t params;
     char message[256];
 
-    if (NULL == attr->params && NULL != team) {
+    if (attr->params == NULL && team != NULL) {
         *wait = team->wait;
         *report_after = team->watchdog.report_after;
         return GBA_OK;
     }
-    if (NULL != attr->params) {
+    if (attr->params != NULL) {
         params = *attr->params;
     } else {
         gba_params_default(&params);
@@ -296,7 +296,7 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
                               gba_cores_t **cores)
 {
     static const gba_cores_attr_t none = {0};
-    const gba_cores_attr_t *given = NULL == attr ? &none : attr;
+    const gba_cores_attr_t *given = attr == NULL ? &none : attr;
     struct gba_cores *made = NULL;
     bool oversubscribed;
     uint64_t report_after;
@@ -312,16 +312,16 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
     if (GBA_OK != status)
         return status;
     made = aligned_alloc(LINE, sizeof *made + count * sizeof made->core[0]);
-    if (NULL == made)
+    if (made == NULL)
         return GBA_ERR_NOMEM;
     memset(made, 0, sizeof *made + count * sizeof made->core[0]);
     oversubscribed = count > (0 != given->cpus ? given->cpus : cpus_usable()) ||
-                     (NULL != team && team->oversubscribed);
+                     (team != NULL && team->oversubscribed);
     made->count = count;
     made->yields = gba_wait_yields(wait, oversubscribed);
     made->sleep_after = gba_wait_sleep_after(wait);
     made->report_after = report_after;
-    made->joined = NULL != team || NULL != given->barrier;
+    made->joined = team != NULL || given->barrier != NULL;
     made->team = team;
     made->attr = *given;
     name_process(made);
@@ -333,7 +333,7 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
                                                        .sleepers = &made->sleepers,
                                                        .members = count};
     /* Core 0 must not keep a CPU that a core of another member needs. */
-    if (NULL != team && oversubscribed && !team->oversubscribed) {
+    if (team != NULL && oversubscribed && !team->oversubscribed) {
         team->oversubscribed = true;
         gba_barrier_init(team);
     }

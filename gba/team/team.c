@@ -59,7 +59,7 @@ gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr, con
 
 void gba_team_destroy(gba_team_t *team)
 {
-    if (NULL == team)
+    if (team == NULL)
         return;
     gba_failover_close(team);
     gba_path_destroy(team->path);

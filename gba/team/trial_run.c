@@ -65,7 +65,7 @@ static gba_status_t trial_progress(struct gba_team *team)
 
     if (0 != team->trial.deadline && gba_clock_ns() > team->trial.deadline)
         return GBA_ERR_TIMEOUT;
-    if (NULL != team->path->ops->progress)
+    if (team->path->ops->progress != NULL)
         status = team->path->ops->progress(team->path);
     if (GBA_OK == status)
         status = trial_test(team);
@@ -307,7 +307,7 @@ static void trial_abandon(struct trial *t)
     for (uint32_t i = 1; i < t->made.count; i++)
         gba_path_destroy(t->made.at[i].path);
     t->team->path = t->made.at[0].path;
-    if (NULL == t->team->failover)
+    if (t->team->failover == NULL)
         gba_degraded_close(t->team);
 }
 

@@ -31,7 +31,7 @@ static uint32_t spins_of(const struct gba_path_base *path)
 {
     const struct gba_local_state *state = path->state;
 
-    return NULL != state && 0 != state->ops->spins ? state->ops->spins : GBA_WAIT_SPINS;
+    return state != NULL && 0 != state->ops->spins ? state->ops->spins : GBA_WAIT_SPINS;
 }
 
 uint32_t gba_wait_spins(const struct gba_team *team)
@@ -52,13 +52,13 @@ static bool wait_may_park(const struct gba_team *team)
 
 static uint64_t awaited_load(const struct gba_awaited *awaited)
 {
-    return NULL != awaited->flag ? gba_flag_load_relaxed(awaited->flag)
+    return awaited->flag != NULL ? gba_flag_load_relaxed(awaited->flag)
                                  : gba_word_load_relaxed(awaited->word);
 }
 
 static void awaited_park(const struct gba_awaited *awaited, uint64_t seen, uint64_t timeout)
 {
-    if (NULL != awaited->flag)
+    if (awaited->flag != NULL)
         gba_flag_park(awaited->flag, seen, timeout, awaited->sleepers);
     else
         gba_word_park(awaited->word, seen, timeout, awaited->sleepers);
@@ -82,7 +82,7 @@ static void wait_device(const struct gba_local_state *state, uint64_t waited, ui
     uint64_t part = waited / NAP_PART;
     const struct timespec nap = {.tv_nsec = part < most ? (long)part : (long)most};
 
-    if (NULL == state || GBA_OK != state->ops->sleep(state->membership, state->sequence, most))
+    if (state == NULL || GBA_OK != state->ops->sleep(state->membership, state->sequence, most))
         nanosleep(&nap, NULL);
 }
 
@@ -99,7 +99,7 @@ static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_step
     gba_status_t status;
     uint64_t seen;
 
-    if (NULL == awaited.word && NULL == awaited.flag) {
+    if (awaited.word == NULL && awaited.flag == NULL) {
         wait_device(awaited.state, waited, most);
         return steps->test(team);
     }
@@ -128,7 +128,7 @@ static uint32_t wait_tests(const struct gba_team *team, const struct manner *man
 
     if (manner->parks)
         return 1;
-    if (NULL != path->ops->listens && path->ops->listens(path))
+    if (path->ops->listens != NULL && path->ops->listens(path))
         return 1; /* only progress delivers the awaited message */
     return manner->yields ? GBA_WAIT_YIELDS : spins_of(path);
 }
@@ -185,7 +185,7 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
             status = wait_sleep(team, steps, now - began, wait_nap(team, most, now));
         if (GBA_INPROGRESS != status)
             return status;
-        if (NULL != progress)
+        if (progress != NULL)
             progress(arg);
         status = steps->progress(team);
         if (GBA_INPROGRESS != status)

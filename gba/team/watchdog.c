@@ -46,7 +46,7 @@ static uint32_t late_source(const struct gba_team *team)
 
     if (!team->trial.measuring && GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return gba_message_barrier_late_source(&team->degraded.messages);
-    return NULL == path->ops->late_source ? UINT32_MAX : path->ops->late_source(path);
+    return path->ops->late_source == NULL ? UINT32_MAX : path->ops->late_source(path);
 }
 
 /* Whether a member has arrived in the current round, as far as this member can see. group: as for
@@ -61,7 +61,7 @@ static enum gba_arrived team_arrived(const struct gba_team *team, const gba_grou
 
 static void name_member(const struct gba_team *team, uint32_t member, char *text, size_t len)
 {
-    if (NULL != team->name_member)
+    if (team->name_member != NULL)
         team->name_member(team->name_ctx, member, text, len);
     else
         snprintf(text, len, "member %u", member);
@@ -75,7 +75,7 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (NULL != path->ops->stands_for && !watch_is_failed(team))
+    if (path->ops->stands_for != NULL && !watch_is_failed(team))
         snprintf(text + used, len - used, "%s", path->ops->stands_for(path, member));
 }
 
@@ -133,7 +133,7 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
         return view->first == team->rank;
     source = late_source(team);
     if (UINT32_MAX == source)
-        return NULL == group;
+        return group == NULL;
     name_missing(team, source, view->names, sizeof view->names);
     return true;
 }
@@ -219,10 +219,10 @@ static enum gba_loss watch_loss(const struct gba_local_state *state, const gba_g
 static void watch_repair(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     struct gba_path_base *path = team->path;
-    struct gba_local_state *state = NULL != path->ops->in_group ? path->ops->in_group(path) : NULL;
+    struct gba_local_state *state = path->ops->in_group != NULL ? path->ops->in_group(path) : NULL;
     enum gba_loss loss;
 
-    if (NULL == state) {
+    if (state == NULL) {
         gba_retry_later(&team->watchdog.retry, now); /* a leader that gathers has not arrived */
         return;
     }
@@ -246,7 +246,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     gba_status_t status;
 
     memset(group, 0, sizeof *group);
-    if (NULL == team->path->group)
+    if (team->path->group == NULL)
         return GBA_OK;
     status = gba_group_inspect(team->path->group, group);
     if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ||
@@ -269,10 +269,10 @@ static void watch_deaths(struct gba_team *team)
 {
     struct gba_membership *membership;
 
-    if (team->watchdog.died || NULL == team->path->group)
+    if (team->watchdog.died || team->path->group == NULL)
         return;
     membership = team->path->group->membership;
-    if (NULL == membership->dev->ops->died || !membership->dev->ops->died(membership))
+    if (membership->dev->ops->died == NULL || !membership->dev->ops->died(membership))
         return;
     team->watchdog.died = true;
     watch_hasten(team);
@@ -285,7 +285,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
     uint64_t round = gba_team_rounds(team) + 1;
 
     stalled_end(team);
-    gba_retry_begin(&team->watchdog.retry, now, NULL != group ? group->membership->members : 0,
+    gba_retry_begin(&team->watchdog.retry, now, group != NULL ? group->membership->members : 0,
                     round - team->watchdog.round - 1);
     team->watchdog.round = round;
     team->watchdog.began = now;
@@ -299,7 +299,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
 
 uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 {
-    if (!team->watchdog.watched || NULL == team->path->group || watch_is_failed(team))
+    if (!team->watchdog.watched || team->path->group == NULL || watch_is_failed(team))
         return UINT64_MAX;
     return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
@@ -345,7 +345,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
             return GBA_ERR_DEAD;
         gba_failover_fail(team);
     }
-    retry = NULL != path->group && now >= team->watchdog.retry.due;
+    retry = path->group != NULL && now >= team->watchdog.retry.due;
     stalled = now >= team->watchdog.report_due;
     if (watch_is_failed(team)) {
         memset(&group, 0, sizeof group);
@@ -356,7 +356,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_widen(team, now);
         return GBA_ERR_DEAD;
     }
-    status = NULL != path->state ? gba_state_failure(path->state) : GBA_OK;
+    status = path->state != NULL ? gba_state_failure(path->state) : GBA_OK;
     if (GBA_OK != status)
         return watch_failed(team, status);
     if (!retry && !stalled)

@@ -84,7 +84,7 @@ static bool options_parse(int argc, char **argv, struct options *options)
         return true;
     if (optind < argc)
         options->device = argv[optind++];
-    return optind == argc && (NULL == options->device || MODE_SHOW == options->mode ||
+    return optind == argc && (options->device == NULL || MODE_SHOW == options->mode ||
                               MODE_TEST == options->mode || MODE_PATH == options->mode);
 }
 
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
         return MODE_HEALTH == options.mode ? info_health(options.devices, options.count)
                                            : info_prometheus(options.devices, options.count);
     }
-    device = NULL == options.device ? "/dev/gba0" : options.device;
+    device = options.device == NULL ? "/dev/gba0" : options.device;
     code = device_check(device, MODE_PATH != options.mode, INFO_EXIT_USAGE);
     if (INFO_EXIT_OK != code)
         return code;

@@ -40,7 +40,7 @@ gba_device_t *info_device_open(const char *path, gba_status_t *status, char *cau
     char advice[160];
 
     detail[0] = '\0';
-    if (NULL != cause)
+    if (cause != NULL)
         gba_log_set(detail_keep, NULL, GBA_LOG_WARN);
     *status = gba_device_init(path, NULL, &device);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
@@ -48,7 +48,7 @@ gba_device_t *info_device_open(const char *path, gba_status_t *status, char *cau
         return device;
     gba_device_advice(path, *status, advice, sizeof advice);
     /* The library logs every cause but a missing device. */
-    if (NULL != cause) {
+    if (cause != NULL) {
         if (GBA_ERR_NO_DEVICE == *status)
             snprintf(detail, sizeof detail, "there is no device at %.64s", path);
         snprintf(cause, len, "%.360s%s%s", '\0' == detail[0] ? gba_status_text(*status) : detail,
@@ -70,7 +70,7 @@ static gba_device_t *device_open(const char *path)
     gba_device_t *device =
         info_device_open(path, &status, report_is_json() ? cause : NULL, sizeof cause);
 
-    if (NULL == device && report_is_json())
+    if (device == NULL && report_is_json())
         (void)report_error(INFO_EXIT_NO_DEVICE, "%s", cause);
     return device;
 }
@@ -132,7 +132,7 @@ int info_show(const char *path)
     gba_device_info_t info;
     gba_status_t status;
 
-    if (NULL == device)
+    if (device == NULL)
         return INFO_EXIT_NO_DEVICE;
     status = gba_device_query(device, &info);
     gba_device_fini(device);
@@ -169,7 +169,7 @@ static gba_status_t test_round(gba_local_state_t *state, unsigned *resent)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
     const double begin = seconds();
-    bool again = NULL != resent;
+    bool again = resent != NULL;
 
     gba_send_arrival(state);
     while (GBA_OK != gba_poll_release(state)) {
@@ -233,7 +233,7 @@ int info_test(const char *path)
     gba_status_t status;
     int code = INFO_EXIT_OK;
 
-    if (NULL == device)
+    if (device == NULL)
         return INFO_EXIT_NO_DEVICE;
     status = gba_device_query(device, &info);
     report_begin(NULL, '{');

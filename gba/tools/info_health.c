@@ -45,13 +45,13 @@ static void attribute_read(const char *path, const char *attribute, char *text, 
     FILE *stream;
 
     text[0] = '\0';
-    if (0 != strncmp(path, "/dev/gba", strlen("/dev/gba")) || NULL == name)
+    if (0 != strncmp(path, "/dev/gba", strlen("/dev/gba")) || name == NULL)
         return;
     snprintf(file, sizeof file, "/sys/class/gba%.32s/%s", name, attribute);
     stream = fopen(file, "re");
-    if (NULL == stream)
+    if (stream == NULL)
         return;
-    if (NULL != fgets(text, (int)len, stream))
+    if (fgets(text, (int)len, stream) != NULL)
         text[strcspn(text, "\n")] = '\0';
     fclose(stream);
 }
@@ -115,7 +115,7 @@ static void health_of(const char *path, struct health *h)
 
     memset(h, 0, sizeof *h);
     device = info_device_open(path, &status, h->cause, sizeof h->cause);
-    if (NULL != device) {
+    if (device != NULL) {
         judge(path, device, h);
         gba_device_fini(device);
     } else if (GBA_ERR_NO_DEVICE == status) {

@@ -20,9 +20,9 @@ static void process_name(int32_t pid, char *name, size_t len)
     snprintf(name, len, "?");
     snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
     file = fopen(path, "re");
-    if (NULL == file)
+    if (file == NULL)
         return;
-    if (NULL != fgets(name, (int)len, file))
+    if (fgets(name, (int)len, file) != NULL)
         name[strcspn(name, "\n")] = '\0';
     fclose(file);
 }
@@ -175,7 +175,7 @@ static void list_device(const char *path, const gba_device_found_t *found,
     gba_status_t status;
     gba_device_t *device = info_device_open(path, &status, cause, sizeof cause);
 
-    if (NULL != device) {
+    if (device != NULL) {
         status = gba_device_query(device, &info);
         if (0 == strcmp(info.backend, "switch") && !info.dead) {
             (void)gba_reg_read(device, GBA_DEVICE_BASE + GBA_DEV_PORTS, 4, &ports.count);
@@ -190,7 +190,7 @@ static void list_device(const char *path, const gba_device_found_t *found,
     }
     report_begin(NULL, '{');
     report_text("device", "%s", path);
-    if (NULL == choice)
+    if (choice == NULL)
         report_number("user", geteuid());
     if (GBA_OK != status) {
         report_text("state", "unusable");
@@ -212,9 +212,9 @@ static void list_device(const char *path, const gba_device_found_t *found,
             list_ports(&ports);
         list_owners(&owners);
     }
-    if (NULL != choice)
+    if (choice != NULL)
         list_choice(choice, path);
-    if (NULL != found) /* the connections of a switch do not show their processes */
+    if (found != NULL) /* the connections of a switch do not show their processes */
         list_processes(found);
     else if (!report_is_json())
         report_text("members", "see gba_diag %s", path);
@@ -272,7 +272,7 @@ static size_t list_others(void)
     DIR *proc;
 
     proc = 0 == geteuid() ? opendir("/proc") : NULL;
-    while (NULL != proc && count < USERS_MAX && NULL != (entry = readdir(proc))) {
+    while (proc != NULL && count < USERS_MAX && (entry = readdir(proc)) != NULL) {
         size_t i = 0;
 
         if (!isdigit((unsigned char)entry->d_name[0]) ||
@@ -288,7 +288,7 @@ static size_t list_others(void)
         if (0 != seteuid(0) || 0 != setegid(0))
             abort();
     }
-    if (NULL != proc)
+    if (proc != NULL)
         closedir(proc);
     return shown;
 }

@@ -112,7 +112,7 @@ static bool line_matches(char *line, const char *name, char *value, size_t len)
     line[strcspn(line, "#\n")] = '\0';
     line += strspn(line, " \t");
     equals = strchr(line, '=');
-    if (NULL == equals)
+    if (equals == NULL)
         return false;
     end = equals;
     while (end > line && isspace((unsigned char)end[-1]))
@@ -134,9 +134,9 @@ static bool file_find(const char *path, const char *name, struct setting *settin
     bool found = false;
     FILE *file = fopen(path, "re");
 
-    if (NULL == file)
+    if (file == NULL)
         return false;
-    while (NULL != fgets(line, sizeof line, file))
+    while (fgets(line, sizeof line, file) != NULL)
         found = line_matches(line, name, setting->value, sizeof setting->value) || found;
     fclose(file);
     if (found)
@@ -149,11 +149,11 @@ static void files_list(char list[FILES_MAX])
 {
     const char *files = getenv("OMPI_MCA_mca_base_param_files"), *home = getenv("HOME");
 
-    if (NULL != files)
+    if (files != NULL)
         snprintf(list, FILES_MAX, "%s", files);
     else
         snprintf(list, FILES_MAX, "%.400s/.openmpi/mca-params.conf,%s/openmpi-mca-params.conf",
-                 NULL == home ? "" : home, GBA_OMPI_SYSCONFDIR);
+                 home == NULL ? "" : home, GBA_OMPI_SYSCONFDIR);
 }
 
 static bool files_find(const char *name, struct setting *setting)
@@ -161,7 +161,7 @@ static bool files_find(const char *name, struct setting *setting)
     char list[FILES_MAX], *rest = list, *path;
 
     files_list(list);
-    while (NULL != (path = strsep(&rest, ",:")))
+    while ((path = strsep(&rest, ",:")) != NULL)
         if ('\0' != *path && file_find(path, name, setting))
             return true;
     return false;
@@ -175,7 +175,7 @@ static bool setting_find(const char *component, const char *name, struct setting
 
     snprintf(variable, sizeof variable, "OMPI_MCA_%s_%s", component, name);
     value = getenv(variable);
-    if (NULL == value) {
+    if (value == NULL) {
         if (files_find(variable + strlen("OMPI_MCA_"), setting))
             return true;
         if (0 != strcmp(name, "disable") || !gba_site_disabled(GBA_SITE_FILE))
@@ -210,7 +210,7 @@ static bool number_parse(const gba_param_t *param, const char *text, int64_t *va
 
     if (GBA_PARAM_BOOL == param->type && bool_parse(text, value))
         return true;
-    for (const gba_param_value_t *v = param->values; NULL != v && NULL != v->name; v++)
+    for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
         if (0 == strcmp(text, v->name)) {
             *value = v->value;
             return true;
@@ -228,9 +228,9 @@ static bool field_set(gba_params_t *params, const gba_param_t *param, const char
     if (GBA_PARAM_STRING == param->type) {
         char *copy = strdup(text); /* until info_params_free */
 
-        if (NULL != copy)
+        if (copy != NULL)
             *(char **)field = copy;
-        return NULL != copy;
+        return copy != NULL;
     }
     if (!number_parse(param, text, &value) || value < INT32_MIN || value > UINT32_MAX)
         return false;
@@ -248,7 +248,7 @@ gba_status_t info_params_get(gba_params_t *params)
     gba_status_t status = GBA_OK;
 
     gba_params_default(params);
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
         if (setting_find(coll, param->name, &setting) && !field_set(params, param, setting.value)) {
             if (GBA_OK == status) /* JSON has room for one error */
                 (void)report_error(INFO_EXIT_USAGE,
@@ -264,7 +264,7 @@ gba_status_t info_params_get(gba_params_t *params)
 
 void info_params_free(gba_params_t *params)
 {
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         char **field = (char **)((char *)params + param->offset);
 
         if (GBA_PARAM_STRING == param->type && param->string_default != *field)
@@ -290,7 +290,7 @@ static const gba_param_t *param_find(const char *component, const char *name, bo
                                          component == coll ? coll_own : scoll_own};
 
     for (unsigned i = 0; i < 2; i++)
-        for (const gba_param_t *param = tables[i]; NULL != param->name; param++)
+        for (const gba_param_t *param = tables[i]; param->name != NULL; param++)
             if (0 == strcmp(param->name, name)) {
                 *own = 1 == i;
                 return param;
@@ -356,7 +356,7 @@ static void name_check(const char *name, const char *source)
         const size_t len = strlen(components[i]);
 
         if (0 == strncmp(name, components[i], len) && '_' == name[len] &&
-            NULL == param_find(components[i], name + len + 1, &own))
+            param_find(components[i], name + len + 1, &own) == NULL)
             problem("%s (%s) is not a parameter, and has no effect", name, source);
     }
 }
@@ -366,13 +366,13 @@ static void file_names_check(const char *path)
     char line[STRING_MAX + 128];
     FILE *file = fopen(path, "re");
 
-    if (NULL == file)
+    if (file == NULL)
         return;
-    while (NULL != fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file) != NULL) {
         char source[STRING_MAX + 160], *name = line + strspn(line, " \t");
 
         name[strcspn(name, "#\n")] = '\0';
-        if (NULL == strchr(name, '='))
+        if (strchr(name, '=') == NULL)
             continue;
         name[strcspn(name, " \t=")] = '\0';
         snprintf(source, sizeof source, "file %s", path);
@@ -387,7 +387,7 @@ static void all_check(void)
     const char prefix[] = "OMPI_MCA_";
     char list[FILES_MAX], *rest = list, *path;
 
-    for (char **variable = environ; NULL != *variable; variable++) {
+    for (char **variable = environ; *variable != NULL; variable++) {
         char name[160];
 
         if (0 != strncmp(*variable, prefix, strlen(prefix)))
@@ -396,7 +396,7 @@ static void all_check(void)
         name_check(name + strlen(prefix), "environment");
     }
     files_list(list);
-    while (NULL != (path = strsep(&rest, ",:")))
+    while ((path = strsep(&rest, ",:")) != NULL)
         if ('\0' != *path)
             file_names_check(path);
     for (unsigned i = 0; i < 2; i++) {
@@ -404,7 +404,7 @@ static void all_check(void)
         struct setting setting;
 
         for (unsigned own = 0; own < 2; own++)
-            for (const gba_param_t *param = tables[own]; NULL != param->name; param++)
+            for (const gba_param_t *param = tables[own]; param->name != NULL; param++)
                 if (setting_find(components[i], param->name, &setting))
                     value_check(components[i], param, 1 == own, &setting);
     }
@@ -421,7 +421,7 @@ static void version_read(const char *path, char *version, size_t len)
     int c;
 
     snprintf(version, len, "?");
-    if (NULL == file)
+    if (file == NULL)
         return;
     while (matched < strlen(mark) && EOF != (c = getc(file)))
         matched = c == mark[matched] ? matched + 1 : c == mark[0];
@@ -445,13 +445,13 @@ static void component_files_show(void)
 
     if (!setting_find("mca_base", "component_path", &setting))
         snprintf(setting.value, sizeof setting.value, "SYS_DEFAULT:USER_DEFAULT");
-    while (NULL != (directory = strsep(&rest, ":"))) {
+    while ((directory = strsep(&rest, ":")) != NULL) {
         char name[STRING_MAX + 64], path[STRING_MAX + 128], version[32];
 
         if (0 == strcmp(directory, "SYS_DEFAULT"))
             snprintf(name, sizeof name, "%s", GBA_OMPI_PKGLIBDIR);
         else if (0 == strcmp(directory, "USER_DEFAULT"))
-            snprintf(name, sizeof name, "%.200s/.openmpi/components", NULL == home ? "" : home);
+            snprintf(name, sizeof name, "%.200s/.openmpi/components", home == NULL ? "" : home);
         else
             snprintf(name, sizeof name, "%s", directory);
         if (0 != access(name, F_OK))
@@ -473,7 +473,7 @@ static void default_print(const gba_param_t *param, char *text, size_t len)
     snprintf(text, len, "%" PRId64, param->value_default);
     if (GBA_PARAM_STRING == param->type)
         snprintf(text, len, "%s", param->string_default);
-    for (const gba_param_value_t *v = param->values; NULL != v && NULL != v->name; v++)
+    for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
         if (v->value == param->value_default) {
             snprintf(text, len, "%s", v->name);
             break;
@@ -507,7 +507,7 @@ static void table_show(const char *component, const gba_param_t *table, bool all
     struct setting setting;
     char usual[64];
 
-    for (const gba_param_t *param = table; NULL != param->name; param++) {
+    for (const gba_param_t *param = table; param->name != NULL; param++) {
         const bool set = setting_find(component, param->name, &setting);
 
         if (!set && (!all || param->hidden))

@@ -129,7 +129,7 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
 
         if (0 != strcmp(path, devices->chosen))
             device = info_device_open(path, &status, ignored, sizeof ignored);
-        if (NULL == device)
+        if (device == NULL)
             continue;
         devices->list[devices->count++] = device;
     }
@@ -150,14 +150,14 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     char why[768], cause[640] = "", choice[160] = "";
     const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
-    if (NULL == path)
+    if (path == NULL)
         path = info_choose(params, &devices.candidates, choice, sizeof choice);
     devices.chosen = path;
     if (devices.candidates.count > 1) {
         attr.devices = devices_open;
         attr.devices_ctx = &devices;
     }
-    if (NULL != refusal) {
+    if (refusal != NULL) {
         snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
         show(gba_path_name(kind), why, hosts, ranks, path, choice, "");
         return INFO_EXIT_OK;

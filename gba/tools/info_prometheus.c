@@ -18,7 +18,7 @@ static void read_device(const char *path, struct gba_metrics *metrics)
     gba_device_t *device = info_device_open(path, &status, cause, sizeof cause);
 
     *metrics = (struct gba_metrics){.device = path};
-    if (NULL == device)
+    if (device == NULL)
         return;
     if (GBA_OK == gba_device_query(device, &info)) {
         for (int i = 0; i < GBA_UUID_SIZE; i++)
@@ -47,7 +47,7 @@ int info_prometheus(char *const *devices, int count)
         info_devices_default(&candidates);
     all = (unsigned)count + candidates.count;
     list = calloc(all, sizeof *list);
-    if (NULL == list)
+    if (list == NULL)
         return report_error(INFO_EXIT_NO_DEVICE, "%s", gba_status_text(GBA_ERR_NOMEM));
     for (unsigned i = 0; i < all; i++) {
         const char *path =

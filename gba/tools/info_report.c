@@ -48,7 +48,7 @@ static void element_begin(const char *name)
         printf("%s\n%*s", filled[depth - 1] ? "," : "", (int)(2 * depth), "");
         filled[depth - 1] = true;
     }
-    if (NULL == name)
+    if (name == NULL)
         return;
     snprintf(key, sizeof key, "%s", name);
     for (char *c = key; '\0' != *c; c++)

@@ -70,11 +70,11 @@ static unsigned process_show(int proc, const char *name)
     if (fd < 0)
         return 0;
     dir = fdopendir(fd);
-    if (NULL == dir) {
+    if (dir == NULL) {
         close(fd);
         return 0;
     }
-    while (slots > 0 && NULL != (entry = readdir(dir))) {
+    while (slots > 0 && (entry = readdir(dir)) != NULL) {
         ssize_t len = readlinkat(fd, entry->d_name, link, sizeof link - 1);
 
         if (len <= 0)
@@ -100,11 +100,11 @@ int info_why(void)
     const struct dirent *entry;
     unsigned count = 0;
 
-    if (NULL == proc)
+    if (proc == NULL)
         return report_error(INFO_EXIT_NO_DEVICE, "cannot read /proc: %s", strerror(errno));
     report_begin(NULL, '{');
     report_begin("communicators", '[');
-    while (NULL != (entry = readdir(proc)))
+    while ((entry = readdir(proc)) != NULL)
         if (isdigit((unsigned char)entry->d_name[0]))
             count += process_show(dirfd(proc), entry->d_name);
     report_end();

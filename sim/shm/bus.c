@@ -55,7 +55,7 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
         const struct gba_model_release *release = &effects->release[i];
         struct gba_sim_slot *slot = gba_sim_slot_at(segment, release->address);
 
-        if (UNLIKELY(NULL == slot))
+        if (UNLIKELY(slot == NULL))
             continue;
         if (UNLIKELY(dev->faulty))
             gba_sim_fault_release(segment, slot, release->sequence);
@@ -186,7 +186,7 @@ static gba_status_t bus_access(struct gba_sim_dev *dev, struct gba_model_access 
         access->address = GBA_BAR_SIZE;
     status = group < 0 ? page_access(dev, access, &effects)
                        : group_access(dev, (uint32_t)group, access, &effects);
-    if (GBA_OK == status && NULL != value)
+    if (GBA_OK == status && value != NULL)
         *value = effects.value;
     return status;
 }

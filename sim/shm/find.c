@@ -63,12 +63,12 @@ gba_status_t gba_sim_id(char id[GBA_SIM_ID_MAX], const char *name, const char *j
         return GBA_ERR_IO;
     }
     snprintf(host, sizeof host, "%x:%x:%x:%x", (unsigned int)geteuid(), ipc, pid, net);
-    if (NULL != name && '@' == name[0])
+    if (name != NULL && '@' == name[0])
         snprintf(id, GBA_SIM_ID_MAX, "%c:%s:%.*s", GBA_SIM_KEY_JOB == strlen(name + 1) ? 'j' : 'p',
                  host, GBA_SIM_KEY_JOB, name + 1);
-    else if (NULL != name)
+    else if (name != NULL)
         snprintf(id, GBA_SIM_ID_MAX, "n:%s:%.*s", host, GBA_SIM_NAME_MAX, name);
-    else if (NULL != job)
+    else if (job != NULL)
         snprintf(id, GBA_SIM_ID_MAX, "j:%s:%016llx", host, (unsigned long long)gba_dev_job(job));
     else
         snprintf(id, GBA_SIM_ID_MAX, "p:%s:%ld", host, (long)getpid());
@@ -100,11 +100,11 @@ static gba_status_t find_in_process(int proc, const char *pid, const char *link,
     if (fds < 0)
         return GBA_INPROGRESS;
     dir = fdopendir(fds);
-    if (NULL == dir) {
+    if (dir == NULL) {
         close(fds);
         return GBA_INPROGRESS;
     }
-    while (GBA_INPROGRESS == status && NULL != (entry = readdir(dir))) {
+    while (GBA_INPROGRESS == status && (entry = readdir(dir)) != NULL) {
         len = readlinkat(fds, entry->d_name, text, sizeof text - 1);
         if (len <= 0)
             continue;
@@ -146,13 +146,13 @@ static int processes_list(DIR *proc, struct process **processes)
     const struct dirent *entry;
     int count = 0, room = 0;
 
-    while (NULL != (entry = readdir(proc))) {
+    while ((entry = readdir(proc)) != NULL) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         if (count == room) {
             room = 2 * room + 256;
             more = realloc(list, (size_t)room * sizeof *list);
-            if (NULL == more) {
+            if (more == NULL) {
                 gba_log(GBA_LOG_ERROR, "sim: out of memory for the list of processes");
                 free(list);
                 return -1;
@@ -178,7 +178,7 @@ gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
     struct process *processes = NULL;
     int count;
 
-    if (NULL == proc) {
+    if (proc == NULL) {
         gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(errno));
         return GBA_ERR_IO;
     }

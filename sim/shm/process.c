@@ -40,7 +40,7 @@ static bool process_stat_read(uint64_t pid, struct process_stat *stat)
     text[len] = '\0';
     /* The program name is in parentheses and may contain any character: search for the last one. */
     rest = strrchr(text, ')');
-    return NULL != rest && 3 == sscanf(rest + 1,
+    return rest != NULL && 3 == sscanf(rest + 1,
                                        " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
                                        "%*d %*d %*d %ld %*d %" SCNu64,
                                        &stat->state, &stat->threads, &stat->start);

@@ -165,7 +165,7 @@ static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
     if (file < 0)
         return status;
     segment = segment_map(file);
-    if (NULL == segment || !gba_descriptor_keep(&dev->file, file)) {
+    if (segment == NULL || !gba_descriptor_keep(&dev->file, file)) {
         status = system_failed("map the simulated device");
         goto close_file;
     }
@@ -177,7 +177,7 @@ static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
     if (GBA_OK == status)
         return GBA_OK;
 close_file:
-    if (NULL != segment)
+    if (segment != NULL)
         munmap(segment, sizeof *segment);
     close(file);
     return status;
@@ -242,7 +242,7 @@ static gba_status_t segment_attach(void *ctx, int file)
     if (GBA_OK != status)
         return status;
     segment = segment_map(file);
-    if (NULL == segment)
+    if (segment == NULL)
         return system_failed("map the simulated device");
     /* Acquire: pairs with segment_init. */
     if (!gba_descriptor_keep(&attach->dev->file, file))
@@ -273,11 +273,11 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
 
     if (GBA_OK != status)
         return status;
-    if (NULL != name && '@' == name[0]) {
+    if (name != NULL && '@' == name[0]) {
         status = gba_sim_find(id, GBA_SIM_ALL, segment_attach, &attach);
         return GBA_INPROGRESS == status ? GBA_ERR_NO_DEVICE : status;
     }
-    if (NULL == name && NULL == job)
+    if (name == NULL && job == NULL)
         return segment_create(dev, id, &path->sim);
     do {
         /* The holder of the lock searches all processes, once: no other process can make the

@@ -97,11 +97,11 @@ static gba_status_t sim_open(const struct gba_dev_path *path, const gba_device_a
     gba_status_t status;
     uint32_t version, holder;
 
-    if (NULL == dev)
+    if (dev == NULL)
         return GBA_ERR_NOMEM;
     dev->dev.ops = &gba_dev_sim;
-    dev->job = gba_dev_job(NULL == attr ? NULL : attr->job);
-    status = gba_sim_segment_open(dev, path, NULL == attr ? NULL : attr->job);
+    dev->job = gba_dev_job(attr == NULL ? NULL : attr->job);
+    status = gba_sim_segment_open(dev, path, attr == NULL ? NULL : attr->job);
     if (GBA_OK != status)
         goto free_dev;
     version = dev->segment->model.version;
@@ -230,7 +230,7 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     if (GBA_OK != status)
         return status;
     membership = calloc(1, sizeof *membership);
-    if (NULL == membership)
+    if (membership == NULL)
         return GBA_ERR_NOMEM;
     status = call_begin(dev, handle->group, GBA_SIM_JOURNAL_GROUP);
     if (GBA_OK != status)
@@ -323,7 +323,7 @@ static void membership_leave(const struct gba_sim_membership *membership)
     struct gba_sim_lost *lost = lost_of(membership);
     struct gba_model_effects effects;
 
-    if (NULL != lost) {
+    if (lost != NULL) {
         lost->port[m->member] = 0; /* needs no journal: one store */
         gba_sim_place_put(segment, m->group, membership->place);
     } else if (is_current(membership)) {
@@ -357,7 +357,7 @@ static gba_status_t membership_status(const struct gba_sim_membership *membershi
     const struct gba_membership *m = &membership->membership;
     const struct gba_model_record *record = &model_of(membership->dev, m->group)->record;
 
-    if (NULL != lost_of(membership))
+    if (lost_of(membership) != NULL)
         return GBA_ERR_RECLAIMED;
     if (!is_current(membership) || GBA_LIFE_FREE == record->life ||
         record->generation != m->generation)

@@ -30,10 +30,10 @@ static gba_status_t client_open(const struct gba_dev_path *path, const gba_devic
     struct gba_client *client = calloc(1, sizeof *client);
     gba_status_t status;
 
-    if (NULL == client)
+    if (client == NULL)
         return GBA_ERR_NOMEM;
     client->dev.ops = &gba_dev_switch;
-    client->job = gba_dev_job(NULL == attr ? NULL : attr->job);
+    client->job = gba_dev_job(attr == NULL ? NULL : attr->job);
     if ('\0' == path->host[0])
         snprintf(client->name, sizeof client->name, "switch:%s", path->file);
     else
@@ -62,7 +62,7 @@ static gba_status_t registers_query(struct gba_client *client, gba_device_info_t
     struct gba_switch_message *counter;
     gba_status_t status;
 
-    if (NULL == batch)
+    if (batch == NULL)
         return GBA_ERR_NOMEM;
     batch->message[QUERY_BAD_ACCESS] = gba_client_read(GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS, 8);
     batch->message[QUERY_GROUPS_FREE] = gba_client_read(GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4);
@@ -111,7 +111,7 @@ static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, 
     if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
     batch = gba_batch_new(2 * client->groups);
-    if (NULL == batch)
+    if (batch == NULL)
         return GBA_ERR_NOMEM;
     for (uint32_t i = 0; i < 2 * client->groups; i++) /* the owners, then the names of their jobs */
         batch->message[i] = (struct gba_switch_message){
@@ -185,7 +185,7 @@ static void command_send(struct gba_client *client, const struct gba_switch_mess
 {
     struct gba_client_batch *batch = gba_batch_new(1);
 
-    if (NULL == batch)
+    if (batch == NULL)
         return; /* the group is free when this process ends */
     batch->message[0] = *mailbox;
     gba_batch_send(client, batch);
@@ -221,7 +221,7 @@ static gba_status_t client_join(struct gba_dev *dev, const gba_group_handle_t *h
     if (gba_file_is_child(client))
         return GBA_ERR_DEAD;
     membership = calloc(1, sizeof *membership);
-    if (NULL == membership)
+    if (membership == NULL)
         return GBA_ERR_NOMEM;
     status = gba_client_command(client, &mailbox);
     if (GBA_OK != status) {
@@ -246,9 +246,9 @@ static gba_status_t member_add(struct gba_client_membership *membership)
     gba_status_t status = GBA_OK;
 
     pthread_mutex_lock(&client->lock);
-    if (NULL == client->member[m->group])
+    if (client->member[m->group] == NULL)
         client->member[m->group] = calloc(GBA_MEMBERS_MAX, sizeof(void *));
-    if (NULL != client->member[m->group]) {
+    if (client->member[m->group] != NULL) {
         client->address += sizeof(uint64_t);
         membership->address = client->address;
         client->member[m->group][m->member] = membership;
@@ -265,7 +265,7 @@ static void member_remove(struct gba_client_membership *membership)
     const struct gba_membership *m = &membership->membership;
 
     pthread_mutex_lock(&client->lock);
-    if (NULL != client->member[m->group] && membership == client->member[m->group][m->member])
+    if (client->member[m->group] != NULL && membership == client->member[m->group][m->member])
         client->member[m->group][m->member] = NULL;
     pthread_mutex_unlock(&client->lock);
 }
@@ -280,7 +280,7 @@ static gba_status_t table_write(const struct gba_client_membership *membership)
     struct gba_client_batch *batch = gba_batch_new(COUNT);
     gba_status_t status;
 
-    if (NULL == batch)
+    if (batch == NULL)
         return GBA_ERR_NOMEM;
     batch->message[WRITE] = gba_client_write(entry, 8, membership->address);
     batch->message[READ] = gba_client_read(entry, 8);
@@ -304,7 +304,7 @@ static gba_status_t client_map_flag(struct gba_membership *m)
     if (gba_file_is_child(membership->client))
         return GBA_ERR_DEAD;
     flag = aligned_alloc(GBA_FLAG_STRIDE, GBA_FLAG_STRIDE);
-    if (NULL == flag)
+    if (flag == NULL)
         return GBA_ERR_NOMEM;
     gba_flag_store_relaxed(flag, 0);
     m->flag = flag;

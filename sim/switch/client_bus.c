@@ -40,7 +40,7 @@ void gba_client_arrive(struct gba_membership *membership, uint64_t value)
 
     if (gba_file_is_child(client))
         return;
-    if (NULL != inspected->inspection) { /* of the last round */
+    if (inspected->inspection != NULL) { /* of the last round */
         gba_batch_abandon(client, inspected->inspection);
         inspected->inspection = NULL;
     }
@@ -102,7 +102,7 @@ struct gba_client_batch *gba_batch_new(uint32_t count)
     struct gba_client_batch *batch =
         calloc(1, sizeof *batch + count * sizeof(struct gba_switch_message));
 
-    if (NULL == batch) {
+    if (batch == NULL) {
         gba_log(GBA_LOG_ERROR, "out of memory for %u requests to the switch", count);
         return NULL;
     }
@@ -137,7 +137,7 @@ gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_mes
     struct gba_client_batch *batch = gba_batch_new(1);
     gba_status_t status;
 
-    if (NULL == batch)
+    if (batch == NULL)
         return GBA_ERR_NOMEM;
     batch->message[0] = *message;
     gba_batch_send(client, batch);
@@ -163,7 +163,7 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
     uint32_t group = membership->group, words = (membership->members + 63) / 64;
     struct gba_client_batch *batch = gba_batch_new(INSPECT_MASK + words);
 
-    if (NULL == batch)
+    if (batch == NULL)
         return NULL;
     batch->message[INSPECT_GENERATION] =
         gba_client_read(GBA_GROUP_REG(group, GBA_REG_GENERATION), 4);
@@ -221,9 +221,9 @@ gba_status_t gba_client_inspect(struct gba_membership *m, gba_group_state_t *sta
     status = gba_client_failure(m);
     if (GBA_OK != status)
         return status;
-    if (NULL == membership->inspection) {
+    if (membership->inspection == NULL) {
         membership->inspection = inspection_new(m);
-        if (NULL == membership->inspection)
+        if (membership->inspection == NULL)
             return GBA_ERR_NOMEM;
         gba_batch_send(client, membership->inspection);
         wait = INSPECT_WAIT;

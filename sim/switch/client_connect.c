@@ -165,17 +165,17 @@ static int tcp_connect(const struct addrinfo *list, uint64_t due, struct gba_cli
     struct gba_client_file started[ADDRESSES];
     int count = 0, chosen = -1, error = EHOSTUNREACH;
 
-    while (chosen < 0 && (NULL != list || 0 != tcp_pending(started, count))) {
+    while (chosen < 0 && (list != NULL || 0 != tcp_pending(started, count))) {
         const int remaining = remaining_ms(due);
-        int ms = NULL != list && STAGGER_MS < remaining ? STAGGER_MS : remaining;
+        int ms = list != NULL && STAGGER_MS < remaining ? STAGGER_MS : remaining;
 
-        if (NULL != list) {
+        if (list != NULL) {
             error = tcp_start(list, &started[count]);
             list = count + 1 < ADDRESSES ? list->ai_next : NULL;
             if (0 != error && EINPROGRESS != error)
                 continue;
             count++;
-            ms = NULL == list ? remaining : ms;
+            ms = list == NULL ? remaining : ms;
         }
         chosen = tcp_await(started, count, ms, &error);
         if (chosen < 0 && 0 == remaining_ms(due)) {
@@ -350,7 +350,7 @@ static gba_status_t welcome_check(struct gba_client *client, const gba_device_at
 /* Time in ns in which the switch must answer the greeting. */
 static uint64_t open_timeout(const gba_device_attr_t *attr)
 {
-    uint64_t ns = NULL == attr ? 0 : attr->timeout_ms * UINT64_C(1000000);
+    uint64_t ns = attr == NULL ? 0 : attr->timeout_ms * UINT64_C(1000000);
 
     return 0 == ns || ns > GBA_CLIENT_SILENCE ? GBA_CLIENT_SILENCE : ns;
 }

@@ -43,7 +43,7 @@ static void in_parent(void)
  * a file may be on the stack of a thread that the child does not have. */
 static void in_child(void)
 {
-    for (struct gba_client_file *file = files; NULL != file; file = file->next)
+    for (struct gba_client_file *file = files; file != NULL; file = file->next)
         gba_descriptor_close(&file->socket);
     files = NULL;
     pthread_mutex_unlock(&files_lock);
@@ -59,9 +59,9 @@ static void list_remove(const struct gba_client_file *file)
 {
     struct gba_client_file **link = &files;
 
-    while (NULL != *link && file != *link)
+    while (*link != NULL && file != *link)
         link = &(*link)->next;
-    if (NULL != *link)
+    if (*link != NULL)
         *link = file->next;
 }
 

@@ -18,7 +18,7 @@ bool gba_device_key_file(const char *key_file)
     const char *name = gba_switch_key_file(key_file);
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     char reason[128];
-    bool usable = NULL != name && gba_switch_key_read(name, secret, reason, sizeof reason);
+    bool usable = name != NULL && gba_switch_key_read(name, secret, reason, sizeof reason);
 
     explicit_bzero(secret, sizeof secret);
     return usable;
@@ -26,14 +26,14 @@ bool gba_device_key_file(const char *key_file)
 
 static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
 {
-    const char *name = gba_switch_key_file(NULL == attr ? NULL : attr->key_file);
+    const char *name = gba_switch_key_file(attr == NULL ? NULL : attr->key_file);
     char reason[128];
 
-    if (NULL != attr && NULL != attr->key) {
+    if (attr != NULL && attr->key != NULL) {
         memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
         return GBA_OK;
     }
-    if (NULL == name) {
+    if (name == NULL) {
         gba_log(GBA_LOG_ERROR,
                 "no key for gba-switchd over TCP: set switch_key_file, or " GBA_SWITCH_KEY_VARIABLE
                 " in the environment, to the file with the key");
@@ -86,13 +86,13 @@ void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char
                  "and clocks that differ by minutes at most");
     if (GBA_SWITCH_REFUSED_SECRET != refusal)
         return;
-    if (NULL != attr && NULL != attr->key)
+    if (attr != NULL && attr->key != NULL)
         snprintf(text, len,
                  " (the job's key, from rank 0): it ends with rank 0's connection, and with "
                  "gba-switchd until rank 0 has connected again");
     else
         snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
-                 gba_switch_key_file(NULL == attr ? NULL : attr->key_file));
+                 gba_switch_key_file(attr == NULL ? NULL : attr->key_file));
 }
 
 gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner)

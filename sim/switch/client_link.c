@@ -30,7 +30,7 @@ gba_status_t gba_link_init(struct gba_client *client)
     pthread_condattr_t clock;
 
     client->output.bytes = malloc(OUTPUT_FIRST);
-    if (NULL == client->output.bytes)
+    if (client->output.bytes == NULL)
         return GBA_ERR_NOMEM;
     client->output.size = OUTPUT_FIRST;
     client->last = &client->first;
@@ -48,7 +48,7 @@ void gba_link_fini(struct gba_client *client)
 {
     struct gba_client_batch *batch = client->first, *next;
 
-    for (; NULL != batch; batch = next) {
+    for (; batch != NULL; batch = next) {
         next = batch->next;
         free(batch);
     }
@@ -69,7 +69,7 @@ static void batch_end(struct gba_client *client, gba_status_t status)
     struct gba_client_batch *batch = client->first;
 
     client->first = batch->next;
-    if (NULL == client->first)
+    if (client->first == NULL)
         client->last = &client->first;
     batch->status = status;
     if (batch->abandoned)
@@ -86,7 +86,7 @@ void gba_link_die(struct gba_client *client, const char *why)
      * process. */
     if (gba_file_is_ours(&client->file))
         (void)shutdown(client->file.socket.number, SHUT_RDWR);
-    while (NULL != client->first)
+    while (client->first != NULL)
         batch_end(client, GBA_ERR_DEAD);
     pthread_cond_broadcast(&client->moved);
 }
@@ -143,7 +143,7 @@ static bool output_room(struct gba_client_output *output)
     if (output->size - output->end >= GBA_SWITCH_MESSAGE_BYTES)
         return true;
     more = realloc(output->bytes, 2 * output->size);
-    if (NULL == more)
+    if (more == NULL)
         return false;
     output->bytes = more;
     output->size *= 2;
@@ -189,7 +189,7 @@ static void answer_dispatch(struct gba_client *client, const struct gba_switch_m
     struct gba_client_batch *batch = client->first;
     struct gba_switch_message *request;
 
-    if (NULL == batch) {
+    if (batch == NULL) {
         gba_link_die(client, "the switch answered without a request");
         return;
     }
@@ -389,7 +389,7 @@ gba_status_t gba_batch_wait(struct gba_client *client, struct gba_client_batch *
 
 void gba_batch_abandon(struct gba_client *client, struct gba_client_batch *batch)
 {
-    if (NULL == batch)
+    if (batch == NULL)
         return;
     pthread_mutex_lock(&client->lock);
     batch->abandoned = true;

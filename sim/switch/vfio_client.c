@@ -79,7 +79,7 @@ static int receive(struct gba_vfio_client *client, size_t length)
 
     if (count < 0)
         return EINTR == errno || EWOULDBLOCK == errno ? EAGAIN : errno;
-    for (struct cmsghdr *i = CMSG_FIRSTHDR(&message); NULL != i; i = CMSG_NXTHDR(&message, i))
+    for (struct cmsghdr *i = CMSG_FIRSTHDR(&message); i != NULL; i = CMSG_NXTHDR(&message, i))
         if (SOL_SOCKET == i->cmsg_level && SCM_RIGHTS == i->cmsg_type && 0 != take_fds(client, i))
             error = EPROTO;
     if (0 != (message.msg_flags & MSG_CTRUNC))

@@ -219,7 +219,7 @@ static int reply_access(struct gba_vfio_device *device, const struct gba_vfio_re
     memcpy(body + 8, &region, sizeof region);
     memcpy(body + 12, &count, sizeof count);
     *length = 16;
-    if (NULL != request->u.access.data)
+    if (request->u.access.data != NULL)
         return write_region(device, region, (uint32_t)offset, count, request->u.access.data);
     error = read_region(device, region, (uint32_t)offset, count, body + 16);
     *length += count;

@@ -107,7 +107,7 @@ static void release(struct gba_vfio_dma *dma, unsigned at)
 {
     struct gba_vfio_map *map = &dma->map[at];
 
-    if (NULL == map->memory)
+    if (map->memory == NULL)
         return;
     (void)munmap(map->mapping, map->length);
     dma->mapped -= map->size;
@@ -140,7 +140,7 @@ int gba_vfio_dma_store(const struct gba_vfio_dma *dma, uint64_t address, uint64_
     /* Ranges begin and end at pages, so an aligned word is in one range. */
     if (at == dma->count || address < map->address || 0 != address % sizeof(gba_flag_t))
         return EFAULT;
-    if (NULL == map->memory)
+    if (map->memory == NULL)
         return EFAULT;
     return gba_vfio_guard_store((gba_flag_t *)(void *)(map->memory + (address - map->address)),
                                 value)

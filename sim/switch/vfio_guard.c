@@ -22,7 +22,7 @@ static gba_pointer_t limited;
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    if (info->si_code > 0 && NULL != gba_pointer_load_acquire(&guarded))
+    if (info->si_code > 0 && gba_pointer_load_acquire(&guarded) != NULL)
         siglongjmp(resume, 1);
     signal(number, SIG_DFL);
     raise(number);
@@ -31,7 +31,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 /* The signal of the time limit has interrupted the write, so the handler does nothing else. */
 static void on_alarm(int number)
 {
-    if (NULL != gba_pointer_load_acquire(&limited))
+    if (gba_pointer_load_acquire(&limited) != NULL)
         return;
     signal(number, SIG_DFL);
     raise(number);

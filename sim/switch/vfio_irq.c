@@ -129,7 +129,7 @@ static void act(struct gba_vfio_irq *irq, const struct gba_vfio_request *request
     for (uint32_t i = 0; i < request->u.irqs.count; i++) {
         uint32_t bit = 1u << (request->u.irqs.start + i);
 
-        if (NULL != request->u.irqs.data && 0 == request->u.irqs.data[i])
+        if (request->u.irqs.data != NULL && 0 == request->u.irqs.data[i])
             continue;
         if (0 != (request->u.irqs.flags & VFIO_IRQ_SET_ACTION_MASK))
             irq->masked |= bit;

@@ -116,7 +116,7 @@ static int add_events(struct endpoint *endpoint)
     endpoint->acceptable =
         event_new(base, endpoint->fd, EV_READ | EV_PERSIST, on_acceptable, endpoint);
     endpoint->retry = evtimer_new(base, on_retry, endpoint);
-    if (NULL == endpoint->acceptable || NULL == endpoint->retry ||
+    if (endpoint->acceptable == NULL || endpoint->retry == NULL ||
         0 != event_add(endpoint->acceptable, NULL))
         return ENOMEM;
     return 0;
@@ -143,11 +143,11 @@ static int endpoint_open(struct endpoint *endpoint, const struct gba_vfio_server
 
 static void endpoint_close(struct endpoint *endpoint)
 {
-    if (NULL != endpoint->session)
+    if (endpoint->session != NULL)
         gba_vfio_session_end(endpoint->session, "the switch stops");
-    if (NULL != endpoint->retry)
+    if (endpoint->retry != NULL)
         event_free(endpoint->retry);
-    if (NULL != endpoint->acceptable)
+    if (endpoint->acceptable != NULL)
         event_free(endpoint->acceptable);
     if (endpoint->bound)
         (void)unlink(endpoint->address.sun_path);
@@ -162,7 +162,7 @@ int gba_vfio_server_create(const struct gba_vfio_server_config *config,
         calloc(1, sizeof *made + config->devices * sizeof made->endpoint[0]);
     int error = ENOMEM, lock;
 
-    if (NULL == made)
+    if (made == NULL)
         return error;
     made->config = *config;
     error = gba_vfio_guard_install();
@@ -188,7 +188,7 @@ int gba_vfio_server_create(const struct gba_vfio_server_config *config,
 
 void gba_vfio_server_destroy(struct gba_vfio_server *server)
 {
-    if (NULL == server)
+    if (server == NULL)
         return;
     while (server->open > 0)
         endpoint_close(&server->endpoint[--server->open]);

@@ -90,7 +90,7 @@ static void finish(struct gba_vfio_session *session, const char *reason)
 
     gba_vfio_session_end(session, reason);
     config.ended(config.context);
-    if (NULL != config.flush)
+    if (config.flush != NULL)
         config.flush(config.flush_context);
 }
 
@@ -127,7 +127,7 @@ static void on_ready(evutil_socket_t fd, short events, void *context)
         return;
     }
     log_refusal(session);
-    if (NULL != session->config.flush)
+    if (session->config.flush != NULL)
         session->config.flush(session->config.flush_context);
     if (session->client.agreed)
         event_del(session->timeout);
@@ -160,7 +160,7 @@ static int add_events(struct gba_vfio_session *session)
     session->writable =
         event_new(base, session->client.fd, EV_WRITE | EV_PERSIST, on_ready, session);
     session->timeout = evtimer_new(base, on_timeout, session);
-    if (NULL == session->readable || NULL == session->writable || NULL == session->timeout)
+    if (session->readable == NULL || session->writable == NULL || session->timeout == NULL)
         return ENOMEM;
     if (0 != event_add(session->readable, NULL) ||
         (0 != limit.tv_sec && 0 != event_add(session->timeout, &limit)))
@@ -170,7 +170,7 @@ static int add_events(struct gba_vfio_session *session)
 
 static void free_event(struct event *event)
 {
-    if (NULL != event)
+    if (event != NULL)
         event_free(event);
 }
 
@@ -193,7 +193,7 @@ int gba_vfio_session_begin(const struct gba_vfio_session_config *config, int fd,
     struct gba_vfio_session *made = calloc(1, sizeof *made);
     int error = ENOMEM;
 
-    if (NULL == made) {
+    if (made == NULL) {
         (void)close(fd);
         goto log;
     }

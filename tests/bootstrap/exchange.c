@@ -73,9 +73,9 @@ static int without_one(const gba_bootstrap_t *bootstrap, const char *text)
     const gba_oob_t *oob = gba_bootstrap_oob(bootstrap);
 
     CHECK(GBA_ERR_OOB == gba_bootstrap_barrier(oob->ctx));
-    if (NULL == strstr(gba_bootstrap_message(bootstrap), text))
+    if (strstr(gba_bootstrap_message(bootstrap), text) == NULL)
         fprintf(stderr, "exchange: not \"%s\": %s\n", text, gba_bootstrap_message(bootstrap));
-    CHECK(NULL != strstr(gba_bootstrap_message(bootstrap), text));
+    CHECK(strstr(gba_bootstrap_message(bootstrap), text) != NULL);
     CHECK(GBA_ERR_OOB == gba_bootstrap_barrier(oob->ctx));
     return 0;
 }
@@ -96,8 +96,8 @@ static int split_works(gba_bootstrap_t *parent, int32_t start, int32_t stride, i
             mine = i;
     CHECK(GBA_OK ==
           gba_bootstrap_split_strided(parent, start, stride, size, &some, message, sizeof message));
-    CHECK((NULL != some) == (mine >= 0));
-    if (NULL == some) {
+    CHECK((some != NULL) == (mine >= 0));
+    if (some == NULL) {
         CHECK(GBA_OK == gba_bootstrap_barrier(parent));
         return 0;
     }
@@ -122,7 +122,7 @@ static int split_refused(gba_bootstrap_t *parent, int32_t start, int32_t stride,
 
     CHECK(expected ==
           gba_bootstrap_split_strided(parent, start, stride, size, &some, message, sizeof message));
-    CHECK(NULL == some && NULL != strstr(message, "start"));
+    CHECK(some == NULL && strstr(message, "start") != NULL);
     return 0;
 }
 
@@ -147,8 +147,8 @@ static int split(gba_bootstrap_t *parent)
     wrong |= split_refused(parent, 0, 1, 2 == rank ? 3 : 4, GBA_ERR_MISMATCH);
     wrong |= split_refused(parent, 2 == rank ? 9 : 0, 1, 4, GBA_ERR_PARAM);
     CHECK(GBA_OK == gba_bootstrap_split_strided(parent, 1, 1, 3, &three, message, sizeof message));
-    CHECK((NULL == three) == (0 == rank));
-    if (NULL != three) {
+    CHECK((three == NULL) == (0 == rank));
+    if (three != NULL) {
         wrong |= split_works(three, 2, -2, 2);
         gba_bootstrap_destroy(three);
     }
@@ -193,7 +193,7 @@ static int member(const char *mode, const gba_bootstrap_uid_t *uid, uint32_t ran
     else if (0 == strcmp(mode, "leave") && 1 != oob->rank)
         status = without_one(bootstrap, "rank 1 ");
     else if (0 == strcmp(mode, "late") && 1 != oob->rank)
-        status = without_one(bootstrap, NULL == uid ? "timeout: some of" : "timeout: rank 1 of");
+        status = without_one(bootstrap, uid == NULL ? "timeout: some of" : "timeout: rank 1 of");
     else if (0 == strcmp(mode, "late"))
         sleep(3);
     else if (0 == strcmp(mode, "mismatch") && 1 != oob->rank)

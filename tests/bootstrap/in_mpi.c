@@ -60,7 +60,7 @@ static int refused(MPI_Comm comm, const char *text)
     gba_bootstrap_t *bootstrap;
 
     CHECK(GBA_ERR_PARAM == begin(&comm, &bootstrap));
-    CHECK(NULL != strstr(message, text));
+    CHECK(strstr(message, text) != NULL);
     return 0;
 }
 
@@ -89,7 +89,7 @@ static int caller(void)
     MPI_Finalize();
     gba_bootstrap_destroy(bootstrap);
     CHECK(GBA_ERR_UNSUPPORTED == begin(NULL, &bootstrap));
-    CHECK(NULL != strstr(message, "finalized"));
+    CHECK(strstr(message, "finalized") != NULL);
     return wrong;
 }
 

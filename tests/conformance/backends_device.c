@@ -20,7 +20,7 @@ int conf_prepare(void)
 {
     conf_device.path = getenv("GBA_CONFORMANCE_DEVICE");
     conf_device.name = conf_device.path;
-    if (NULL == conf_device.path) {
+    if (conf_device.path == NULL) {
         printf("skipped: GBA_CONFORMANCE_DEVICE is not set\n");
         return EXIT_SKIP;
     }

@@ -64,7 +64,7 @@ static bool daemon_start(struct daemon *daemon, const char *name, const char *la
         daemon_exec(output[1], name, latency, parent);
     close(output[1]);
     ready = fdopen(output[0], "r");
-    if (daemon->process < 0 || NULL == ready)
+    if (daemon->process < 0 || ready == NULL)
         return false;
     good =
         2 == fscanf(ready, "gba-switchd ready: %127s %127s", daemon->unix_path, daemon->tcp_path);
@@ -109,7 +109,7 @@ int conf_prepare(void)
         printf("skipped: there is no " SWITCHD "\n");
         return EXIT_SKIP;
     }
-    if (NULL == mkdtemp(directory) || 0 != atexit(leave))
+    if (mkdtemp(directory) == NULL || 0 != atexit(leave))
         return 1;
     if (key_write() && daemon_start(&fast, "fast", "up=0") &&
         daemon_start(&slow, "slow", "up=2us,match=1us,release=100ns,down=2us,jitter=3us"))

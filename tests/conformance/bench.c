@@ -59,13 +59,13 @@ void conf_group_make(struct conf *conf, struct conf_group *group, uint32_t membe
 void conf_group_leave(struct conf *conf, struct conf_group *group)
 {
     for (uint32_t i = 0; i < group->handle.members; i++)
-        if (NULL != group->membership[i])
+        if (group->membership[i] != NULL)
             conf->ops->leave(group->membership[i]);
 }
 
 void conf_send(struct conf *conf, struct gba_membership *membership, uint64_t value)
 {
-    if (NULL != membership->doorbell) /* as the engine does */
+    if (membership->doorbell != NULL) /* as the engine does */
         gba_mmio_write64(membership->doorbell, value);
     else
         conf->ops->arrive(membership, value);
@@ -73,7 +73,7 @@ void conf_send(struct conf *conf, struct gba_membership *membership, uint64_t va
 
 void conf_run(struct conf *conf)
 {
-    if (NULL != conf->backend->run)
+    if (conf->backend->run != NULL)
         conf->backend->run();
 }
 
@@ -96,7 +96,7 @@ void conf_wait(struct conf *conf, struct gba_membership *membership, uint32_t se
         if (time(NULL) > end)
             fail_msg("member %u is not released from round %u: its flag is %llx",
                      membership->member, sequence, (unsigned long long)conf_flag(membership));
-        if (NULL != conf->ops->poll)
+        if (conf->ops->poll != NULL)
             conf->ops->poll(membership);
         sched_yield();
     }
@@ -111,7 +111,7 @@ void conf_round(struct conf *conf, struct conf_group *group, uint32_t sequence, 
             conf_send(conf, group->membership[i], GBA_ARRIVAL(sequence, i));
     conf_run(conf);
     for (uint32_t i = 0; i < members; i++) {
-        if (NULL != conf->ops->poll)
+        if (conf->ops->poll != NULL)
             conf->ops->poll(group->membership[i]);
         if (sequence - 1 != conf_flag(group->membership[i]))
             fail_msg("member %u was released from round %u before member %u arrived", i, sequence,

@@ -25,7 +25,7 @@ static int open_device(void **state)
 
     if (GBA_OK != gba_dev_path_parse(backend->path, &path, message, sizeof message))
         return -1;
-    if (NULL != backend->start)
+    if (backend->start != NULL)
         backend->start();
     run->conf.ops = backend->ops;
     return GBA_OK == backend->ops->open(&path, NULL, &run->conf.dev) ? 0 : -1;
@@ -41,7 +41,7 @@ static void judge(void **state)
     run->conf.ops->close(run->conf.dev);
     run->conf.dev = NULL;
     /* In parentheses, because cmocka 2 has a macro stop(). */
-    if (NULL != run->conf.backend->stop)
+    if (run->conf.backend->stop != NULL)
         (run->conf.backend->stop)();
 }
 
@@ -56,7 +56,7 @@ static int run_backend(const struct conf_backend *backend)
     for (size_t s = 0; s < sizeof suites / sizeof suites[0]; s++) {
         if (backend->no_registers && conf_register_tests == suites[s])
             continue;
-        for (const struct conf_test *test = suites[s]; NULL != test->name; test++, count++) {
+        for (const struct conf_test *test = suites[s]; test->name != NULL; test++, count++) {
             if (TESTS_MAX == count)
                 return 1;
             run[count].conf.backend = backend;
@@ -85,7 +85,7 @@ int main(void)
     if (0 != status)
         return status;
     gba_log_set(ignore_line, NULL, GBA_LOG_WARN);
-    for (size_t i = 0; NULL != conf_backends[i]; i++)
+    for (size_t i = 0; conf_backends[i] != NULL; i++)
         failed += run_backend(conf_backends[i]);
     return 0 == failed ? 0 : 1;
 }

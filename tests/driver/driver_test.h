@@ -264,9 +264,9 @@ static inline void await_sleeper(const _Atomic pid_t *thread)
         snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)*thread);
         file = fopen(path, "r");
         /* "running" instead of a number while the thread does not sleep. */
-        if (NULL != file && 1 != fscanf(file, "%ld", &number))
+        if (file != NULL && 1 != fscanf(file, "%ld", &number))
             number = -1;
-        if (NULL != file)
+        if (file != NULL)
             fclose(file);
     } while (SYS_ioctl != number);
 }

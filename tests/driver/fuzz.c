@@ -166,7 +166,7 @@ static void make_mapping(void)
                 below(16) ? MAP_SHARED : MAP_PRIVATE, files[below(FILES)], (off_t)offset);
     if (MAP_FAILED == page)
         return;
-    if (NULL != *mapping)
+    if (*mapping != NULL)
         munmap(*mapping, PAGE);
     *mapping = page;
 }
@@ -175,7 +175,7 @@ static void change_mapping(void)
 {
     void **mapping = &mappings[below(MAPPINGS)], *moved;
 
-    if (NULL == *mapping)
+    if (*mapping == NULL)
         return;
     switch (below(6)) {
     case 0:
@@ -210,7 +210,7 @@ static void access_mapping(void)
     uint64_t value = below(4) ? GBA_ARRIVAL(below(4), join->member) : random64();
     uint32_t offset = below(4) ? 8 * below(2) : 8 * below(PAGE / 8);
 
-    if (NULL == page)
+    if (page == NULL)
         return;
     if (below(8) == 0)
         *(volatile uint32_t *)(void *)(page + offset) = (uint32_t)value;

@@ -55,10 +55,10 @@ static void find_device(char *address, size_t size)
     DIR *directory = opendir("/sys/bus/pci/drivers/gba");
     struct dirent *entry;
 
-    while (NULL != directory && NULL != (entry = readdir(directory)))
-        if (NULL != strchr(entry->d_name, ':'))
+    while (directory != NULL && (entry = readdir(directory)) != NULL)
+        if (strchr(entry->d_name, ':') != NULL)
             snprintf(address, size, "%s", entry->d_name);
-    if (NULL != directory)
+    if (directory != NULL)
         closedir(directory);
 }
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     int late = 0;
 
     find_device(address, sizeof address);
-    if (0 == cycles || NULL == times || '\0' == address[0]) {
+    if (0 == cycles || times == NULL || '\0' == address[0]) {
         fputs("usage: latency [CYCLES [MS]]; needs /dev/gba0\n", stderr);
         free(times);
         return 2;

@@ -74,7 +74,7 @@ static void await_store(uint64_t *stores)
 static void test_DRV_16_revoked_while_it_is_used(void **state)
 {
     const char *number = getenv("GBA_TEST_CYCLES");
-    long cycles = NULL == number ? 300 : atol(number);
+    long cycles = number == NULL ? 300 : atol(number);
     void *page = mmap(NULL, PAGE, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int file = open_device(), other = open_device();
     uint64_t stores = 0;
@@ -146,8 +146,8 @@ static const char *pci_address(void)
     struct dirent *entry;
 
     assert_non_null(directory);
-    while (NULL != (entry = readdir(directory)))
-        if (NULL != strchr(entry->d_name, ':'))
+    while ((entry = readdir(directory)) != NULL)
+        if (strchr(entry->d_name, ':') != NULL)
             snprintf(address, sizeof address, "%s", entry->d_name);
     closedir(directory);
     return address;
@@ -286,7 +286,7 @@ static long objects(void)
     long sum = 0, count;
 
     assert_non_null(file);
-    while (NULL != fgets(line, sizeof line, file))
+    while (fgets(line, sizeof line, file) != NULL)
         if (0 == strncmp(line, "kmalloc-", 8) && 1 == sscanf(line, "%*s %ld", &count))
             sum += count;
     fclose(file);
@@ -348,7 +348,7 @@ static void test_unload(void **state)
     assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), -1); /* mapped */
     assert_int_equal(errno, EWOULDBLOCK);
     unmap(&m);
-    if (NULL == path) {
+    if (path == NULL) {
         skip();
         return;
     }

@@ -200,7 +200,7 @@ static void *map_in_cycles(void *argument)
 static void test_DRV_16_mmap_and_leave_interleave(void **state)
 {
     const char *number = getenv("GBA_TEST_CYCLES");
-    long cycles = NULL == number ? 300 : atol(number), mapped = 0;
+    long cycles = number == NULL ? 300 : atol(number), mapped = 0;
     int file = open_device(), other = open_device();
     struct mapper mapper = {.file = file};
     pthread_t thread;

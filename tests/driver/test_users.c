@@ -64,7 +64,7 @@ static int receive_file(int channel, struct known *known)
                              .msg_controllen = sizeof control};
     int file;
 
-    if (sizeof *known != recvmsg(channel, &message, 0) || NULL == CMSG_FIRSTHDR(&message))
+    if (sizeof *known != recvmsg(channel, &message, 0) || CMSG_FIRSTHDR(&message) == NULL)
         _exit(97);
     memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
     return file;

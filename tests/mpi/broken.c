@@ -49,7 +49,7 @@ static int barrier_stall(int size)
 
     if (counter == NULL) {
         const char *file = getenv("GBA_TEST_BROKEN_FILE");
-        int fd = NULL == file ? -1 : open(file, O_RDWR | O_CLOEXEC);
+        int fd = file == NULL ? -1 : open(file, O_RDWR | O_CLOEXEC);
 
         counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (counter == MAP_FAILED)

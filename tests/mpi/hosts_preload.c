@@ -43,13 +43,13 @@ static unsigned long number(const char *name)
 {
     const char *text = getenv(name);
 
-    return NULL == text ? 0 : strtoul(text, NULL, 10);
+    return text == NULL ? 0 : strtoul(text, NULL, 10);
 }
 
 static unsigned long pretended_host(void)
 {
     unsigned long hosts = number("GBA_TEST_HOSTS");
-    unsigned long rank = number(NULL != getenv("PMIX_RANK") ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
+    unsigned long rank = number(getenv("PMIX_RANK") != NULL ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
 
     if (0 == hosts)
         return 0;
@@ -63,10 +63,10 @@ static void __attribute__((constructor)) choose_device(void)
     char *paths[8], *copy, *rest;
     unsigned long count = 0;
 
-    if (NULL == list)
+    if (list == NULL)
         return;
     rest = copy = strdup(list);
-    while (count < sizeof paths / sizeof paths[0] && NULL != (paths[count] = strsep(&rest, " ")))
+    while (count < sizeof paths / sizeof paths[0] && (paths[count] = strsep(&rest, " ")) != NULL)
         count++;
     if (count > 0) {
         setenv(DEVICE, paths[pretended_host() % count], 1);
@@ -80,7 +80,7 @@ FILE *fopen(const char *path, const char *mode)
     static FILE *(*real)(const char *, const char *);
     static char id[48]; /* read after the return, and the same each time */
 
-    if (NULL == real)
+    if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "fopen");
     if (0 != strcmp(path, BOOT_ID))
         return real(path, mode);
@@ -91,9 +91,9 @@ FILE *fopen(const char *path, const char *mode)
 void gba_candidates_find(const char *list, gba_candidates_t *candidates)
 {
     static void (*real)(const char *, gba_candidates_t *);
-    unsigned long rank = number(NULL != getenv("PMIX_RANK") ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
+    unsigned long rank = number(getenv("PMIX_RANK") != NULL ? "PMIX_RANK" : "OMPI_COMM_WORLD_RANK");
 
-    if (NULL == real)
+    if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "gba_candidates_find");
     real(list, candidates);
     for (uint32_t i = 0; i < candidates->count && 0 != number("GBA_TEST_NEAR"); i++)
@@ -108,10 +108,10 @@ int opal_progress_register(int (*callback)(void))
     const char *failing = getenv("GBA_TEST_UNNOTIFIED"), *rank = getenv("PMIX_RANK");
     Dl_info info;
 
-    if (NULL == real)
+    if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "opal_progress_register");
-    if (!failed && NULL != failing && 0 == strcmp(failing, NULL != rank ? rank : "") &&
-        0 != dladdr(*(void **)&callback, &info) && NULL != strstr(info.dli_fname, "gba"))
+    if (!failed && failing != NULL && 0 == strcmp(failing, rank != NULL ? rank : "") &&
+        0 != dladdr(*(void **)&callback, &info) && strstr(info.dli_fname, "gba") != NULL)
         return failed = true, -2; /* out of resource */
     return real(callback);
 }
@@ -137,7 +137,7 @@ int ioctl(int file, unsigned long request, ...)
         ((struct gba_ioc_query *)argument)->regs_version = GBA_REGS_MAJOR << 16;
         return 0;
     }
-    if (NULL == real)
+    if (real == NULL)
         *(void **)&real = dlsym(RTLD_NEXT, "ioctl");
     return real(file, request, argument);
 }

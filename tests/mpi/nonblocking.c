@@ -91,7 +91,7 @@ static void call_check(const struct calls *calls, int i)
         test_proof_look(&calls->proof, call->round, (uint32_t)after + 2 * MORE);
     if (REDUCE == call->kind)
         TEST_CHECK(call->sum == call->mine * calls->size, "a reduction gave %d", call->sum);
-    for (int rank = 0; NULL != call->all && rank < calls->size; rank++)
+    for (int rank = 0; call->all != NULL && rank < calls->size; rank++)
         TEST_CHECK(call->all[rank] == call->mine, "a gather gave %d", call->all[rank]);
 }
 

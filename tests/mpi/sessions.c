@@ -40,7 +40,7 @@ static void watchdog_start(void)
 {
     const char *seconds = getenv("GBA_TEST_SECONDS");
 
-    alarm(test_limit(NULL == seconds ? 60 : (unsigned)atoi(seconds)));
+    alarm(test_limit(seconds == NULL ? 60 : (unsigned)atoi(seconds)));
 }
 
 static void entered_map(const char *path)

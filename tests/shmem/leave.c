@@ -30,7 +30,7 @@ int main(int argc, char **argv)
         shmem_barrier_all();
         file_name(name, sizeof name, argv[1], i, test_me);
         file = fopen(name, "w");
-        TEST_CHECK(NULL != file, "cannot make %s", name);
+        TEST_CHECK(file != NULL, "cannot make %s", name);
         fclose(file);
         for (int pe = 1; 0 == test_me && pe < test_pes; pe++) {
             file_name(name, sizeof name, argv[1], i, pe);

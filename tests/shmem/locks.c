@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     rounds = test_argument(argc, argv, 1, 1000);
     if (1 == test_argument(argc, argv, 2, 1)) {
         *(void **)&progress = dlsym(RTLD_DEFAULT, "opal_progress");
-        TEST_CHECK(NULL != progress, "Open MPI has no opal_progress");
+        TEST_CHECK(progress != NULL, "Open MPI has no opal_progress");
     }
     for (long i = 0; i < rounds; i++) {
         lock = 0;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         while (*seen < test_pes) {
             if (0 == shmem_test_lock(&lock))
                 take();
-            if (NULL != progress)
+            if (progress != NULL)
                 progress();
         }
         shmem_barrier_all();

@@ -72,7 +72,7 @@ static void tell_death(const struct fake_seat *dead)
 {
     struct fake_seat *seat;
 
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (seat->file != dead->file && seat->group == dead->group &&
             seat->generation == dead->generation)
             seat->events |= GBA_EVENT_DIED;
@@ -92,7 +92,7 @@ void fake_driver_release(int file)
     for (size_t i = 0; i < LIVES; i++)
         if (0 != life[i].home)
             take_back_from(file, &life[i]);
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (file == seat->file) {
             tell_death(seat);
             fake_seat_revoke(seat, GBA_REVOKED_ENDED);
@@ -197,13 +197,13 @@ static gba_status_t take_back(uint32_t group)
     struct life *old = current[group], *next = NULL;
     struct fake_seat *seat;
 
-    for (size_t i = 0; i < LIVES && NULL == next; i++)
+    for (size_t i = 0; i < LIVES && next == NULL; i++)
         if (0 == life[i].home)
             next = &life[i];
-    if (NULL == next)
+    if (next == NULL)
         return GBA_ERR_NO_GROUP;
     gba_driver_reclaim(&old->record, &model.group[group]);
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (seat->group == group && seat->generation == old->record.head.generation)
             fake_seat_revoke(seat, GBA_REVOKED_TAKEN);
     memset(&next->record.head, 0, sizeof next->record.head);
@@ -278,7 +278,7 @@ static uint32_t memberships(int file)
     struct fake_seat *seat;
     uint32_t count = 0;
 
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         count += file == seat->file;
     return count;
 }
@@ -296,7 +296,7 @@ int fake_join(int file, void *argument)
         return EDQUOT;
     r = &current[join->group]->record;
     seat = fake_seat_new(file, join->group, join->generation, join->member);
-    if (NULL == seat)
+    if (seat == NULL)
         return ENOMEM;
     status = gba_driver_join(r, join->generation, join->key, join->member, holder_of(file));
     if (GBA_OK == status)
@@ -310,7 +310,7 @@ int fake_join(int file, void *argument)
     join->flag_offset = seat->page;
     join->flag_position = seat->position;
     join->map_size = (uint32_t)sysconf(_SC_PAGESIZE);
-    if (NULL != fake_kernel.forge_join)
+    if (fake_kernel.forge_join != NULL)
         fake_kernel.forge_join(join);
     return 0;
 }
@@ -336,7 +336,7 @@ int fake_leave(int file, void *argument)
     const struct gba_ioc_leave *leave = argument;
     struct fake_seat *seat = fake_seat_find(file, leave->group, leave->generation, leave->member);
 
-    if (NULL == seat)
+    if (seat == NULL)
         return ESTALE;
     fake_seat_leave(seat);
     gba_driver_leave(&life_of(leave->group, leave->generation)->record, &model.group[leave->group],
@@ -391,7 +391,7 @@ int fake_wait(int file, void *argument)
     struct gba_ioc_wait *wait = argument;
     struct fake_seat *seat = fake_seat_find(file, wait->group, wait->generation, wait->member);
 
-    if (NULL == seat)
+    if (seat == NULL)
         return ESTALE;
     wait->last_error = 0;
     if (is_over(seat, wait->sequence, &wait->events))
@@ -401,7 +401,7 @@ int fake_wait(int file, void *argument)
     if (wait->sequence != (uint32_t)gba_flag_load_relaxed(seat->flag) + 1)
         return EINVAL;
     fake_kernel.waits++;
-    if (NULL != fake_kernel.on_sleep)
+    if (fake_kernel.on_sleep != NULL)
         fake_kernel.on_sleep();
     return is_over(seat, wait->sequence, &wait->events) ? 0 : ETIMEDOUT;
 }

@@ -242,7 +242,7 @@ void fake_kernel_die(void)
     struct fake_seat *seat;
 
     fake_kernel.dead = true;
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));) {
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;) {
         fake_seat_revoke(seat, GBA_REVOKED_DEAD);
         seat->events |= GBA_EVENT_DEAD;
     }

@@ -96,7 +96,7 @@ struct fake_seat *fake_seat_new(int file, uint32_t group, uint32_t generation, u
         page++;
     if (page == pages + PAGES)
         page = page_new(file);
-    if (seat == seats + SEATS || NULL == page)
+    if (seat == seats + SEATS || page == NULL)
         return NULL;
     slot = (uint32_t)__builtin_ctz(~page->used);
     page->used |= UINT32_C(1) << slot;
@@ -118,7 +118,7 @@ struct fake_seat *fake_seat_find(int file, uint32_t group, uint32_t generation, 
 {
     struct fake_seat *seat;
 
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (seat->file == file && seat->group == group && seat->generation == generation &&
             seat->member == member)
             return seat;
@@ -159,7 +159,7 @@ void fake_seat_leave(struct fake_seat *seat)
     page_at(seat->page)->used &= ~(UINT32_C(1) << seat->position / GBA_FLAG_SLOT_STRIDE);
     seat->revoked = true;
     seat->left = true;
-    if (NULL == seat->mapping)
+    if (seat->mapping == NULL)
         seat->file = 0;
     fake_kernel.slots--;
 }
@@ -168,7 +168,7 @@ void fake_memory_release(int file)
 {
     for (size_t i = 0; i < PAGES; i++)
         if (file == pages[i].file) {
-            if (NULL == pages[i].user)
+            if (pages[i].user == NULL)
                 page_free(&pages[i]);
             else
                 pages[i].file = -1; /* no file's: freed with its mapping */
@@ -191,7 +191,7 @@ static void *page_map(struct page *page, size_t size, int protection)
 
     if (fake_planned(FAKE_MMAP_FLAG))
         return MAP_FAILED;
-    if (NULL != page->user || (PROT_READ | PROT_WRITE) != protection)
+    if (page->user != NULL || (PROT_READ | PROT_WRITE) != protection)
         fake_violation("flag page mapped twice, or with protection %d", protection);
     memory = map_unshared(size, protection, MAP_SHARED, page->memory);
     if (MAP_FAILED != memory) {
@@ -207,7 +207,7 @@ static void *doorbell_map(struct fake_seat *seat, size_t size, int protection)
 
     if (fake_planned(FAKE_MMAP))
         return MAP_FAILED;
-    if (NULL != seat->mapping || PROT_WRITE != protection)
+    if (seat->mapping != NULL || PROT_WRITE != protection)
         fake_violation("doorbell mapped twice, or with protection %d", protection);
     memory = map_unshared(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
     if (MAP_FAILED != memory) {
@@ -223,9 +223,9 @@ void *fake_memory_map(int file, size_t size, int protection, uint64_t offset)
     struct page *page = page_at(offset);
     struct fake_seat *seat;
 
-    if (size == page_size() && NULL != page && file == page->file)
+    if (size == page_size() && page != NULL && file == page->file)
         return page_map(page, size, protection);
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (size == page_size() && file == seat->file && offset == seat->doorbell)
             return doorbell_map(seat, size, protection);
     if (!fake_planned(FAKE_MMAP)) {
@@ -269,7 +269,7 @@ uint32_t fake_kernel_run(void)
         gba_word_t *bell = seats[i].mapping;
         uint64_t value;
 
-        if (0 == seats[i].file || NULL == bell)
+        if (0 == seats[i].file || bell == NULL)
             continue;
         if (BELL_IDLE != gba_word_load_relaxed(bell + 1))
             fake_violation("store to NOTIFY");

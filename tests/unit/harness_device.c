@@ -31,7 +31,7 @@ static gba_status_t called(const struct gba_dev *dev, enum harness_call call, ui
     struct harness *w = harness_of(dev);
 
     gba_word_add_relaxed(&w->calls[call], 1);
-    if (NULL == w->fault.device || w->fault.device->dev != dev || w->fault.call != call ||
+    if (w->fault.device == NULL || w->fault.device->dev != dev || w->fault.call != call ||
         (NOBODY != w->fault.member && w->fault.member != member))
         return GBA_OK;
     while (w->fault.last && gba_word_load_acquire(&w->mapped) < others)
@@ -98,7 +98,7 @@ static gba_status_t inspect(struct gba_membership *membership, gba_group_state_t
 
     if (GBA_OK != status)
         return status;
-    if (NULL != w->reclaim.device && w->reclaim.device->dev == membership->dev &&
+    if (w->reclaim.device != NULL && w->reclaim.device->dev == membership->dev &&
         gba_word_load_acquire(&w->reclaim.lost) == life(membership->group, membership->generation))
         return GBA_ERR_RECLAIMED;
     return gba_dev_sim.inspect(membership, state);
@@ -143,7 +143,7 @@ static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
     w->dev_ops->base.map_flag = map_flag;
     w->dev_ops->base.configure = configure;
     w->dev_ops->base.inspect = inspect;
-    for (uint32_t d = 0; d < HARNESS_DEVICES && NULL != paths[d]; d++) {
+    for (uint32_t d = 0; d < HARNESS_DEVICES && paths[d] != NULL; d++) {
         assert_int_equal(gba_device_init(paths[d], NULL, &w->switches[d]), GBA_OK);
         w->switches[d]->dev->ops = &w->dev_ops->base;
     }
@@ -177,7 +177,7 @@ static void device_end(gba_device_t *device)
     gba_device_info_t info;
 
     assert_int_equal(gba_device_query(device, &info), GBA_OK);
-    assert_int_equal(info.groups_free, NULL == strstr(device->path, "full") ? info.groups : 0);
+    assert_int_equal(info.groups_free, strstr(device->path, "full") == NULL ? info.groups : 0);
     gba_device_fini(device);
 }
 
@@ -185,7 +185,7 @@ void harness_end(struct harness *w)
 {
     others_free(w);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
-        if (NULL != w->switches[d])
+        if (w->switches[d] != NULL)
             device_end(w->switches[d]);
     free(w->dev_ops);
     free(w);
@@ -306,6 +306,6 @@ void harness_before_round(struct harness *w, uint32_t round)
         w->reclaim.before += w->reclaim.every;
         take_back(w);
     }
-    if (NULL != w->before)
+    if (w->before != NULL)
         w->before(w, round);
 }

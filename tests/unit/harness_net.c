@@ -85,22 +85,22 @@ static uint32_t group_number(const gba_remote_group_t *group)
                                : gba_algo_radix.schedule == group->schedule ? 1
                                                                             : 0;
 
-    return (NULL != group->ranks) + 2 * algorithm;
+    return (group->ranks != NULL) + 2 * algorithm;
 }
 
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
                               struct gba_transport **transport)
 {
     struct harness *w = ctx;
-    uint32_t rank = NULL == group->ranks ? group->rank : group->ranks[group->rank];
+    uint32_t rank = group->ranks == NULL ? group->rank : group->ranks[group->rank];
     struct net *net = rank == w->no_open ? NULL : calloc(1, sizeof *net);
 
-    if (NULL == net)
+    if (net == NULL)
         return GBA_ERR_NOMEM;
     net->base.ops = &net_ops;
     net->harness = w;
     for (uint32_t i = 0; i < group->size; i++)
-        net->rank[i] = NULL == group->ranks ? i : group->ranks[i];
+        net->rank[i] = group->ranks == NULL ? i : group->ranks[i];
     net->mine = rank;
     net->word = w->word[group->channel][group_number(group)];
     for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)

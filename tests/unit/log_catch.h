@@ -38,7 +38,7 @@ static inline void log_forget(void)
 #define assert_logged(what)                                     \
     do {                                                        \
         assert_int_equal(log_lines, 1);                         \
-        if (NULL == strstr(log_last, (what)))                   \
+        if (strstr(log_last, (what)) == NULL)                   \
             fail_msg("\"%s\" is not in: %s", (what), log_last); \
         assert_null(strchr(log_last, '\n'));                    \
     } while (0)

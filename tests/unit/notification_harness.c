@@ -83,7 +83,7 @@ static void *serve(void *arg)
         uint64_t now = gba_clock_ns();
 
         pthread_mutex_lock(&service.lock);
-        for (struct message **link = &service.messages, *m; NULL != (m = *link);) {
+        for (struct message **link = &service.messages, *m; (m = *link) != NULL;) {
             if (m->due > now || !deliver(m)) {
                 link = &m->next;
                 continue;
@@ -145,7 +145,7 @@ void notifications_stop(struct harness *w)
     service.stop = true;
     pthread_mutex_unlock(&service.lock);
     pthread_join(service.thread, NULL);
-    for (; NULL != service.messages; service.messages = next) {
+    for (; service.messages != NULL; service.messages = next) {
         next = service.messages->next;
         free(service.messages);
     }

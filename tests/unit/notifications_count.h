@@ -95,11 +95,11 @@ static inline uint64_t notifications_count(uint32_t size, uint32_t released, uns
     team.facts = calloc(size, sizeof *team.facts);
     team.done = calloc(size, sizeof *team.done);
     team.parcels = calloc(notifications_bound(size), sizeof *team.parcels);
-    if (NULL == team.facts || NULL == team.done || NULL == team.parcels)
+    if (team.facts == NULL || team.done == NULL || team.parcels == NULL)
         abort();
     for (uint32_t rank = 0; rank < size; rank++) {
         team.facts[rank] = malloc(gba_facts_bytes(size));
-        if (NULL == team.facts[rank])
+        if (team.facts[rank] == NULL)
             abort();
         gba_facts_init(team.facts[rank], rank, size);
         team.done[rank] = rank < released;

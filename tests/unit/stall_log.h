@@ -33,7 +33,7 @@ static inline void stall_log_line(void *ctx, gba_log_level_t level, const char *
     if (GBA_LOG_TEAM != level)
         return;
     pthread_mutex_lock(&stall_log.lock);
-    if (NULL != strstr(line, "has ended")) {
+    if (strstr(line, "has ended") != NULL) {
         stall_log.ended++;
     } else {
         stall_log.reported++;
@@ -73,7 +73,7 @@ static inline void expect_lines(unsigned lines)
 
 static inline void expect_line(const char *text)
 {
-    if (NULL == strstr(stall_log.lines, text))
+    if (strstr(stall_log.lines, text) == NULL)
         fail_msg("\"%s\" is not in:\n%s", text, stall_log.lines);
 }
 

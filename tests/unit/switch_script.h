@@ -156,7 +156,7 @@ static inline int script_setup(void **state)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     (void)state;
-    if (NULL == mkdtemp(script_dir))
+    if (mkdtemp(script_dir) == NULL)
         return -1;
     snprintf(script_file, sizeof script_file, "%s/socket", script_dir);
     snprintf(script_path, sizeof script_path, "switch:%s", script_file);

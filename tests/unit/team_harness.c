@@ -92,7 +92,7 @@ static void cores_start(struct member_cores *of)
     for (uint32_t i = 0; i < HARNESS_CORES; i++)
         gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][i], 0);
     my_cores = 0 == of->w->cores ? NULL : of;
-    if (NULL == my_cores)
+    if (my_cores == NULL)
         return;
     if (GBA_OK != gba_cores_create(of->w->cores, of->team, &attr, &of->cores))
         abort();
@@ -118,7 +118,7 @@ static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_o
     bool steps = in_steps(w, round);
     gba_status_t status;
 
-    if (NULL != my_cores)
+    if (my_cores != NULL)
         return gba_cores_barrier(my_cores->cores, 0);
     if (GBA_PATH_FALLBACK != gba_team_path(team))
         return steps ? barrier_in_steps(team) : gba_barrier_wait(team, NULL, NULL);
@@ -226,7 +226,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
             usleep(1000 * w->late_ms);
         /* Half a minute at most (test_limit), so that a failing test ends. */
         for (unsigned i = 0; i < test_limit(3000) && oob->rank == round % oob->size &&
-                             NULL != w->late_until && !w->late_until();
+                             w->late_until != NULL && !w->late_until();
              i++)
             usleep(10000);
         if (0 == oob->rank)
@@ -290,7 +290,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     self->no_attach = oob->rank == w->no_attach;
     params.sw_enable = oob->rank != w->no_software;
     if (oob->rank != w->no_device)
-        attr.device = NULL != w->devices[oob->rank] ? w->devices[oob->rank] : w->device;
+        attr.device = w->devices[oob->rank] != NULL ? w->devices[oob->rank] : w->device;
     if (0 != w->reaches[oob->rank]) {
         attr.devices = devices_of;
         attr.devices_ctx = self;
@@ -320,8 +320,8 @@ int harness_segments(void)
     char line[512];
     int found = 0;
 
-    while (NULL != fgets(line, sizeof line, maps))
-        found += NULL != strstr(line, "gba-team");
+    while (fgets(line, sizeof line, maps) != NULL)
+        found += strstr(line, "gba-team") != NULL;
     fclose(maps);
     return found;
 }
@@ -358,7 +358,7 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path)
         assert_int_equal(w->stats[0].rounds + w->fallback_barriers[0], w->rounds);
     assert_int_equal(gba_word_load_relaxed(&w->early), 0);
     assert_int_equal(gba_word_load_relaxed(&w->unread), 0);
-    if (NULL == strstr(w->why[0], w->expected))
+    if (strstr(w->why[0], w->expected) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", w->expected, w->why[0]);
     assert_int_equal(harness_segments(), 0);
 }

@@ -84,7 +84,7 @@ static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
     struct gba_transport *s = calloc(1, sizeof *s);
 
     (void)ctx, (void)group;
-    if (NULL == s)
+    if (s == NULL)
         return GBA_ERR_NOMEM;
     s->ops = &no_ops;
     *transport = s;
@@ -120,7 +120,7 @@ static void agree(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_t *team = NULL;
 
     gba_params_default(&params);
-    params.hierarchy = NULL == plan->device ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
+    params.hierarchy = plan->device == NULL ? GBA_HIERARCHY_AUTO : GBA_HIERARCHY_NODE;
     self->host = 1 + rank % hosts;
     failed = false;
     /* Without its team a member cannot report the failure to the others: the first allocation
@@ -161,17 +161,17 @@ static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t vi
         if (!plan.failed)
             break;
         /* A member that has no memory for the group alone may have it for a software barrier. */
-        if (NULL == device)
+        if (device == NULL)
             assert_int_equal(plan.path[0], GBA_PATH_FALLBACK);
         else
             assert_in_range(plan.path[0], GBA_PATH_SOFTWARE, GBA_PATH_FALLBACK);
-        if (NULL == strstr(plan.why[0], culprit)) /* the member without memory is named */
+        if (strstr(plan.why[0], culprit) == NULL) /* the member without memory is named */
             fail_msg("allocation %d of member %u: %s", fail, victim, plan.why[0]);
     }
     alarm(0);
     /* Else the wrapper is not in use. Without messages the facts exclude all paths, before any
      * member needs more memory than that of the layout. */
-    assert_in_range(fail, 1 < on_hosts && NULL == remote && NULL == device ? 2 : 3,
+    assert_in_range(fail, 1 < on_hosts && remote == NULL && device == NULL ? 2 : 3,
                     ALLOCATIONS_MAX);
 }
 

@@ -284,7 +284,7 @@ static struct outcome play(const struct script *script)
     }
     for (uint32_t r = 0; GBA_OK == status[0] && r < script->size; r++)
         gba_team_destroy(team[r]);
-    if (NULL != script->device) {
+    if (script->device != NULL) {
         assert_int_equal(gba_device_query(script->device, &info), GBA_OK);
         assert_int_equal(info.groups_free, info.groups);
     }
@@ -306,7 +306,7 @@ static void refuse_each(struct script script, uint32_t depth, uint32_t from,
     const struct outcome clean = play(&script);
 
     assert_int_equal(clean.status, GBA_OK);
-    if (NULL != before && clean.refusals > before->refusals)
+    if (before != NULL && clean.refusals > before->refusals)
         assert_string_not_equal(clean.why, before->why);
     for (script.last = 0; script.last < script.size; script.last++)
         assert_string_equal(play(&script).why, clean.why);

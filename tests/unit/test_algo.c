@@ -206,9 +206,9 @@ static void test_mutants_are_caught(void **state)
         struct gba_algorithm algorithm = *mutants[m].base;
 
         algorithm.name = mutants[m].name;
-        if (NULL != mutants[m].start)
+        if (mutants[m].start != NULL)
             algorithm.start = mutants[m].start;
-        if (NULL != mutants[m].test)
+        if (mutants[m].test != NULL)
             algorithm.test = mutants[m].test;
         r.algorithm = &algorithm;
         r.radix = r.radix == 0 ? 2 : r.radix;

@@ -380,7 +380,7 @@ static int child(struct gba_dev *dev, struct gba_membership *membership,
         return 3;
     if (GBA_ERR_IO != gba_dev_cdev.reg_read(dev, 0, 4, &value))
         return 4;
-    if (6 != log_lines || NULL == strstr(log_last, "child of fork"))
+    if (6 != log_lines || strstr(log_last, "child of fork") == NULL)
         return 5;
     gba_dev_cdev.cancel(dev, handle);
     gba_dev_cdev.leave(membership);

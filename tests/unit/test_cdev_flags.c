@@ -174,7 +174,7 @@ static void *page_user(void *argument)
         .membership = {.dev = argument}, .map_size = 4096, .flag_offset = 4096};
 
     for (int i = 0; i < TURNS; i++) {
-        if (GBA_OK != gba_cdev_flag_map(&membership) || NULL == membership.membership.flag)
+        if (GBA_OK != gba_cdev_flag_map(&membership) || membership.membership.flag == NULL)
             return argument;
         gba_cdev_flag_unmap(&membership);
     }

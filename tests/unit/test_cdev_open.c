@@ -40,7 +40,7 @@ static void fails(unsigned long call, int error, gba_status_t expected, const ch
 {
     fake_kernel_fail(call, error, 1);
     refused(expected);
-    if (NULL == line)
+    if (line == NULL)
         assert_silent();
     else
         assert_logged(line);

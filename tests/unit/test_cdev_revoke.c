@@ -65,7 +65,7 @@ static void driver_takes_group(void)
 {
     struct fake_seat *seat;
 
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         fake_seat_revoke(seat, GBA_REVOKED_TAKEN);
 }
 
@@ -306,7 +306,7 @@ static void other_dies(void)
 {
     struct fake_seat *seat;
 
-    for (size_t i = 0; NULL != (seat = fake_seat_next(&i));)
+    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         seat->events |= GBA_EVENT_DIED;
 }
 

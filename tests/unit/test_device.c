@@ -24,7 +24,7 @@ static int setup(void **state)
 {
     (void)state;
     gba_log_set(log_drop, NULL, GBA_LOG_WARN);
-    if (NULL == mkdtemp(directory) || 0 != chmod(directory, 0755))
+    if (mkdtemp(directory) == NULL || 0 != chmod(directory, 0755))
         return 1;
     snprintf(path, sizeof path, "%s/gba0", directory);
     return 0;
@@ -94,7 +94,7 @@ static void advice_about_permissions(void **state)
         assert_int_equal(chown(path, 0, 1), 0);
     assert_int_equal(stat(path, &file), 0);
     group = getgrgid(file.st_gid);
-    if (NULL == group) {
+    if (group == NULL) {
         skip();
         return; /* the analyzer does not know that skip does not return */
     }

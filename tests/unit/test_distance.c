@@ -120,7 +120,7 @@ static hwloc_topology_t load(const char *from_xml, const char *synthetic)
 
     assert_int_equal(hwloc_topology_init(&topology), 0);
     assert_int_equal(hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
-    if (NULL != from_xml)
+    if (from_xml != NULL)
         assert_int_equal(
             hwloc_topology_set_xmlbuffer(topology, from_xml, (int)strlen(from_xml) + 1), 0);
     else

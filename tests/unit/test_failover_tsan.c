@@ -80,7 +80,7 @@ int main(void)
     bool right;
 
     harness.team = calloc(1, sizeof *harness.team + gba_failover_bytes(2));
-    if (NULL == harness.team)
+    if (harness.team == NULL)
         return 1;
     harness.team->size = 2;
     gba_failover_register(harness.team, ID);

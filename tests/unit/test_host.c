@@ -60,7 +60,7 @@ static bool user_map(uid_t user)
     FILE *map = fopen("/proc/self/uid_map", "w");
     bool written;
 
-    if (NULL == map)
+    if (map == NULL)
         return false;
     written = fprintf(map, "%u %u 1\n", (unsigned)user, (unsigned)user) > 0;
     return 0 == fclose(map) && written;

@@ -85,7 +85,7 @@ static bool shows(const char *text)
     char line[GBA_WHY_BYTES + 64];
 
     snprintf(line, sizeof line, "process %d: %s", (int)getpid(), text);
-    return NULL != strstr(output, line);
+    return strstr(output, line) != NULL;
 }
 
 static int file_make(void)

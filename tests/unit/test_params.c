@@ -19,7 +19,7 @@ static char message[256];
 
 static const gba_param_t *find(const char *name)
 {
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
         if (0 == strcmp(param->name, name))
             return param;
     fail_msg("there is no parameter %s", name);
@@ -34,7 +34,7 @@ static void *field_of(const gba_param_t *param)
 static void the_table_makes_sense(void **state)
 {
     (void)state;
-    for (const gba_param_t *a = gba_params_table(); NULL != a->name; a++) {
+    for (const gba_param_t *a = gba_params_table(); a->name != NULL; a++) {
         size_t size = GBA_PARAM_STRING == a->type ? sizeof(char *) : sizeof(int);
 
         assert_true(a->offset + size <= sizeof params);
@@ -42,8 +42,8 @@ static void the_table_makes_sense(void **state)
         assert_non_null(a->help);
         assert_true(strlen(a->help) > 30);
         assert_true(a->min <= a->max);
-        assert_int_equal(NULL != a->string_default, GBA_PARAM_STRING == a->type);
-        assert_int_equal(NULL != a->values, GBA_PARAM_ENUM == a->type);
+        assert_int_equal(a->string_default != NULL, GBA_PARAM_STRING == a->type);
+        assert_int_equal(a->values != NULL, GBA_PARAM_ENUM == a->type);
         if (GBA_PARAM_INT == a->type || GBA_PARAM_UINT == a->type || GBA_PARAM_BOOL == a->type)
             assert_true(a->value_default >= a->min && a->value_default <= a->max);
         if (GBA_PARAM_INT == a->type)
@@ -86,12 +86,12 @@ static void help_has_the_range(void **state)
     char most[32];
 
     (void)state;
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         snprintf(most, sizeof most, "%" PRId64, param->max);
         if ((GBA_PARAM_INT == param->type && INT32_MAX != param->max) ||
             GBA_PARAM_UINT == param->type)
             assert_non_null(strstr(param->help, most));
-        for (const gba_param_value_t *v = param->values; NULL != v && NULL != v->name; v++)
+        for (const gba_param_value_t *v = param->values; v != NULL && v->name != NULL; v++)
             assert_non_null(strstr(param->help, v->name));
     }
     for (size_t i = 0; i < sizeof rank0 / sizeof rank0[0]; i++)
@@ -103,7 +103,7 @@ static void defaults_are_allowed(void **state)
     (void)state;
     memset(&params, 0xff, sizeof params);
     gba_params_default(&params);
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++)
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
         if (GBA_PARAM_STRING == param->type)
             assert_string_equal(*(char **)field_of(param), param->string_default);
         else
@@ -139,7 +139,7 @@ static void out_of_range(const gba_param_t *param, int64_t value)
 static void ends_of_every_range(void **state)
 {
     (void)state;
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         int64_t least = GBA_PARAM_UINT == param->type ? 0 : INT_MIN;
         int64_t most = GBA_PARAM_UINT == param->type ? (int64_t)UINT32_MAX : INT_MAX;
 
@@ -161,19 +161,19 @@ static void ends_of_every_range(void **state)
 static void values_of_enumerations(void **state)
 {
     (void)state;
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         const gba_param_value_t *v;
         int most = INT_MIN;
 
         if (GBA_PARAM_ENUM != param->type)
             continue;
-        for (v = param->values; NULL != v->name; v++) {
+        for (v = param->values; v->name != NULL; v++) {
             assert_int_equal(check_value(param, v->value), GBA_OK);
             most = v->value > most ? v->value : most;
         }
         assert_int_equal(check_value(param, most + 1), GBA_ERR_PARAM);
         assert_int_equal(strncmp(message, param->name, strlen(param->name)), 0);
-        for (v = param->values; NULL != v->name; v++) /* the message has all of them */
+        for (v = param->values; v->name != NULL; v++) /* the message has all of them */
             assert_non_null(strstr(message, v->name));
         assert_int_equal(check_value(param, -1), GBA_ERR_PARAM);
     }

@@ -31,7 +31,7 @@ static void refuses(const char *text, const char *why)
     message[0] = '\0';
     assert_int_equal(gba_dev_path_parse(text, &parsed, message, sizeof message), GBA_ERR_PARAM);
     assert_memory_equal(&parsed, &untouched, sizeof parsed);
-    if (NULL == strstr(message, why) || 0 != strncmp(message, "device_path=", 12))
+    if (strstr(message, why) == NULL || 0 != strncmp(message, "device_path=", 12))
         fail_msg("\"%s\" is not in: %s", why, message);
     assert_true(strlen(message) < sizeof message - 1); /* not cut */
     for (const char *c = message; '\0' != *c; c++)

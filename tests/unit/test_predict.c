@@ -18,10 +18,10 @@ static void compare(struct harness *w, uint32_t hosts, uint32_t members)
     gba_path_t path;
 
     assert_int_equal(gba_team_predict(&attr, hosts, members, &path, why, sizeof why), GBA_OK);
-    if (NULL != strstr(why, "a group of 32")) /* a number instead of "a" */
+    if (strstr(why, "a group of 32") != NULL) /* a number instead of "a" */
         common = strstr(why, " of 32");
     rank = strstr(common, " (rank");
-    if (NULL != rank)
+    if (rank != NULL)
         *rank = '\0';
     for (uint32_t r = 0; r < hosts * members; r++)
         w->host[r] = r / members;

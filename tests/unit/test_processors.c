@@ -24,7 +24,7 @@ static void put(const char *name, const char *text)
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + strlen(root) + 1; NULL != (slash = strchr(slash, '/')); slash++) {
+    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = '\0';
         (void)mkdir(path, 0700);
         *slash = '/';
@@ -39,7 +39,7 @@ static int make_root(void **state)
 {
     (void)state;
     strcpy(root + strlen(root) - 6, "XXXXXX");
-    return NULL == mkdtemp(root) ? -1 : 0;
+    return mkdtemp(root) == NULL ? -1 : 0;
 }
 
 static int remove_root(void **state)

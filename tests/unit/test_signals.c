@@ -65,7 +65,7 @@ static void open_all(uint32_t size)
 static void close_all(void)
 {
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (NULL != transport[i])
+        if (transport[i] != NULL)
             transport[i]->ops->destroy(transport[i]);
         gba_boot_mesh_destroy(mesh[i]);
         transport[i] = NULL;
@@ -117,7 +117,7 @@ static void test_barriers(void **state)
         open_all(size);
         for (uint32_t a = 0; a < 6; a++) {
             for (uint32_t i = 0; i < size; i++) {
-                if (NULL != transport[i])
+                if (transport[i] != NULL)
                     transport[i]->ops->destroy(transport[i]);
                 open_transport(i, size, algorithms[a % 3], a / 3);
             }
@@ -298,7 +298,7 @@ static void test_wrong_signals(void **state)
         assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
         shutdown(fd, SHUT_WR);
         assert_int_equal(GBA_ERR_IO, outcome(0));
-        if (NULL == strstr(mesh[0]->message, wrong[i].text))
+        if (strstr(mesh[0]->message, wrong[i].text) == NULL)
             fail_msg("%s", mesh[0]->message);
         close(fd);
         close_all();

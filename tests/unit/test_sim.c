@@ -13,10 +13,10 @@ static void member_run(const struct gba_dev_path *path, const gba_group_handle_t
     struct gba_dev *dev = sim_open(path);
     struct gba_membership *membership;
 
-    CHECK(NULL != dev);
+    CHECK(dev != NULL);
     CHECK(0 == memcmp(sim_info(dev).uuid, handle->uuid, sizeof handle->uuid));
     membership = sim_join(dev, handle, member, 0);
-    CHECK(NULL != membership);
+    CHECK(membership != NULL);
     gba_word_add_relaxed(joined, 1);
     while (handle->members != gba_word_load_relaxed(joined))
         sched_yield();
@@ -81,10 +81,10 @@ static void test_reap(void **state)
         if (0 == child) {
             struct gba_dev *own = sim_open(&path);
 
-            CHECK(NULL != own);
+            CHECK(own != NULL);
             for (uint32_t i = 0; i < GBA_GROUPS; i++) {
                 CHECK(GBA_OK == sim_alloc(own, 2, &handle));
-                CHECK(0 == i % 2 || NULL != sim_join(own, &handle, 0, 0));
+                CHECK(0 == i % 2 || sim_join(own, &handle, 0, 0) != NULL);
             }
             raise(SIGKILL);
         }
@@ -120,7 +120,7 @@ static void test_fork(void **state)
         sim_leave(membership, 2);
         CHECK(GBA_GROUPS - 1 == sim_info(dev).groups_free);
         CHECK(GBA_OK == sim_alloc(dev, 2, &handle));
-        CHECK(NULL != sim_join(dev, &handle, 0, 0));
+        CHECK(sim_join(dev, &handle, 0, 0) != NULL);
         _exit(0); /* without leaving */
     }
     assert_true(sim_child_ok(child));

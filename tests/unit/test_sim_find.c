@@ -45,7 +45,7 @@ static void test_open_at_once(void **state)
                 sched_yield();
             struct gba_dev *dev = sim_open(&path);
 
-            CHECK(NULL != dev);
+            CHECK(dev != NULL);
             memcpy(shared->uuid[i], sim_info(dev).uuid, GBA_UUID_SIZE);
             gba_word_add_relaxed(&shared->ready, 1);
             while (OPENERS != gba_word_load_relaxed(&shared->ready))
@@ -137,7 +137,7 @@ static void test_nothing_left(void **state)
         if (0 != child[i])
             continue;
         dev = sim_open(&path);
-        CHECK(NULL != dev);
+        CHECK(dev != NULL);
         memcpy(shared + 64, sim_info(dev).uuid, GBA_UUID_SIZE);
         gba_word_add_relaxed(ready, 1);
         for (;;)
@@ -152,9 +152,9 @@ static void test_nothing_left(void **state)
         waitpid(child[i], NULL, 0);
     assert_int_equal(files_of(&path), 0);
     shm = opendir("/dev/shm");
-    while (NULL != shm && NULL != (entry = readdir(shm)))
+    while (shm != NULL && (entry = readdir(shm)) != NULL)
         assert_null(strstr(entry->d_name, path.name));
-    if (NULL != shm)
+    if (shm != NULL)
         closedir(shm);
     uuid_get(&path, NULL, uuid, &dev);
     assert_memory_not_equal(uuid, shared + 64, GBA_UUID_SIZE);
@@ -298,7 +298,7 @@ static void test_other_user(void **state)
         gba_dev_sim.close(dev);
         CHECK(0 == setgid(65534) && 0 == setuid(65534)); /* nobody */
         own = sim_open(&path);
-        CHECK(NULL != own);
+        CHECK(own != NULL);
         CHECK(0 != memcmp(uuid, sim_info(own).uuid, sizeof uuid));
         gba_dev_sim.close(own);
         _exit(0);
@@ -326,7 +326,7 @@ static void test_other_host(void **state)
             if (0 != unshare(kinds[i]))
                 _exit(2); /* not permitted here */
             own = sim_open(&path);
-            CHECK(NULL != own);
+            CHECK(own != NULL);
             CHECK(0 != memcmp(sim_info(dev).uuid, sim_info(own).uuid, GBA_UUID_SIZE));
             _exit(0);
         }
@@ -364,13 +364,13 @@ static void open_in_other_time_namespace(const struct gba_dev_path *path, const 
     uint8_t uuid[GBA_UUID_SIZE];
     pid_t child;
 
-    CHECK(NULL != dev);
+    CHECK(dev != NULL);
     memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
     CHECK(0 != memcmp(ours, uuid, sizeof uuid));
     child = sim_fork(); /* a later process finds the right one of the two */
     if (0 == child) {
         again = sim_open(path);
-        CHECK(NULL != again);
+        CHECK(again != NULL);
         CHECK(0 == memcmp(sim_info(again).uuid, uuid, sizeof uuid));
         _exit(0);
     }

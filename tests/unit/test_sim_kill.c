@@ -222,10 +222,10 @@ static void test_kill_reaper(void **state)
         uint32_t port;
 
         for (uint32_t i = 1; i < 4; i++)
-            CHECK(NULL != sim_join(dev, &handle, i, 0));
+            CHECK(sim_join(dev, &handle, i, 0) != NULL);
         CHECK(GBA_OK == sim_alloc(dev, 2, &other));
         for (uint32_t i = 0; i < 2; i++)
-            CHECK(NULL != sim_join(dev, &other, i, 0));
+            CHECK(sim_join(dev, &other, i, 0) != NULL);
         port = gba_sim_holder((struct gba_sim_dev *)dev) - 1;
         gba_model_clear(&effects);
         for (uint32_t i = 0; i < 2; i++) {
@@ -256,8 +256,10 @@ static void test_kill_reaper(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undo),           cmocka_unit_test(test_undo_alloc),
-        cmocka_unit_test(test_kill_in_lock),   cmocka_unit_test(test_kill_reaper),
+        cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_undo_alloc),
+        cmocka_unit_test(test_kill_in_lock),
+        cmocka_unit_test(test_kill_reaper),
     };
 
     alarm(test_limit(SIM_TEST_TIMEOUT));

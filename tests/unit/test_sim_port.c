@@ -89,9 +89,9 @@ static void test_child(void **state)
     child = sim_fork();
     if (0 == child) {
         CHECK(GBA_SIM_NOBODY == gba_sim_holder(sim(dev)));
-        CHECK(NULL != sim_join(dev, &handle, 0, 0));
+        CHECK(sim_join(dev, &handle, 0, 0) != NULL);
         CHECK(2 == gba_sim_holder(sim(dev)));
-        CHECK(NULL != sim_join(dev, &handle, 1, 0));
+        CHECK(sim_join(dev, &handle, 1, 0) != NULL);
         CHECK(GBA_OK == sim_alloc(dev, 2, &other));
         CHECK(2 == ports_used(dev));
         CHECK(GBA_OK == gba_dev_sim.owners(dev, owner, GBA_GROUPS, &count) && 2 == count);

@@ -246,11 +246,11 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
     if (0 == child) {
         CHECK(GBA_OK == ask(dev, 0, 0, &handle));
         for (uint32_t i = 0; i < MEMBERS; i++)
-            CHECK(NULL != sim_join(dev, &handle, i, 0));
+            CHECK(sim_join(dev, &handle, i, 0) != NULL);
         CHECK(GBA_OK == ask(dev, 0, 0, &handle)); /* both are taken now */
         for (uint32_t i = 0; i < MEMBERS; i++) {
             membership[0][i] = sim_join(dev, &handle, i, 0);
-            CHECK(NULL != membership[0][i]);
+            CHECK(membership[0][i] != NULL);
         }
         CHECK(GBA_OK == gba_dev_sim.configure(membership[0][0], 0));
         age_samples(dev);

@@ -225,7 +225,7 @@ static void request_repeatedly(struct gba_dev *dev)
             continue;
         for (uint32_t i = 0; i < MEMBERS; i++) {
             membership[i] = sim_join(dev, &handle, i, first);
-            CHECK(NULL != membership[i]);
+            CHECK(membership[i] != NULL);
         }
         CHECK(GBA_OK == gba_dev_sim.configure(membership[0], first));
         while (MEMBERS == released && round < first + 200) {

@@ -153,7 +153,7 @@ static void test_step_reap(void **state)
         child = sim_fork();
         if (0 == child) {
             for (uint32_t i = 0; i < 4; i++)
-                CHECK(1 == i || NULL != sim_join(dev, &handle, i, 0));
+                CHECK(1 == i || sim_join(dev, &handle, i, 0) != NULL);
             CHECK(GBA_OK == sim_alloc(dev, 2, &other));
             raise(SIGKILL);
         }

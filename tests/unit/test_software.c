@@ -67,7 +67,7 @@ static gba_word_t replaced_lines;
 static void count_replaced(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
-    if (GBA_LOG_TEAM == level && NULL != strstr(line, "sw_algorithm is central (v3)"))
+    if (GBA_LOG_TEAM == level && strstr(line, "sw_algorithm is central (v3)") != NULL)
         (void)gba_word_add_relaxed(&replaced_lines, 1);
 }
 

@@ -297,7 +297,7 @@ void __wrap_freeaddrinfo(struct addrinfo *list);
 int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
                        struct addrinfo **list)
 {
-    if (NULL == addresses)
+    if (addresses == NULL)
         return __real_getaddrinfo(host, port, hints, list);
     *list = addresses;
     return 0;

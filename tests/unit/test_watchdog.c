@@ -127,7 +127,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
 
     ops.inspect = inspect_or_fail;
     scene.device_status = GBA_ERR_NO_DEVICE;
-    if (NULL != scene.path) {
+    if (scene.path != NULL) {
         assert_int_equal(gba_device_init(scene.path, NULL, &scene.device), GBA_OK);
         scene.device->dev->ops = &ops;
     }
@@ -136,7 +136,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     gba_device_fini(scene.device);
     assert_int_equal(scene.taken, path);
-    if (NULL == expected) {
+    if (expected == NULL) {
         expect_lines(0);
         return;
     }

@@ -80,7 +80,7 @@ static int join(struct job *job, const struct options *options)
     gba_bootstrap_uid_t uid;
     char message[256];
 
-    if (NULL != options->make) {
+    if (options->make != NULL) {
         if (GBA_OK != gba_bootstrap_uid_get(&uid, &job->root, message, sizeof message))
             return fail("no unique id", message);
         if (0 != write_id(options->make, &uid))
@@ -104,11 +104,11 @@ static int join_members(struct job *job, const char *list)
     gba_bootstrap_attr_t attr = {.kind = GBA_BOOTSTRAP_UID, .uid = &uid};
     char message[256];
 
-    for (const char *next = list; NULL != next; size++) {
+    for (const char *next = list; next != NULL; size++) {
         if ((uint32_t)strtoul(next, NULL, 10) == all->rank)
             rank = size;
         next = strchr(next, ',');
-        next = NULL == next ? NULL : next + 1;
+        next = next == NULL ? NULL : next + 1;
     }
     /* If that fails, all members find that the id is empty. */
     if (first == all->rank &&
@@ -141,13 +141,13 @@ static int join_stride(struct job *job, const char *list)
 /* Choose the processes that run barriers. */
 static int join_some(struct job *job, const struct options *options)
 {
-    int status = NULL != options->members  ? join_members(job, options->members)
-                 : NULL != options->stride ? join_stride(job, options->stride)
+    int status = options->members != NULL  ? join_members(job, options->members)
+                 : options->stride != NULL ? join_stride(job, options->stride)
                                            : 0;
 
-    if (NULL != options->members || NULL != options->stride)
+    if (options->members != NULL || options->stride != NULL)
         job->bootstrap = job->some;
-    if (0 == status && NULL != job->bootstrap)
+    if (0 == status && job->bootstrap != NULL)
         job->oob = gba_bootstrap_oob(job->bootstrap);
     return status;
 }
@@ -232,7 +232,7 @@ static int run(struct job *job, const struct options *options)
         /* Sometimes one member is late; the others must wait for it. */
         if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
             nanosleep(&late, NULL);
-        if (NULL != job->entered)
+        if (job->entered != NULL)
             atomic_store(&job->entered[job->oob->rank], (uint32_t)round);
         status = barrier(job);
         if (GBA_OK != status)
@@ -240,20 +240,20 @@ static int run(struct job *job, const struct options *options)
                         GBA_ERR_OOB == status  ? gba_bootstrap_message(job->bootstrap)
                         : GBA_ERR_IO == status ? gba_bootstrap_remote_message(job->remote)
                                                : gba_status_text(status));
-        for (uint32_t i = 0; i < job->oob->size && NULL != job->entered; i++)
+        for (uint32_t i = 0; i < job->oob->size && job->entered != NULL; i++)
             if (atomic_load(&job->entered[i]) < round)
                 return fail("PROOF", "a barrier was left before all had entered it");
     }
     if (0 == job->oob->rank)
         printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
-               (unsigned)job->oob->size, NULL == job->entered ? "" : ", none left early",
+               (unsigned)job->oob->size, job->entered == NULL ? "" : ", none left early",
                gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
     return 0;
 }
 
 static int run_team(struct job *job, const struct options *options)
 {
-    int status = NULL != options->proof ? open_proof(job, options->proof) : 0;
+    int status = options->proof != NULL ? open_proof(job, options->proof) : 0;
 
     if (0 == status)
         status = make_team(job);
@@ -296,11 +296,11 @@ int main(int argc, char **argv)
     status = join(&job, &options);
     if (0 == status)
         status = join_some(&job, &options);
-    if (0 == status && NULL != job.bootstrap)
+    if (0 == status && job.bootstrap != NULL)
         status = run_team(&job, &options);
     gba_team_destroy(job.team);
     gba_bootstrap_remote_close(job.remote);
-    if (NULL != job.device)
+    if (job.device != NULL)
         gba_global_device_put(job.device);
     gba_bootstrap_destroy(job.some);
     gba_bootstrap_destroy(job.all);

@@ -132,11 +132,11 @@ static gba_status_t pmi2_open(const void *comm, uint64_t timeout, struct gba_boo
 
     (void)comm;
     (void)timeout; /* a fence of PMI-2 waits for ever */
-    if (NULL == p) {
+    if (p == NULL) {
         snprintf(message, GBA_BOOT_MESSAGE, "out of memory");
         return GBA_ERR_NOMEM;
     }
-    error = NULL == getenv("PMI_FD") ? PMI2_ERR_INIT : PMI2_Init(&spawned, &size, &rank, &app);
+    error = getenv("PMI_FD") == NULL ? PMI2_ERR_INIT : PMI2_Init(&spawned, &size, &rank, &app);
     if (PMI2_SUCCESS == error)
         error = PMI2_Job_GetId(p->job, sizeof p->job);
     if (PMI2_SUCCESS != error) {

@@ -44,7 +44,7 @@ static bool comm_of_shmem(const ompi_communicator_t *comm)
 {
     ompi_communicator_t *const *world = dlsym(RTLD_DEFAULT, "oshmem_comm_world");
 
-    return NULL != world && comm == *world;
+    return world != NULL && comm == *world;
 }
 
 /* Whether the communicator gets no device: that of comm_of_shmem, or one below an active set, whose
@@ -108,7 +108,7 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     gba_coll_module_t *module = owner;
     int *offload_after = &a->params.offload_after;
 
-    if (NULL == module->queue) /* in a blocking barrier, so that of no member has a barrier */
+    if (module->queue == NULL) /* in a blocking barrier, so that of no member has a barrier */
         module->queueing = false;
     if (GBA_OK != gba_coll_messages_open(module))
         return GBA_ERR_NOMEM;
@@ -129,7 +129,7 @@ gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
     a->attr.fallback = gba_coll_fallback;
     a->attr.trial_ctx = owner;
     a->attr.device_text = device_refused(module->comm);
-    if (NULL != a->attr.device_text)
+    if (a->attr.device_text != NULL)
         a->attr.device_status = GBA_ERR_UNSUPPORTED;
     return GBA_OK;
 }
@@ -138,7 +138,7 @@ void gba_coll_agree_apply(void *owner)
 {
     gba_coll_module_t *module = owner;
     /* failed: perhaps after the choice of a path. */
-    bool fast = GBA_PATH_FALLBACK != module->base.path && NULL == module->queue &&
+    bool fast = GBA_PATH_FALLBACK != module->base.path && module->queue == NULL &&
                 !module->failed && 0 == gba_coll->sample;
 
     /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
@@ -196,7 +196,7 @@ gba_status_t gba_coll_agree_queued(gba_coll_module_t *module)
     /* On another path the barrier would be one behind those of the other members. */
     if (module->failed)
         return GBA_ERR_OOB;
-    if (NULL == module->base.agreement) {
+    if (module->base.agreement == NULL) {
         if (GBA_DUE_NOTHING == due)
             return GBA_OK;
         status = gba_common_agree_start(&module->base, due);

@@ -82,7 +82,7 @@ int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super)
     gba_status_t status;
 
     (void)comm; /* the module's */
-    if (OPAL_UNLIKELY(NULL == team))
+    if (OPAL_UNLIKELY(team == NULL))
         return barrier_other(module);
     status = gba_barrier_wait(team, gba_common_progress, NULL);
     return OPAL_LIKELY(GBA_OK == status) ? OMPI_SUCCESS : barrier_fail(module, status);

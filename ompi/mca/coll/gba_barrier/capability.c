@@ -73,15 +73,15 @@ static uint64_t capability_get(opal_process_name_t *name)
         return capability_mine();
     /* Each word is looked up once in the life of the job, because there are many communicators.
      * Without memory for the words each call looks it up. */
-    if (NULL == gba_coll->capabilities)
+    if (gba_coll->capabilities == NULL)
         gba_coll->capabilities = calloc(processes, sizeof gba_coll->capabilities[0]);
-    if (NULL != gba_coll->capabilities && name->vpid < processes &&
+    if (gba_coll->capabilities != NULL && name->vpid < processes &&
         CAPABILITY_UNKNOWN != gba_coll->capabilities[name->vpid])
         return gba_coll->capabilities[name->vpid];
 
     if (OPAL_SUCCESS != gba_compat_modex_get(name, modex_key, &word))
         word = CAPABILITY_ABSENT;
-    if (NULL != gba_coll->capabilities && name->vpid < processes)
+    if (gba_coll->capabilities != NULL && name->vpid < processes)
         gba_coll->capabilities[name->vpid] = word;
     return word;
 }

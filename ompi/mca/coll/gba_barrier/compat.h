@@ -105,7 +105,7 @@ static inline const char *gba_compat_comm_name(const ompi_communicator_t *comm)
 {
     const char *name = comm->c_name; /* an array in 4.1, a pointer from 5.0 on */
 
-    return NULL == name || '\0' == name[0] ? "communicator" : name;
+    return name == NULL || '\0' == name[0] ? "communicator" : name;
 }
 
 /* Whether processes may fail while the job continues: there are no barriers of ours then. 4.1 has

@@ -55,7 +55,7 @@ static int component_open(void)
     gba_common_choice_open(true);
     gba_common_processors_publish();
     gba_common_key_publish();
-    if (NULL != modex_fault)
+    if (modex_fault != NULL)
         gba_coll_report_once("modex", modex_fault);
     /* Even if disabled, because the user needs the other collectives in any case. */
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed, missing,

@@ -61,7 +61,7 @@ struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
 {
     struct gba_coll_exchange *x = calloc(1, sizeof *x);
 
-    if (NULL == x)
+    if (x == NULL)
         return NULL;
     x->mail = mail;
     x->ctx = ctx;
@@ -69,7 +69,7 @@ struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
     x->size = size;
     x->children = children_of(rank, size);
     x->theirs = calloc(x->children + 1, sizeof x->theirs[0]);
-    if (NULL == x->theirs) {
+    if (x->theirs == NULL) {
         free(x);
         return NULL;
     }
@@ -78,7 +78,7 @@ struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
 
 void gba_coll_exchange_destroy(struct gba_coll_exchange *x)
 {
-    if (NULL == x)
+    if (x == NULL)
         return;
     free(x->theirs);
     free(x->records);
@@ -102,7 +102,7 @@ gba_status_t gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void
     if (x->failed)
         return GBA_ERR_OOB;
     x->records = calloc(x->size, bytes);
-    if (NULL == x->records) {
+    if (x->records == NULL) {
         x->failed = true;
         return GBA_ERR_OOB;
     }

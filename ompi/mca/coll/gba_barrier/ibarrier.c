@@ -63,7 +63,7 @@ static void turn_end(struct turn *turn)
     /* Release: pairs with the acquire in request_free and gba_coll_ibarrier_wait, in the thread
      * that sees the request complete. */
     gba_fence_release();
-    for (; NULL != request; request = next) {
+    for (; request != NULL; request = next) {
         next = request->next; /* the owner may free it as soon as it is complete */
         (void)ompi_request_complete(&request->super, true);
     }
@@ -73,7 +73,7 @@ static void busy_insert(gba_coll_module_t *module)
 {
     module->busy_next = gba_coll->busy;
     module->busy_link = &gba_coll->busy;
-    if (NULL != module->busy_next)
+    if (module->busy_next != NULL)
         module->busy_next->busy_link = &module->busy_next;
     gba_coll->busy = module;
     gba_word_store_relaxed(&gba_coll->busy_any, 1);
@@ -81,13 +81,13 @@ static void busy_insert(gba_coll_module_t *module)
 
 static void busy_remove(gba_coll_module_t *module)
 {
-    if (NULL == module->busy_link)
+    if (module->busy_link == NULL)
         return;
     *module->busy_link = module->busy_next;
-    if (NULL != module->busy_next)
+    if (module->busy_next != NULL)
         module->busy_next->busy_link = module->busy_link;
     module->busy_link = NULL;
-    gba_word_store_relaxed(&gba_coll->busy_any, NULL != gba_coll->busy);
+    gba_word_store_relaxed(&gba_coll->busy_any, gba_coll->busy != NULL);
 }
 
 static void queue_append(gba_coll_module_t *module, gba_coll_request_t *request)
@@ -102,7 +102,7 @@ static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn
     gba_coll_request_t *request = module->queue;
 
     module->queue = request->next;
-    if (NULL == module->queue)
+    if (module->queue == NULL)
         module->queue_last = &module->queue;
     request->super.req_status.MPI_ERROR = error;
     request->next = NULL;
@@ -120,7 +120,7 @@ static void module_rest(gba_coll_module_t *module)
 /* The path has failed: complete all queued barriers with an error. */
 static void queue_fail(gba_coll_module_t *module, struct turn *turn)
 {
-    while (NULL != module->queue)
+    while (module->queue != NULL)
         queue_finish(module, MPI_ERR_OTHER, turn);
     module_rest(module);
 }
@@ -180,7 +180,7 @@ static gba_status_t barrier_begin(gba_coll_module_t *module)
 {
     gba_status_t status = GBA_OK;
 
-    if (NULL != module->base.agreement || !module->queue->blocking || module->failed)
+    if (module->base.agreement != NULL || !module->queue->blocking || module->failed)
         status = gba_coll_agree_queued(module);
     return GBA_OK == status ? round_start(module) : status;
 }
@@ -190,7 +190,7 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
 {
     gba_status_t status;
 
-    while (NULL != module->queue) {
+    while (module->queue != NULL) {
         status = round_test(module, turn->slow);
         if (GBA_INPROGRESS == status)
             return;
@@ -201,7 +201,7 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
             return;
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, turn);
-            if (NULL != module->queue)
+            if (module->queue != NULL)
                 status = barrier_begin(module);
             if (GBA_INPROGRESS == status)
                 return;
@@ -227,7 +227,7 @@ static void module_start(gba_coll_module_t *module, struct turn *turn)
 
 static void module_step(gba_coll_module_t *module, struct turn *turn)
 {
-    if (NULL != module->base.agreement)
+    if (module->base.agreement != NULL)
         module_start(module, turn);
     else
         queue_step(module, turn);
@@ -248,12 +248,12 @@ static int ibarrier_progress(void)
         gba_common_progress(NULL);
     if (0 != opal_mutex_trylock(&gba_coll->queue_lock))
         return 0;
-    for (module = gba_coll->busy; NULL != module; module = next) {
+    for (module = gba_coll->busy; module != NULL; module = next) {
         next = module->busy_next;
         module_step(module, &turn);
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
-    if (NULL == turn.first)
+    if (turn.first == NULL)
         return 0;
     turn_end(&turn);
     return 1;
@@ -299,7 +299,7 @@ static int ibarrier_start(gba_coll_module_t *module, bool blocking, ompi_request
     gba_coll_request_t *r = gba_coll_request_create(module, module->comm);
     int rc;
 
-    if (NULL == r)
+    if (r == NULL)
         return OMPI_ERR_OUT_OF_RESOURCE;
     r->blocking = blocking;
     *request = &r->super;
@@ -366,7 +366,7 @@ bool gba_coll_ibarrier_queues(gba_coll_module_t *module)
     bool queues;
 
     opal_mutex_lock(&gba_coll->queue_lock);
-    queues = NULL != module->queue || uses_messages(module) || module->failed;
+    queues = module->queue != NULL || uses_messages(module) || module->failed;
     opal_mutex_unlock(&gba_coll->queue_lock);
     return queues;
 }
@@ -379,7 +379,7 @@ void gba_coll_ibarrier_drop(gba_coll_module_t *module)
      * no other thread accesses it any more, and the last change preceded the completion of its last
      * request.
      */
-    if (NULL == module->queue && NULL == module->busy_link)
+    if (module->queue == NULL && module->busy_link == NULL)
         return;
     opal_mutex_lock(&gba_coll->queue_lock);
     busy_remove(module);

@@ -97,7 +97,7 @@ static gba_status_t messages_test(void *ctx)
     gba_status_t status = GBA_OK;
 
     for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
-        if (NULL != m->lane[i].request && GBA_INPROGRESS == lane_test(m, &m->lane[i]))
+        if (m->lane[i].request != NULL && GBA_INPROGRESS == lane_test(m, &m->lane[i]))
             status = GBA_INPROGRESS;
     return m->failed ? GBA_ERR_OOB : status;
 }
@@ -108,14 +108,14 @@ gba_status_t gba_coll_messages_open(gba_coll_module_t *module)
 {
     struct gba_coll_messages *m;
 
-    if (NULL != module->messages)
+    if (module->messages != NULL)
         return GBA_OK;
     m = calloc(1, sizeof *m);
-    if (NULL == m)
+    if (m == NULL)
         return GBA_ERR_NOMEM;
     m->comm = module->comm;
     m->exchange = gba_coll_exchange_create(module->base.rank, module->base.size, &mail, m);
-    if (NULL == m->exchange) {
+    if (m->exchange == NULL) {
         free(m);
         return GBA_ERR_NOMEM;
     }
@@ -128,10 +128,10 @@ void gba_coll_messages_close(gba_coll_module_t *module)
     struct gba_coll_messages *m = module->messages;
 
     module->messages = NULL;
-    if (NULL == m)
+    if (m == NULL)
         return;
     for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
-        if (NULL != m->lane[i].request)
+        if (m->lane[i].request != NULL)
             return;
     gba_coll_exchange_destroy(m->exchange);
     free(m);

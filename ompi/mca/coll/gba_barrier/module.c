@@ -39,7 +39,7 @@ static void module_construct(gba_coll_module_t *module)
 
 #define RELEASE(module, api)                                     \
     do {                                                         \
-        if (NULL != (module)->fallback.api##_module)             \
+        if ((module)->fallback.api##_module != NULL)             \
             GBA_MODULE_RELEASE((module)->fallback.api##_module); \
         (module)->fallback.api##_module = NULL;                  \
     } while (0)
@@ -55,7 +55,7 @@ static void module_destruct(gba_coll_module_t *module)
 OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
 #define HAS(comm, api) \
-    (NULL != (comm)->c_coll->coll_##api && NULL != (comm)->c_coll->coll_##api##_module)
+    ((comm)->c_coll->coll_##api != NULL && (comm)->c_coll->coll_##api##_module != NULL)
 
 /* Store the communicator's function and module for one collective. */
 #define SAVE(module, comm, api)                                                \
@@ -107,12 +107,12 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    if (NULL != module->fallback.barrier && comm->c_coll->coll_barrier_module == super)
+    if (module->fallback.barrier != NULL && comm->c_coll->coll_barrier_module == super)
         GBA_COLL_INSTALL(comm, barrier, module->fallback.barrier, module->fallback.barrier_module);
-    if (NULL != module->fallback.ibarrier && comm->c_coll->coll_ibarrier_module == super)
+    if (module->fallback.ibarrier != NULL && comm->c_coll->coll_ibarrier_module == super)
         GBA_COLL_INSTALL(comm, ibarrier, module->fallback.ibarrier,
                          module->fallback.ibarrier_module);
-    if (NULL != module->fallback.barrier_init && comm->c_coll->coll_barrier_init_module == super)
+    if (module->fallback.barrier_init != NULL && comm->c_coll->coll_barrier_init_module == super)
         GBA_COLL_INSTALL(comm, barrier_init, module->fallback.barrier_init,
                          module->fallback.barrier_init_module);
     world_close(module);
@@ -125,7 +125,7 @@ mca_coll_base_module_t *gba_coll_module_create(void)
 {
     gba_coll_module_t *module = OBJ_NEW(gba_coll_module_t);
 
-    if (NULL == module)
+    if (module == NULL)
         return NULL;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;

@@ -98,7 +98,7 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
     if (MPI_COMM_NULL == own)
         return init_fallback(comm, info, request, module);
     r = gba_coll_request_create((gba_coll_module_t *)own->c_coll->coll_barrier_init_module, comm);
-    if (NULL == r) {
+    if (r == NULL) {
         (void)PMPI_Comm_free(&own);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

@@ -92,7 +92,7 @@ static int communicator_read(const struct mca_base_pvar_t *pvar, void *value, vo
     gba_path_t path = GBA_PATH_FALLBACK;
 
     opal_mutex_lock(&gba_common.lock);
-    for (const struct gba_common_module *m = gba_common.modules; NULL != m; m = m->next) {
+    for (const struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next) {
         const gba_coll_module_t *module = m->owner;
 
         if (module->comm == object) {

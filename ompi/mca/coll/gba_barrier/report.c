@@ -110,7 +110,7 @@ void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator
 
 void gba_coll_report_unagreed_end(gba_coll_module_t *module)
 {
-    if (NULL != module->label && !module->base.agreed)
+    if (module->label != NULL && !module->base.agreed)
         gba_common_print(false,
                          "%s: fallback: the ranks agree on a path after %u barriers; barriers on "
                          "Open MPI's own: %llu",

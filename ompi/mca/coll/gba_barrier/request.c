@@ -55,7 +55,7 @@ gba_coll_request_t *gba_coll_request_create(gba_coll_module_t *module, ompi_comm
 {
     gba_coll_request_t *request = (gba_coll_request_t *)opal_free_list_get(&gba_coll->requests);
 
-    if (NULL == request)
+    if (request == NULL)
         return NULL;
     OMPI_REQUEST_INIT(&request->super, false);
     request->super.req_state = OMPI_REQUEST_ACTIVE;

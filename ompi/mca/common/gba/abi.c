@@ -10,7 +10,7 @@
 bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len)
 {
     message[0] = '\0';
-    for (; NULL != classes->name; classes++)
+    for (; classes->name != NULL; classes++)
         if (classes->size != classes->cls->cls_sizeof) {
             snprintf(message, len,
                      "built for another release of Open MPI: %s has %zu bytes here, and had %zu; "

@@ -31,7 +31,7 @@ static void agree_device(gba_team_attr_t *attr)
     if (GBA_OK != attr->device_status)
         return;
     attr->device = gba_common_device_get(&attr->device_status);
-    if (NULL == attr->device)
+    if (attr->device == NULL)
         return;
     if (OPAL_SUCCESS != notifications_start()) {
         attr->device = NULL;
@@ -54,11 +54,11 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
     gba_team_stats_t stats = {.trials = 0};
     gba_status_t status;
 
-    if (NULL == a)
+    if (a == NULL)
         return GBA_ERR_NOMEM;
     m->agreement = a;
     a->due = due;
-    if (NULL != m->team) {
+    if (m->team != NULL) {
         gba_team_stats(m->team, &stats);
         a->reason = gba_team_reason(m->team);
         a->trials = stats.trials;
@@ -138,7 +138,7 @@ static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, 
 {
     if (GBA_OK == status)
         status = agree_follow(m, team);
-    else if (NULL != m->team)
+    else if (m->team != NULL)
         agree_store(m, m->team, GBA_PATH_FALLBACK);
     free(m->agreement);
     m->agreement = NULL;
@@ -149,7 +149,7 @@ gba_due_t gba_common_due(const struct gba_common_module *m, bool may_block)
 {
     if (!m->agreed)
         return GBA_DUE_CREATE;
-    return NULL == m->team ? GBA_DUE_NOTHING : gba_team_due(m->team, may_block);
+    return m->team == NULL ? GBA_DUE_NOTHING : gba_team_due(m->team, may_block);
 }
 
 gba_status_t gba_common_agree_start(struct gba_common_module *m, gba_due_t due)

@@ -78,7 +78,7 @@ static gba_status_t choose(struct gba_common_device *device)
     uint32_t self = 0;
 
     processes.list = calloc(processes.room, sizeof *processes.list);
-    if (NULL == words || NULL == processes.list)
+    if (words == NULL || processes.list == NULL)
         goto free_arrays;
     gba_compat_local_visit(process_visit, &processes);
     qsort(processes.list, processes.count, sizeof processes.list[0], process_compare);
@@ -130,7 +130,7 @@ void gba_common_choice_replace(void)
     others_open(device);
     for (uint32_t i = 0; i < device->candidates.count && !device->replaced; i++)
         /* That device is open, so this adds a reference. */
-        if (NULL != device->others[i] &&
+        if (device->others[i] != NULL &&
             GBA_OK == gba_common_device_open(device->candidates.list[i].path, 0, &device->device)) {
             device->status = GBA_OK;
             device->replaced = true;
@@ -147,7 +147,7 @@ uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t m
     opal_mutex_lock(&gba_common.lock);
     others_open(device);
     for (uint32_t i = 0; i < device->candidates.count && count < max; i++)
-        if (NULL != device->others[i])
+        if (device->others[i] != NULL)
             list[count++] = device->others[i];
     opal_mutex_unlock(&gba_common.lock);
     return count;

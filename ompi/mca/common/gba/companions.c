@@ -13,7 +13,7 @@
 
 static bool list_has(char **list, const char *name)
 {
-    for (; NULL != list && NULL != *list; list++)
+    for (; list != NULL && *list != NULL; list++)
         if (0 == strcmp(*list, name))
             return true;
     return false;
@@ -29,7 +29,7 @@ static char *companions_choose(const char *selection, const char *self, const ch
     char **selected, *choice = NULL;
 
     /* Nothing is selected, or exclusions only: Open MPI loads all other components by itself. */
-    if (NULL == selection || '\0' == selection[0] || '^' == selection[0] ||
+    if (selection == NULL || '\0' == selection[0] || '^' == selection[0] ||
         0 == strcmp(wanted, "none") || '\0' == wanted[0])
         return NULL;
     selected = opal_argv_split(selection, ',');
@@ -43,10 +43,10 @@ static char *companions_choose(const char *selection, const char *self, const ch
     } else if (0 == strcmp(wanted, "all")) {
         char **missing = NULL;
 
-        for (; NULL != *needed; needed++)
+        for (; *needed != NULL; needed++)
             if (!list_has(selected, *needed))
                 (void)opal_argv_append_nosize(&missing, *needed);
-        if (NULL != missing)
+        if (missing != NULL)
             choice = opal_argv_join(missing, ',');
         opal_argv_free(missing);
     }
@@ -57,12 +57,12 @@ static char *companions_choose(const char *selection, const char *self, const ch
 /* Register and open one component as the framework does. Returns whether it stays loaded. */
 static bool companion_open(const mca_base_component_t *component, int output)
 {
-    if (NULL != component->mca_register_component_params &&
+    if (component->mca_register_component_params != NULL &&
         OPAL_SUCCESS != component->mca_register_component_params()) {
         mca_base_component_unload(component, output);
         return false;
     }
-    if (NULL != component->mca_open_component && OPAL_SUCCESS != component->mca_open_component()) {
+    if (component->mca_open_component != NULL && OPAL_SUCCESS != component->mca_open_component()) {
         mca_base_component_close(component, output);
         return false;
     }
@@ -97,21 +97,21 @@ static void companions_check(mca_base_framework_t *framework, const char *self,
 
     message[0] = '\0';
     /* With nothing selected, or only exclusions, companions has no effect. */
-    if (NULL == selection || '\0' == selection[0] || '^' == selection[0])
+    if (selection == NULL || '\0' == selection[0] || '^' == selection[0])
         return;
     selected = opal_argv_split(selection, ',');
-    for (size_t i = 0; list_has(selected, self) && NULL != needed[i]; i++)
+    for (size_t i = 0; list_has(selected, self) && needed[i] != NULL; i++)
         if (!framework_has(framework, needed[i]))
             (void)opal_argv_append_nosize(&names, needed[i]);
-    if (NULL != names) {
+    if (names != NULL) {
         all = opal_argv_join((char **)(uintptr_t)needed, ',');
         missing = opal_argv_join(names, ',');
         snprintf(message, len,
                  "%s_%s_companions is \"%s\" and %s %s not loaded; initialization fails unless "
                  "other components provide all other collectives; set companions to \"all\", or "
                  "select --mca %s %s,%s",
-                 framework->framework_name, self, NULL == wanted ? "" : wanted, missing,
-                 NULL == names[1] ? "is" : "are", framework->framework_name, self, all);
+                 framework->framework_name, self, wanted == NULL ? "" : wanted, missing,
+                 names[1] == NULL ? "is" : "are", framework->framework_name, self, all);
         free(missing);
         free(all);
     }
@@ -125,9 +125,9 @@ static void companions_load(mca_base_framework_t *framework, const char *self,
     opal_list_t *components = &framework->framework_components;
     size_t before = opal_list_get_size(components);
     char *fallback = framework->framework_selection;
-    char *choice = companions_choose(fallback, self, needed, NULL == wanted ? "all" : wanted);
+    char *choice = companions_choose(fallback, self, needed, wanted == NULL ? "all" : wanted);
 
-    if (NULL == choice)
+    if (choice == NULL)
         return;
     /* The framework has one selection and reads it here, so it is replaced for this call. Only the
      * thread in MPI_Init or shmem_init reads it. */

@@ -118,7 +118,7 @@ static inline void gba_compat_local_visit(void (*visit)(void *ctx, opal_process_
     size_t count = 0;
     ompi_proc_t **procs = ompi_proc_get_allocated(&count);
 
-    for (size_t i = 0; NULL != procs && i < count; i++)
+    for (size_t i = 0; procs != NULL && i < count; i++)
         if (procs[i]->super.proc_name.jobid == OPAL_PROC_MY_NAME.jobid &&
             (procs[i] == ompi_proc_local_proc ||
              OPAL_PROC_ON_LOCAL_NODE(procs[i]->super.proc_flags)))
@@ -143,7 +143,7 @@ static inline void gba_compat_host(opal_process_name_t *name, char *text, size_t
 #else
     OPAL_MODEX_RECV_VALUE_OPTIONAL(rc, OPAL_PMIX_HOSTNAME, name, &host, OPAL_STRING);
 #endif
-    snprintf(text, len, "%s", OPAL_SUCCESS == rc && NULL != host ? host : "?");
+    snprintf(text, len, "%s", OPAL_SUCCESS == rc && host != NULL ? host : "?");
     free(host);
 }
 

@@ -86,7 +86,7 @@ bool gba_common_reason_first(const char *component, gba_status_t reason)
         snprintf(topic, sizeof topic, "%s %s", component, gba_status_name(reason));
         return gba_common_first_on_host(topic);
     }
-    if (0 != OPAL_PROC_MY_NAME.vpid || (NULL != device && gba_device_usable(device)))
+    if (0 != OPAL_PROC_MY_NAME.vpid || (device != NULL && gba_device_usable(device)))
         return false;
     /* Both components may use the device of that path. */
     snprintf(topic, sizeof topic, "no group %.255s", gba_common.params.device_path);

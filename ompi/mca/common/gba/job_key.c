@@ -22,7 +22,7 @@ static void request(const char *path, gba_device_t *device)
 {
     uint8_t key[GBA_KEY_SIZE] = {0};
 
-    if (NULL == device || GBA_OK != gba_device_job_key(device, key))
+    if (device == NULL || GBA_OK != gba_device_job_key(device, key))
         return;
     gba_common_key_add(path, key);
     explicit_bzero(key, sizeof key);

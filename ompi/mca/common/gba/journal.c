@@ -86,7 +86,7 @@ void gba_common_journal(const struct gba_common_counts *sum)
     add(&record, "GBA_COMPONENT", "%s", gba_common_framework.label);
     add(&record, "GBA_JOB", "%s", job);
     for (size_t i = 0; i < sizeof batch_jobs / sizeof batch_jobs[0]; i++)
-        if (NULL != getenv(batch_jobs[i]))
+        if (getenv(batch_jobs[i]) != NULL)
             add(&record, batch_jobs[i], "%s", getenv(batch_jobs[i]));
     add(&record, "GBA_PATH", "%s", path);
     add(&record, "GBA_BARRIERS", "%llu", all);

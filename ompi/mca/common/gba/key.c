@@ -24,7 +24,7 @@ bool gba_common_key_needed(const char *path)
     static const char tcp[] = "switch://";
 
     /* With the option "?auth=munge" each process has a credential of its own. */
-    return 0 == strncmp(path, tcp, strlen(tcp)) && NULL == strchr(path, '?');
+    return 0 == strncmp(path, tcp, strlen(tcp)) && strchr(path, '?') == NULL;
 }
 
 /* The values of the modex have 64 bits: the hash of the path, and the halves of the key. */
@@ -114,7 +114,7 @@ void gba_common_keys_get(struct gba_common_keys *copy)
 /* Open the device again if it was refused for lack of a key. With the lock held. */
 static void device_retry(struct gba_common_device *device)
 {
-    if (GBA_ERR_PERM == device->status && NULL == device->device &&
+    if (GBA_ERR_PERM == device->status && device->device == NULL &&
         gba_common_key_needed(gba_common.params.device_path))
         device->tried = device->others_tried = false;
 }
@@ -175,7 +175,7 @@ void gba_common_device_revive(gba_device_t *device)
     status = gba_device_revive(device, &attr);
     /* A switch that was restarted does not know the key of the job, with which the other processes
      * connect at a later renegotiation. */
-    if (GBA_OK == status && file && NULL != job_key) {
+    if (GBA_OK == status && file && job_key != NULL) {
         memcpy(key, job_key, sizeof key);
         (void)gba_device_job_key(device, key);
         explicit_bzero(key, sizeof key);
@@ -193,7 +193,7 @@ void gba_common_candidate_open(uint32_t index)
     const uint32_t left = device->others_ms < OTHERS_MS ? OTHERS_MS - device->others_ms : 0;
     const uint64_t began = gba_clock_ns();
 
-    if (NULL != device->others[index])
+    if (device->others[index] != NULL)
         return;
     if (GBA_OK != gba_common_device_open(device->candidates.list[index].path,
                                          left / (device->candidates.count - index) + 1,

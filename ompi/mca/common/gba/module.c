@@ -13,7 +13,7 @@ void gba_common_module_open(struct gba_common_module *m)
     opal_mutex_lock(&gba_common.lock);
     m->next = gba_common.modules;
     m->link = &gba_common.modules;
-    if (NULL != m->next)
+    if (m->next != NULL)
         m->next->link = &m->next;
     gba_common.modules = m;
     opal_mutex_unlock(&gba_common.lock);
@@ -22,10 +22,10 @@ void gba_common_module_open(struct gba_common_module *m)
 void gba_common_module_close(struct gba_common_module *m)
 {
     opal_mutex_lock(&gba_common.lock);
-    if (NULL != m->link) {
+    if (m->link != NULL) {
         gba_common_counts_add(&gba_common.retired, m);
         *m->link = m->next;
-        if (NULL != m->next)
+        if (m->next != NULL)
             m->next->link = m->link;
         m->link = NULL;
     }
@@ -40,7 +40,7 @@ void gba_common_module_close(struct gba_common_module *m)
 
 void gba_common_modules_close(void)
 {
-    while (NULL != gba_common.modules)
+    while (gba_common.modules != NULL)
         gba_common_framework.close(gba_common.modules->owner);
 }
 
@@ -60,7 +60,7 @@ void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_commo
     if (GBA_OK != m->declined)
         sum->refused[-m->declined]++;
     waits_add(&sum->waits, &m->waits);
-    if (NULL == m->team)
+    if (m->team == NULL)
         return;
     gba_team_stats(m->team, &stats);
     for (int i = 0; i < GBA_COMMON_PATHS; i++) {
@@ -81,7 +81,7 @@ void gba_common_counts_sum(struct gba_common_counts *sum)
 {
     opal_mutex_lock(&gba_common.lock);
     *sum = gba_common.retired;
-    for (const struct gba_common_module *m = gba_common.modules; NULL != m; m = m->next)
+    for (const struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next)
         gba_common_counts_add(sum, m);
     opal_mutex_unlock(&gba_common.lock);
 }

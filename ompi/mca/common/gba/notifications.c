@@ -100,7 +100,7 @@ static struct message *message_make(int peer)
 {
     struct message *message = calloc(1, sizeof *message);
 
-    if (NULL != message)
+    if (message != NULL)
         message->peer = peer;
     return message;
 }
@@ -131,9 +131,9 @@ static void outbox_take(void)
     struct message *next;
 
     opal_mutex_lock(&service.posting);
-    if (NULL != service.outbox)
+    if (service.outbox != NULL)
         gba_word_store_relaxed(&service.owing, 1);
-    for (struct message *m = service.outbox; NULL != m; m = next) {
+    for (struct message *m = service.outbox; m != NULL; m = next) {
         next = m->next;
         message_put(&service.messages, m, DUE);
     }
@@ -163,7 +163,7 @@ static void notifications_receive(void)
 
     while (message_arrived(&status)) {
         m = message_make(status.MPI_SOURCE);
-        if (NULL == m)
+        if (m == NULL)
             return; /* it stays with the PML until there is memory */
         if (OMPI_SUCCESS !=
             MCA_PML_CALL(irecv(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
@@ -186,7 +186,7 @@ static void list_settle(struct message *list, const struct message *from)
     const bool completed = from->notification.completed;
     const uint64_t round = from->notification.round - (completed ? 0 : 1);
 
-    for (struct message *m = list; NULL != m; m = m->next)
+    for (struct message *m = list; m != NULL; m = m->next)
         if (m->state <= UNANSWERED && m->peer == from->peer &&
             m->notification.team == from->notification.team && m->notification.round <= round) {
             m->needless = true;
@@ -257,7 +257,7 @@ static bool message_step(struct message *m)
  * may need; 0: of any. */
 static bool list_has(const struct message *list, unsigned states, uint64_t team)
 {
-    for (const struct message *m = list; NULL != m; m = m->next)
+    for (const struct message *m = list; m != NULL; m = m->next)
         if (0 != (states & BIT(m->state)) &&
             (0 == team || (m->notification.team == team && !m->needless)))
             return true;
@@ -268,7 +268,7 @@ static void over_free(void)
 {
     struct message **link = &service.messages, *m;
 
-    while (NULL != (m = *link))
+    while ((m = *link) != NULL)
         if (OVER == m->state) {
             *link = m->next;
             free(m);
@@ -284,7 +284,7 @@ static bool notifications_step(void)
 
     outbox_take();
     notifications_receive();
-    for (struct message *m = service.messages; NULL != m; m = m->next)
+    for (struct message *m = service.messages; m != NULL; m = m->next)
         any |= message_step(m);
     over_free();
     gba_word_store_relaxed(&service.owing,
@@ -363,7 +363,7 @@ void gba_common_notifications_stop(void)
     gba_word_store_release(&service.registered, 0);
     outbox_take();
     /* The PML may still read or write the messages in transit, so they are not freed. */
-    for (struct message *m = service.messages; NULL != m; m = m->next)
+    for (struct message *m = service.messages; m != NULL; m = m->next)
         if ((SENDING != m->state && RECEIVING != m->state) || message_complete(m))
             m->state = OVER;
     over_free();
@@ -411,7 +411,7 @@ bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx
     for (;;) {
         /* Memory first, because libgba returns each notification once. */
         m = message_make(0);
-        if (NULL == m)
+        if (m == NULL)
             return false;
         if (GBA_OK != gba_team_notification(team, &m->notification, &to))
             break;

@@ -73,7 +73,7 @@ bool gba_common_first_on_host(const char *topic)
         first = false;
     } else if (once_count < TOPICS_MAX) {
         fd = name_bind(gba_common_hash(gba_common_hash(GBA_COMMON_HASH_START, job),
-                                       NULL == daemon ? "" : daemon),
+                                       daemon == NULL ? "" : daemon),
                        hash);
         first = fd >= 0 || (-2 == fd && first);
         once_sockets[once_count] = fd;

@@ -20,7 +20,7 @@ static mca_base_var_enum_t *enum_create(const gba_param_t *param)
     mca_base_var_enum_t *enumerator = NULL;
     int n = 0;
 
-    for (; n < ENUM_VALUES_MAX && NULL != param->values[n].name; n++) {
+    for (; n < ENUM_VALUES_MAX && param->values[n].name != NULL; n++) {
         values[n].value = param->values[n].value;
         values[n].string = param->values[n].name;
     }
@@ -52,7 +52,7 @@ static int param_register(const mca_base_component_t *component, const gba_param
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
         (char *)&gba_common.variables + param->offset);
-    if (GBA_PARAM_ENUM == param->type && NULL != enumerator)
+    if (GBA_PARAM_ENUM == param->type && enumerator != NULL)
         OBJ_RELEASE(enumerator); /* the variable holds a reference */
     return index;
 }
@@ -155,7 +155,7 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
     gba_params_default(&gba_common.variables);
     gba_common.variables.offload_after = offload_after;
     gba_common.variables.disable = gba_site_disabled(GBA_SITE_FILE);
-    for (const gba_param_t *param = gba_params_table(); NULL != param->name; param++) {
+    for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         int index = param_register(component, param);
 
         if (0 == strcmp(param->name, "device_path"))
@@ -228,12 +228,12 @@ void gba_common_params_check(void)
 
     *params = gba_common.variables;
     /* Open MPI stores an empty string as NULL. */
-    params->device_path = NULL == params->device_path ? empty : params->device_path;
-    params->device_list = NULL == params->device_list ? empty : params->device_list;
-    params->device_map = NULL == params->device_map ? empty : params->device_map;
+    params->device_path = params->device_path == NULL ? empty : params->device_path;
+    params->device_list = params->device_list == NULL ? empty : params->device_list;
+    params->device_map = params->device_map == NULL ? empty : params->device_map;
     /* Open MPI frees the string before the component's close. */
     gba_common.journal_path[0] = '\0';
-    if (NULL != gba_common.journal && '/' == gba_common.journal[0])
+    if (gba_common.journal != NULL && '/' == gba_common.journal[0])
         snprintf(gba_common.journal_path, sizeof gba_common.journal_path, "%s", gba_common.journal);
     gba_common.bad_parameter[0] = '\0';
     gba_common.enabled = GBA_OK == gba_params_check(params, gba_common.bad_parameter,

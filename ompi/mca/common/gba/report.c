@@ -56,7 +56,7 @@ void gba_common_print(bool always, const char *format, ...)
 static void log_line(void *ctx, gba_log_level_t level, const char *line)
 {
     (void)ctx;
-    if (NULL != log_keep && level <= GBA_LOG_WARN) {
+    if (log_keep != NULL && level <= GBA_LOG_WARN) {
         snprintf(log_keep, log_keep_len, "%s", line);
         if (!log_all)
             return;
@@ -173,10 +173,10 @@ void gba_common_totals(const char *who, const struct gba_common_counts *sum)
     const struct gba_common_device *device = &gba_common.device;
     char text[640] = "";
 
-    if (NULL != device->device)
+    if (device->device != NULL)
         counters_describe(device->device, text, sizeof text);
     for (uint32_t i = 0; i < device->candidates.count; i++)
-        if (NULL != device->others[i] && device->device != device->others[i])
+        if (device->others[i] != NULL && device->device != device->others[i])
             counters_describe(device->others[i], text, sizeof text);
     opal_output(gba_common.output,
                 "%s: totals of %s %u: barriers device %llu, sim %llu, software %llu, "

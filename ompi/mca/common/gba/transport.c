@@ -182,9 +182,9 @@ static uint32_t pml_mine(struct gba_transport *transport, uint32_t slot, uint32_
     struct lane *lane = &s->lane[slot];
 
     (void)parity;
-    if (NULL != lane->request && REQUEST_COMPLETE(lane->request))
+    if (lane->request != NULL && REQUEST_COMPLETE(lane->request))
         lane_take(s, lane);
-    return NULL == lane->request && !s->failed ? s->sequence : s->sequence - 1;
+    return lane->request == NULL && !s->failed ? s->sequence : s->sequence - 1;
 }
 
 /* A lane sends once per barrier, and no barrier ends before this returns GBA_OK: `sending` is NULL
@@ -194,7 +194,7 @@ static gba_status_t pml_sent(struct gba_transport *transport)
     struct pml_transport *s = (struct pml_transport *)transport;
 
     for (uint32_t i = 0; i < s->lanes && 0 != s->unsent; i++)
-        if (NULL != s->lane[i].sending)
+        if (s->lane[i].sending != NULL)
             lane_sent(s, &s->lane[i]);
     if (s->failed)
         return GBA_ERR_IO;
@@ -214,10 +214,10 @@ static void pml_destroy(struct gba_transport *transport)
     bool received = true;
 
     for (uint32_t i = 0; i < s->lanes; i++) {
-        received &= NULL == s->lane[i].request;
+        received &= s->lane[i].request == NULL;
         /* After a failure only. A message is a constant, so the PML needs no memory of ours. It
          * frees the request when the send is complete, as after MPI_Request_free. */
-        if (NULL != s->lane[i].sending)
+        if (s->lane[i].sending != NULL)
             ompi_request_free(&s->lane[i].sending);
     }
     if (received)
@@ -239,8 +239,8 @@ static int rank_of(const struct gba_common_messages *messages, const gba_remote_
 
     if (GBA_SCHED_NONE == number)
         return -1;
-    member = NULL == group->ranks ? number : group->ranks[number];
-    return (int)(NULL == messages->ranks ? member : messages->ranks[member]);
+    member = group->ranks == NULL ? number : group->ranks[number];
+    return (int)(messages->ranks == NULL ? member : messages->ranks[member]);
 }
 
 static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
@@ -252,7 +252,7 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
     struct pml_transport *s;
 
     s = calloc(1, sizeof *s + lanes * sizeof s->lane[0]);
-    if (NULL == s)
+    if (s == NULL)
         return GBA_ERR_NOMEM;
     s->base.ops = &pml_ops;
     s->comm = messages->comm;

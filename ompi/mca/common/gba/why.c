@@ -52,7 +52,7 @@ static uint32_t slot_get(void)
     if (0 == texts.slots && !file_open())
         return 0;
     more = realloc(texts.used, 2 * slot + 8);
-    if (NULL == more) {
+    if (more == NULL) {
         if (0 == texts.slots)
             gba_descriptor_close(&texts.file);
         return 0;

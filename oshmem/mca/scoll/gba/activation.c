@@ -189,7 +189,7 @@ gba_status_t gba_scoll_activation_after(gba_scoll_module_t *module)
 {
     int complete = 0;
 
-    if (NULL == module->activated)
+    if (module->activated == NULL)
         return GBA_OK;
     if (OMPI_SUCCESS != ompi_request_test(&module->activated, &complete, MPI_STATUS_IGNORE))
         return GBA_ERR_OOB;
@@ -213,7 +213,7 @@ void gba_scoll_activation_close(gba_scoll_module_t *module)
 {
     if (0 == module->base.rank && module->barriers > 0)
         hellos_drop(module);
-    if (NULL == module->activated)
+    if (module->activated == NULL)
         return;
     (void)ompi_request_cancel(module->activated);
     (void)ompi_request_wait(&module->activated, MPI_STATUS_IGNORE);

@@ -19,7 +19,7 @@ static gba_status_t device_refused(gba_scoll_module_t *module)
     bool refused;
 
     module->reserve_met = false;
-    if (NULL == device || 0 != module->base.rank || module->set == oshmem_group_all)
+    if (device == NULL || 0 != module->base.rank || module->set == oshmem_group_all)
         return status;
     status = gba_device_query(device, &info);
     refused = GBA_OK == status && info.groups_free <= gba_scoll->group_reserve;

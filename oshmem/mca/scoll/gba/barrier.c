@@ -102,7 +102,7 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
     if (OPAL_UNLIKELY(gba_scoll->quiet))
         MCA_SPML_CALL(quiet(oshmem_ctx_default));
     team = gba_pointer_load_acquire(&module->base.active);
-    if (OPAL_UNLIKELY(NULL == team))
+    if (OPAL_UNLIKELY(team == NULL))
         return barrier_other(module, set, pSync, alg);
     status = gba_barrier_wait(team, gba_common_progress, NULL);
     return OPAL_LIKELY(GBA_OK == status) ? OSHMEM_SUCCESS

@@ -47,7 +47,7 @@ void gba_scoll_contexts_close(void)
         0 != strcmp("ucx", spml->spmlm_version.mca_component_name))
         return;
     symbol = dlsym(RTLD_DEFAULT, "spml_ucx_default_progress");
-    if (NULL == symbol)
+    if (symbol == NULL)
         return;
     memcpy(&default_progress, &symbol, sizeof default_progress);
     spml_finalize = spml->spmlm_finalize;

@@ -12,7 +12,7 @@
  */
 static void module_part(gba_scoll_module_t *module)
 {
-    if (module->set != oshmem_group_all || NULL == module->base.team ||
+    if (module->set != oshmem_group_all || module->base.team == NULL ||
         module->base.path > GBA_PATH_SIM)
         return;
     (void)gba_scoll_oob_barrier(
@@ -41,7 +41,7 @@ static void module_destruct(gba_scoll_module_t *module)
     if (module->set == oshmem_group_all)
         gba_scoll_transport_drain(module);
     gba_scoll_module_close(module);
-    if (NULL != module->previous_barrier_module)
+    if (module->previous_barrier_module != NULL)
         OBJ_RELEASE(module->previous_barrier_module);
 }
 
@@ -53,7 +53,7 @@ static void set_name_comm(const oshmem_group_t *set)
 {
     char name[64], text[96];
 
-    if (NULL == set->ompi_comm || set->ompi_comm == &ompi_mpi_comm_world.comm)
+    if (set->ompi_comm == NULL || set->ompi_comm == &ompi_mpi_comm_world.comm)
         return;
     gba_scoll_name_set(set, name, sizeof name);
     snprintf(text, sizeof text, GBA_COMMON_SET_NAME "%s", name);
@@ -71,7 +71,7 @@ static int module_enable(mca_scoll_base_module_t *super, oshmem_group_t *set)
 
     module->previous_barrier = set->g_scoll.scoll_barrier;
     module->previous_barrier_module = set->g_scoll.scoll_barrier_module;
-    if (NULL == module->previous_barrier || NULL == module->previous_barrier_module) {
+    if (module->previous_barrier == NULL || module->previous_barrier_module == NULL) {
         module->previous_barrier_module = NULL;
         super->scoll_barrier = NULL; /* provide nothing, but do not fail */
         return OSHMEM_SUCCESS;
@@ -86,7 +86,7 @@ mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set)
 {
     gba_scoll_module_t *module = OBJ_NEW(gba_scoll_module_t);
 
-    if (NULL == module)
+    if (module == NULL)
         return NULL;
     module->set = set;
     module->base.size = (uint32_t)set->proc_count;

@@ -17,7 +17,7 @@ static int library_find(struct dl_phdr_info *info, size_t size, void *arg)
     char *path = arg;
 
     (void)size;
-    if (NULL == info->dlpi_name || NULL == strstr(info->dlpi_name, "libmca_common_ucx"))
+    if (info->dlpi_name == NULL || strstr(info->dlpi_name, "libmca_common_ucx") == NULL)
         return 0;
     snprintf(path, PATH_MAX, "%s", info->dlpi_name);
     return 1;

@@ -70,7 +70,7 @@ static uint32_t channels_mine(const gba_scoll_module_t *module)
 
     if (set == oshmem_group_all)
         return GBA_SCOLL_CHANNEL_TAG;
-    if (NULL != set->ompi_comm)
+    if (set->ompi_comm != NULL)
         channels |= GBA_SCOLL_CHANNEL_COMM;
     if (!ompi_mpi_thread_multiple)
         channels |= GBA_SCOLL_CHANNEL_TAG;
@@ -83,7 +83,7 @@ static bool keys_exchanged(void)
     const int *value = NULL;
 
     return index < 0 || OPAL_SUCCESS != mca_base_var_get_value(index, &value, NULL, NULL) ||
-           NULL == value || 0 != *value;
+           value == NULL || 0 != *value;
 }
 
 /*
@@ -96,9 +96,9 @@ static bool network_rdma(void)
     const struct dirent *entry;
     bool found = false;
 
-    if (NULL == devices)
+    if (devices == NULL)
         return false;
-    while (!found && NULL != (entry = readdir(devices)))
+    while (!found && (entry = readdir(devices)) != NULL)
         found = '.' != entry->d_name[0];
     closedir(devices);
     return found;
@@ -115,7 +115,7 @@ static enum gba_scoll_why why_not(void)
 
     if (GBA_SCOLL_TRANSPORT_PML == gba_scoll->transport)
         return GBA_SCOLL_WHY_ASKED;
-    if (NULL == class || 0 != strcmp(class->cls_name, "mca_atomic_ucx_module_t"))
+    if (class == NULL || 0 != strcmp(class->cls_name, "mca_atomic_ucx_module_t"))
         return GBA_SCOLL_WHY_ATOMIC;
     if (GBA_SCOLL_TRANSPORT_AUTO == gba_scoll->transport && !network_rdma())
         return GBA_SCOLL_WHY_NETWORK;
@@ -161,7 +161,7 @@ static gba_status_t slab_memory_agree(const gba_scoll_module_t *module)
         if (OSHMEM_SUCCESS != MCA_MEMHEAP_CALL(private_alloc(SLAB_MEMORY_BYTES, &memory)))
             memory = NULL;
         proposal = (struct proposal){.address = (uintptr_t)memory, .pe = me};
-        if (NULL == memory)
+        if (memory == NULL)
             proposal.why = GBA_SCOLL_WHY_MEMORY;
         status = proposals_exchange(module, &proposal);
     }
@@ -172,7 +172,7 @@ static gba_status_t slab_memory_agree(const gba_scoll_module_t *module)
     }
     if (GBA_OK == status && GBA_SCOLL_WHY_NONE == proposal.why)
         slab_memory->words = memory;
-    else if (NULL != memory)
+    else if (memory != NULL)
         (void)MCA_MEMHEAP_CALL(private_free(memory));
     return status;
 }
@@ -187,7 +187,7 @@ static uint64_t slabs_take(void)
     uint64_t slabs;
 
     opal_mutex_lock(&gba_common.lock);
-    slabs = NULL == slab_memory->words ? 0 : all & ~slab_memory->taken;
+    slabs = slab_memory->words == NULL ? 0 : all & ~slab_memory->taken;
     slab_memory->taken |= slabs;
     opal_mutex_unlock(&gba_common.lock);
     return slabs;
@@ -246,15 +246,15 @@ void gba_scoll_slab_settle(gba_scoll_module_t *module, gba_path_t path)
     struct gba_scoll_slab *slab = &module->slab;
 
     /* All members are in an agreement, so no member reads the slab any more. */
-    if (NULL == slab->transport) {
+    if (slab->transport == NULL) {
         slabs_give(slab->bit);
         slab->bit = 0;
         slab->pulled = false;
     }
     if (GBA_PATH_SOFTWARE != path ||
-        (NULL == slab->transport && GBA_SCOLL_CARRIER_SPML == slab->carrier))
+        (slab->transport == NULL && GBA_SCOLL_CARRIER_SPML == slab->carrier))
         slab->carrier = GBA_SCOLL_CARRIER_NONE;
-    else if (NULL != slab->transport) /* a renegotiation without a group may have set another one */
+    else if (slab->transport != NULL) /* a renegotiation without a group may have set another one */
         slab->carrier = GBA_SCOLL_CARRIER_SPML;
 }
 
@@ -269,7 +269,7 @@ void gba_scoll_slab_memory_close(void)
 {
     struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
 
-    if (NULL != slab_memory->words)
+    if (slab_memory->words != NULL)
         (void)MCA_MEMHEAP_CALL(private_free(slab_memory->words));
     memset(slab_memory, 0, sizeof *slab_memory);
 }

@@ -190,10 +190,10 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
 {
     struct spml_transport *s = calloc(1, sizeof *s + group->size * sizeof s->pes[0]);
 
-    if (NULL == s)
+    if (s == NULL)
         return GBA_ERR_NOMEM;
     s->landing = malloc(group->size * sizeof *s->landing);
-    if (NULL == s->landing) {
+    if (s->landing == NULL) {
         free(s);
         return GBA_ERR_NOMEM;
     }
@@ -205,7 +205,7 @@ static gba_status_t spml_open(gba_scoll_module_t *module, const gba_remote_group
     s->sequence = s->begun = group->sequence;
     for (uint32_t i = 0; i < group->size; i++) {
         gba_word_store_relaxed(&s->landing[i], group->sequence);
-        s->pes[i] = (int)module->set->proc_vpids[NULL == group->ranks ? i : group->ranks[i]];
+        s->pes[i] = (int)module->set->proc_vpids[group->ranks == NULL ? i : group->ranks[i]];
     }
     /* No member signals before all have voted that they are ready, which follows this call. */
     for (uint32_t slot = 0; slot < SLOTS; slot++)
@@ -271,7 +271,7 @@ void gba_scoll_transport_drain(gba_scoll_module_t *module)
     gba_status_t status = GBA_OK;
     uint32_t seq, slot = 1;
 
-    if (NULL == s || !module->slab.pulled || s->failed)
+    if (s == NULL || !module->slab.pulled || s->failed)
         return;
     seq = s->sequence + 1;
     for (uint32_t distance = 1; distance < s->size && GBA_OK == status; distance *= 2) {
