@@ -134,7 +134,8 @@ static uint32_t devices_open(void *ctx, gba_device_t **list, uint32_t max)
         devices->list[devices->count++] = device;
     }
     devices->opened = true;
-    memcpy(list, devices->list, devices->count * sizeof *list);
+    for (uint32_t i = 0; i < devices->count; i++)
+        list[i] = devices->list[i];
     return devices->count;
 }
 

@@ -113,9 +113,11 @@ static gba_status_t client_owners(struct gba_dev *dev, gba_group_owner_t *list, 
     batch = gba_batch_new(2 * client->groups);
     if (batch == NULL)
         return GBA_ERR_NOMEM;
-    for (uint32_t i = 0; i < 2 * client->groups; i++) /* the owners, then the names of their jobs */
-        batch->message[i] = (struct gba_switch_message){
-            .type = GBA_SWITCH_OWNER, .code = i >= client->groups, .group = i % client->groups};
+    for (uint32_t i = 0; i < client->groups; i++) { /* the owners, then the names of their jobs */
+        batch->message[i] = (struct gba_switch_message){.type = GBA_SWITCH_OWNER, .group = i};
+        batch->message[client->groups + i] =
+            (struct gba_switch_message){.type = GBA_SWITCH_OWNER, .code = 1, .group = i};
+    }
     gba_batch_send(client, batch);
     status = gba_batch_wait(client, batch, GBA_CLIENT_SILENCE);
     if (GBA_OK == status)

@@ -215,7 +215,7 @@ static bool is_own_host(int file)
 {
     union {
         struct sockaddr any;
-        struct sockaddr_in ip; /* the port of IPv6 is at the same place */
+        struct sockaddr_in ip;
         struct sockaddr_in6 ipv6;
     } here, there;
     socklen_t here_len = sizeof here, there_len = sizeof there;
@@ -225,8 +225,11 @@ static bool is_own_host(int file)
     if (0 != getsockname(file, &here.any, &here_len) ||
         0 != getpeername(file, &there.any, &there_len))
         return false;
-    here.ip.sin_port = there.ip.sin_port;
-    return 0 == memcmp(&here, &there, sizeof here);
+    if (here.any.sa_family != there.any.sa_family)
+        return false;
+    return AF_INET == here.any.sa_family ? here.ip.sin_addr.s_addr == there.ip.sin_addr.s_addr
+                                         : 0 == memcmp(&here.ipv6.sin6_addr, &there.ipv6.sin6_addr,
+                                                       sizeof here.ipv6.sin6_addr);
 }
 
 /* --- The greeting --- */
