@@ -67,6 +67,9 @@ int main(int argc, char **argv)
     if (left == NULL || sample == NULL || size < 2 || late_ms < 1 || rounds < 1) {
         fputs(usage, stderr);
         MPI_Abort(MPI_COMM_WORLD, 2);
+        free(sample);
+        free(left);
+        return 2;
     }
     for (int round = 0; round < rounds; round++) {
         double mine, before;

@@ -92,7 +92,7 @@ static inline uint64_t notifications_count(uint32_t size, uint32_t released, uns
 {
     struct team_of team = {.size = size, .complete = released};
 
-    team.facts = calloc(size, sizeof *team.facts);
+    team.facts = calloc(size, sizeof(struct gba_facts *));
     team.done = calloc(size, sizeof *team.done);
     team.parcels = calloc(notifications_bound(size), sizeof *team.parcels);
     if (team.facts == NULL || team.done == NULL || team.parcels == NULL)

@@ -209,10 +209,10 @@ static void pass(const struct script *script, gba_agreement_t **agreement, gba_t
         order[i] = i;
     order[script->size - 1] = script->last;
     order[script->last] = script->size - 1;
-    for (uint32_t i = script->size - 1; 0 != script->seed && i > 0; i--) {
-        const uint32_t k = (uint32_t)rand_r(seed) % (i + 1), swapped = order[i];
+    for (uint32_t i = script->size; 0 != script->seed && i > 1; i--) {
+        const uint32_t k = (uint32_t)rand_r(seed) % i, swapped = order[i - 1];
 
-        order[i] = order[k];
+        order[i - 1] = order[k];
         order[k] = swapped;
     }
     for (uint32_t i = 0; i < script->size; i++)
@@ -224,10 +224,10 @@ static void pass(const struct script *script, gba_agreement_t **agreement, gba_t
 static struct outcome play(const struct script *script)
 {
     static struct net net;
-    struct member member[MOST];
+    struct member member[MOST] = {{.rank = 0}};
     gba_agreement_t *agreement[MOST];
     gba_team_t *team[MOST];
-    gba_status_t status[MOST];
+    gba_status_t status[MOST] = {GBA_INPROGRESS};
     struct outcome outcome = {.status = GBA_OK};
     gba_params_t params;
     gba_device_info_t info;
@@ -357,8 +357,10 @@ static void test_dice(void **state)
         script.device = 0 == rand() % 4 ? NULL : device;
         script.offload = GBA_OFFLOAD_FASTEST + rand() % 3;
         for (uint32_t k = 1; k < EXCHANGES; k++)
-            if (0 == rand() % 3)
-                script.refuses[k] = (uint64_t)rand() & (uint64_t)rand() & 0xffff;
+            if (0 == rand() % 3) {
+                script.refuses[k] = (uint64_t)rand() & 0xffff;
+                script.refuses[k] &= (uint64_t)rand(); /* each member in one case of four */
+            }
         script.fails = 0 == rand() % 4 ? 1 + (uint32_t)rand() % 9 : 0;
         (void)play(&script);
     }
