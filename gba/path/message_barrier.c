@@ -66,8 +66,8 @@ uint32_t gba_message_barrier_late_source(const struct gba_message_barrier *barri
     return barrier->ranks == NULL ? peer : barrier->ranks[peer];
 }
 
-const char *gba_message_barrier_stands_for(const struct gba_message_barrier *barrier,
-                                           uint32_t member, const char *other)
+const char *gba_message_barrier_represented(const struct gba_message_barrier *barrier,
+                                            uint32_t member, const char *other)
 {
     const struct gba_algo_state *algo = &barrier->algo;
     uint32_t number = member;

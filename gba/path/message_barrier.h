@@ -62,7 +62,7 @@ uint32_t gba_message_barrier_late_source(const struct gba_message_barrier *barri
  * before it sends. member: rank in the team. other: the text if it waits for no member of the
  * barrier.
  */
-const char *gba_message_barrier_stands_for(const struct gba_message_barrier *barrier,
-                                           uint32_t member, const char *other);
+const char *gba_message_barrier_represented(const struct gba_message_barrier *barrier,
+                                            uint32_t member, const char *other);
 
 #endif

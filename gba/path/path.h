@@ -77,7 +77,7 @@ struct gba_path_ops {
 
     /* Text for the user, appended to the name of a member that has not arrived: the members that it
      * represents, or "". NULL: it represents none. */
-    const char *(*stands_for)(const struct gba_path_base *path, uint32_t member);
+    const char *(*represented)(const struct gba_path_base *path, uint32_t member);
 
     /* The member whose first message is missing. That member, or one that it represents, has not
      * arrived. UINT32_MAX: the path waits for no message now. NULL: it never does. */

@@ -149,19 +149,19 @@ static enum gba_arrived hybrid_arrived(const struct gba_path_base *path,
     return gba_node_arrived(&hybrid->node, local, hybrid->sequence);
 }
 
-static const char *hybrid_stands_for(const struct gba_path_base *path, uint32_t member)
+static const char *hybrid_represented(const struct gba_path_base *path, uint32_t member)
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
     if (UINT32_MAX != gba_node_local(&hybrid->node, member))
         return "";
     if (hybrid->split && UINT32_MAX == gba_ranks_find(hybrid->leaders, hybrid->nodes, member))
-        return gba_message_barrier_stands_for(&hybrid->messages, member,
-                                              " or another process in its switch domain");
+        return gba_message_barrier_represented(&hybrid->messages, member,
+                                               " or another process in its switch domain");
     if (hybrid->base.state != NULL)
         return " or another process on its host";
-    return gba_message_barrier_stands_for(&hybrid->messages, member,
-                                          " or another process on its host");
+    return gba_message_barrier_represented(&hybrid->messages, member,
+                                           " or another process on its host");
 }
 
 static uint32_t hybrid_late_source(const struct gba_path_base *path)
@@ -222,7 +222,7 @@ const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .awaited = hybrid_awaited,
                                                  .in_group = hybrid_in_group,
                                                  .arrived = hybrid_arrived,
-                                                 .stands_for = hybrid_stands_for,
+                                                 .represented = hybrid_represented,
                                                  .late_source = hybrid_late_source,
                                                  .hold = hybrid_hold,
                                                  .bypass = hybrid_bypass,

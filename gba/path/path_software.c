@@ -208,9 +208,9 @@ static enum gba_arrived messages_arrived(const struct gba_path_base *path,
     return member == software_const(path)->node.rank ? GBA_ARRIVED_YES : GBA_ARRIVED_UNKNOWN;
 }
 
-static const char *messages_stands_for(const struct gba_path_base *path, uint32_t member)
+static const char *messages_represented(const struct gba_path_base *path, uint32_t member)
 {
-    return gba_message_barrier_stands_for(&software_const(path)->messages, member, "");
+    return gba_message_barrier_represented(&software_const(path)->messages, member, "");
 }
 
 static uint32_t messages_late_source(const struct gba_path_base *path)
@@ -226,7 +226,7 @@ static const struct gba_path_ops messages_ops = {.attempt = messages_attempt,
                                                  .listens = messages_listens,
                                                  .awaited = messages_awaited,
                                                  .arrived = messages_arrived,
-                                                 .stands_for = messages_stands_for,
+                                                 .represented = messages_represented,
                                                  .late_source = messages_late_source};
 
 gba_status_t gba_path_software_create(const struct gba_shape *plan, const gba_remote_t *remote,

@@ -75,8 +75,8 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (path->ops->stands_for != NULL && !watch_is_failed(team))
-        snprintf(text + used, len - used, "%s", path->ops->stands_for(path, member));
+    if (path->ops->represented != NULL && !watch_is_failed(team))
+        snprintf(text + used, len - used, "%s", path->ops->represented(path, member));
 }
 
 /* What one member can see of a stalled round. */
