@@ -22,9 +22,9 @@
 #define GBA_GRAPH_END UINT32_MAX
 
 /* Some members of a team that have a graph of their own. */
-struct gba_circle {
+struct gba_extra_peers {
     const uint32_t *ranks; /* [size] in the team */
-    uint32_t size, index;  /* size 0: no circle; this member is ranks[index] */
+    uint32_t size, index;  /* size 0: there are none; this member is ranks[index] */
 };
 
 /*

@@ -71,17 +71,17 @@ bool gba_facts_answer(struct gba_facts *facts, uint32_t member, uint64_t round)
     return true;
 }
 
-/* The next neighbour of the sweep, in the graph of the team and then in the circle; or
+/* The next neighbour of the sweep, in the graph of the team and then among the extra peers; or
  * GBA_GRAPH_END. */
-static uint32_t sweep_next(struct gba_facts *facts, const struct gba_circle *circle)
+static uint32_t sweep_next(struct gba_facts *facts, const struct gba_extra_peers *extra)
 {
     uint32_t member = gba_graph_next(facts->rank, facts->size, &facts->cursor);
 
-    while (GBA_GRAPH_END == member && 0 != circle->size) {
-        member = gba_graph_next(circle->index, circle->size, &facts->circle_cursor);
+    while (GBA_GRAPH_END == member && 0 != extra->size) {
+        member = gba_graph_next(extra->index, extra->size, &facts->extra_cursor);
         if (GBA_GRAPH_END == member)
             break;
-        member = circle->ranks[member];
+        member = extra->ranks[member];
         if (gba_graph_adjacent(facts->rank, member, facts->size))
             member = GBA_GRAPH_END; /* sent already, as a neighbour */
     }
@@ -127,7 +127,7 @@ static uint32_t wide_next(struct gba_facts *facts)
 }
 
 gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool completed,
-                            const struct gba_circle *circle, gba_notification_t *notification,
+                            const struct gba_extra_peers *extra, gba_notification_t *notification,
                             uint32_t *to)
 {
     const uint32_t parent = gba_tree_parent(facts->rank);
@@ -135,11 +135,11 @@ gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool comple
     if (facts->sweep_round != round || facts->sweep_completed != completed) {
         facts->sweep_round = round;
         facts->sweep_completed = completed;
-        facts->cursor = facts->circle_cursor = 0;
+        facts->cursor = facts->extra_cursor = 0;
         facts->wide = facts->wide_cursor = 0;
     }
     do
-        *to = sweep_next(facts, circle);
+        *to = sweep_next(facts, extra);
     while (GBA_GRAPH_END != *to && completed && !gba_facts_answer(facts, *to, round));
     if (GBA_GRAPH_END == *to) {
         if (completed)

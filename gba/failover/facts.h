@@ -31,7 +31,7 @@ struct gba_facts {
      * sent. */
     uint64_t sweep_round;
     bool sweep_completed;
-    uint32_t cursor, circle_cursor;
+    uint32_t cursor, extra_cursor;
     uint32_t wide,
         wide_cursor;           /* further members that may be notified, and those that are passed */
     uint64_t covered;          /* the last round of which the parent knows the whole subtree */
@@ -65,11 +65,11 @@ void gba_facts_widen(struct gba_facts *facts);
 
 /*
  * The next notification that this member owes: "completed" for `round`, or "arrived", because it is
- * in `round`. circle: more neighbours. Fills in all but the team. Records it as sent. *to: receives
+ * in `round`. extra: more neighbours. Fills in all but the team. Records it as sent. *to: receives
  * the member to send it to. Returns GBA_OK or GBA_ERR_BUSY: none.
  */
 gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool completed,
-                            const struct gba_circle *circle, gba_notification_t *notification,
+                            const struct gba_extra_peers *extra, gba_notification_t *notification,
                             uint32_t *to);
 
 #endif

@@ -240,21 +240,21 @@ gba_status_t gba_team_notification(gba_team_t *team, gba_notification_t *notific
 {
     const gba_failover_state_t state = gba_failover_state(team);
     const uint64_t round = gba_team_rounds(team) + team->under_way;
-    struct gba_circle circle = {0};
+    struct gba_extra_peers extra = {0};
     struct gba_facts *facts;
     gba_status_t status;
     bool complete;
 
     if ((GBA_FAILOVER_FAILED != state && GBA_FAILOVER_BYPASSING != state) || 0 == round)
         return GBA_ERR_BUSY;
-    if (team->path->ops->circle != NULL)
-        team->path->ops->circle(team->path, &circle);
+    if (team->path->ops->extra_peers != NULL)
+        team->path->ops->extra_peers(team->path, &extra);
     facts = team->failover->facts;
     pthread_mutex_lock(&lock);
     /* A domain leader that still waits for other leaders (gba_path_ops.finish) owes "completed" as
      * well: they may need it to send what it waits for. */
     complete = !team->under_way || gba_facts_complete(facts, round);
-    status = gba_facts_next(facts, round, complete, &circle, notification, to);
+    status = gba_facts_next(facts, round, complete, &extra, notification, to);
     pthread_mutex_unlock(&lock);
     notification->team = team->failover->id;
     return status;

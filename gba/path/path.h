@@ -97,7 +97,7 @@ struct gba_path_ops {
     gba_status_t (*finish)(struct gba_path_base *path);
 
     /* The members that this member notifies besides its neighbours in the team's graph. */
-    void (*circle)(const struct gba_path_base *path, struct gba_circle *circle);
+    void (*extra_peers)(const struct gba_path_base *path, struct gba_extra_peers *extra);
 };
 
 /* The common part of all paths; the structure of each path begins with it. */

@@ -202,15 +202,15 @@ static gba_status_t hybrid_finish(struct gba_path_base *path)
 }
 
 /* The leaders of a switch domain. */
-static void hybrid_circle(const struct gba_path_base *path, struct gba_circle *circle)
+static void hybrid_extra_peers(const struct gba_path_base *path, struct gba_extra_peers *extra)
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
     if (!hybrid->split || !gba_leaders_is_leader(hybrid))
         return;
-    circle->ranks = hybrid->leaders;
-    circle->size = hybrid->nodes;
-    circle->index = gba_ranks_find(hybrid->leaders, hybrid->nodes, hybrid->node.rank);
+    extra->ranks = hybrid->leaders;
+    extra->size = hybrid->nodes;
+    extra->index = gba_ranks_find(hybrid->leaders, hybrid->nodes, hybrid->node.rank);
 }
 
 const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
@@ -227,7 +227,7 @@ const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .hold = hybrid_hold,
                                                  .bypass = hybrid_bypass,
                                                  .finish = hybrid_finish,
-                                                 .circle = hybrid_circle};
+                                                 .extra_peers = hybrid_extra_peers};
 
 gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_path_hybrid **hybrid)
 {

@@ -22,7 +22,7 @@
  * RUDE (a fault): a domain leader that is notified that n is complete leaves without the other
  *   domain leaders.
  * SILENT (a fault): a member that has completed a round does not answer.
- * NO_CIRCLE (a fault): the leaders of a domain are no neighbours. Found with LONE.
+ * NO_EXTRA_PEERS (a fault): the leaders of a domain are no neighbours. Found with LONE.
  */
 #define N 3
 #ifndef ROUNDS
@@ -53,7 +53,7 @@ byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none
 #define MIDDLE 2
 #define LAST   1
 #endif
-#if defined(NO_CIRCLE) || defined(APART)
+#if defined(NO_EXTRA_PEERS) || defined(APART)
 #define NEAR(a, b) ((a) != (b) && ((a) == MIDDLE || (b) == MIDDLE))
 #else
 #define NEAR(a, b) ((a) != (b))

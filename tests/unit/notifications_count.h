@@ -52,7 +52,7 @@ static inline void parcel_post(struct team_of *team, uint32_t to, const gba_noti
 /* Send all notifications that a member owes now. */
 static inline void member_posts(struct team_of *team, uint32_t rank)
 {
-    const struct gba_circle none = {0};
+    const struct gba_extra_peers none = {0};
     gba_notification_t n;
     uint32_t to;
 

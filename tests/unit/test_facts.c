@@ -146,11 +146,11 @@ static void test_wrong_notifications(void **state)
     free(facts);
 }
 
-/* The members of a circle are notified as well, each once. */
-static void test_circle(void **state)
+/* The extra peers are notified as well, each once. */
+static void test_extra_peers(void **state)
 {
     static const uint32_t ranks[] = {0, 1, 6, 11, 13};
-    const struct gba_circle circle = {.ranks = ranks, .size = 5, .index = 0};
+    const struct gba_extra_peers extra = {.ranks = ranks, .size = 5, .index = 0};
     struct gba_facts *facts = malloc(gba_facts_bytes(32));
     uint32_t to, seen[32] = {0};
     gba_notification_t n;
@@ -159,13 +159,13 @@ static void test_circle(void **state)
     assert_non_null(facts);
     gba_facts_init(facts, 0, 32);
     for (unsigned kind = 0; kind < 2; kind++) {
-        while (gba_facts_next(facts, 1, kind == 1, &circle, &n, &to) == GBA_OK) {
+        while (gba_facts_next(facts, 1, kind == 1, &extra, &n, &to) == GBA_OK) {
             assert_int_equal(n.completed, kind);
             seen[to]++;
         }
         for (uint32_t member = 1; member < 32; member++) {
             bool near = gba_graph_adjacent(0, member, 32) ||
-                        gba_ranks_find(ranks, circle.size, member) != UINT32_MAX;
+                        gba_ranks_find(ranks, extra.size, member) != UINT32_MAX;
 
             assert_int_equal(seen[member], near * (kind + 1));
         }
@@ -176,10 +176,10 @@ static void test_circle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_degree),
-        cmocka_unit_test(test_subtrees),   cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_wrong_notifications),
-        cmocka_unit_test(test_circle),
+        cmocka_unit_test(test_neighbours),  cmocka_unit_test(test_degree),
+        cmocka_unit_test(test_subtrees),    cmocka_unit_test(test_connected),
+        cmocka_unit_test(test_bound),       cmocka_unit_test(test_wrong_notifications),
+        cmocka_unit_test(test_extra_peers),
     };
 
     return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
