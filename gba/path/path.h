@@ -103,8 +103,8 @@ struct gba_path_ops {
 /* The common part of all paths; the structure of each path begins with it. */
 struct gba_path_base {
     const struct gba_path_ops *ops;
-    uint32_t spins; /* tests of one attempt, 1 or more */
-    bool follows;   /* this member only waits for its node's leader, which needs a core */
+    uint32_t spins;        /* tests of one attempt, 1 or more */
+    bool waits_for_leader; /* this member only waits for its node's leader, which needs a core */
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;

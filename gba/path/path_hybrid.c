@@ -288,7 +288,7 @@ void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *pl
         hybrid->leaders_ops = hybrid->split ? &gba_leaders_in_domains : &gba_leaders_in_group;
     else if (leader)
         hybrid->leaders_ops = &gba_leaders_by_messages;
-    hybrid->base.follows = !leader;
+    hybrid->base.waits_for_leader = !leader;
     gba_node_move(&hybrid->node, node);
     hybrid->base.failed = hybrid->node.failed;
     if (hybrid->split) {

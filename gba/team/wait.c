@@ -47,7 +47,7 @@ uint32_t gba_wait_spins(const struct gba_team *team)
  */
 static bool wait_may_park(const struct gba_team *team)
 {
-    return team->path->follows && GBA_WAIT_AUTO == team->wait && wait_yields(team);
+    return team->path->waits_for_leader && GBA_WAIT_AUTO == team->wait && wait_yields(team);
 }
 
 static uint64_t awaited_load(const struct gba_awaited *awaited)
@@ -117,8 +117,8 @@ static gba_status_t wait_sleep(struct gba_team *team, const struct gba_wait_step
 /* How a member waits. */
 struct manner {
     bool yields;
-    bool follows; /* it may sleep until its node's leader wakes it */
-    bool parks;   /* it does so in this wait */
+    bool may_park; /* it may sleep until its node's leader wakes it */
+    bool parks;    /* it does so in this wait */
 };
 
 /* The number of tests between two calls of the runtime's progress. */
@@ -138,7 +138,7 @@ static void wait_yield(struct gba_team *team, struct manner *manner)
 {
     uint64_t began;
 
-    if (!manner->follows) {
+    if (!manner->may_park) {
         sched_yield();
         return;
     }
@@ -172,13 +172,13 @@ static gba_status_t wait_look(struct gba_team *team, const struct gba_wait_steps
 gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
                       void (*progress)(void *), void *arg)
 {
-    struct manner manner = {.yields = wait_yields(team), .follows = wait_may_park(team)};
+    struct manner manner = {.yields = wait_yields(team), .may_park = wait_may_park(team)};
     const uint64_t sleep_after = gba_wait_sleep_after(team->wait);
-    uint64_t began = 0, now = 0, most = manner.follows ? PARK_NS : GBA_WAIT_SLEEP_NS;
+    uint64_t began = 0, now = 0, most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS;
     bool sleeps = false;
     gba_status_t status;
 
-    manner.parks = manner.follows && gba_busy_sleeps(&team->busy, gba_team_rounds(team));
+    manner.parks = manner.may_park && gba_busy_sleeps(&team->busy, gba_team_rounds(team));
     for (;;) {
         status = wait_look(team, steps, &manner);
         if (GBA_INPROGRESS == status && (sleeps || manner.parks))

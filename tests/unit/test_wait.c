@@ -296,7 +296,7 @@ static void test_a_follower(void **state)
     uint32_t calls = 0;
 
     (void)state;
-    team->path->follows = true;
+    team->path->waits_for_leader = true;
     team->oversubscribed = true;
     team->wait = GBA_WAIT_AUTO;
     team->busy.until = 5;
