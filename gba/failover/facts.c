@@ -71,11 +71,11 @@ bool gba_facts_answer(struct gba_facts *facts, uint32_t member, uint64_t round)
     return true;
 }
 
-/* The next neighbour of the sweep, in the graph of the team and then among the extra peers; or
+/* The next neighbour, in the graph of the team and then among the extra peers; or
  * GBA_GRAPH_END. */
-static uint32_t sweep_next(struct gba_facts *facts, const struct gba_extra_peers *extra)
+static uint32_t neighbour_next(struct gba_facts *facts, const struct gba_extra_peers *extra)
 {
-    uint32_t member = gba_graph_next(facts->rank, facts->size, &facts->cursor);
+    uint32_t member = gba_graph_next(facts->rank, facts->size, &facts->neighbour_cursor);
 
     while (GBA_GRAPH_END == member && 0 != extra->size) {
         member = gba_graph_next(extra->index, extra->size, &facts->extra_cursor);
@@ -97,31 +97,31 @@ static uint32_t subtree_arrived(const struct gba_facts *facts, uint64_t round)
 }
 
 /* Whether all members of the subtree have arrived, and the parent has not been notified. */
-static bool cover_due(const struct gba_facts *facts, uint64_t round)
+static bool subtree_due(const struct gba_facts *facts, uint64_t round)
 {
     uint32_t members = gba_tree_members(facts->rank, facts->size);
 
-    return 0 != facts->rank && facts->covered < round &&
+    return 0 != facts->rank && facts->subtree_sent < round &&
            range_arrived(facts, facts->rank, members, round);
 }
 
 void gba_facts_widen(struct gba_facts *facts)
 {
-    if (facts->wide + 1 < facts->size)
-        facts->wide++;
+    if (facts->further_allowed + 1 < facts->size)
+        facts->further_allowed++;
 }
 
 /* The next further member, or GBA_GRAPH_END. */
-static uint32_t wide_next(struct gba_facts *facts)
+static uint32_t further_next(struct gba_facts *facts)
 {
     uint32_t member;
 
-    while (facts->wide_cursor < facts->wide) {
-        member = (uint32_t)(((uint64_t)facts->rank + ++facts->wide_cursor) % facts->size);
+    while (facts->further_passed < facts->further_allowed) {
+        member = (uint32_t)(((uint64_t)facts->rank + ++facts->further_passed) % facts->size);
         if (!gba_graph_adjacent(facts->rank, member, facts->size))
             return member;
-        if (facts->wide + 1 < facts->size)
-            facts->wide++; /* sent already, as a neighbour */
+        if (facts->further_allowed + 1 < facts->size)
+            facts->further_allowed++; /* sent already, as a neighbour */
     }
     return GBA_GRAPH_END;
 }
@@ -132,19 +132,19 @@ gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool comple
 {
     const uint32_t parent = gba_tree_parent(facts->rank);
 
-    if (facts->sweep_round != round || facts->sweep_completed != completed) {
-        facts->sweep_round = round;
-        facts->sweep_completed = completed;
-        facts->cursor = facts->extra_cursor = 0;
-        facts->wide = facts->wide_cursor = 0;
+    if (facts->sending_round != round || facts->sending_completed != completed) {
+        facts->sending_round = round;
+        facts->sending_completed = completed;
+        facts->neighbour_cursor = facts->extra_cursor = 0;
+        facts->further_allowed = facts->further_passed = 0;
     }
     do
-        *to = sweep_next(facts, extra);
+        *to = neighbour_next(facts, extra);
     while (GBA_GRAPH_END != *to && completed && !gba_facts_answer(facts, *to, round));
     if (GBA_GRAPH_END == *to) {
         if (completed)
             return GBA_ERR_BUSY;
-        *to = cover_due(facts, round) ? parent : wide_next(facts);
+        *to = subtree_due(facts, round) ? parent : further_next(facts);
         if (GBA_GRAPH_END == *to)
             return GBA_ERR_BUSY;
     }
@@ -153,7 +153,7 @@ gba_status_t gba_facts_next(struct gba_facts *facts, uint64_t round, bool comple
                                          .member = facts->rank,
                                          .members = completed ? 1 : subtree_arrived(facts, round),
                                          .completed = completed};
-    if (!completed && *to == parent && cover_due(facts, round))
-        facts->covered = round;
+    if (!completed && *to == parent && subtree_due(facts, round))
+        facts->subtree_sent = round;
     return GBA_OK;
 }

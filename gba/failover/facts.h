@@ -27,14 +27,14 @@ struct gba_facts {
     uint32_t rank, size;
     uint64_t first_bypassed; /* UINT64_MAX: none is known */
     uint64_t completed;      /* the last round that a notification states to be complete */
-    /* The notifications to all neighbours: those of which round, of which kind, and how many are
-     * sent. */
-    uint64_t sweep_round;
-    bool sweep_completed;
-    uint32_t cursor, extra_cursor;
-    uint32_t wide,
-        wide_cursor;           /* further members that may be notified, and those that are passed */
-    uint64_t covered;          /* the last round of which the parent knows the whole subtree */
+    /* The notifications that are being sent: of which round, of which kind, and how far among the
+     * neighbours and the extra peers. */
+    uint64_t sending_round;
+    bool sending_completed;
+    uint32_t neighbour_cursor, extra_cursor;
+    uint32_t further_allowed;  /* members behind this one that may be notified, ... */
+    uint32_t further_passed;   /* ... of which so many are notified or are neighbours */
+    uint64_t subtree_sent;     /* the last round of which the parent knows the whole subtree */
     struct gba_fact members[]; /* [size] */
 };
 

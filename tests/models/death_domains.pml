@@ -42,7 +42,7 @@ byte notified[N];  /* the last round of which each member has notified the other
 byte arrivals[9];  /* [me * N + other]: the last round at which the other is known to have arrived */
 byte pushed[9];    /* [from * N + to]: the last round of which "completed" was sent */
 byte announced[N]; /* the last complete round of which all neighbours are notified */
-byte covered[N];   /* the last round of which the parent knows the whole subtree */
+byte subtree_sent[N]; /* the last round of which the parent knows the whole subtree */
 byte verdict[4] = 2; /* by round: 0 or 1 once a member has completed it; 2: none has */
 
 /* The parent of the LAST is the MIDDLE, and that of the MIDDLE is member 0. */
@@ -272,9 +272,9 @@ proctype member(byte me)
 		:: atomic { (dead || (me == 0 && dead_0)) && me < 2 && !failed[me] -> failed[me] = true }
 		:: atomic { failed[me] && notified[me] < n -> notified[me] = n; notify(0); notify(1); notify(2) }
 		:: atomic {
-			me == MIDDLE && notified[me] == n && covered[me] < n &&
+			me == MIDDLE && notified[me] == n && subtree_sent[me] < n &&
 			arrivals[me * N + LAST] >= n ->
-			covered[me] = n;
+			subtree_sent[me] = n;
 			FLIGHT(MIDDLE, 0) ! n, first[me], SUBTREE
 		}
 		/* A domain leader that must wait for the other domain leaders notifies its neighbours now, not

@@ -15,7 +15,7 @@
 struct kept_member {
     uint8_t phase, pushed, outside, taken, dead, flag, rang, sequence;
     uint8_t rounds, under_way, stale, state, first_bypassed, completed;
-    uint8_t sweep_round, sweep_completed, cursor, covered;
+    uint8_t sending_round, sending_completed, neighbour_cursor, subtree_sent;
     uint8_t arrived[SMALL_MEMBERS], sent[SMALL_MEMBERS];
 };
 
@@ -60,13 +60,13 @@ static void member_forget(struct kept_member *kept)
                                      .rounds = kept->rounds};
         return;
     }
-    if (kept->sweep_round != kept->rounds + kept->under_way ||
-        kept->sweep_completed == kept->under_way)
-        kept->sweep_round = kept->sweep_completed = kept->cursor = 0;
+    if (kept->sending_round != kept->rounds + kept->under_way ||
+        kept->sending_completed == kept->under_way)
+        kept->sending_round = kept->sending_completed = kept->neighbour_cursor = 0;
     if (kept->completed <= kept->rounds)
         kept->completed = 0;
-    if (kept->covered <= kept->rounds)
-        kept->covered = 0;
+    if (kept->subtree_sent <= kept->rounds)
+        kept->subtree_sent = 0;
     for (uint32_t m = 0; m < SMALL_MEMBERS; m++)
         if (kept->arrived[m] <= kept->rounds)
             kept->arrived[m] = 0;
@@ -93,10 +93,10 @@ static void member_keep(struct kept_member *kept, const struct member *me)
         .first_bypassed =
             facts->first_bypassed == UINT64_MAX ? NONE : (uint8_t)facts->first_bypassed,
         .completed = (uint8_t)facts->completed,
-        .sweep_round = (uint8_t)facts->sweep_round,
-        .sweep_completed = facts->sweep_completed,
-        .cursor = (uint8_t)facts->cursor,
-        .covered = (uint8_t)facts->covered,
+        .sending_round = (uint8_t)facts->sending_round,
+        .sending_completed = facts->sending_completed,
+        .neighbour_cursor = (uint8_t)facts->neighbour_cursor,
+        .subtree_sent = (uint8_t)facts->subtree_sent,
     };
     for (uint32_t m = 0; m < rules->size; m++) {
         kept->arrived[m] = (uint8_t)facts->members[m].arrived;
@@ -175,10 +175,10 @@ static void member_restore(struct member *me, const struct kept_member *kept)
     failover->state = kept->state;
     facts->first_bypassed = kept->first_bypassed == NONE ? UINT64_MAX : kept->first_bypassed;
     facts->completed = kept->completed;
-    facts->sweep_round = kept->sweep_round;
-    facts->sweep_completed = kept->sweep_completed;
-    facts->cursor = kept->cursor;
-    facts->covered = kept->covered;
+    facts->sending_round = kept->sending_round;
+    facts->sending_completed = kept->sending_completed;
+    facts->neighbour_cursor = kept->neighbour_cursor;
+    facts->subtree_sent = kept->subtree_sent;
     for (uint32_t m = 0; m < rules->size; m++) {
         facts->members[m].arrived = kept->arrived[m];
         facts->members[m].sent = kept->sent[m];
