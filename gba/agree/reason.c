@@ -80,26 +80,26 @@ static void failure_describe(struct gba_agreement *a, gba_status_t reason, const
 void gba_reason_refused(struct gba_agreement *a)
 {
     const bool failed = GBA_DUE_RECOVER == a->due;
-    const struct gba_refusal no = failed ? a->info.failure : gba_plan_reason(&a->list);
+    const struct gba_refusal refusal = failed ? a->info.failure : gba_plan_reason(&a->list);
     struct gba_team *team = a->team;
     char member[96];
     size_t length;
 
-    a->oob.name_member(a->oob.ctx, no.culprit, member, sizeof member);
-    team->reason = no.reason;
-    team->culprit = no.culprit;
+    a->oob.name_member(a->oob.ctx, refusal.culprit, member, sizeof member);
+    team->reason = refusal.reason;
+    team->culprit = refusal.culprit;
     if (failed)
-        failure_describe(a, no.reason, member);
+        failure_describe(a, refusal.reason, member);
     else if (a->attr.device_text != NULL)
         snprintf(team->because, sizeof team->because, "; no device: %s", a->attr.device_text);
     else
         snprintf(team->because, sizeof team->because, "; %s%s (%s)",
-                 GBA_ERR_NO_DEVICE == no.reason ? "" : "no device: ", gba_status_text(no.reason),
-                 member);
+                 GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ",
+                 gba_status_text(refusal.reason), member);
     length = strlen(team->because);
     snprintf(team->because + length, sizeof team->because - length, "%s", a->tried);
     gba_reason_describe(team);
-    gba_renegotiation_plan(team, no.reason, failed, a->info.terms.backoff);
+    gba_renegotiation_plan(team, refusal.reason, failed, a->info.terms.backoff);
 }
 
 /* Replace the path of the team. */
