@@ -10,7 +10,7 @@
 
 const char perf_program[] = "gba_perf_shmem";
 
-static long work[2][SHMEM_BARRIER_SYNC_SIZE]; /* symmetric, used in turns */
+static long work[2][SHMEM_BARRIER_SYNC_SIZE]; /* symmetric, used alternately */
 static unsigned int turn;
 
 void perf_init(int *argc, char ***argv)

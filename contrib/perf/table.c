@@ -23,7 +23,7 @@ static void latencies(const struct perf_report *report, FILE *file)
 {
     struct perf_row row;
 
-    fprintf(file, "\nBatches: ns for one call; runs of all settings by turns. \"x base\" is the "
+    fprintf(file, "\nBatches: ns for one call; runs of all settings interleaved. \"x base\" is the "
                   "median of the ratios of\nruns of the same pair, with its interval; the \"min\" "
                   "beside it is the ratio of the minima.\n");
     fprintf(file, "%6s  %-16s %-20s %9s %9s %19s %7s %15s %7s %9s %8s\n", "ranks", "call",

@@ -3,9 +3,9 @@
  * The plug-in shmem, of all PEs. A member puts its part of the data, and then the number of the
  * round, into the symmetric memory of each member, and waits for the parts of all.
  *
- * Two sets of parts, used by turns, are enough: a member that puts its part of round n has seen the
- * parts of round n - 1 of all members. A member puts its part of round n - 1 when it has copied all
- * parts of round n - 2.
+ * Two sets of parts, used alternately, are enough: a member that puts its part of round n has seen
+ * the parts of round n - 1 of all members. A member puts its part of round n - 1 when it has copied
+ * all parts of round n - 2.
  */
 #include "oshmem_config.h"
 

@@ -38,7 +38,7 @@ struct gba_claim {
 
 /* A claim takes a group back only if its barrier rate exceeds the group's rate by this factor. The
  * factor is well above the error between two measurements of one rate, so that two teams do not
- * take one group from each other in turns. [DRV-12] */
+ * take one group from each other alternately. [DRV-12] */
 #define GBA_CLAIM_FACTOR 4u
 
 /* The group number that stands for "none". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that call MPI rarely: what a rank owes the others is done in few calls, however much time
- * is between them. The ranks call MPI_Test in turns: a turn ends when all ranks have called it, and
+ * is between them. The ranks take turns: a turn ends when all ranks have called MPI_Test, and
  * between two turns passes more time than any that the component waits for.
  *
  *   rare MODE CALLS [ROUNDS]

@@ -24,7 +24,7 @@ const char kv_usage[] =
     "               half V, each a part of every block; 1: one moves both\n"
     "  --slices N   copies that each such part is divided into, 1 to 1024 (4)\n"
     "  --schedule   who starts the copies: the PEs (device), PE 0 by commands (host), or\n"
-    "               both by turns, compared; (device)\n"
+    "               both interleaved, compared; (device)\n"
     "  --tables FILE\n"
     "               take the shuffle tables of the file instead of planning\n"
     "  --save-tables FILE\n"

@@ -122,7 +122,7 @@ void kv_transfer_complete(struct kv_transfer *transfer, int receiver)
 }
 
 /*
- * The fences order all slices of a sender, so the buffers arrive by turns. Before a slice is
+ * The fences order all slices of a sender, so the buffers arrive alternately. Before a slice is
  * acknowledged, its buffer is filled once and no more. This is checked here, because over most
  * transports a put has read the buffer when it returns, so the result would be right.
  */

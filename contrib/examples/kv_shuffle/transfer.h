@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The copies of a core of a sender: slices of K and V, through two buffers by turns (ping-pong).
+ * The copies of a core of a sender: slices of K and V, through two buffers alternately (ping-pong).
  * Each buffer has an event of its own. The sender counts "filled" at the receiver behind the
  * slices, and the receiver counts "freed" at the sender. So the sender refills one buffer while the
  * copies of the other are in flight, and nothing drains both.
