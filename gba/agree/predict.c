@@ -115,6 +115,7 @@ static gba_status_t candidate_check(struct gba_agreement *a, struct gba_refusal 
         if (candidate->at < switches->count)
             device = gba_switch_device(&a->attr, switches->key[candidate->at]);
         refusal->reason = device_check(device, &groups);
+        a->device = device;
     }
     status = gba_shape_make(&a->shape, &a->info, candidate, 0);
     if (GBA_OK == status && GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)

@@ -62,8 +62,11 @@ bool gba_reason_has_text(const struct gba_agreement *a)
 
 void gba_reason_describe(struct gba_team *team)
 {
-    snprintf(team->why, sizeof team->why, "%s: %s%s%s", gba_path_name(team->kind), team->instead,
-             team->because, team->measured);
+    const bool on_switchd = GBA_PATH_DEVICE == team->kind && team->on_switchd;
+
+    snprintf(team->why, sizeof team->why, "%s: %s%s%s",
+             on_switchd ? "switch" : gba_path_name(team->kind), team->instead, team->because,
+             team->measured);
 }
 
 /* The failure of a group, and the first barrier without it. `member` is a member that observed it
@@ -118,6 +121,7 @@ static void take_group(struct gba_agreement *a)
     team->reason = GBA_OK;
     team->culprit = 0;
     team->watchdog.inspect_failed = false;
+    team->on_switchd = a->device != NULL && a->device->switchd;
     gba_renegotiation_cancel(team);
     if (GBA_OFFLOAD_FASTEST == a->info.terms.offload)
         gba_trial_plan(team, gba_agree_candidate(a)->choice);

@@ -77,9 +77,8 @@ static gba_offload_t offload_of(const gba_team_attr_t *attr)
 
     if (GBA_OFFLOAD_AUTO != attr->params->offload)
         return (gba_offload_t)attr->params->offload;
-    return device != NULL && (device->simulated || 0 == strncmp(device->path, "switch:", 7))
-               ? GBA_OFFLOAD_ALWAYS
-               : GBA_OFFLOAD_FASTEST;
+    return device != NULL && (device->simulated || device->switchd) ? GBA_OFFLOAD_ALWAYS
+                                                                    : GBA_OFFLOAD_FASTEST;
 }
 
 /* Of rank 0, for a trial. */

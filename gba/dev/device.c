@@ -71,6 +71,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     d->groups = info.groups;
     d->members_max = info.members_max;
     d->simulated = GBA_DEV_SIM == parsed.kind;
+    d->switchd = GBA_DEV_SWITCH == parsed.kind;
     gba_log(GBA_LOG_DEBUG, "opened %s: %s, %u of %u groups free", path, ops->name, info.groups_free,
             info.groups);
     *device = d;

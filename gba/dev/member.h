@@ -16,7 +16,8 @@ struct gba_device {
     char *job;                   /* of the attributes; may be NULL */
     uint8_t uuid[GBA_UUID_SIZE]; /* does not change while the device is open */
     uint32_t groups, members_max;
-    bool simulated;
+    bool simulated; /* in the processes of its users */
+    bool switchd;   /* a gba-switchd */
     /* Only for devices of the process-wide list (device.c), under its lock: */
     unsigned references;
     struct gba_device *next;

@@ -45,7 +45,7 @@ switch_job() {
     : >"$out"
     job "${path[@]}" "$@" >/dev/null &
     job_pid=$!
-    until_true grep -q 'MPI_COMM_WORLD .*device: group' "$out"
+    until_true grep -q 'MPI_COMM_WORLD .*switch: group' "$out"
 }
 
 # The job continues with software barriers. $1: its program.
@@ -106,7 +106,7 @@ switch_regained() {
 
 # The job has got a group after it lost one.
 regained() {
-    sed '1,/MPI_COMM_WORLD .*the device stopped answering/d' "$out" | grep -q 'MPI_COMM_WORLD .*device: group'
+    sed '1,/MPI_COMM_WORLD .*the device stopped answering/d' "$out" | grep -q 'MPI_COMM_WORLD .*switch: group'
 }
 
 # TRANSPORT SECONDS: the switch is stopped for that time, which is shorter than the client's timeout.
@@ -142,7 +142,7 @@ switch_rank_killed() {
     switch_options unix
     put_apart
     start_victim 4 many 1000000000
-    until_true grep -q 'MPI_COMM_WORLD .*device: group' "$out"
+    until_true grep -q 'MPI_COMM_WORLD .*switch: group' "$out"
     kill_victim rank
     groups_return
 }
@@ -337,7 +337,7 @@ switch_serves() {
     switch_options tcp
     job "${path[@]}" --map-by slot -- "$@"
     lines 0 '^FAIL'
-    grep -qE "device: group [0-9]+ of 32, $ranks members\$" "$out" || fail 'no group of all ranks'
+    grep -qE "switch: group [0-9]+ of 32, $ranks members\$" "$out" || fail 'no group of all ranks'
     took switch
     total_is errors -eq 0
     total_is failovers -eq 0
@@ -347,7 +347,7 @@ switch_serves() {
 # The same, with one group for MPI_COMM_WORLD, and no barrier in software.
 switch_spans() {
     switch_serves "$@"
-    lines 1 "MPI_COMM_WORLD .*device: group [0-9]+ of 32, $ranks members\$"
+    lines 1 "MPI_COMM_WORLD .*switch: group [0-9]+ of 32, $ranks members\$"
     total_is software -eq 0
 }
 
