@@ -124,19 +124,38 @@ GBA_EXPORT gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **
 GBA_EXPORT gba_status_t gba_team_create(const gba_team_attr_t *attr, const gba_oob_t *oob,
                                         gba_team_t **team);
 
+/* The most candidates of a prediction. */
+#define GBA_PREDICTED_MAX 80
+
+/* A path that a team could take. */
+typedef struct gba_predicted {
+    gba_path_t path;
+    bool taken;          /* the team takes it: one of each prediction */
+    gba_status_t reason; /* why the team cannot take it; GBA_OK: taken, or not tried */
+    uint32_t culprit;    /* the rank that causes the reason, else 0 */
+    char text[256];      /* one line: "sim: a group of 32, 8 members" */
+} gba_predicted_t;
+
+/* The path of a team, and the candidates in the order in which the members try them. */
+typedef struct gba_prediction {
+    gba_path_t path;
+    char why[1152]; /* one line, as gba_team_why with other numbers of groups */
+    uint32_t count;
+    gba_predicted_t candidates[GBA_PREDICTED_MAX];
+} gba_prediction_t;
+
 /*
  * Predict the path of a team without making it: the same decision as in gba_team_create, for equal
  * hosts with equal members, whose ranks are in blocks.
  * attr: of each member; `id` and the names are not used. Its device, if any, stands for that of
  * each host: a simulated device is another one on each host, and all hosts reach one real device.
  * hosts, members: of the team, and on each host; at least 1, and at most 2^24 members altogether.
- * path: set on GBA_OK. why, len: set on GBA_OK to one line, as gba_team_why with other numbers of
- * groups (len bytes at most, terminated). Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members;
- * GBA_ERR_NOMEM; GBA_ERR_IO: the device does not answer. Thread-safe. Not collective. Requests no
- * group.
+ * prediction: set on GBA_OK. The devices of attr->devices are candidates only if the first device
+ * is not taken. Returns GBA_OK; GBA_ERR_PARAM: invalid hosts or members; GBA_ERR_NOMEM; GBA_ERR_IO:
+ * the device does not answer. Thread-safe. Not collective. Requests no group.
  */
 GBA_EXPORT gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts,
-                                         uint32_t members, gba_path_t *path, char *why, size_t len);
+                                         uint32_t members, gba_prediction_t *prediction);
 
 /*
  * Leave the team and free it. No barrier may be in progress. team: may be NULL. Thread-safe on

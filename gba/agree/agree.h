@@ -131,6 +131,10 @@ gba_path_t gba_build_kind(const struct gba_agreement *a);
 
 /* --- reason.c: the outcome, in the team. */
 
+/* The device of this member for a candidate of the list that is a group; NULL: it has none there.
+ */
+gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at);
+
 /* A group of a switch was refused, or no member tried it: rank 0 adds it to a->tried. */
 void gba_reason_tried(struct gba_agreement *a);
 

@@ -30,7 +30,6 @@ struct gba_candidate {
     bool unmade;    /* its maker refused, before another member took part */
     struct gba_choice choice;
     struct gba_refusal refusal;
-    uint64_t cost; /* expected, ns */
 };
 
 /* Groups of all and of leaders, at each switch, without and with taking back; groups at each

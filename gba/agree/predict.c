@@ -14,6 +14,8 @@
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)
 
+_Static_assert(GBA_LIST_MOST <= GBA_PREDICTED_MAX, "a prediction has room for every candidate");
+
 static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
 {
     (void)ctx;
@@ -88,42 +90,112 @@ static void layout_fill(struct gba_agreement *a, uint32_t on_host)
     gba_layout_read(&a->info, a->members, a->scratch);
 }
 
-/* Whether the device has a group for a new team. */
+/* Whether the device has a group for a new team. groups: set to its groups, 0: not known. */
 static gba_status_t device_check(gba_device_t *device, uint32_t *groups)
 {
     gba_device_info_t info;
-    gba_status_t status = gba_device_query(device, &info);
+    gba_status_t status;
 
+    *groups = 0;
+    if (device == NULL)
+        return GBA_ERR_NO_DEVICE;
+    status = gba_device_query(device, &info);
     if (GBA_OK != status)
         return status;
     *groups = info.groups;
     return info.dead ? GBA_ERR_DEAD : 0 == info.groups_free ? GBA_ERR_NO_GROUP : GBA_OK;
 }
 
+/* Describe the group of the candidate a->at. named: with the device. Returns why there is none. */
+static gba_status_t group_describe(struct gba_agreement *a, bool named, char *text, size_t len)
+{
+    gba_device_t *device = gba_reason_device(a, a->at);
+    uint32_t groups;
+    char number[16] = "";
+    gba_status_t status = device_check(device, &groups);
+
+    a->device = device;
+    if (0 != groups)
+        snprintf(number, sizeof number, " of %u", groups);
+    named = named && device != NULL;
+    snprintf(text, len, "a group%s%s%s", number, named ? " at " : "", named ? device->path : "");
+    return status;
+}
+
 /* Whether the team gets the path of the candidate, whose description then is in a->why. */
 static gba_status_t candidate_check(struct gba_agreement *a, struct gba_refusal *refusal)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
-    const struct gba_switches *switches = &a->info.switches;
-    gba_device_t *device = a->attr.device;
-    uint32_t groups = 0;
-    char group[40];
+    char group[40] = "";
     gba_status_t status;
 
     *refusal = (struct gba_refusal){GBA_OK, 0};
-    if (gba_candidate_is_group(candidate)) {
-        if (candidate->at < switches->count)
-            device = gba_switch_device(&a->attr, switches->key[candidate->at]);
-        refusal->reason = device_check(device, &groups);
-        a->device = device;
-    }
+    if (gba_candidate_is_group(candidate))
+        refusal->reason = group_describe(a, false, group, sizeof group);
     status = gba_shape_make(&a->shape, &a->info, candidate, 0);
     if (GBA_OK == status && GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
         *refusal = gba_shape_refusal(&a->shape, &a->info);
-    snprintf(group, sizeof group, "a group of %u", groups);
     if (GBA_OK == status)
         gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
     gba_shape_fini(&a->shape);
+    return status;
+}
+
+/* The candidate a->at, for the user. */
+static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size_t len)
+{
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
+    const bool several = a->info.switches.count > 1 || a->info.switches.again;
+    char group[160] = "";
+    size_t used;
+    gba_status_t status;
+
+    if (GBA_KIND_FALLBACK == candidate->kind) {
+        snprintf(text, len, "the runtime's own barrier");
+        return GBA_OK;
+    }
+    if (GBA_KIND_LEADERS == candidate->kind && a->attr.device == NULL) { /* it has no shape */
+        snprintf(text, len, "a group among the leaders of %u host%s, %u members", a->info.hosts,
+                 1 == a->info.hosts ? "" : "s", a->info.size);
+        return GBA_OK;
+    }
+    if (gba_candidate_is_group(candidate))
+        (void)group_describe(a, several && GBA_AT_EACH != candidate->at, group, sizeof group);
+    status = gba_shape_make(&a->shape, &a->info, candidate, 0);
+    if (GBA_OK == status)
+        gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+    gba_shape_fini(&a->shape);
+    used = strlen(text);
+    if (several && candidate->take_back && GBA_AT_EACH != candidate->at)
+        snprintf(text + used, len - used, ", taken back from another team");
+    return status;
+}
+
+/* The loop has ended, at the candidate that the team takes. */
+static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *prediction)
+{
+    const uint32_t taken = a->at;
+    gba_status_t status = GBA_OK;
+
+    prediction->count = a->list.count;
+    for (a->at = 0; a->at < a->list.count && GBA_OK == status; a->at++) {
+        char text[sizeof prediction->candidates[0].text - 16] = "";
+        gba_predicted_t *shown = &prediction->candidates[a->at];
+        struct gba_refusal refusal = gba_agree_candidate(a)->refusal;
+
+        /* The loop passes over the leaders for the reason why there is no group of all. */
+        if (a->at < taken && GBA_OK == refusal.reason)
+            refusal = gba_plan_reason(&a->list);
+        *shown = (gba_predicted_t){.path = gba_build_kind(a),
+                                   .taken = a->at == taken,
+                                   .reason = refusal.reason,
+                                   .culprit = refusal.culprit};
+        a->device = NULL;
+        status = candidate_describe(a, text, sizeof text);
+        snprintf(shown->text, sizeof shown->text, "%s: %s",
+                 a->device != NULL && a->device->switchd ? "switch" : gba_path_name(shown->path),
+                 text);
+    }
     return status;
 }
 
@@ -135,14 +207,13 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
     gba_status_t status = GBA_OK;
 
     facts_fill(a, hosts);
+    if (hosts > 1) /* at once, because the candidates that are not tried are shown, too */
+        layout_fill(a, on_host);
     gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
     for (;;) {
         switch (gba_plan_next(&a->list, &a->info, &a->at)) {
         case GBA_NEXT_SWITCHES:
             switches_fill(a, hosts, on_host);
-            break;
-        case GBA_NEXT_LAYOUT:
-            layout_fill(a, on_host);
             break;
         default:
             status = candidate_check(a, &refusal);
@@ -163,9 +234,10 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
 }
 
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,
-                              gba_path_t *path, char *why, size_t len)
+                              gba_prediction_t *prediction)
 {
     const size_t each = sizeof(struct gba_member_info) + sizeof(uint64_t);
+    gba_prediction_t *result;
     struct gba_agreement *a;
     struct gba_team *team;
     uint64_t *memory;
@@ -173,10 +245,11 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
 
     if (0 == hosts || 0 == members || hosts > MEMBERS_MOST / members)
         return GBA_ERR_PARAM;
+    result = calloc(1, sizeof *result);
     team = calloc(1, sizeof *team);
     a = calloc(1, sizeof *a);
     memory = calloc((size_t)hosts * members, each);
-    if (team == NULL || a == NULL || memory == NULL)
+    if (result == NULL || team == NULL || a == NULL || memory == NULL)
         goto free_memory;
     *a = (struct gba_agreement){.team = team,
                                 .due = GBA_DUE_CREATE,
@@ -188,14 +261,18 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
                                     (struct gba_member_info *)(void *)(memory + hosts * members)};
     device_replace(&a->attr);
     status = predict(a, hosts, members);
-    if (GBA_OK == status) {
-        *path = team->kind;
-        snprintf(why, len, "%s", team->why);
-    }
+    if (GBA_OK != status)
+        goto free_memory;
+    result->path = team->kind;
+    snprintf(result->why, sizeof result->why, "%s", team->why);
+    status = candidates_show(a, result);
+    if (GBA_OK == status)
+        *prediction = *result;
 
 free_memory:
     free(memory);
     free(a);
     free(team);
+    free(result);
     return status;
 }

@@ -9,9 +9,20 @@
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
 
-void gba_reason_tried(struct gba_agreement *a)
+gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at)
 {
     const struct gba_switches *switches = &a->info.switches;
+    const struct gba_candidate *c = &a->list.at[at], *next = c + 1;
+    /* The port that was tried first precedes the other one at the same switch. */
+    const bool first = switches->again && at + 1 < a->list.count && next->kind == c->kind &&
+                       next->at == c->at && next->take_back == c->take_back;
+
+    return first || c->at >= switches->count ? a->attr.device
+                                             : gba_switch_device(&a->attr, switches->key[c->at]);
+}
+
+void gba_reason_tried(struct gba_agreement *a)
+{
     gba_device_t *device;
     size_t used = 0;
     char member[96];
@@ -25,10 +36,7 @@ void gba_reason_tried(struct gba_agreement *a)
             (!c->tried && GBA_KIND_LEADERS == c->kind &&
              GBA_HIERARCHY_NODE != a->info.terms.hierarchy))
             continue;
-        device = c->at < switches->count ? gba_switch_device(&a->attr, switches->key[c->at])
-                                         : a->attr.device;
-        if (0 == c->at && i + 1 < a->list.count && 0 == a->list.at[i + 1].at && switches->again)
-            device = a->attr.device; /* the port that was tried first */
+        device = gba_reason_device(a, i);
         if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);

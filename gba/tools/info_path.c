@@ -86,13 +86,45 @@ static uint32_t processors(void)
     return gba_processors_count(&mine);
 }
 
+/* One line for each candidate: the path, and "taken", "not tried", or why it cannot be used. */
+static void show_candidates(const gba_prediction_t *prediction)
+{
+    int width = 0, length;
+
+    for (uint32_t i = 0; i < prediction->count; i++) {
+        length = (int)strlen(prediction->candidates[i].text);
+        width = length > width ? length : width;
+    }
+    if (report_is_json())
+        report_begin("candidates", '[');
+    for (uint32_t i = 0; i < prediction->count; i++) {
+        const gba_predicted_t *candidate = &prediction->candidates[i];
+        char result[128];
+
+        snprintf(result, sizeof result, "%s", candidate->taken ? "taken" : "not tried");
+        if (GBA_OK != candidate->reason)
+            snprintf(result, sizeof result, "%s (rank %" PRIu32 ")",
+                     gba_status_text(candidate->reason), candidate->culprit);
+        if (!report_is_json()) {
+            report_text("candidate", "%-*s  %s", width, candidate->text, result);
+            continue;
+        }
+        report_begin(NULL, '{');
+        report_text("candidate", "%s", candidate->text);
+        report_text("result", "%s", result);
+        report_end();
+    }
+    if (report_is_json())
+        report_end();
+}
+
 /* choice: why that device, or "". unusable: why it cannot be opened, or "". */
-static void show(const char *path, const char *why, uint32_t hosts, uint32_t ranks,
+static void show(const gba_prediction_t *prediction, uint32_t hosts, uint32_t ranks,
                  const char *device, const char *choice, const char *unusable)
 {
     report_begin(NULL, '{');
-    report_text("path", "%s", path);
-    report_text("why", "%s", why);
+    report_text("path", "%s", gba_path_name(prediction->path));
+    report_text("why", "%s", prediction->why);
     report_number("hosts", hosts);
     report_number("ranks on a host", ranks);
     report_text("device path", "%s", device);
@@ -104,6 +136,7 @@ static void show(const char *path, const char *why, uint32_t hosts, uint32_t ran
                 "all hosts are like this one (%" PRIu32 " processors), and have the plugin "
                 "and these parameters",
                 processors());
+    show_candidates(prediction);
     report_end();
 }
 
@@ -145,10 +178,10 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
 {
     gba_remote_t remote = {.name = "messages", .open = remote_open};
     gba_team_attr_t attr = {.params = params, .remote = &remote, .id = 1};
-    gba_path_t kind = GBA_PATH_FALLBACK;
+    gba_prediction_t prediction = {.path = GBA_PATH_FALLBACK};
     gba_status_t status;
     struct devices devices = {.candidates.count = 0};
-    char why[768], cause[640] = "", choice[160] = "";
+    char cause[640] = "", choice[160] = "";
     const char *refusal = component_refuses(params, (uint64_t)hosts * ranks);
 
     if (path == NULL)
@@ -159,13 +192,14 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
         attr.devices_ctx = &devices;
     }
     if (refusal != NULL) {
-        snprintf(why, sizeof why, "%s: %s", gba_path_name(kind), refusal);
-        show(gba_path_name(kind), why, hosts, ranks, path, choice, "");
+        snprintf(prediction.why, sizeof prediction.why, "%s: %s", gba_path_name(prediction.path),
+                 refusal);
+        show(&prediction, hosts, ranks, path, choice, "");
         return INFO_EXIT_OK;
     }
     attr.oversubscribed = ranks > processors();
     attr.device = info_device_open(path, &attr.device_status, cause, sizeof cause);
-    status = gba_team_predict(&attr, hosts, ranks, &kind, why, sizeof why);
+    status = gba_team_predict(&attr, hosts, ranks, &prediction);
     gba_device_fini(attr.device);
     for (uint32_t i = 0; i < devices.count; i++)
         gba_device_fini(devices.list[i]);
@@ -176,7 +210,7 @@ static int predict(const gba_params_t *params, const char *shape, uint32_t hosts
     /* That there is no device is in `why`. */
     if (GBA_ERR_NO_DEVICE == attr.device_status)
         cause[0] = '\0';
-    show(gba_path_name(kind), why, hosts, ranks, path, choice, cause);
+    show(&prediction, hosts, ranks, path, choice, cause);
     return INFO_EXIT_OK;
 }
 

@@ -3,6 +3,25 @@
 #include "gba/dev/member.h"
 #include "tests/unit/team_harness.h"
 
+/* The candidates before the path that is taken have a reason, and one is taken. */
+static void check_candidates(const gba_prediction_t *prediction)
+{
+    uint32_t taken = 0;
+
+    while (taken < prediction->count && !prediction->candidates[taken].taken)
+        assert_int_not_equal(prediction->candidates[taken++].reason, GBA_OK);
+    assert_in_range(taken, 0, prediction->count - 1);
+    assert_int_equal(prediction->candidates[taken].path, prediction->path);
+    assert_int_equal(prediction->candidates[taken].reason, GBA_OK);
+    if (GBA_PATH_FALLBACK != prediction->path)
+        assert_non_null(strstr(prediction->why, prediction->candidates[taken].text));
+    for (uint32_t i = 0; i < prediction->count; i++) {
+        assert_true(i == taken || !prediction->candidates[i].taken);
+        assert_string_not_equal(prediction->candidates[i].text, "");
+    }
+    assert_int_equal(prediction->candidates[prediction->count - 1].path, GBA_PATH_FALLBACK);
+}
+
 /* The common part of prediction and agreement: without the number of a group, and without the name
  * of the host of a member. */
 static void compare(struct harness *w, uint32_t hosts, uint32_t members)
@@ -14,19 +33,20 @@ static void compare(struct harness *w, uint32_t hosts, uint32_t members)
                             .remote = &remote,
                             .oversubscribed = w->oversubscribed,
                             .id = 1};
-    char why[512], *common = why, *rank;
-    gba_path_t path;
+    gba_prediction_t prediction;
+    char *common = prediction.why, *rank;
 
-    assert_int_equal(gba_team_predict(&attr, hosts, members, &path, why, sizeof why), GBA_OK);
-    if (strstr(why, "a group of 32") != NULL) /* a number instead of "a" */
-        common = strstr(why, " of 32");
+    assert_int_equal(gba_team_predict(&attr, hosts, members, &prediction), GBA_OK);
+    check_candidates(&prediction);
+    if (strstr(common, "a group of 32") != NULL) /* a number instead of "a" */
+        common = strstr(common, " of 32");
     rank = strstr(common, " (rank");
     if (rank != NULL)
         *rank = '\0';
     for (uint32_t r = 0; r < hosts * members; r++)
         w->host[r] = r / members;
     w->expected = common;
-    harness_run(w, hosts * members, path);
+    harness_run(w, hosts * members, prediction.path);
 }
 
 static void compare_all(struct harness *w, uint32_t hosts_max)
@@ -79,21 +99,33 @@ static void test_device_of_all_hosts(void **state)
     harness_end(w);
 }
 
+/* The leaders are not tried where no group is free. */
+static void test_no_group_free(void **state)
+{
+    struct harness *w = harness_on("sim?full=1");
+
+    (void)state;
+    w->rounds = 3;
+    w->device->simulated = false;
+    compare_all(w, 3);
+    w->device->simulated = true;
+    harness_end(w);
+}
+
 static void test_invalid_shapes(void **state)
 {
     gba_params_t params;
     gba_team_attr_t attr = {.params = &params, .device_status = GBA_ERR_NO_DEVICE};
-    gba_path_t path;
-    char why[64];
+    gba_prediction_t prediction;
 
     (void)state;
     gba_params_default(&params);
-    assert_int_equal(gba_team_predict(&attr, 0, 1, &path, why, sizeof why), GBA_ERR_PARAM);
-    assert_int_equal(gba_team_predict(&attr, 1, 0, &path, why, sizeof why), GBA_ERR_PARAM);
-    assert_int_equal(gba_team_predict(&attr, 1u << 20, 17, &path, why, sizeof why), GBA_ERR_PARAM);
+    assert_int_equal(gba_team_predict(&attr, 0, 1, &prediction), GBA_ERR_PARAM);
+    assert_int_equal(gba_team_predict(&attr, 1, 0, &prediction), GBA_ERR_PARAM);
+    assert_int_equal(gba_team_predict(&attr, 1u << 20, 17, &prediction), GBA_ERR_PARAM);
     /* Without messages no software barrier spans hosts. */
-    assert_int_equal(gba_team_predict(&attr, 2, 1, &path, why, sizeof why), GBA_OK);
-    assert_int_equal(path, GBA_PATH_FALLBACK);
+    assert_int_equal(gba_team_predict(&attr, 2, 1, &prediction), GBA_OK);
+    assert_int_equal(prediction.path, GBA_PATH_FALLBACK);
 }
 
 int main(void)
@@ -102,6 +134,7 @@ int main(void)
         cmocka_unit_test(test_software),
         cmocka_unit_test(test_simulated_device),
         cmocka_unit_test(test_device_of_all_hosts),
+        cmocka_unit_test(test_no_group_free),
         cmocka_unit_test(test_invalid_shapes),
     };
 
