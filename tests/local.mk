@@ -277,9 +277,9 @@ tests_unit_test_retry_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=gba_flag_park,--
 tests_unit_test_cores_SOURCES = tests/unit/test_cores.c tests/unit/search.h $(GBA_TEAM_HARNESS)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
-tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h $(GBA_THREAD_OOB)
+tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
-tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h
+tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h tests/unit/no_transport.h
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch

@@ -31,12 +31,18 @@ static const char coll[] = "coll_gba_barrier", scoll[] = "scoll_gba";
  * sample parameter file, which is made from the sources of the components.
  */
 static const gba_param_value_t signals[] = {{0, "auto"}, {1, "spml"}, {2, "pml"}, {0, NULL}};
+#define COMPANIONS                                                                           \
+    {                                                                                        \
+        .name = "companions", .type = GBA_PARAM_STRING, .string_default = "all", .level = 5, \
+        .help = "Other components to load when the user selected only this one"              \
+    }
+#define JOURNAL                                                                            \
+    {                                                                                      \
+        .name = "journal", .type = GBA_PARAM_STRING, .string_default = "none", .level = 5, \
+        .help = "Socket of the systemd journal for a record of the job at its end"         \
+    }
 static const gba_param_t coll_own[] = {
-    {.name = "companions",
-     .type = GBA_PARAM_STRING,
-     .string_default = "all",
-     .level = 5,
-     .help = "Other components to load when the user selected only this one"},
+    COMPANIONS,
     {.name = "sample",
      .type = GBA_PARAM_UINT,
      .max = UINT32_MAX,
@@ -48,19 +54,11 @@ static const gba_param_t coll_own[] = {
      .value_default = 100,
      .level = 5,
      .help = "Barriers of a communicator before its ranks agree on a path"},
-    {.name = "journal",
-     .type = GBA_PARAM_STRING,
-     .string_default = "none",
-     .level = 5,
-     .help = "Socket of the systemd journal for a record of the job at its end"},
+    JOURNAL,
     {.name = NULL},
 };
 static const gba_param_t scoll_own[] = {
-    {.name = "companions",
-     .type = GBA_PARAM_STRING,
-     .string_default = "all",
-     .level = 5,
-     .help = "Other components to load when the user selected only this one"},
+    COMPANIONS,
     {.name = "pin_ucx",
      .type = GBA_PARAM_BOOL,
      .max = 1,
@@ -90,11 +88,7 @@ static const gba_param_t scoll_own[] = {
      .level = 9,
      .hidden = true,
      .help = "Active sets with signals in symmetric memory, for tests"},
-    {.name = "journal",
-     .type = GBA_PARAM_STRING,
-     .string_default = "none",
-     .level = 5,
-     .help = "Socket of the systemd journal for a record of the job at its end"},
+    JOURNAL,
     {.name = NULL},
 };
 

@@ -22,6 +22,7 @@
 #include "gba/transport/transport.h"
 #include "tests/limit.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/no_transport.h"
 
 #define MOST      16u
 #define EXCHANGES 64u
@@ -155,40 +156,6 @@ static void net_name(void *ctx, uint32_t rank, char *text, size_t len)
     (void)ctx;
     snprintf(text, len, "member %u", rank);
 }
-
-/* A transport that sends nothing: only the agreement is tested. */
-
-static gba_status_t no_set(struct gba_transport *transport, uint32_t peer, uint32_t slot,
-                           uint32_t seq)
-{
-    (void)transport, (void)peer, (void)slot, (void)seq;
-    return GBA_OK;
-}
-
-static uint32_t no_mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
-{
-    (void)transport, (void)slot, (void)parity;
-    return 0;
-}
-
-static void transport_free(struct gba_transport *transport)
-{
-    free(transport);
-}
-
-static const struct gba_transport_ops no_ops = {
-    .name = "none", .set = no_set, .mine = no_mine, .destroy = transport_free};
-
-static gba_status_t remote_open(void *ctx, const gba_remote_group_t *group,
-                                struct gba_transport **transport)
-{
-    (void)ctx, (void)group;
-    *transport = calloc(1, sizeof **transport);
-    (*transport)->ops = &no_ops;
-    return GBA_OK;
-}
-
-static const gba_remote_t some_remote = {.open = remote_open};
 
 /* The outcome of all members. */
 struct outcome {
