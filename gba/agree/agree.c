@@ -8,7 +8,8 @@
  * minima:
  *
  *   FACTS      what all have in common, and the terms of rank 0
- *   SWITCHES, LACKING   if devices differ, or to try more: rank 0's switches; who has none there
+ *   SWITCHES, LACKING   if devices differ, or to try more: rank 0's switches; the
+ *              members without a device there
  *   LAYOUT     if a candidate needs the hosts of all members
  *   for each candidate, until one is taken:
  *     HANDLES  what leaders have made (not for messages between all, and the runtime's barrier)

@@ -139,7 +139,7 @@ static void serve_stranger(int file)
         abort();
 }
 
-/* A stranger who has made the socket of a path first is no switch. */
+/* A socket that another user has made at the path first is refused. */
 static void listeners(void **state)
 {
     char path[sizeof script_path + 32];
