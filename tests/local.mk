@@ -6,7 +6,7 @@
 # Unit tests: cmocka, and all of libgba from inside.
 GBA_UNIT_TESTS = \
 	tests/unit/test_order tests/unit/test_memory_file tests/unit/test_processors tests/unit/test_batch_job \
-	tests/unit/test_base tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
+	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
 	tests/unit/test_sched tests/unit/test_algo tests/unit/test_segment \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
 	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim \

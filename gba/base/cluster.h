@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The description of a cluster: what gba_predict simulates, and what the expected cost of a
+ * candidate is computed from. A text file of lines `key = value`; `#` begins a comment. Each key is
+ * a field of gba_cluster with the same name. gba_predict(1) explains the keys.
+ */
+#ifndef GBA_BASE_CLUSTER_H
+#define GBA_BASE_CLUSTER_H
+
+#include "gba/types.h"
+
+#define GBA_CLUSTER_TEXT 200u
+
+/*
+ * The keys with a number: name, unit, least, most, default. TIME: in the file ns with up to three
+ * decimals, in the structure ps; the limits and the default are in ps. COUNT: an integer.
+ */
+#define GBA_CLUSTER_NUMBERS(X)                           \
+    X(extrapolated, COUNT, 0, 1, 0)                      \
+    X(hosts, COUNT, 1, 1u << 24, 2)                      \
+    X(ranks, COUNT, 1, 65536, 1)                         \
+    X(cores, COUNT, 1, 65536, 64)                        \
+    X(sockets, COUNT, 1, 64, 2)                          \
+    X(hosts_per_machine, COUNT, 1, 65536, 1)             \
+    X(store, TIME, 0, GBA_CLUSTER_SECOND, 60000)         \
+    X(store_far, TIME, 0, GBA_CLUSTER_SECOND, 130000)    \
+    X(store_issue, TIME, 0, GBA_CLUSTER_SECOND, 2000)    \
+    X(atomic, TIME, 0, GBA_CLUSTER_SECOND, 20000)        \
+    X(reload, TIME, 0, GBA_CLUSTER_SECOND, 10000)        \
+    X(turn, TIME, 1, GBA_CLUSTER_SECOND, 1500000)        \
+    X(wake, TIME, 0, GBA_CLUSTER_SECOND, 5000000)        \
+    X(L, TIME, 0, GBA_CLUSTER_SECOND, 900000)            \
+    X(o_send, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
+    X(o_recv, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
+    X(g, TIME, 0, GBA_CLUSTER_SECOND, 20000)             \
+    X(G, TIME, 0, GBA_CLUSTER_SECOND, 80)                \
+    X(bytes, COUNT, 1, 65536, 64)                        \
+    X(leaf, COUNT, 1, 1u << 24, 20)                      \
+    X(pod, COUNT, 1, 1u << 24, 400)                      \
+    X(pod_hops, COUNT, 0, 100, 2)                        \
+    X(far_hops, COUNT, 0, 100, 4)                        \
+    X(hop, TIME, 0, GBA_CLUSTER_SECOND, 130000)          \
+    X(device_members, COUNT, 1, 708, 708)                \
+    X(device_hosts, COUNT, 1, 1u << 24, 708)             \
+    X(device_issue, TIME, 0, GBA_CLUSTER_SECOND, 100000) \
+    X(device_up, TIME, 0, GBA_CLUSTER_SECOND, 500000)    \
+    X(device_accept, TIME, 0, GBA_CLUSTER_SECOND, 2000)  \
+    X(device_match, TIME, 0, GBA_CLUSTER_SECOND, 50000)  \
+    X(device_release, TIME, 0, GBA_CLUSTER_SECOND, 0)    \
+    X(device_down, TIME, 0, GBA_CLUSTER_SECOND, 500000)  \
+    X(device_jitter, TIME, 0, GBA_CLUSTER_SECOND, 0)     \
+    X(device_loss, COUNT, 0, 1000000, 0)                 \
+    X(device_read, TIME, 0, GBA_CLUSTER_SECOND, 1200000) \
+    X(jitter, TIME, 0, GBA_CLUSTER_SECOND, 0)            \
+    X(loss, COUNT, 0, 999999, 0)                         \
+    X(resend, TIME, 0, GBA_CLUSTER_SECOND, 200000000)    \
+    X(noise_rate, COUNT, 0, 1000000, 0)                  \
+    X(noise_length, TIME, 0, GBA_CLUSTER_SECOND, 0)      \
+    X(skew, TIME, 0, GBA_CLUSTER_SECOND, 0)
+
+#define GBA_CLUSTER_SECOND UINT64_C(1000000000000)
+
+enum gba_shape_of_times {
+    GBA_TIMES_FIXED,
+    GBA_TIMES_UNIFORM,
+    GBA_TIMES_EXPONENTIAL,
+    GBA_TIMES_NORMAL,
+    GBA_TIMES_PARETO
+};
+
+struct gba_cluster {
+#define GBA_CLUSTER_FIELD(name, unit, least, most, value) uint64_t name;
+    GBA_CLUSTER_NUMBERS(GBA_CLUSTER_FIELD)
+#undef GBA_CLUSTER_FIELD
+    uint64_t noise_shape, skew_shape;   /* enum gba_shape_of_times */
+    char source[GBA_CLUSTER_TEXT];      /* where the numbers are from */
+    char noise_trace[GBA_CLUSTER_TEXT]; /* a file; "none": no trace */
+};
+
+/* Set all fields to their defaults. Thread-safe. Not collective. */
+void gba_cluster_default(struct gba_cluster *cluster);
+
+/*
+ * Set the fields that a file has.
+ * cluster: set before; changed also on an error. message, len: on an error one line with file,
+ * line and cause (len bytes at most, terminated).
+ * Returns GBA_OK, GBA_ERR_IO (the file cannot be read) or GBA_ERR_PARAM. Thread-safe on different
+ * structures. Not collective.
+ */
+gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, char *message,
+                              size_t len);
+
+/* Set one field, as a line `key = value` does. Returns GBA_OK or GBA_ERR_PARAM, with the cause in
+ * message. Thread-safe on different structures. Not collective. */
+gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
+                             char *message, size_t len);
+
+#endif

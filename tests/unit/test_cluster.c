@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The description of a cluster: its lines, and the message for each invalid one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/base/cluster.h"
+
+static char file[] = "/tmp/gba-cluster.XXXXXX";
+static char message[400];
+
+static gba_status_t read_text(const char *text, struct gba_cluster *cluster)
+{
+    FILE *f = fopen(file, "w");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    gba_cluster_default(cluster);
+    message[0] = '\0';
+    return gba_cluster_read(file, cluster, message, sizeof message);
+}
+
+static void test_keys(void **state)
+{
+    struct gba_cluster cluster;
+
+    (void)state;
+    (void)setlocale(LC_ALL, ""); /* the decimal point is a point everywhere */
+    assert_int_equal(read_text("# all kinds of lines\n\n  hosts = 900 # behind a value\nL=850.25\n"
+                               "G = 0.04\nsource = a = b\nskew_shape = normal\n"
+                               "noise_trace = /a/b\nhop = 2.123",
+                               &cluster),
+                     GBA_OK);
+    assert_int_equal(cluster.hosts, 900);
+    assert_int_equal(cluster.L, 850250);
+    assert_int_equal(cluster.G, 40);
+    assert_int_equal(cluster.hop, 2123);
+    assert_int_equal(cluster.store, 60000);
+    assert_int_equal(cluster.skew_shape, GBA_TIMES_NORMAL);
+    assert_int_equal(cluster.noise_shape, GBA_TIMES_EXPONENTIAL);
+    assert_string_equal(cluster.source, "a = b");
+    assert_string_equal(cluster.noise_trace, "/a/b");
+}
+
+static void test_invalid(void **state)
+{
+    static const struct {
+        const char *text, *cause;
+    } cases[] = {
+        {"hosts = 3\nlatency = 4\n", ":2: there is no key latency"},
+        {"hosts\n", ":1: \"hosts\" is not of the form"},
+        {"hosts = 1\nhosts = 2\n", ":2: hosts is given a second time"},
+        {"hosts =\n", ":1: hosts =  is invalid"},
+        {"hosts = 1.5\n", ":1: hosts = 1.5 is invalid"},
+        {"hosts = 0\n", "allowed: 1 to 1.67772e+07"},
+        {"L = -1\n", "nanoseconds, three decimals at most, 0 to 1e+09"},
+        {"L = 1e3\n", "L = 1e3 is invalid"},
+        {"L = 0.0001\n", "is invalid"},
+        {"L = 99999999999999999999\n", "is invalid"},
+        {"device_members = 709\n", "allowed: 1 to 708"},
+        {"skew_shape = round\n", "skew_shape = round is invalid"},
+        {"source =\n", "source needs 1 to 199 characters"},
+    };
+    struct gba_cluster cluster;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(read_text(cases[i].text, &cluster), GBA_ERR_PARAM);
+        if (strstr(message, cases[i].cause) == NULL)
+            fail_msg("%s: %s", cases[i].text, message);
+    }
+    assert_int_equal(gba_cluster_read("/nowhere", &cluster, message, sizeof message), GBA_ERR_IO);
+    assert_string_equal(message, "cannot open /nowhere: No such file or directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_invalid)};
+    int fd = mkstemp(file);
+    int failures;
+
+    if (fd < 0)
+        return 1;
+    close(fd);
+    failures = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(file);
+    return failures;
+}
