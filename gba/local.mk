@@ -18,9 +18,9 @@ GBA_LIB_SOURCES = \
 	gba/dev/cdev_sys.c \
 	sim/shm/sim.h sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \
-	sim/switch/client.h sim/switch/client.c \
-	sim/switch/client_bus.c sim/switch/client_connect.c sim/switch/client_file.c sim/switch/client_key.c \
-	sim/switch/client_link.c sim/switch/client_member.c sim/switch/client_process.c \
+	sim/switch/client/client.h sim/switch/client/client.c \
+	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c \
+	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \
 	gba/path/path.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
 	gba/path/path_device.h gba/path/path_device.c gba/path/path_software.h gba/path/path_software.c \

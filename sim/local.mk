@@ -11,40 +11,53 @@ sim_libgbamodel_la_SOURCES = \
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
 # the tests.
 noinst_LTLIBRARIES += sim/libgbaprotocol.la
-sim_libgbaprotocol_la_SOURCES = sim/switch/protocol.h sim/switch/protocol.c \
-	sim/switch/trust.h sim/switch/trust.c sim/switch/process.h sim/switch/process.c
+sim_libgbaprotocol_la_SOURCES = \
+	sim/switch/core/protocol.h sim/switch/core/protocol.c \
+	sim/switch/net/trust.h sim/switch/net/trust.c \
+	sim/switch/net/process.h sim/switch/net/process.c
 sim_libgbaprotocol_la_CPPFLAGS = $(AM_CPPFLAGS) $(MUNGE_CPPFLAGS)
 sim_libgbaprotocol_la_LIBADD = $(MUNGE_LIBS)
 
 # gba-switchd, the switch as a daemon. The core needs only the model and the messages.
 GBA_SWITCH_CORE = \
-	sim/switch/switch.h sim/switch/switch.c \
-	sim/switch/state.h sim/switch/link.c sim/switch/account.c sim/switch/fifo.h sim/switch/fifo.c
-GBA_SWITCH_DAEMON = $(GBA_SWITCH_CORE) \
-	sim/switch/daemon.h sim/switch/job_keys.h sim/switch/job_keys.c \
-	sim/switch/secret.h sim/switch/secret.c sim/switch/log.h sim/switch/log.c sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_metrics.c gba/base/metrics.h gba/base/metrics.c sim/switch/report_facts.c sim/switch/outbox.h \
-	sim/switch/outbox.c sim/switch/dead.h sim/switch/dead.c sim/switch/probe.h \
-	sim/switch/probe.c sim/switch/messages.h \
-	sim/switch/messages.c sim/switch/session.h sim/switch/session.c
+	sim/switch/core/switch.h sim/switch/core/switch.c \
+	sim/switch/core/state.h sim/switch/core/link.c sim/switch/core/account.c \
+	sim/switch/core/fifo.h sim/switch/core/fifo.c
+GBA_SWITCH_REPORT = \
+	sim/switch/core/options.h sim/switch/net/daemon.h \
+	sim/switch/net/report.h sim/switch/net/report.c sim/switch/net/report_facts.c \
+	sim/switch/net/report_metrics.c sim/switch/net/report_text.c \
+	gba/base/metrics.h gba/base/metrics.c
+GBA_SWITCH_NET = $(GBA_SWITCH_REPORT) \
+	sim/switch/net/dead.h sim/switch/net/dead.c \
+	sim/switch/net/job_keys.h sim/switch/net/job_keys.c \
+	sim/switch/net/listen.h sim/switch/net/listen.c \
+	sim/switch/net/messages.h sim/switch/net/messages.c \
+	sim/switch/net/outbox.h sim/switch/net/outbox.c \
+	sim/switch/net/probe.h sim/switch/net/probe.c \
+	sim/switch/net/secret.h sim/switch/net/secret.c \
+	sim/switch/net/session.h sim/switch/net/session.c
 # The PCI devices for virtual machines: the parts without an event loop, and the parts with one.
 GBA_VFIO_DEVICE = \
-	sim/switch/vfio_wire.h sim/switch/vfio_wire.c sim/switch/vfio_config.h \
-	sim/switch/vfio_config.c sim/switch/vfio_guard.h sim/switch/vfio_guard.c \
-	sim/switch/vfio_dma.h sim/switch/vfio_dma.c sim/switch/vfio_irq.h sim/switch/vfio_irq.c \
-	sim/switch/vfio_device.h sim/switch/vfio_device.c sim/switch/vfio_client.h \
-	sim/switch/vfio_client.c
+	sim/switch/vfio/wire.h sim/switch/vfio/wire.c \
+	sim/switch/vfio/config.h sim/switch/vfio/config.c \
+	sim/switch/vfio/guard.h sim/switch/vfio/guard.c \
+	sim/switch/vfio/dma.h sim/switch/vfio/dma.c \
+	sim/switch/vfio/irq.h sim/switch/vfio/irq.c \
+	sim/switch/vfio/device.h sim/switch/vfio/device.c \
+	sim/switch/vfio/client.h sim/switch/vfio/client.c
 GBA_VFIO_SERVER = $(GBA_VFIO_DEVICE) \
-	sim/switch/vfio_session.h sim/switch/vfio_session.c sim/switch/vfio_server.h \
-	sim/switch/vfio_server.c sim/switch/socket_file.h sim/switch/socket_file.c
+	sim/switch/vfio/session.h sim/switch/vfio/session.c \
+	sim/switch/vfio/server.h sim/switch/vfio/server.c \
+	sim/switch/net/socket_file.h sim/switch/net/socket_file.c \
+	sim/switch/core/log.h sim/switch/core/log.c
 if HAVE_LIBEVENT
 sbin_PROGRAMS += sim/switch/gba-switchd
 endif
-sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_DAEMON) $(GBA_VFIO_SERVER) \
-	sim/switch/options.h sim/switch/options.c sim/switch/latency.c sim/switch/fault_option.c \
-	sim/switch/fault.h sim/switch/fault.c \
-	sim/switch/trace.h sim/switch/trace.c \
-	sim/switch/listen.h sim/switch/listen.c sim/switch/main.c
+sim_switch_gba_switchd_SOURCES = $(GBA_SWITCH_CORE) $(GBA_SWITCH_NET) $(GBA_VFIO_SERVER) \
+	sim/switch/diag/trace.h sim/switch/diag/trace.c \
+	sim/switch/command_line.h sim/switch/command_line.c sim/switch/latency.c sim/switch/fault_option.c \
+	sim/switch/fault.h sim/switch/fault.c sim/switch/main.c
 sim_switch_gba_switchd_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS)
 sim_switch_gba_switchd_LDADD = sim/libgbaprotocol.la sim/libgbamodel.la $(LIBEVENT_CORE_LIBS)
 sim/switch/gba-switchd.service: $(srcdir)/sim/switch/gba-switchd.service.in
@@ -58,7 +71,7 @@ CLEANFILES += sim/switch/gba-switchd.service
 if HAVE_LIBEVENT
 bin_PROGRAMS += sim/switch/gba_diag
 endif
-sim_switch_gba_diag_SOURCES = sim/switch/diag.h sim/switch/diag.c sim/switch/diag_connect.c
+sim_switch_gba_diag_SOURCES = sim/switch/diag/diag.h sim/switch/diag/diag.c sim/switch/diag/connect.c
 sim_switch_gba_diag_LDADD = sim/libgbaprotocol.la
 EXTRA_DIST += gba/man/gba_diag.1
 if HAVE_LIBEVENT

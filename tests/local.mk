@@ -73,10 +73,10 @@ GBA_DAEMON_PEER = tests/switch/peer.h tests/switch/peer.c
 tests_switch_test_daemon_SOURCES = tests/switch/test_daemon.c $(GBA_DAEMON_PEER)
 tests_switch_test_hostile_SOURCES = tests/switch/test_hostile.c $(GBA_DAEMON_PEER)
 tests_switch_test_faults_SOURCES = tests/switch/test_faults.c $(GBA_DAEMON_PEER) \
-	sim/switch/options.h sim/switch/fault_option.c
+	sim/switch/command_line.h sim/switch/fault_option.c
 tests_switch_test_munge_SOURCES = tests/switch/test_munge.c $(GBA_DAEMON_PEER)
 tests_switch_test_job_keys_SOURCES = tests/switch/test_job_keys.c $(GBA_DAEMON_PEER) \
-	sim/switch/job_keys.h sim/switch/job_keys.c
+	sim/switch/net/job_keys.h sim/switch/net/job_keys.c
 tests_switch_test_absence_SOURCES = tests/switch/test_absence.c tests/switch/jobs.h tests/switch/jobs.c \
 	$(GBA_DAEMON_PEER)
 tests_switch_test_free_dead_SOURCES = tests/switch/test_free_dead.c tests/switch/jobs.h tests/switch/jobs.c \
@@ -87,7 +87,7 @@ tests_switch_test_probe_SOURCES = tests/switch/test_probe.c $(GBA_DAEMON_PEER)
 tests_switch_test_load_SOURCES = tests/switch/test_load.c $(GBA_DAEMON_PEER)
 tests_switch_test_overload_SOURCES = tests/switch/test_overload.c $(GBA_DAEMON_PEER)
 tests_switch_test_vfio_daemon_SOURCES = tests/switch/test_vfio_daemon.c $(GBA_DAEMON_PEER) \
-	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio_wire.h
+	tests/switch/vfio_test.h tests/switch/vfio_test.c sim/switch/vfio/wire.h
 tests/switch/peer.$(OBJEXT): private AM_CPPFLAGS += \
 	-DGBA_TEST_SWITCHD='"$(abs_top_builddir)/sim/switch/gba-switchd"'
 $(GBA_DAEMON_TESTS): private LDADD = sim/libgbaprotocol.la $(CMOCKA_LIBS)
@@ -97,14 +97,12 @@ $(GBA_SWITCH_TESTS): sim/libgbaprotocol.la sim/libgbamodel.la
 tests_switch_test_core_SOURCES = tests/switch/test_core.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE)
 tests_switch_test_trace_SOURCES = tests/switch/test_trace.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) sim/switch/trace.h sim/switch/trace.c
+	$(GBA_SWITCH_CORE) sim/switch/diag/trace.h sim/switch/diag/trace.c
 tests_switch_test_latency_SOURCES = tests/switch/test_latency.c tests/switch/core_bench.h \
 	$(GBA_SWITCH_CORE) sim/switch/latency.c
 tests_switch_test_report_SOURCES = tests/switch/test_report.c tests/switch/core_bench.h \
-	$(GBA_SWITCH_CORE) sim/switch/daemon.h sim/switch/report.h \
-	sim/switch/report.c sim/switch/report_text.c sim/switch/report_facts.c sim/switch/report_metrics.c \
-	gba/base/metrics.h gba/base/metrics.c \
-	sim/switch/process.h sim/switch/process.c
+	$(GBA_SWITCH_CORE) $(GBA_SWITCH_REPORT) \
+	sim/switch/net/process.h sim/switch/net/process.c
 tests_switch_test_report_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 tests_switch_test_report_LDFLAGS = -Wl,--wrap=fopen
 tests_switch_test_report_LDADD = sim/libgbamodel.la $(CMOCKA_LIBS)
@@ -121,14 +119,14 @@ endif
 endif
 GBA_VFIO_BENCH = tests/switch/vfio_bench.h tests/switch/vfio_bench.c tests/switch/vfio_test.h \
 	tests/switch/vfio_test.c $(GBA_VFIO_DEVICE)
-tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/vfio_wire.h \
-	sim/switch/vfio_wire.c
+tests_switch_test_vfio_wire_SOURCES = tests/switch/test_vfio_wire.c sim/switch/vfio/wire.h \
+	sim/switch/vfio/wire.c
 tests_switch_test_vfio_device_SOURCES = tests/switch/test_vfio_device.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_SOURCES = tests/switch/test_vfio_effects.c $(GBA_VFIO_BENCH)
 tests_switch_test_vfio_effects_LDFLAGS = -Wl,--wrap=fstatfs,--wrap=poll
 tests_switch_test_vfio_server_SOURCES = tests/switch/test_vfio_server.c tests/switch/vfio_test.h \
 	tests/switch/vfio_test.c tests/switch/vfio_serve.h tests/switch/vfio_serve.c \
-	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE) sim/switch/log.h sim/switch/log.c
+	$(GBA_VFIO_SERVER) $(GBA_SWITCH_CORE)
 tests_switch_test_vfio_server_LDFLAGS = -Wl,--wrap=listen
 tests_switch_test_vfio_server_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEVENT_CORE_CFLAGS) $(CMOCKA_CFLAGS)
 $(GBA_VFIO_TESTS): private LDADD = sim/libgbamodel.la $(CMOCKA_LIBS) $(LIBEVENT_CORE_LIBS)

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "sim/switch/session.h"
+#include "sim/switch/net/session.h"
 
 struct entry {
     struct gba_switchd *daemon;

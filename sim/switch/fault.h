@@ -3,7 +3,7 @@
 #ifndef GBA_SIM_SWITCH_FAULT_H
 #define GBA_SIM_SWITCH_FAULT_H
 
-#include "sim/switch/daemon.h"
+#include "sim/switch/net/daemon.h"
 
 struct gba_faults;
 

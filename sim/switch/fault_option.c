@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/switch/options.h"
+#include "sim/switch/command_line.h"
 
 #define DAY_NS 86400e9
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/switch/options.h"
+#include "sim/switch/command_line.h"
 
 #define NS_MAX 1000000000.0
 

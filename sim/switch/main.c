@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
+#include "sim/switch/command_line.h"
 #include "sim/switch/fault.h"
-#include "sim/switch/trust.h"
-#include "sim/switch/listen.h"
-#include "sim/switch/session.h"
-#include "sim/switch/trace.h"
-#include "sim/switch/vfio_server.h"
+#include "sim/switch/net/trust.h"
+#include "sim/switch/net/listen.h"
+#include "sim/switch/net/session.h"
+#include "sim/switch/diag/trace.h"
+#include "sim/switch/vfio/server.h"
 
 /* Exit codes beside 0. */
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sim/switch/switch.h"
+#include "sim/switch/core/switch.h"
 
 #define NOTES 4096u
 

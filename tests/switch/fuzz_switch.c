@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sim/switch/outbox.h"
-#include "sim/switch/session.h"
+#include "sim/switch/net/outbox.h"
+#include "sim/switch/net/session.h"
 
 #define CLIENTS 4
 #define GROUPS  3

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "gba/spec/gba_regs.h"
-#include "sim/switch/vfio_device.h"
-#include "sim/switch/vfio_guard.h"
+#include "sim/switch/vfio/device.h"
+#include "sim/switch/vfio/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

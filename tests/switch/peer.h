@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
-#include "sim/switch/protocol.h"
+#include "sim/switch/core/protocol.h"
 #include "tests/limit.h"
 
 #define PEER_TIMEOUT_MS test_limit(60000)

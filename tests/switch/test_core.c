@@ -3,7 +3,7 @@
  * queues. */
 #include "tests/switch/core_bench.h"
 
-#include "sim/switch/fifo.h"
+#include "sim/switch/core/fifo.h"
 
 static void test_ports(void **state)
 {

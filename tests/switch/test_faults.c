@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
-#include "sim/switch/options.h"
+#include "sim/switch/command_line.h"
 
 static struct daemon_process process;
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/switch/job_keys.h"
+#include "sim/switch/net/job_keys.h"
 
 #define SECOND UINT64_C(1000000000)
 #define USER   1000u

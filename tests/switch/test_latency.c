@@ -2,7 +2,7 @@
 /* The latency of gba-switchd, with a clock that only the test advances. */
 #include "tests/switch/core_bench.h"
 
-#include "sim/switch/options.h"
+#include "sim/switch/command_line.h"
 
 static struct gba_switch_config with(struct gba_switch_latency latency)
 {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/switch/trust.h"
+#include "sim/switch/net/trust.h"
 
 #define USER 65533u /* of the clients, if this is root */
 

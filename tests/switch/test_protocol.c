@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/switch/protocol.h"
+#include "sim/switch/core/protocol.h"
 
 /* A message in which all fields that its type uses have their highest value. */
 static struct gba_switch_message full(uint8_t type)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/switch/report.h"
+#include "sim/switch/net/report.h"
 
 /* The linker replaces fopen. */
 static unsigned files;

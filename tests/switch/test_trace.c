@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gba/base/clock.h"
-#include "sim/switch/trace.h"
+#include "sim/switch/diag/trace.h"
 
 #define EVENTS 256u
 

@@ -15,7 +15,7 @@
 #include <linux/vfio.h>
 #include <cmocka.h>
 
-#include "sim/switch/vfio_guard.h"
+#include "sim/switch/vfio/guard.h"
 #include "tests/limit.h"
 #include "tests/switch/vfio_bench.h"
 

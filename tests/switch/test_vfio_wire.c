@@ -11,7 +11,7 @@
 #include <linux/vfio.h>
 #include <cmocka.h>
 
-#include "sim/switch/vfio_wire.h"
+#include "sim/switch/vfio/wire.h"
 
 static uint8_t body[GBA_VFIO_BODY_MAX];
 static struct gba_vfio_request request;

@@ -6,7 +6,7 @@
 #ifndef GBA_TESTS_VFIO_BENCH_H
 #define GBA_TESTS_VFIO_BENCH_H
 
-#include "sim/switch/vfio_client.h"
+#include "sim/switch/vfio/client.h"
 #include "tests/switch/vfio_test.h"
 
 struct vfio_bench {

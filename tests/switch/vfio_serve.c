@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <event2/event.h>
 
-#include "sim/switch/switch.h"
-#include "sim/switch/vfio_server.h"
+#include "sim/switch/core/switch.h"
+#include "sim/switch/vfio/server.h"
 #include "tests/switch/vfio_serve.h"
 
 static uint64_t now(void *context)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/switch/vfio_wire.h"
+#include "sim/switch/vfio/wire.h"
 
 struct vfio_test {
     int fd;

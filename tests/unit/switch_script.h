@@ -13,7 +13,7 @@
 
 #include "gba/gba.h"
 #include "gba/spec/gba_regs.h"
-#include "sim/switch/protocol.h"
+#include "sim/switch/core/protocol.h"
 
 #define SCRIPT_GROUP      3u
 #define SCRIPT_GENERATION 9u

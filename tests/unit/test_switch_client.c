@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "sim/switch/client.h"
+#include "sim/switch/client/client.h"
 #include "tests/unit/switch_members.h"
 
 /* --- Barriers --- */

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 #include "gba/base/clock.h"
-#include "sim/switch/client.h"
+#include "sim/switch/client/client.h"
 #include "tests/unit/switch_members.h"
 
 /* --- Greetings --- */

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "sim/switch/process.h"
+#include "sim/switch/net/process.h"
 #include "tests/unit/switch_members.h"
 
 struct probe {

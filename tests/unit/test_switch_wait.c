@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "sim/switch/client.h"
+#include "sim/switch/client/client.h"
 #include "tests/unit/switch_members.h"
 
 /* --- The clock --- */

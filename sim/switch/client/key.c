@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trust between a process and a gba-switchd. Over TCP a process greets with a key: that of the key
+ * file, or the key of the job, which a process with the file has requested from the switch and
+ * handed over. On a Unix socket the process checks who listens.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gba/base/log.h"
+#include "sim/switch/client/client.h"
+#include "sim/switch/net/trust.h"
+
+_Static_assert(GBA_SWITCH_SECRET_BYTES == GBA_KEY_SIZE, "the key is the secret");
+
+bool gba_device_key_file(const char *key_file)
+{
+    const char *name = gba_switch_key_file(key_file);
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    char reason[128];
+    bool usable = name != NULL && gba_switch_key_read(name, secret, reason, sizeof reason);
+
+    explicit_bzero(secret, sizeof secret);
+    return usable;
+}
+
+static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_SWITCH_SECRET_BYTES])
+{
+    const char *name = gba_switch_key_file(attr == NULL ? NULL : attr->key_file);
+    char reason[128];
+
+    if (attr != NULL && attr->key != NULL) {
+        memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
+        return GBA_OK;
+    }
+    if (name == NULL) {
+        gba_log(GBA_LOG_ERROR,
+                "no key for gba-switchd over TCP: set switch_key_file, or " GBA_SWITCH_KEY_VARIABLE
+                " in the environment, to the file with the key");
+        return GBA_ERR_PERM;
+    }
+    if (gba_switch_key_read(name, secret, reason, sizeof reason))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "cannot use the key file %s: %s", name, reason);
+    return GBA_ERR_PERM;
+}
+
+static gba_status_t credential_make(const char *auth, struct gba_client_proof *proof)
+{
+    char text[GBA_SWITCH_CREDENTIAL_MAX + 1], reason[128];
+    size_t used = 0, len;
+
+    if (!gba_switch_credential_make(auth, text, reason, sizeof reason)) {
+        gba_log(GBA_LOG_ERROR, "no credential for gba-switchd over TCP: %s", reason);
+        return GBA_ERR_PERM;
+    }
+    for (len = strlen(text); used < len;)
+        used += gba_switch_credential_set(&proof->message[proof->count++], text + used, len - used);
+    explicit_bzero(text, sizeof text);
+    return GBA_OK;
+}
+
+gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
+                              const gba_device_attr_t *attr, struct gba_client_proof *proof)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    gba_status_t status;
+
+    proof->count = 0;
+    client->munge = '\0' != path->auth[0];
+    if (client->munge)
+        return credential_make(path->auth, proof);
+    status = key_read(attr, secret);
+    if (GBA_OK == status)
+        gba_switch_secret_set(&proof->message[proof->count++], secret);
+    explicit_bzero(secret, sizeof secret);
+    return status;
+}
+
+void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char *text, size_t len)
+{
+    text[0] = '\0';
+    if (GBA_SWITCH_REFUSED_CREDENTIAL == refusal)
+        snprintf(text, len,
+                 ": append ?auth=munge to the path; munged of both hosts needs one key, "
+                 "and clocks that differ by minutes at most");
+    if (GBA_SWITCH_REFUSED_SECRET != refusal)
+        return;
+    if (attr != NULL && attr->key != NULL)
+        snprintf(text, len,
+                 " (the job's key, from rank 0): it ends with rank 0's connection, and with "
+                 "gba-switchd until rank 0 has connected again");
+    else
+        snprintf(text, len, " (key file %.100s): copy the --key-file of gba-switchd to it",
+                 gba_switch_key_file(attr == NULL ? NULL : attr->key_file));
+}
+
+gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner)
+{
+    char reason[256];
+
+    if (gba_switch_listener_trusted(client->file.socket.number, owner, reason, sizeof reason))
+        return GBA_OK;
+    gba_log(GBA_LOG_ERROR, "no gba-switchd to trust at %s: %s", client->name, reason);
+    return GBA_ERR_PERM;
+}
+
+gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
+{
+    struct gba_switch_message message;
+    struct gba_client *client = (struct gba_client *)dev;
+    gba_status_t status;
+
+    if (0 != strncmp(client->name, "switch://", strlen("switch://")) || client->munge)
+        return GBA_ERR_UNSUPPORTED;
+    gba_switch_secret_set(&message, key);
+    message.type = GBA_SWITCH_JOB_KEY;
+    status = gba_client_request(client, &message);
+    if (GBA_OK == status && 0 != message.code) {
+        gba_log(GBA_LOG_ERROR, "no key for the job from gba-switchd at %s: %s", client->name,
+                gba_switch_refusal_text(message.code));
+        status = GBA_ERR_REFUSED;
+    }
+    if (GBA_OK == status)
+        gba_switch_secret_get(&message, key);
+    explicit_bzero(&message, sizeof message);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the command line of gba-switchd sets. */
+#ifndef GBA_SIM_SWITCH_CORE_OPTIONS_H
+#define GBA_SIM_SWITCH_CORE_OPTIONS_H
+
+#include "sim/switch/core/log.h"
+#include "sim/switch/core/switch.h"
+
+/* Size of the path of a Unix socket, with the terminator. */
+#define GBA_SWITCHD_PATH_MAX 108
+
+/* The faults of --fault. */
+enum gba_switchd_fault_kind {
+    GBA_SWITCHD_DROP, /* lose arrival `number`, from 1 */
+    GBA_SWITCHD_HOLD, /* port `number`: pass nothing for `duration` */
+    GBA_SWITCHD_CUT,  /* port `number`: close the connection */
+    GBA_SWITCHD_DIE   /* kill the daemon */
+};
+
+struct gba_switchd_fault {
+    enum gba_switchd_fault_kind kind;
+    uint64_t number;
+    uint64_t time, duration; /* ns */
+};
+
+#define GBA_SWITCHD_FAULTS GBA_SWITCH_DROPS /* maximum number of faults of all kinds */
+
+struct gba_switchd_options {
+    char listen[GBA_SWITCHD_PATH_MAX]; /* Unix socket; "": none */
+    bool make_directory;               /* of `listen`, which is the default */
+    const char *group;                 /* of the socket file; NULL: that of the process */
+    char tcp_host[256];                /* to bind; "": no TCP */
+    char tcp_port[16];
+    const char *key_file;  /* NULL: none */
+    const char *auth;      /* of TCP: NULL: the key; or as for gba_switch_credential_check */
+    uint32_t job_key_time; /* s; see job_keys.h */
+    const char *trace;     /* NULL: none */
+    uint32_t groups, ports;
+    uint32_t quota, user_quota, job_quota; /* groups; 0: no limit */
+    uint32_t user_ports, job_ports;        /* 0: no limit */
+    uint32_t client_timeout;               /* s; see session.h */
+    const char *vfio_directory;            /* NULL: no devices for virtual machines */
+    uint32_t vfio_devices;
+    bool vfio_msi;
+    struct gba_switch_latency latency;
+    struct gba_switchd_fault fault[GBA_SWITCHD_FAULTS];
+    uint32_t faults;
+    const char *log_file; /* NULL: standard error */
+    enum gba_switchd_level log_level;
+};
+
+#endif

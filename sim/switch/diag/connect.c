@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/switch/diag/diag.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "sim/switch/net/trust.h"
+
+static bool keeps;
+static char kept[512];
+
+int gba_diag_complain(const char *what, const char *why)
+{
+    if (!keeps)
+        fprintf(stderr, "gba_diag: %s: %s\n", what, why);
+    else if (kept[0] == '\0')
+        snprintf(kept, sizeof(kept), "%s: %s", what, why);
+    return -1;
+}
+
+void gba_diag_keep(void)
+{
+    keeps = true;
+}
+
+void gba_diag_print_kept(int code)
+{
+    if (kept[0] == '\0')
+        return;
+    printf("{\"error\":\"");
+    for (const char *c = kept; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            printf("\\u%04x", (unsigned char)*c);
+        else
+            putchar(*c);
+    }
+    printf("\",\"status\":%d}\n", code);
+    kept[0] = '\0';
+}
+
+/* Let connect, send and receive fail after that time. Returns false for a time in the past. */
+static bool limit_time(int fd, uint64_t due)
+{
+    uint64_t now = gba_clock_ns(), left = due > now ? due - now : 0;
+    const struct timeval time = {.tv_sec = (time_t)(left / 1000000000u),
+                                 .tv_usec = (suseconds_t)(left % 1000000000u / 1000u)};
+
+    if (time.tv_sec == 0 && time.tv_usec == 0)
+        return false; /* 0 would be no limit */
+    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time)) == 0;
+}
+
+/* connect, with a limit. Returns 0 or an error number. */
+static int connect_until(int fd, const struct sockaddr *address, socklen_t length, uint64_t due)
+{
+    if (!limit_time(fd, due))
+        return ETIMEDOUT;
+    if (connect(fd, address, length) == 0)
+        return 0;
+    /* The kernel's errors when the time of SO_SNDTIMEO is over. */
+    return errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
+}
+
+/* path: with or without the option "?owner=USER", as libgba has it. */
+static int connect_unix(const char *path, uint64_t due)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = strcspn(path, "?");
+    const char *option = path[length] == '\0' ? "?owner=" : path + length;
+    char reason[256];
+    int fd, error;
+
+    if (length >= sizeof(address.sun_path))
+        return gba_diag_complain(path, "the path is too long");
+    if (strncmp(option, "?owner=", strlen("?owner=")) != 0)
+        return gba_diag_complain(path, "after the path of a socket comes ?owner=USER or nothing");
+    memcpy(address.sun_path, path, length);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    error =
+        fd < 0 ? errno : connect_until(fd, (const struct sockaddr *)&address, sizeof(address), due);
+    if (error != 0)
+        snprintf(reason, sizeof(reason), "%s", strerror(error));
+    else if (gba_switch_listener_trusted(fd, option + strlen("?owner="), reason, sizeof(reason)))
+        return fd;
+    gba_diag_complain(path, reason);
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* text: HOST or HOST:PORT; an IPv6 address in brackets. */
+static int connect_tcp(const char *text, uint64_t due)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    const int on = 1;
+    char host[256], port[16] = "";
+    struct addrinfo *list = NULL;
+    int fd = -1, error;
+
+    if (sscanf(text, "[%255[^]]]:%15[^?]", host, port) < 1 &&
+        sscanf(text, "%255[^:?]:%15[^?]", host, port) < 1)
+        return gba_diag_complain(text, "not HOST or HOST:PORT");
+    if (port[0] == '\0')
+        snprintf(port, sizeof(port), "%u", GBA_SWITCH_TCP_PORT);
+    error = getaddrinfo(host, port, &hints, &list);
+    if (error != 0)
+        return gba_diag_complain(text, gai_strerror(error));
+    for (const struct addrinfo *info = list; info != NULL && fd < 0; info = info->ai_next) {
+        fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        error = fd < 0 ? errno : connect_until(fd, info->ai_addr, info->ai_addrlen, due);
+        if (error != 0 && fd >= 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    if (fd < 0)
+        return gba_diag_complain(text, strerror(error));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return fd;
+}
+
+bool gba_diag_send(int fd, const struct gba_switch_message *message)
+{
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
+
+    gba_switch_encode(message, bytes);
+    return send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) == sizeof(bytes);
+}
+
+bool gba_diag_receive_bytes(int fd, void *buffer, size_t bytes)
+{
+    return recv(fd, buffer, bytes, MSG_WAITALL) == (ssize_t)bytes;
+}
+
+bool gba_diag_receive(int fd, uint8_t type, struct gba_switch_message *message)
+{
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
+
+    if (!gba_diag_receive_bytes(fd, bytes, sizeof(bytes))) {
+        gba_diag_complain("the switch does not answer", "connection closed, or no answer in time");
+        return false;
+    }
+    if (gba_switch_decode(bytes, GBA_SWITCH_SERVER, message) && message->type == type)
+        return true;
+    gba_diag_complain("refused by the switch", message->type == GBA_SWITCH_ERROR
+                                                   ? gba_switch_refusal_text(message->code)
+                                                   : "unexpected message");
+    return false;
+}
+
+/* auth: "munge", or "munge:SOCKET". */
+static bool send_credential(int fd, const char *auth)
+{
+    char text[GBA_SWITCH_CREDENTIAL_MAX + 1], reason[128];
+    struct gba_switch_message message;
+    size_t length, used = 0;
+    bool good = gba_switch_credential_make(auth, text, reason, sizeof(reason));
+
+    if (!good)
+        gba_diag_complain("no credential", reason);
+    for (length = good ? strlen(text) : 0; good && used < length;) {
+        used += gba_switch_credential_set(&message, text + used, length - used);
+        good = gba_diag_send(fd, &message);
+    }
+    return good;
+}
+
+static bool send_key(int fd, const char *path)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    struct gba_switch_message message;
+    char reason[128];
+
+    if (!gba_switch_key_read(path, secret, reason, sizeof(reason))) {
+        gba_diag_complain(path, reason);
+        return false;
+    }
+    gba_switch_secret_set(&message, secret);
+    return gba_diag_send(fd, &message);
+}
+
+int gba_diag_connect(const struct diag *diag, const struct gba_switch_message *greeting)
+{
+    const uint64_t timeout = diag->timeout * UINT64_C(1000000000);
+    const char *rest = diag->path + strlen("switch:");
+    const char *key_file = gba_switch_key_file(diag->key_file);
+    bool tcp = strncmp(rest, "//", 2) == 0;
+    const char *auth = tcp ? strstr(rest, "?auth=munge") : NULL;
+    int fd;
+
+    if (tcp && auth == NULL && key_file == NULL)
+        return gba_diag_complain(diag->path, "TCP needs --key-file, or " GBA_SWITCH_KEY_VARIABLE
+                                             " in the environment");
+    if (auth != NULL)
+        auth += strlen("?auth=");
+    fd = tcp ? connect_tcp(rest + 2, gba_clock_ns() + timeout)
+             : connect_unix(rest, gba_clock_ns() + timeout);
+    if (fd < 0)
+        return -1;
+    if (limit_time(fd, gba_clock_ns() + timeout) && gba_diag_send(fd, greeting) &&
+        (!tcp || (auth != NULL ? send_credential(fd, auth) : send_key(fd, key_file))))
+        return fd;
+    close(fd);
+    return -1;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gba_diag: shows the state of a gba-switchd, and measures barriers of one member through it. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/base/clock.h"
+#include "gba/base/switch_socket.h"
+#include "gba/spec/gba_regs.h"
+#include "gba/types.h"
+#include "sim/switch/diag/diag.h"
+
+/* Exit codes, for scripts and monitoring. */
+enum { EXIT_ABSENT = 1, EXIT_USAGE = 2, EXIT_NO_SWITCH = 3 };
+
+#define PING_ROUNDS 100u
+#define TIMEOUT_S   10u
+#define DAY_S       86400u
+
+static const char help[] =
+    "Usage: gba_diag [OPTION]... [PATH]\n"
+    "Show the groups of a running gba-switchd, and which members they wait for, and why.\n"
+    "PATH: switch:SOCKET or switch://HOST[:PORT], as the daemon prints when it is ready. Default:\n"
+    "the daemon's default socket.\n"
+    "\n"
+    "  --json            print all that the switch reports, as JSON\n"
+    "  --prometheus      print metrics, for a textfile collector\n"
+    "  --watch[=SECONDS] repeat, by default every second\n"
+    "  --late SECONDS    a member that is late by so much counts as absent; default: never\n"
+    "  --ping            measure barriers of one member: takes a free group for a moment\n"
+    "  --free-dead       free the ports and groups of dead processes of the switch's host\n"
+    "  --key-file FILE   file with the key of the switch, for TCP; default: the file in\n"
+    "                    GBA_SWITCH_KEY_FILE of the environment\n"
+    "  --timeout SECONDS give up when there is no answer; 1 to 3600; default: 10\n"
+    "  --help            print this help\n"
+    "  --version         print the version\n"
+    "\n"
+    "Exit status: 0: no member is absent, or the option has done its work; 1: members are absent,\n"
+    "or ports of dead processes remain; 2: invalid usage; 3: no answer or output.\n";
+
+/* --- Status --- */
+
+static uint16_t wanted(const struct diag *diag)
+{
+    if (diag->free_dead)
+        return GBA_SWITCH_STATUS_FREE_DEAD;
+    if (diag->prometheus)
+        return GBA_SWITCH_STATUS_METRICS;
+    return diag->json ? GBA_SWITCH_STATUS_JSON : GBA_SWITCH_STATUS_TEXT;
+}
+
+/* Print the report. Prints nothing of one that does not come to its end. Returns false (printed).
+ */
+static bool print_report(int fd, uint64_t length)
+{
+    char *text = length > SIZE_MAX ? NULL : malloc((size_t)length);
+    bool good = false;
+
+    if (text == NULL)
+        gba_diag_complain("the report of the switch", "out of memory");
+    else if (!gba_diag_receive_bytes(fd, text, (size_t)length))
+        gba_diag_complain("the switch does not answer", "connection closed");
+    else
+        good = fwrite(text, 1, (size_t)length, stdout) == length;
+    free(text);
+    return good;
+}
+
+static int show_status(const struct diag *diag)
+{
+    const struct gba_switch_message greeting = {.type = GBA_SWITCH_STATUS,
+                                                .code = GBA_SWITCH_PROTOCOL,
+                                                .tag = wanted(diag),
+                                                .group = GBA_SWITCH_MAGIC,
+                                                .value = diag->late * UINT64_C(1000)};
+    struct gba_switch_message answer = {.type = 0};
+    int code = EXIT_NO_SWITCH, fd = gba_diag_connect(diag, &greeting);
+
+    if (fd < 0)
+        return EXIT_NO_SWITCH;
+    if (gba_diag_receive(fd, GBA_SWITCH_TEXT, &answer) && print_report(fd, answer.value))
+        code = answer.member == 0 ? EXIT_SUCCESS : EXIT_ABSENT;
+    close(fd);
+    return code;
+}
+
+/* --- Ping --- */
+
+static bool command(int fd, uint8_t number, struct gba_switch_message *mailbox)
+{
+    static const char *const reasons[] = {"",     "invalid argument", "stale handle",
+                                          "busy", "no free group",    "the quota is reached"};
+
+    mailbox->type = GBA_SWITCH_COMMAND;
+    mailbox->code = number;
+    if (!gba_diag_send(fd, mailbox) || !gba_diag_receive(fd, GBA_SWITCH_RESULT, mailbox))
+        return false;
+    if (mailbox->code == GBA_RESULT_OK)
+        return true;
+    gba_diag_complain("ping", mailbox->code < sizeof(reasons) / sizeof(reasons[0])
+                                  ? reasons[mailbox->code]
+                                  : "unknown result");
+    return false;
+}
+
+static bool round_trip(int fd, const struct gba_switch_message *group, uint32_t sequence,
+                       uint64_t *ns)
+{
+    const struct gba_switch_message arrival = {.type = GBA_SWITCH_ARRIVE,
+                                               .group = group->group,
+                                               .generation = group->generation,
+                                               .value = sequence};
+    struct gba_switch_message release;
+    uint64_t begin = gba_clock_ns();
+
+    if (!gba_diag_send(fd, &arrival) || !gba_diag_receive(fd, GBA_SWITCH_RELEASE, &release))
+        return false;
+    *ns = gba_clock_ns() - begin;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* On an open session. The group is free again when the connection ends. */
+static bool measure(int fd)
+{
+    struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 1}, flag;
+    uint64_t ns[PING_ROUNDS], begin = gba_clock_ns(), agreed, median;
+
+    if (!command(fd, GBA_CMD_ALLOC, &group))
+        return false;
+    group.member = 0;
+    group.value = 0;
+    if (!command(fd, GBA_CMD_JOIN, &group))
+        return false;
+    flag = (struct gba_switch_message){
+        .type = GBA_SWITCH_WRITE, .code = 8, .value = 8, .key = GBA_TABLE_ENTRY(group.group, 0)};
+    group.value = 0;
+    if (!gba_diag_send(fd, &flag) || !command(fd, GBA_CMD_ARM, &group))
+        return false;
+    agreed = gba_clock_ns() - begin;
+    for (uint32_t i = 0; i < PING_ROUNDS; i++) {
+        if (!round_trip(fd, &group, i + 1, &ns[i]))
+            return false;
+    }
+    qsort(ns, PING_ROUNDS, sizeof(ns[0]), compare);
+    median = ns[PING_ROUNDS / 2];
+    printf("ping: group %" PRIu32 ": allocate, join and arm %.1f us; %u barriers: min %.1f us, "
+           "median %.1f us, max %.1f us\n",
+           group.group, (double)agreed / 1e3, PING_ROUNDS, (double)ns[0] / 1e3,
+           (double)median / 1e3, (double)ns[PING_ROUNDS - 1] / 1e3);
+    return true;
+}
+
+static int ping(const struct diag *diag)
+{
+    const struct gba_switch_message hello = {.type = GBA_SWITCH_HELLO,
+                                             .code = GBA_SWITCH_PROTOCOL,
+                                             .group = GBA_SWITCH_MAGIC,
+                                             .generation = getuid(),
+                                             .member = (uint32_t)getpid()};
+    struct gba_switch_message welcome;
+    int fd = gba_diag_connect(diag, &hello);
+    bool good;
+
+    if (fd < 0)
+        return EXIT_NO_SWITCH;
+    good = gba_diag_receive(fd, GBA_SWITCH_WELCOME, &welcome) && measure(fd);
+    close(fd);
+    return good ? EXIT_SUCCESS : EXIT_NO_SWITCH;
+}
+
+/* --- The command line --- */
+
+/* Parse a number of seconds from 1 to `most`. Returns false (printed). */
+static bool parse_seconds(const char *option, const char *text, unsigned most, unsigned *seconds)
+{
+    char *end, allowed[64];
+    unsigned long number = strtoul(text, &end, 10);
+
+    *seconds = (unsigned)number;
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= most)
+        return true;
+    snprintf(allowed, sizeof(allowed), "allowed: 1 to %u seconds", most);
+    gba_diag_complain(option, allowed);
+    return false;
+}
+
+static bool parse_option(int option, struct diag *diag)
+{
+    switch (option) {
+    case 'j':
+        diag->json = true;
+        gba_diag_keep();
+        return true;
+    case 'm':
+        diag->prometheus = true;
+        return true;
+    case 'p':
+        diag->ping = true;
+        return true;
+    case 'f':
+        diag->free_dead = true;
+        return true;
+    case 'k':
+        diag->key_file = optarg;
+        return true;
+    case 'w':
+        diag->watch = 1;
+        return optarg == NULL || parse_seconds("--watch", optarg, DAY_S, &diag->watch);
+    case 'l':
+        return parse_seconds("--late", optarg, 30 * DAY_S, &diag->late);
+    case 't':
+        return parse_seconds("--timeout", optarg, 3600, &diag->timeout);
+    default:
+        return false;
+    }
+}
+
+static bool parse(int argc, char **argv, struct diag *diag)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"prometheus", no_argument, NULL, 'm'},
+                                            {"watch", optional_argument, NULL, 'w'},
+                                            {"late", required_argument, NULL, 'l'},
+                                            {"ping", no_argument, NULL, 'p'},
+                                            {"free-dead", no_argument, NULL, 'f'},
+                                            {"key-file", required_argument, NULL, 'k'},
+                                            {"timeout", required_argument, NULL, 't'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (!parse_option(option, diag))
+            return false;
+    }
+    if (optind < argc)
+        diag->path = argv[optind++];
+    if (optind < argc || strncmp(diag->path, "switch:", strlen("switch:")) != 0)
+        return gba_diag_complain(
+                   argv[optind < argc ? optind : optind - 1],
+                   "one argument is allowed: switch:SOCKET or switch://HOST[:PORT]") == 0;
+    if (diag->free_dead && strncmp(diag->path, "switch://", strlen("switch://")) == 0)
+        return gba_diag_complain("--free-dead",
+                                 "needs the Unix socket of the switch, because the "
+                                 "switch sees the processes of its own host only") == 0;
+    if (diag->free_dead && (diag->json || diag->prometheus || diag->ping || diag->watch != 0))
+        return gba_diag_complain("--free-dead",
+                                 "not with --json, --prometheus, --ping or --watch") == 0;
+    if (diag->prometheus && (diag->json || diag->ping))
+        return gba_diag_complain("--prometheus", "not with --json or --ping") == 0;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    char path[4200];
+    struct diag diag = {.path = path, .timeout = TIMEOUT_S};
+    int code;
+
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(help, stdout) < 0;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return printf("gba_diag %d.%d.%d\n", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
+                      GBA_VERSION_PATCH) < 0;
+    strcpy(path, "switch:");
+    gba_switch_socket(path + strlen(path), sizeof(path) - strlen(path));
+    if (!parse(argc, argv, &diag)) {
+        gba_diag_print_kept(EXIT_USAGE);
+        return EXIT_USAGE;
+    }
+    do {
+        code = diag.ping ? ping(&diag) : show_status(&diag);
+        gba_diag_print_kept(code);
+        if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+            gba_diag_complain("cannot print", strerror(errno));
+            return EXIT_NO_SWITCH;
+        }
+    } while (diag.watch != 0 && sleep(diag.watch) == 0);
+    return code;
+}

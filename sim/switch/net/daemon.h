@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Internal state of gba-switchd. Everything runs in one thread, in callbacks of one event loop.
+ * Layers, lowest first: the core (switch.h), report, session, listen, main.
+ */
+#ifndef GBA_SIM_SWITCH_NET_DAEMON_H
+#define GBA_SIM_SWITCH_NET_DAEMON_H
+
+#include <sys/queue.h>
+
+#include <event2/event.h>
+
+#include "sim/switch/net/job_keys.h"
+#include "sim/switch/core/options.h"
+#include "sim/switch/core/protocol.h"
+#include "sim/switch/core/switch.h"
+
+struct gba_session; /* session.h */
+struct gba_faults;  /* fault.h */
+
+struct gba_switchd {
+    const struct gba_switchd_options *options;
+    struct event_base *base;
+    struct gba_switch *device;
+    uint64_t started; /* of gba_clock_ns */
+    /* Called when a connection has attached to that port. NULL: no call. */
+    void (*port_up)(struct gba_switchd *daemon, uint32_t port);
+    struct gba_faults *faults;               /* NULL: none */
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES]; /* of the key file */
+    struct gba_job_keys job_keys;
+    uint64_t munge_down;  /* of gba_clock_ns, when munged did not answer; 0: it did */
+    uint32_t connections; /* sessions that may use the switch, with and without a port */
+    uint32_t unadmitted;  /* TCP connections that have not sent the key yet */
+    uint64_t accepted, refused, dropped; /* connections since the start */
+    uint64_t refusals_since;             /* of gba_clock_ns; see session.c */
+    uint32_t refusals;                   /* connections refused since then */
+    uint64_t probe;                      /* number of the newest probe */
+    uint32_t probes;                     /* processes with a probe that has no answer yet */
+    LIST_HEAD(gba_session_list, gba_session) sessions;
+    /* Sessions that have data to send, or that end. */
+    TAILQ_HEAD(gba_session_queue, gba_session) dirty;
+};
+
+#endif

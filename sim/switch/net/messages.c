@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Execution of the messages of a client, and the messages for the releases and events of its
+ * port. */
+#include "sim/switch/net/messages.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <event2/buffer.h>
+
+#include "sim/switch/net/dead.h"
+#include "sim/switch/net/probe.h"
+#include "sim/switch/net/secret.h"
+
+/* --- From the port --- */
+
+static void take_release(void *context, uint64_t address, uint32_t group, uint32_t member,
+                         uint32_t sequence)
+{
+    struct gba_switch_message message = {.type = GBA_SWITCH_RELEASE,
+                                         .group = group,
+                                         .member = member,
+                                         .value = sequence,
+                                         .key = address};
+
+    gba_session_put(context, &message);
+}
+
+static void take_interrupt(void *context)
+{
+    struct gba_session *session = context;
+
+    session->interrupted = true;
+    gba_session_mark(session);
+}
+
+static const struct gba_switch_session_ops ops = {.release = take_release,
+                                                  .interrupt = take_interrupt};
+
+/*
+ * Acknowledge first: the registers that the client reads later are then at least as new as the
+ * event. [IRQ-3]
+ *
+ * Confirm a group that is taken back here and not in the client, which may compute for hours or be
+ * stopped. The daemon is the far end of the link: it drops each later arrival of that allocation
+ * (take_ring), so nothing of the old members can reach the group any more. [CMD-8]
+ */
+void gba_session_send_events(struct gba_session *session)
+{
+    struct gba_switch *device = session->daemon->device;
+    uint64_t cause = gba_switch_read(device, session->port, GBA_PORT_REG(GBA_PORT_IRQ_CAUSE), 4);
+
+    session->interrupted = false;
+    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
+        uint32_t address = GBA_PORT_EVENT(group);
+        struct gba_switch_message message = {.type = GBA_SWITCH_EVENT, .group = group};
+
+        if ((cause >> group & 1) == 0)
+            continue;
+        message.value = gba_switch_read(device, session->port, address, 4);
+        gba_switch_write(device, session->port, address, 4, message.value);
+        message.generation = (uint32_t)gba_switch_read(device, session->port,
+                                                       GBA_GROUP_REG(group, GBA_REG_GENERATION), 4);
+        gba_session_put(session, &message);
+        if ((message.value & GBA_IRQ_TAKEN) != 0)
+            gba_switch_confirm(device, session->port, group);
+    }
+}
+
+/* --- Greeting --- */
+
+static void welcome(struct gba_session *session)
+{
+    struct gba_switchd *daemon = session->daemon;
+    const struct gba_model *model = gba_switch_model(daemon->device);
+    int port = gba_switch_attach(daemon->device, &ops, session, &session->identity);
+    struct gba_switch_message message = {.type = GBA_SWITCH_WELCOME,
+                                         .code = GBA_SWITCH_PROTOCOL,
+                                         .group = model->groups,
+                                         .generation = model->version,
+                                         .member = model->ports,
+                                         .value = model->uuid[0],
+                                         .key = model->uuid[1]};
+
+    if (port < 0) {
+        gba_session_end(session, port == GBA_SWITCH_PORT_QUOTA ? GBA_SWITCH_REFUSED_QUOTA
+                                                               : GBA_SWITCH_REFUSED_PORTS);
+        return;
+    }
+    event_del(session->greeting);
+    session->state = GBA_SESSION_OPEN;
+    session->port = (uint32_t)port;
+    message.tag = (uint16_t)port;
+    /* The session passes on the events of all groups. */
+    gba_switch_write(daemon->device, session->port, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 4, UINT32_MAX);
+    gba_session_put(session, &message);
+    gba_switchd_log(GBA_SWITCHD_INFO, "port %" PRIu32 ": up: %s", session->port,
+                    gba_session_label(session));
+    if (daemon->port_up != NULL)
+        daemon->port_up(daemon, session->port);
+}
+
+void gba_session_report(struct gba_session *session)
+{
+    struct gba_switch_message message = {.type = GBA_SWITCH_TEXT};
+    struct gba_switchd_view view = {.daemon = session->daemon,
+                                    .late_ms = session->late_ms,
+                                    .viewer = gba_session_viewer(session)};
+    size_t length;
+    char *text;
+
+    if (session->wants < GBA_SWITCH_STATUS_FREE_DEAD)
+        gba_probe_show(&view);
+    if (session->wants == GBA_SWITCH_STATUS_FREE_DEAD)
+        text = gba_session_free_dead(session, &view, &length);
+    else if (session->wants == GBA_SWITCH_STATUS_METRICS)
+        text = gba_switchd_report_metrics(&view, &length);
+    else if (session->wants == GBA_SWITCH_STATUS_TEXT)
+        text = gba_switchd_report_text(&view, &length);
+    else
+        text = gba_switchd_report(&view, &length);
+
+    event_del(session->greeting);
+    event_del(session->readable);
+    session->state = GBA_SESSION_LAST;
+    message.value = length;
+    message.member = view.faults;
+    gba_session_put(session, &message);
+    if (text == NULL || evbuffer_add(session->out, text, length) != 0)
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
+    free(text);
+    gba_session_end(session, GBA_SESSION_DONE);
+}
+
+/* Send the report, after the answers of clients if processes of other hosts are missing. Nothing is
+ * freed because of an answer. */
+static void start_report(struct gba_session *session)
+{
+    const struct timeval wait = {.tv_usec = GBA_PROBE_MS * 1000};
+
+    if (session->wants >= GBA_SWITCH_STATUS_FREE_DEAD || !gba_probe_send(session->daemon)) {
+        gba_session_report(session);
+        return;
+    }
+    session->state = GBA_SESSION_PROBING;
+    event_add(session->greeting, &wait);
+}
+
+static void proceed(struct gba_session *session)
+{
+    if (session->wants_status)
+        start_report(session);
+    else
+        welcome(session);
+}
+
+static void take_greeting(struct gba_session *session, const struct gba_switch_message *message)
+{
+    session->wants_status = message->type == GBA_SWITCH_STATUS;
+    session->wants = message->tag;
+    if ((message->type != GBA_SWITCH_HELLO && message->type != GBA_SWITCH_STATUS) ||
+        message->group != GBA_SWITCH_MAGIC ||
+        (session->wants_status && session->wants > GBA_SWITCH_STATUS_METRICS)) {
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+        return;
+    }
+    if (message->code != GBA_SWITCH_PROTOCOL) {
+        gba_session_end(session, GBA_SWITCH_REFUSED_VERSION);
+        return;
+    }
+    session->identity.job = message->value;
+    session->late_ms = (uint32_t)message->value;
+    if (session->tcp) { /* on a Unix socket the kernel has supplied both */
+        session->identity.user = message->generation;
+        session->identity.process = message->member;
+        session->state = GBA_SESSION_SECRET;
+    } else {
+        proceed(session);
+    }
+}
+
+static void take_secret(struct gba_session *session, const struct gba_switch_message *message)
+{
+    uint8_t secret[GBA_SWITCH_SECRET_BYTES];
+    const bool munge = session->daemon->options->auth != NULL;
+    unsigned refusal;
+    bool complete = true;
+
+    if (message->type != GBA_SWITCH_SECRET && message->type != GBA_SWITCH_CREDENTIAL) {
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+        return;
+    }
+    if (munge != (message->type == GBA_SWITCH_CREDENTIAL)) {
+        refusal = munge ? GBA_SWITCH_REFUSED_CREDENTIAL : GBA_SWITCH_REFUSED_SECRET;
+    } else if (munge) {
+        refusal = gba_session_take_credential(session, message, &complete);
+    } else {
+        gba_switch_secret_get(message, secret);
+        refusal = gba_session_check_secret(session, secret);
+    }
+    if (refusal != GBA_SESSION_GOES_ON)
+        gba_session_end(session, refusal);
+    else if (complete && gba_session_admit(session))
+        proceed(session);
+}
+
+/* --- Messages of an open session --- */
+
+static void take_name(struct gba_session *session, const struct gba_switch_message *message)
+{
+    struct gba_switch_identity *identity = &session->identity;
+    char name[GBA_SWITCH_NAME_BYTES + 1], host[sizeof(identity->host)];
+
+    gba_switch_name_get(message, name);
+    if (message->code == GBA_SWITCH_NAME_JOB) {
+        snprintf(identity->batch_job, sizeof(identity->batch_job), "%s", name); /* for the log */
+        gba_switch_set_batch_job(session->daemon->device, session->port, name);
+        return;
+    }
+    if (message->code != GBA_SWITCH_NAME_HOST) {
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+        return;
+    }
+    if (session->tcp)
+        snprintf(host, sizeof(host), "%s at %.31s", name, identity->host);
+    else
+        snprintf(host, sizeof(host), "%s", name);
+    gba_switch_set_host(session->daemon->device, session->port, host);
+}
+
+static void take_probed(struct gba_session *session, const struct gba_switch_message *message)
+{
+    struct gba_session *waiting;
+
+    if (!gba_probe_take(session, message))
+        return;
+    LIST_FOREACH(waiting, &session->daemon->sessions, link)
+    {
+        if (waiting->state == GBA_SESSION_PROBING && waiting->end == GBA_SESSION_GOES_ON)
+            gba_session_report(waiting);
+    }
+}
+
+static void take_command(struct gba_session *session, const struct gba_switch_message *message)
+{
+    struct gba_switch_mailbox mailbox = {.group = message->group,
+                                         .generation = message->generation,
+                                         .member = message->member,
+                                         .value = (uint32_t)message->value,
+                                         .key = message->key};
+    struct gba_switch_message answer = {.type = GBA_SWITCH_RESULT, .tag = message->tag};
+
+    /* An event of an earlier allocation of the group must not come after the RESULT, because its
+     * generation would be that of this allocation. */
+    if (message->code == GBA_CMD_JOIN)
+        gba_session_send_events(session);
+    answer.code = (uint8_t)gba_switch_command(session->daemon->device, session->port, message->code,
+                                              &mailbox);
+    answer.group = mailbox.group;
+    answer.generation = mailbox.generation;
+    answer.member = mailbox.member;
+    answer.value = mailbox.value;
+    answer.key = mailbox.key;
+    gba_session_put(session, &answer);
+}
+
+static void take_read(struct gba_session *session, const struct gba_switch_message *message)
+{
+    struct gba_switch_message answer = *message;
+
+    answer.type = GBA_SWITCH_VALUE;
+    answer.value = gba_switch_read(session->daemon->device, session->port, (uint32_t)message->key,
+                                   message->code);
+    gba_session_put(session, &answer);
+}
+
+static uint8_t owned_code(const struct gba_switch_identity *owner)
+{
+    return owner->local ? GBA_SWITCH_OWNED_HERE : GBA_SWITCH_OWNED_AWAY;
+}
+
+/* Answer an OWNER with the name of the job. */
+static void put_owner_job(struct gba_session *session, const struct gba_switch_message *message,
+                          const struct gba_switch_identity *owner)
+{
+    struct gba_switch_message answer;
+
+    gba_switch_name_set(&answer, GBA_SWITCH_NAME_JOB, owner->batch_job);
+    answer.type = GBA_SWITCH_OWNED;
+    answer.code = owned_code(owner);
+    answer.tag = message->tag;
+    gba_session_put(session, &answer);
+}
+
+static void take_owner(struct gba_session *session, const struct gba_switch_message *message)
+{
+    const struct gba_switch *device = session->daemon->device;
+    const struct gba_model *model = gba_switch_model(device);
+    struct gba_switch_message answer = {
+        .type = GBA_SWITCH_OWNED,
+        .tag = message->tag,
+        .group = message->code == 0 ? message->group : 0}; /* a name has these bytes */
+
+    if (message->group < model->groups &&
+        model->group[message->group].record.life != GBA_LIFE_FREE) {
+        const struct gba_switch_identity *owner = gba_switch_owner(device, message->group);
+
+        if (!gba_switch_sees(gba_session_viewer(session), owner)) {
+            answer.code = GBA_SWITCH_OWNED_HIDDEN;
+            gba_session_put(session, &answer);
+            return;
+        }
+        if (message->code != 0) {
+            put_owner_job(session, message, owner);
+            return;
+        }
+        answer.code = owned_code(owner);
+        answer.generation = owner->user;
+        answer.member = owner->process;
+        answer.value = owner->job;
+        answer.key = (uint64_t)model->group[message->group].record.present << 32 |
+                     model->group[message->group].record.members;
+    }
+    gba_session_put(session, &answer);
+}
+
+/* Drop an arrival of an earlier allocation: its member may have the same number as a member of the
+ * next one, on the same port. A group that does not exist is left to the device. */
+static void take_ring(struct gba_session *session, const struct gba_switch_message *message,
+                      uint32_t bell)
+{
+    const struct gba_model *model = gba_switch_model(session->daemon->device);
+
+    if (message->group < model->groups &&
+        model->group[message->group].record.generation != message->generation)
+        return;
+    gba_switch_ring(session->daemon->device, session->port, message->group, bell,
+                    GBA_ARRIVAL(message->value, message->member));
+}
+
+static void take_message(struct gba_session *session, const struct gba_switch_message *message)
+{
+    switch (message->type) {
+    case GBA_SWITCH_ARRIVE:
+        take_ring(session, message, GBA_BELL_ARRIVAL);
+        break;
+    case GBA_SWITCH_NOTIFY:
+        take_ring(session, message, GBA_BELL_NOTIFY);
+        break;
+    case GBA_SWITCH_COMMAND:
+        take_command(session, message);
+        break;
+    case GBA_SWITCH_READ:
+        take_read(session, message);
+        break;
+    case GBA_SWITCH_OWNER:
+        take_owner(session, message);
+        break;
+    case GBA_SWITCH_WRITE:
+        gba_switch_write(session->daemon->device, session->port, (uint32_t)message->key,
+                         message->code, message->value);
+        break;
+    case GBA_SWITCH_NAME:
+        take_name(session, message);
+        break;
+    case GBA_SWITCH_PROCESS:
+        gba_probe_identify(session, message);
+        break;
+    case GBA_SWITCH_PROBED:
+        take_probed(session, message);
+        break;
+    case GBA_SWITCH_JOB_KEY:
+        gba_session_take_job_key(session, message);
+        break;
+    default:
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+    }
+}
+
+void gba_session_take(struct gba_session *session, const uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES])
+{
+    struct gba_switch_message message;
+
+    if (!gba_switch_decode(bytes, GBA_SWITCH_CLIENT, &message) ||
+        session->state == GBA_SESSION_PROBING)
+        gba_session_end(session, GBA_SWITCH_REFUSED_MESSAGE);
+    else if (session->state == GBA_SESSION_GREETING)
+        take_greeting(session, &message);
+    else if (session->state == GBA_SESSION_SECRET)
+        take_secret(session, &message);
+    else
+        take_message(session, &message);
+}

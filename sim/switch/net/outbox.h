@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Internal state of a session, and its output. Layers, lowest first: outbox.c; probe.c;
+ * messages.c, which executes the messages of a client; session.c, which has the connection.
+ */
+#ifndef GBA_SIM_SWITCH_NET_OUTBOX_H
+#define GBA_SIM_SWITCH_NET_OUTBOX_H
+
+#include "sim/switch/net/daemon.h"
+
+struct evbuffer;
+
+/* Bytes of output that a client has not read. Above _PAUSE the daemon does not read its input,
+ * above _MAX the client is dropped. _MAX has room for a release and an event of all members and
+ * groups. */
+#define GBA_SESSION_OUT_PAUSE 65536u
+#define GBA_SESSION_OUT_MAX   (2u * GBA_GROUPS * GBA_MEMBERS_MAX * GBA_SWITCH_MESSAGE_BYTES)
+
+/* Maximum number of connections beyond the number of ports. This number plus the ports also limits
+ * the TCP connections that have not sent the key. Those are counted separately, so that a host
+ * without the key cannot keep clients out. A new one replaces the oldest. A connection on the Unix
+ * socket that has no port gives way to a client of another user, so that no user can keep the
+ * others out. */
+#define GBA_SESSION_WAITING_MAX 64u
+
+/* The session waits for: a greeting; the secret; messages; answers to probes, before its report;
+ * the end of its output. */
+enum gba_session_state {
+    GBA_SESSION_GREETING,
+    GBA_SESSION_SECRET,
+    GBA_SESSION_OPEN,
+    GBA_SESSION_PROBING,
+    GBA_SESSION_LAST
+};
+
+/* Values of `end` beside the reasons of GBA_SWITCH_ERROR. */
+enum {
+    GBA_SESSION_GOES_ON = 0,
+    GBA_SESSION_CLOSED = 256, /* by the client */
+    GBA_SESSION_LOST,         /* the client's host does not answer, or cannot be reached */
+    GBA_SESSION_DONE,         /* has its status */
+    GBA_SESSION_CUT,          /* a fault */
+    GBA_SESSION_DEAD          /* its process is dead; another one keeps the connection open */
+};
+
+/* The process of a session on another host, and the newest probe of it. See probe.h. */
+struct gba_session_process {
+    uint64_t host, start; /* of PROCESS; host: 0 before that message */
+    enum gba_switch_process state;
+    uint64_t probe;   /* number of the probe that has no answer yet; 0: none */
+    uint64_t asked;   /* of gba_clock_ns */
+    uint32_t answers; /* that may still come */
+};
+
+struct gba_session {
+    struct gba_switchd *daemon;
+    LIST_ENTRY(gba_session) link;
+    TAILQ_ENTRY(gba_session) dirty_link;
+    bool dirty;
+    bool tcp;
+    bool admitted;     /* it may use the switch: it has a Unix socket, or has sent the key */
+    bool wants_status; /* the greeting was STATUS */
+    bool interrupted;  /* its port has events */
+    bool paused;       /* the daemon does not read its input */
+    bool held;         /* the daemon neither reads nor writes (--fault) */
+    bool key_of_file;  /* it has sent the key of the key file */
+    bool has_job_key;  /* it has asked for job_key, an index of daemon->job_keys */
+    int job_key;
+    char *credential; /* the part that has come; NULL: none */
+    size_t credential_used;
+    enum gba_session_state state;
+    uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
+    uint32_t late_ms; /* of STATUS */
+    unsigned end;     /* the reason of its end */
+    int fd;
+    uint32_t port; /* in the state GBA_SESSION_OPEN */
+    struct gba_switch_identity identity;
+    struct gba_session_process process;
+    struct event *readable, *writable, *greeting;
+    struct evbuffer *in, *out;
+};
+
+/* The session for the log: "user 1000, process 4711 (unix)". Valid until the next call. */
+const char *gba_session_label(const struct gba_session *session);
+
+/* Make the next flush process the session. */
+void gba_session_mark(struct gba_session *session);
+
+/* End the session at the next flush. reason: of GBA_SWITCH_ERROR, or GBA_SESSION_*. The first
+ * reason is kept, but a session whose status is being sent can still fail. */
+void gba_session_end(struct gba_session *session, unsigned reason);
+
+/* Let the session use the switch. If there are too many, end the oldest session without a port of
+ * the user with most such sessions, or this one if its own user has as many. Returns whether this
+ * one may use the switch. */
+bool gba_session_admit(struct gba_session *session);
+
+/* The viewer of gba_switch_sees: who reads what this session gets. */
+const struct gba_switch_identity *gba_session_viewer(const struct gba_session *session);
+
+/* Queue a message. */
+void gba_session_put(struct gba_session *session, const struct gba_switch_message *message);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/switch/net/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Parse /proc/PID/stat: "PID (NAME) STATE ..., NUM_THREADS ITREALVALUE STARTTIME ...". A process
+ * whose first thread has ended is a zombie with other threads. */
+static bool stat_parse(const char *line, char *state, int *threads, uint64_t *start)
+{
+    const char *after = strrchr(line, ')'); /* a name can have spaces and brackets */
+
+    return after != NULL && sscanf(after + 1,
+                                   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                                   "%*s %*s %*s %d %*s %" SCNu64,
+                                   state, threads, start) == 3;
+}
+
+/* Read the file of the process. Returns false if there is none, or it is not readable. */
+static bool stat_read(uint32_t number, char *state, int *threads, struct gba_process *process)
+{
+    char path[64], line[1024];
+    FILE *file;
+    bool good;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", number);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    good = fgets(line, sizeof(line), file) != NULL &&
+           stat_parse(line, state, threads, &process->start);
+    fclose(file);
+    return good;
+}
+
+void gba_process_read(uint32_t number, struct gba_process *process)
+{
+    char state = '\0';
+    int threads = 0;
+
+    *process = (struct gba_process){.state = GBA_SWITCH_PROCESS_UNKNOWN};
+    if (number == 0 || number > INT32_MAX)
+        return;
+    if (!stat_read(number, &state, &threads, process)) { /* it may have ended in the meantime */
+        if (kill((pid_t)number, 0) != 0 && errno == ESRCH)
+            process->state = GBA_SWITCH_PROCESS_GONE;
+        return;
+    }
+    switch (state) {
+    case 'T':
+    case 't':
+        process->state = GBA_SWITCH_PROCESS_STOPPED;
+        break;
+    case 'Z':
+    case 'X':
+        process->state = threads > 1 ? GBA_SWITCH_PROCESS_RUNNING : GBA_SWITCH_PROCESS_GONE;
+        break;
+    default:
+        process->state = GBA_SWITCH_PROCESS_RUNNING;
+    }
+}
+
+bool gba_process_is_own(uint32_t number)
+{
+    char path[64], line[1024];
+    uint32_t user;
+    bool found = false;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", number);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof(line), file) != NULL)
+        found = sscanf(line, "Uid: %*u %" SCNu32, &user) == 1;
+    fclose(file);
+    return found && user == (uint32_t)geteuid();
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a process of this host, as /proc shows it. */
+#ifndef GBA_SIM_SWITCH_NET_PROCESS_H
+#define GBA_SIM_SWITCH_NET_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/switch/core/protocol.h"
+
+struct gba_process {
+    enum gba_switch_process state;
+    /* Time since the boot of the host, in clock ticks of the system; 0: /proc has no file of the
+     * process. */
+    uint64_t start;
+};
+
+/*
+ * Read the state of the process with that number. A number above INT32_MAX, or 0, is of no process:
+ * the state is unknown. A process without a readable file in /proc is gone only if the kernel has
+ * no process of that number, because the mount option hidepid hides processes of other users.
+ * Allocates memory and opens a file for a moment. Does not block. Thread-safe.
+ */
+void gba_process_read(uint32_t number, struct gba_process *process);
+
+/* Whether the effective user of the process with that number is that of the caller. False if /proc
+ * does not show it. (The owner of the files in /proc is another one for a process that dumps no
+ * core.) As gba_process_read otherwise. */
+bool gba_process_is_own(uint32_t number);
+
+#endif

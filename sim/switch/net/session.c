@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connections of clients: input, output, time limits, and the end of a session. */
+#include "sim/switch/net/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+
+#include "gba/base/clock.h"
+#include "sim/switch/net/messages.h"
+#include "sim/switch/net/probe.h"
+
+/* Bytes that are read at once. */
+#define READ_BYTES 65536
+
+/* Maximum number of refused connections that are logged in that time. */
+#define REFUSALS    20u
+#define REFUSALS_NS 10000000000u
+
+/* Execute the messages that have been read, until the client has too much output to read. */
+static void take_all(struct gba_session *session)
+{
+    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
+
+    while (session->end == GBA_SESSION_GOES_ON &&
+           evbuffer_get_length(session->in) >= sizeof(bytes) &&
+           evbuffer_get_length(session->out) < GBA_SESSION_OUT_PAUSE) {
+        evbuffer_remove(session->in, bytes, sizeof(bytes));
+        gba_session_take(session, bytes);
+    }
+}
+
+/* --- The connection --- */
+
+/* End the session because of an errno of its socket. A reset is the end of a process, too: it had
+ * messages that it did not read. */
+static void fail(struct gba_session *session, int error)
+{
+    bool lost = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
+                error == EHOSTDOWN || error == ENETDOWN;
+
+    gba_session_end(session, lost ? GBA_SESSION_LOST : GBA_SESSION_CLOSED);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *context)
+{
+    struct gba_session *session = context;
+    int count = evbuffer_read(session->in, fd, READ_BYTES);
+
+    (void)what;
+    if (count > 0)
+        take_all(session);
+    else if (count == 0)
+        gba_session_end(session, GBA_SESSION_CLOSED);
+    else if (errno != EAGAIN && errno != EINTR)
+        fail(session, errno);
+    gba_session_flush(session->daemon);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *context)
+{
+    struct gba_session *session = context;
+
+    (void)fd;
+    if ((what & EV_TIMEOUT) != 0)
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
+    gba_session_mark(session);
+    gba_session_flush(session->daemon);
+}
+
+/* The time for the greeting, or for answers about processes, is over. */
+static void on_greeting_timeout(evutil_socket_t fd, short what, void *context)
+{
+    struct gba_session *session = context;
+
+    (void)fd;
+    (void)what;
+    if (session->state == GBA_SESSION_PROBING)
+        gba_session_report(session);
+    else
+        gba_session_end(session, GBA_SWITCH_REFUSED_IDLE);
+    gba_session_flush(session->daemon);
+}
+
+/* A host without the key can make any number of connections, so limit their lines in the log. */
+static void log_refusal(const struct gba_session *session, enum gba_switchd_level level,
+                        const char *reason)
+{
+    struct gba_switchd *daemon = session->daemon;
+    uint64_t now = gba_clock_ns();
+
+    if (daemon->refusals == 0 || now - daemon->refusals_since >= REFUSALS_NS) {
+        if (daemon->refusals > REFUSALS)
+            gba_switchd_log(GBA_SWITCHD_WARNING, "%" PRIu32 " more connections refused",
+                            daemon->refusals - REFUSALS);
+        daemon->refusals = 0;
+        daemon->refusals_since = now;
+    }
+    if (daemon->refusals++ < REFUSALS)
+        gba_switchd_log(level, "connection refused: %s: %s", reason, gba_session_label(session));
+}
+
+static void log_end(const struct gba_session *session)
+{
+    bool wanted = (session->end >= GBA_SESSION_CLOSED && session->end != GBA_SESSION_LOST) ||
+                  session->end == GBA_SWITCH_REFUSED_SHUTDOWN;
+    enum gba_switchd_level level = wanted ? GBA_SWITCHD_INFO : GBA_SWITCHD_WARNING;
+    const char *reason = gba_switch_refusal_text(session->end);
+
+    if (session->end == GBA_SESSION_CUT)
+        reason = "cut by --fault";
+    else if (session->end == GBA_SESSION_DEAD)
+        reason = "the process is gone";
+    else if (session->end == GBA_SESSION_LOST)
+        reason = "the link to its host is lost";
+    else if (session->end >= GBA_SESSION_CLOSED)
+        reason = "the client closed the connection";
+    if (session->state == GBA_SESSION_OPEN)
+        gba_switchd_log(level, "port %" PRIu32 ": down: %s: %s", session->port, reason,
+                        gba_session_label(session));
+    else if (session->end < GBA_SESSION_CLOSED || session->end == GBA_SESSION_LOST)
+        log_refusal(session, level, reason);
+}
+
+/* Read and discard the input: TCP resets a connection that is closed with unread input, and the
+ * client could lose the last message. */
+static void discard(int fd)
+{
+    char waste[4096];
+
+    for (int i = 0; i < 64 && recv(fd, waste, sizeof(waste), MSG_DONTWAIT) > 0; i++)
+        continue;
+}
+
+/* Send the last message if the client takes it, take the port down, and free the session. */
+static void destroy(struct gba_session *session)
+{
+    struct gba_switchd *daemon = session->daemon;
+
+    log_end(session);
+    gba_probe_forget(session);
+    if (session->state == GBA_SESSION_OPEN) {
+        daemon->dropped += session->end < GBA_SESSION_CLOSED;
+        gba_switch_detach(daemon->device, session->port);
+    } else {
+        daemon->refused += session->end < GBA_SESSION_CLOSED;
+    }
+    if (session->end < GBA_SESSION_CLOSED) {
+        struct gba_switch_message message = {.type = GBA_SWITCH_ERROR,
+                                             .code = (uint8_t)session->end};
+
+        gba_session_put(session, &message);
+        evbuffer_write(session->out, session->fd);
+    }
+    if (session->has_job_key)
+        gba_job_key_end(&daemon->job_keys, session->job_key, gba_clock_ns(),
+                        daemon->options->job_key_time);
+    if (session->dirty)
+        TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
+    LIST_REMOVE(session, link);
+    if (session->admitted)
+        daemon->connections--;
+    else
+        daemon->unadmitted--;
+    event_free(session->readable);
+    event_free(session->writable);
+    event_free(session->greeting);
+    free(session->credential);
+    evbuffer_free(session->in);
+    evbuffer_free(session->out);
+    discard(session->fd);
+    close(session->fd);
+    free(session);
+}
+
+/* Stop reading the input while the client has too much output to read. */
+static void pause_or_resume(struct gba_session *session)
+{
+    bool pause = evbuffer_get_length(session->out) >= GBA_SESSION_OUT_PAUSE;
+
+    if (session->state == GBA_SESSION_LAST)
+        return;
+    if (pause && !session->paused)
+        event_del(session->readable);
+    if (!pause && session->paused)
+        event_add(session->readable, NULL);
+    session->paused = pause;
+    take_all(session); /* the input that was read before the pause */
+}
+
+/* Write as much output as the client takes now. */
+static void send_out(struct gba_session *session)
+{
+    const struct timeval timeout = {.tv_sec = session->daemon->options->client_timeout};
+    size_t before = evbuffer_get_length(session->out), length;
+
+    if (before != 0 && evbuffer_write(session->out, session->fd) < 0 && errno != EAGAIN &&
+        errno != EINTR) {
+        fail(session, errno);
+        return;
+    }
+    length = evbuffer_get_length(session->out);
+    if (length == 0)
+        event_del(session->writable);
+    else if (length < before || !event_pending(session->writable, EV_WRITE, NULL))
+        event_add(session->writable, &timeout); /* counted from the last progress */
+    if (length > GBA_SESSION_OUT_MAX && session->state == GBA_SESSION_OPEN)
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
+    else
+        pause_or_resume(session);
+}
+
+static void flush(struct gba_session *session)
+{
+    if (session->held && evbuffer_get_length(session->out) > GBA_SESSION_OUT_MAX)
+        gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
+    if (session->held && session->end == GBA_SESSION_GOES_ON)
+        return;
+    if (session->interrupted && session->state == GBA_SESSION_OPEN &&
+        session->end == GBA_SESSION_GOES_ON)
+        gba_session_send_events(session);
+    if (session->end == GBA_SESSION_GOES_ON || session->end == GBA_SESSION_DONE)
+        send_out(session);
+    if (session->end != GBA_SESSION_GOES_ON &&
+        (session->end != GBA_SESSION_DONE || evbuffer_get_length(session->out) == 0))
+        destroy(session);
+}
+
+void gba_session_flush(struct gba_switchd *daemon)
+{
+    struct gba_session *session;
+
+    while ((session = TAILQ_FIRST(&daemon->dirty)) != NULL) {
+        TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
+        session->dirty = false;
+        flush(session);
+    }
+}
+
+/* --- Faults --- */
+
+static struct gba_session *find(const struct gba_switchd *daemon, uint32_t port)
+{
+    struct gba_session *session;
+
+    LIST_FOREACH(session, &daemon->sessions, link)
+    {
+        if (session->state == GBA_SESSION_OPEN && session->port == port)
+            return session;
+    }
+    return NULL;
+}
+
+bool gba_session_cut(struct gba_switchd *daemon, uint32_t port)
+{
+    struct gba_session *session = find(daemon, port);
+
+    if (session == NULL)
+        return false;
+    gba_session_end(session, GBA_SESSION_CUT);
+    return true;
+}
+
+bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold)
+{
+    struct gba_session *session = find(daemon, port);
+
+    if (session == NULL)
+        return false;
+    session->held = hold;
+    if (hold) {
+        event_del(session->readable);
+        event_del(session->writable);
+        return true;
+    }
+    if (!session->paused)
+        event_add(session->readable, NULL);
+    gba_session_mark(session); /* to send the pending output */
+    return true;
+}
+
+/* --- All sessions --- */
+
+void gba_session_end_all(struct gba_switchd *daemon, enum gba_switch_refusal reason)
+{
+    struct gba_session *session;
+
+    LIST_FOREACH(session, &daemon->sessions, link)
+    {
+        gba_session_end(session, reason);
+    }
+    gba_session_flush(daemon);
+}
+
+/* Allocate the buffers and events of a session. Returns false: out of memory. */
+static bool allocate(struct gba_session *session)
+{
+    struct event_base *base = session->daemon->base;
+
+    session->in = evbuffer_new();
+    session->out = evbuffer_new();
+    session->readable = event_new(base, session->fd, EV_READ | EV_PERSIST, on_readable, session);
+    session->writable = event_new(base, session->fd, EV_WRITE, on_writable, session);
+    session->greeting = evtimer_new(base, on_greeting_timeout, session);
+    return session->in != NULL && session->out != NULL && session->readable != NULL &&
+           session->writable != NULL && session->greeting != NULL;
+}
+
+/* End the oldest connection that has not sent the key, if there are too many. */
+static void limit_unadmitted(struct gba_switchd *daemon)
+{
+    struct gba_session *session, *oldest = NULL;
+
+    if (daemon->unadmitted <= daemon->options->ports + GBA_SESSION_WAITING_MAX)
+        return;
+    LIST_FOREACH(session, &daemon->sessions, link)
+    {
+        if (!session->admitted && session->end == GBA_SESSION_GOES_ON)
+            oldest = session;
+    }
+    if (oldest != NULL)
+        gba_session_end(oldest, GBA_SWITCH_REFUSED_IDLE);
+}
+
+void gba_session_open(struct gba_switchd *daemon, int fd,
+                      const struct gba_switch_identity *identity, bool tcp, bool allowed)
+{
+    const struct timeval greeting = {.tv_sec = GBA_SESSION_GREETING_S};
+    struct gba_session *session = calloc(1, sizeof(*session));
+
+    if (session == NULL)
+        goto close_fd;
+    session->daemon = daemon;
+    session->fd = fd;
+    session->tcp = tcp;
+    session->identity = *identity;
+    if (!allocate(session))
+        goto free_session;
+    daemon->unadmitted++;
+    daemon->accepted++;
+    LIST_INSERT_HEAD(&daemon->sessions, session, link);
+    event_add(session->readable, NULL);
+    event_add(session->greeting, &greeting);
+    if (!allowed)
+        gba_session_end(session, GBA_SWITCH_REFUSED_USER);
+    else if (tcp)
+        limit_unadmitted(daemon);
+    else
+        gba_session_admit(session);
+    gba_session_flush(daemon);
+    return;
+free_session:
+    if (session->greeting != NULL)
+        event_free(session->greeting);
+    if (session->writable != NULL)
+        event_free(session->writable);
+    if (session->readable != NULL)
+        event_free(session->readable);
+    if (session->out != NULL)
+        evbuffer_free(session->out);
+    if (session->in != NULL)
+        evbuffer_free(session->in);
+    free(session);
+close_fd:
+    close(fd);
+    gba_switchd_log(GBA_SWITCHD_ERROR, "connection refused: out of memory");
+}
