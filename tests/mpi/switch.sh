@@ -237,6 +237,27 @@ switch_own_key() {
     switch_logged 2 'port [0-9]+: up'
 }
 
+# Two ranks on two processors do not yield them, unless a switch of this host needs one, too.
+switch_shares_processors() {
+    local two
+    limit 60
+    two=$(taskset -cp $BASHPID | sed -E 's/.*: //; s/([0-9]+)-([0-9]+)/{\1..\2}/g; s/,/ /g')
+    two=$(eval "printf '%s\n' $two" | head -n 2 | paste -sd ,)
+    [ "${two#*,}" != "$two" ] || skip 'there is one processor'
+    wrapper=(taskset -c "$two")
+    selection+=(--bind-to none --mca mpi_yield_when_idle 0 -x GBA_TEST_YIELDS=1
+        -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    path_options sim
+    job "${path[@]}" -np 2 -- early_exit 60
+    took sim
+    lines 0 'libgba yields'
+    switch_start 127.0.0.1
+    switch_options unix
+    job "${path[@]}" -np 2 -- early_exit 60
+    took switch
+    lines 2 'libgba yields'
+}
+
 # The switch replaces a chosen device that cannot be opened. Ranks without the key file have the key, too.
 switch_replaces() {
     limit 60
@@ -293,6 +314,7 @@ all_switch() {
     test_case switch-munge switch_munge
     test_case switch-key-kept switch_key_kept
     test_case switch-own-key switch_own_key
+    test_case switch-shares-processors switch_shares_processors
     test_case switch-replaces switch_replaces
     test_case switch-list-silent switch_list_silent
     test_alone switch-rank-killed switch_rank_killed

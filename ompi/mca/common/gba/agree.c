@@ -6,6 +6,7 @@
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/notifications.h"
+#include "ompi/mca/common/gba/open.h"
 
 #include <stdlib.h>
 
@@ -39,8 +40,7 @@ static void agree_device(gba_team_attr_t *attr)
         return;
     }
     /* A gba-switchd on this host is one more process. Ranks that spin on all cores starve it. */
-    if (gba_device_served_here(attr->device) &&
-        gba_compat_local_processes() >= (uint32_t)sysconf(_SC_NPROCESSORS_ONLN))
+    if (gba_device_served_here(attr->device) && gba_common_processors_shared(true))
         attr->oversubscribed = true;
     /* Without notifications this member must join no group, with any of its devices. */
     if (gba_common.device.candidates.count > 1)

@@ -34,16 +34,17 @@ bool gba_common_abi_check(const struct gba_common_class *classes, char *message,
 /* processors.c */
 
 /*
- * Publish the processors of this process, if they are fewer than the processes of the job on this
- * host. To be called in a component's open, after gba_common_open, while the modex is open.
+ * Publish the processors of this process, if they are not more than the processes of the job on
+ * this host. To be called in a component's open, after gba_common_open, while the modex is open.
  */
 void gba_common_processors_publish(void);
 
 /*
- * Whether the job has more processes on this host than they may use processors together. To be
- * called after MPI_Init's exchange. The first call reads the modex. Thread-safe.
+ * Whether the job has more processes on this host than they may use processors together. served:
+ * count one process more, which serves the device. To be called after MPI_Init's exchange. The
+ * first call reads the modex. Thread-safe.
  */
-bool gba_common_processors_shared(void);
+bool gba_common_processors_shared(bool served);
 
 /* companions.c */
 

@@ -20,7 +20,7 @@
 
 enum { UNKNOWN, ENOUGH, SHARED };
 
-static gba_word_t known;
+static gba_word_t known[2]; /* without and with a process that serves the device */
 
 static void word_name(uint32_t index, char name[32])
 {
@@ -36,7 +36,7 @@ void gba_common_processors_publish(void)
     if (!gba_common.enabled)
         return;
     gba_processors_get(&mine);
-    if (gba_processors_count(&mine) >= gba_compat_local_processes())
+    if (gba_processors_count(&mine) > gba_compat_local_processes())
         return;
     for (uint32_t w = 0; w < GBA_PROCESSOR_WORDS; w++)
         last = 0 != mine.map[w] ? w : last;
@@ -72,25 +72,26 @@ static void process_visit(void *ctx, opal_process_name_t *name)
     }
 }
 
-bool gba_common_processors_shared(void)
+bool gba_common_processors_shared(bool served)
 {
-    const uint64_t answer = gba_word_load_relaxed(&known);
-    const uint32_t processes = gba_compat_local_processes();
+    const uint64_t answer = gba_word_load_relaxed(&known[served]);
+    const uint32_t processes = gba_compat_local_processes(), needed = processes + served;
     struct sum sum = {.enough = false};
 
     if (UNKNOWN != answer)
         return SHARED == answer;
     gba_processors_get(&sum.all);
-    if (gba_processors_count(&sum.all) < processes && sum.all.quota >= processes)
+    if (gba_processors_count(&sum.all) < needed && sum.all.quota >= needed)
         gba_compat_local_visit(process_visit, &sum);
-    sum.enough = sum.enough || gba_processors_count(&sum.all) >= processes;
+    sum.enough = sum.enough || gba_processors_count(&sum.all) >= needed;
     /* Several threads come to the same answer. */
-    gba_word_store_relaxed(&known, sum.enough ? ENOUGH : SHARED);
+    gba_word_store_relaxed(&known[served], sum.enough ? ENOUGH : SHARED);
     if (!sum.enough && gba_common.params.verbose > 1)
         opal_output(gba_common.output,
-                    "%s: process %u: %u processes of the job share %u processors of this host, and "
-                    "yield them while they wait",
+                    "%s: process %u: %u processes of the job%s share %u processors of this host, "
+                    "and yield them while they wait",
                     gba_common_framework.label, (unsigned)OPAL_PROC_MY_NAME.vpid,
-                    (unsigned)processes, (unsigned)gba_processors_count(&sum.all));
+                    (unsigned)processes, served ? " and gba-switchd" : "",
+                    (unsigned)gba_processors_count(&sum.all));
     return !sum.enough;
 }

@@ -30,5 +30,5 @@ void gba_common_progress(void *unused)
 
 bool gba_common_oversubscribed(void)
 {
-    return suspended || opal_progress_yield_when_idle || gba_common_processors_shared();
+    return suspended || opal_progress_yield_when_idle || gba_common_processors_shared(false);
 }
