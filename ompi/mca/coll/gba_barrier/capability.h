@@ -8,7 +8,7 @@
 #include "gba/types.h"
 
 /* Publish the word of this process to the job. To be called in open, before the exchange of
- * MPI_Init. Returns NULL, or the text of the error for the help topic "modex". */
+ * MPI_Init. Returns NULL, or the text of the error. */
 const char *gba_coll_capability_publish(void);
 
 /*

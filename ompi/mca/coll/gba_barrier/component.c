@@ -32,7 +32,7 @@ static bool abi_is_ours(void)
         return true;
     gba_common.enabled = false;
     if (0 == opal_process_info.my_local_rank)
-        gba_coll_report_once("abi", message);
+        gba_common_alert("%s", message);
     return false;
 }
 
@@ -49,19 +49,18 @@ static int component_open(void)
     gba_coll->parameter_reported = false;
     gba_common_open();
     gba_coll_params_check();
-    gba_coll_report_init();
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();
     gba_common_key_publish();
     if (modex_fault != NULL)
-        gba_coll_report_once("modex", modex_fault);
+        gba_common_alert("%s", modex_fault);
     /* Even if disabled, because the user needs the other collectives in any case. */
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed, missing,
                                sizeof missing);
     if ('\0' != missing[0] && 0 == opal_process_info.my_local_rank)
-        gba_coll_report_once("companions", missing);
+        gba_common_alert("%s", missing);
     return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
 }
 
@@ -96,10 +95,9 @@ static void report_fault_tolerant(void)
         (!gba_common.device_asked && gba_common.params.verbose < 1) ||
         0 != gba_word_add_relaxed(&reported, 1))
         return;
-    gba_coll_report_once("ft",
-                         "the job runs with fault tolerance (--with-ft, mpi_ft_enable), where a "
-                         "process may fail and the other processes continue; the component is "
-                         "disabled");
+    gba_common_alert("the job runs with fault tolerance (--with-ft, mpi_ft_enable), where a "
+                     "process may fail and the other processes continue; the component is "
+                     "disabled");
 }
 
 /*

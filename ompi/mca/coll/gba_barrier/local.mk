@@ -27,14 +27,10 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/request.c \
 	ompi/mca/coll/gba_barrier/persistent.c \
 	ompi/mca/coll/gba_barrier/report.c
-# GBA_HELP_DIR: where the texts below are at run time; Open MPI 4.1 and 5.0 read them there.
-mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_HELP_DIR='"$(pkgdatadir)"'
+mca_coll_gba_barrier_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_gba_barrier_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 mca_coll_gba_barrier_la_LDFLAGS = -module $(OMPI_LDFLAGS)
 mca_coll_gba_barrier_la_LIBADD = ompi/mca/common/gba/libgbacommon.la gba/libgba.la $(OMPI_LIBS) -ldl
-if BUILD_OMPI
-dist_pkgdata_DATA = ompi/mca/coll/gba_barrier/help-coll-gba-barrier.txt
-endif
 # No other package installs files there, and automake removes files only.
 uninstall-hook:
 	@rmdir "$(DESTDIR)$(pkglibexecdir)" "$(DESTDIR)$(pkglibdir)" "$(DESTDIR)$(pkgdatadir)/perf" "$(DESTDIR)$(pkgdatadir)/modulefiles" \

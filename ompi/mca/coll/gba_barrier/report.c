@@ -4,36 +4,8 @@
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/capability.h"
 
-#include <unistd.h>
-
-#define HELP_FILE "help-coll-gba-barrier.txt"
-
-/* Whether Open MPI finds our texts and can show each one once for the whole job. */
-static bool help_found;
-
-static bool help_find(void)
-{
-    if (!GBA_SHOW_HELP || 0 != access(GBA_HELP_DIR "/" HELP_FILE, R_OK))
-        return false;
-    return OPAL_SUCCESS == opal_show_help_add_dir(GBA_HELP_DIR);
-}
-
-void gba_coll_report_init(void)
-{
-    help_found = help_find();
-}
-
-void gba_coll_report_once(const char *topic, const char *line)
-{
-    if (help_found)
-        opal_show_help(HELP_FILE, topic, false, line);
-    else
-        gba_common_alert("%s", line);
-}
-
 void gba_coll_report_parameter(void)
 {
-    char line[sizeof gba_common.bad_parameter + 64];
     bool bad = '\0' != gba_common.bad_parameter[0], due;
 
     /* The parameters do not change after open, so most programs need no lock here at each
@@ -48,15 +20,11 @@ void gba_coll_report_parameter(void)
      * parameters. */
     for (uint32_t vpid = 0; due && vpid < OMPI_PROC_MY_NAME->vpid; vpid++)
         due = !gba_coll_capability_same(vpid);
-    if (!due)
-        return;
-    if (bad) {
-        snprintf(line, sizeof line, "%s; the component is disabled", gba_common.bad_parameter);
-        gba_coll_report_once("parameter", line);
-    } else {
+    if (due && bad)
+        gba_common_alert("%s; the component is disabled", gba_common.bad_parameter);
+    else if (due)
         gba_common_print(false, "disable is 1 (rank %u); the component is disabled",
                          (unsigned)OMPI_PROC_MY_NAME->vpid);
-    }
 }
 
 /* The member that reports to a user who requested the device: rank 0 of the job, for a reason of
@@ -78,7 +46,7 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
 {
     uint32_t requester = gba_coll_capability_requester(comm);
     bool asked = UINT32_MAX != requester;
-    char line[1400], more[700];
+    char more[700];
     /* Every member records that the reason is reported. */
     bool due = gba_common_reason_due(reason, asked);
 
@@ -90,12 +58,8 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
         return;
     due = due && gba_common_reason_first("coll", reason);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
-    snprintf(line, sizeof line, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
-             GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);
-    if (due)
-        gba_coll_report_once(gba_status_name(reason), line);
-    else
-        gba_common_print(false, "%s", line);
+    gba_common_print(due, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
+                     GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);
 }
 
 void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm)

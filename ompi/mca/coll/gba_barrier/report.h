@@ -7,17 +7,6 @@
 
 #include "ompi/mca/common/gba/report.h"
 
-/* Locate the help texts. */
-void gba_coll_report_init(void);
-
-/*
- * Print a line for the user. If Open MPI can show help texts, the line appears once per job and
- * topic, however many processes send it. If not, each call prints it, so callers select one
- * process.
- * topic: a section of help-coll-gba-barrier.txt, which has one %s.
- */
-void gba_coll_report_once(const char *topic, const char *line);
-
 /* Report once, after MPI_Init's exchange, that a parameter is invalid; or, at verbose 1, that
  * `disable` is 1. */
 void gba_coll_report_parameter(void);

@@ -14,7 +14,6 @@
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
 
 #if OMPI_MAJOR_VERSION >= 5
 #include "opal/mca/pmix/pmix-internal.h"
@@ -23,13 +22,6 @@
 #include "opal/mca/pmix/pmix.h"
 #include "opal/threads/mutex.h"
 #endif
-
-/*
- * Whether opal_show_help can be used, which shows a text once for a whole job. In 4.1 the messages
- * of processes are garbled or lost on their way to mpirun (Debian's 4.1.4, PMIx 4.2), so every
- * other line would be missing. From 6.0 on all texts are compiled into Open MPI.
- */
-#define GBA_SHOW_HELP (OMPI_MAJOR_VERSION == 5)
 
 /* The name of the job: the same for all its processes, different for every other job. */
 static inline void gba_compat_job_name(char *text, size_t len)
