@@ -96,6 +96,7 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
         super->coll_barrier_init = NULL;
     }
     module->comm = comm;
+    module->base.comm = comm;
     module->base.rank = (uint32_t)ompi_comm_rank(comm);
     module->base.size = (uint32_t)ompi_comm_size(comm);
     gba_common_module_open(&module->base);

@@ -14,8 +14,7 @@
  * persistent.c  persistent barriers, each with its own communicator and team
  * barrier.c     the blocking barrier
  * module.c      one object per communicator, and the fallback
- * pvars.c       performance variables of waits, and of single communicators
- * params.c      MCA parameters and MPI_T performance variables
+ * params.c      MCA parameters beyond those of libgba
  * component.c   open, close, and the communicators that the component serves
  *
  * ompi/mca/common/gba/module.h has the part that the scoll component shares.
@@ -135,9 +134,10 @@ mca_coll_base_module_t *gba_coll_module_create(void);
 /* For gba_common_framework. */
 void gba_coll_module_close(void *owner);
 
-/* pvars.c, params.c: register all parameters and variables. May run several times, and in
- * ompi_info. Returns OMPI_SUCCESS. */
-void gba_coll_pvars_register(void);
+/* params.c */
+
+/* Register all parameters and variables. May run several times, and in ompi_info. Returns
+ * OMPI_SUCCESS. */
 int gba_coll_params_register(void);
 
 /* After gba_common_open: check the parameters that libgba does not have. A value out of range

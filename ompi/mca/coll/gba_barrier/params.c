@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters and performance variables of this component. */
+/* The parameters of this component. */
 #include "ompi/mca/coll/gba_barrier/module.h"
 #include "ompi/mca/common/gba/params.h"
 
@@ -48,6 +48,5 @@ int gba_coll_params_register(void)
         "MPI_COMM_WORLD and persistent barriers always 0",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
         MCA_BASE_VAR_SCOPE_ALL_EQ, &gba_coll->agree_after);
-    gba_coll_pvars_register();
     return OMPI_SUCCESS;
 }

@@ -20,6 +20,7 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/agree.c \
 	ompi/mca/common/gba/barrier.c \
 	ompi/mca/common/gba/params.c \
+	ompi/mca/common/gba/pvars.c \
 	ompi/mca/common/gba/transport.c \
 	ompi/mca/common/gba/notifications.c \
 	ompi/mca/common/gba/device.c \

@@ -19,31 +19,6 @@ void gba_common_module_open(struct gba_common_module *m)
     opal_mutex_unlock(&gba_common.lock);
 }
 
-void gba_common_module_close(struct gba_common_module *m)
-{
-    opal_mutex_lock(&gba_common.lock);
-    if (m->link != NULL) {
-        gba_common_counts_add(&gba_common.retired, m);
-        *m->link = m->next;
-        if (m->next != NULL)
-            m->next->link = m->link;
-        m->link = NULL;
-    }
-    opal_mutex_unlock(&gba_common.lock);
-    gba_common_why_clear(m);
-    gba_team_destroy(m->team);
-    m->team = NULL;
-    m->path = GBA_PATH_FALLBACK;
-    gba_pointer_store_release(&m->active, NULL);
-    m->agreed = true; /* later calls use the fallback barrier */
-}
-
-void gba_common_modules_close(void)
-{
-    while (gba_common.modules != NULL)
-        gba_common_framework.close(gba_common.modules->owner);
-}
-
 static void waits_add(struct gba_common_waits *sum, const struct gba_common_waits *waits)
 {
     sum->sampled += waits->sampled;
@@ -52,10 +27,12 @@ static void waits_add(struct gba_common_waits *sum, const struct gba_common_wait
         sum->max_ns = waits->max_ns;
 }
 
-void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_common_module *m)
+/* With the lock held. */
+static void counts_add(struct gba_common_counts *sum, const struct gba_common_module *m)
 {
     gba_team_stats_t stats;
 
+    sum->path = m->path;
     sum->barriers[GBA_PATH_FALLBACK] += m->fallbacks;
     if (GBA_OK != m->declined)
         sum->refused[-m->declined]++;
@@ -77,11 +54,38 @@ void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_commo
         sum->refused[i] += m->tally.refused[i];
 }
 
-void gba_common_counts_sum(struct gba_common_counts *sum)
+void gba_common_module_close(struct gba_common_module *m)
 {
     opal_mutex_lock(&gba_common.lock);
-    *sum = gba_common.retired;
+    if (m->link != NULL) {
+        counts_add(&gba_common.retired, m);
+        *m->link = m->next;
+        if (m->next != NULL)
+            m->next->link = m->link;
+        m->link = NULL;
+    }
+    opal_mutex_unlock(&gba_common.lock);
+    gba_common_why_clear(m);
+    gba_team_destroy(m->team);
+    m->team = NULL;
+    m->path = GBA_PATH_FALLBACK;
+    gba_pointer_store_release(&m->active, NULL);
+    m->agreed = true; /* later calls use the fallback barrier */
+}
+
+void gba_common_modules_close(void)
+{
+    while (gba_common.modules != NULL)
+        gba_common_framework.close(gba_common.modules->owner);
+}
+
+void gba_common_counts_sum(struct gba_common_counts *sum, const void *comm)
+{
+    opal_mutex_lock(&gba_common.lock);
+    *sum = comm == NULL ? gba_common.retired : (struct gba_common_counts){.failovers = 0};
+    sum->path = GBA_PATH_FALLBACK;
     for (const struct gba_common_module *m = gba_common.modules; m != NULL; m = m->next)
-        gba_common_counts_add(sum, m);
+        if (comm == NULL || comm == m->comm)
+            counts_add(sum, m);
     opal_mutex_unlock(&gba_common.lock);
 }

@@ -31,12 +31,13 @@ struct gba_common_waits {
     unsigned long long sampled, ns, max_ns; /* max_ns: of the longest wait */
 };
 
-/* The counts of one module, or of all modules. */
+/* The counts of one module, or of all modules. pvars.c relies on the order. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
     unsigned long long retries_arrival, retries_release, failovers, reclaims, renegotiations;
     unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
     struct gba_common_waits waits;
+    unsigned long long path; /* gba_path_t, of one module */
 };
 
 /* The counts of one team that libgba does not keep. */
@@ -52,6 +53,7 @@ struct gba_common_module {
      * reads. NULL: the component's slow path. */
     gba_pointer_t active;
     void *owner;      /* the component's module, which this is a part of */
+    void *comm;       /* the communicator, for its performance variables; NULL in scoll */
     gba_team_t *team; /* NULL until the agreement, and if there is no team */
     gba_path_t path;  /* the agreed path, that of the team's rounds that are not in the tally */
     uint32_t rank, size;
@@ -154,11 +156,9 @@ void gba_common_module_close(struct gba_common_module *m);
 /* Close all modules that are still in the list: those of leaked communicators or sets. */
 void gba_common_modules_close(void);
 
-/* Add the counts of one module. With the lock held. */
-void gba_common_counts_add(struct gba_common_counts *sum, const struct gba_common_module *m);
-
-/* The sum over all modules, destroyed ones included. Thread-safe; may lag behind other threads. */
-void gba_common_counts_sum(struct gba_common_counts *sum);
+/* The counts of the modules of one communicator; or with NULL, the sum over all modules, destroyed
+ * ones included. Thread-safe; may lag behind other threads. */
+void gba_common_counts_sum(struct gba_common_counts *sum, const void *comm);
 
 /* agree.c */
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registration of parameters and performance variables with Open MPI. */
+/* Registration of parameters with Open MPI, and their check. */
 #include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/module.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gba/base/site.h"
-#include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 
 /* The most values of one enumerated parameter; libgba's table has fewer. */
@@ -57,76 +55,6 @@ static int param_register(const mca_base_component_t *component, const gba_param
     return index;
 }
 
-static struct count_variable {
-    const char *name, *help;
-    size_t offset;
-} count_variables[] = {
-    {"barriers_device", "Barriers on a barrier group of a device",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_DEVICE])},
-    {"barriers_sim", "Barriers on a barrier group of a simulated device",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_SIM])},
-    {"barriers_software", "Barriers on a software barrier of this component",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_SOFTWARE])},
-    {"barriers_fallback",
-     "Barriers on the fallback, the component that was selected before this one",
-     offsetof(struct gba_common_counts, barriers[GBA_PATH_FALLBACK])},
-    {"retries_arrival", "Arrivals that were lost on the way to the device and resent",
-     offsetof(struct gba_common_counts, retries_arrival)},
-    {"retries_release", "Releases that were lost on the way from the device and requested again",
-     offsetof(struct gba_common_counts, retries_release)},
-    {"failovers",
-     "Device failures after which a communicator or active set continued without the device",
-     offsetof(struct gba_common_counts, failovers)},
-    {"reclaims",
-     "Times that the barrier group of a communicator or active set was taken back for a busier one",
-     offsetof(struct gba_common_counts, reclaims)},
-    {"renegotiations",
-     "Times that a communicator or active set without a barrier group requested one again",
-     offsetof(struct gba_common_counts, renegotiations)},
-};
-
-static struct count_variable refused_variables[GBA_COMMON_REASONS];
-
-/* Computed at each read, because counting in one place would slow down the barrier. */
-static int count_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    const struct count_variable *variable = pvar->ctx;
-    struct gba_common_counts sum;
-
-    (void)object;
-    gba_common_counts_sum(&sum);
-    memcpy(value, (const char *)&sum + variable->offset, sizeof(unsigned long long));
-    return OPAL_SUCCESS;
-}
-
-static void count_register(const mca_base_component_t *component, struct count_variable *variable)
-{
-    (void)mca_base_component_pvar_register(
-        component, variable->name, variable->help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
-        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, count_read, NULL, NULL,
-        variable);
-}
-
-/* Register a refusal count: GBA_ERR_NO_GROUP becomes "refused_no_group". Open MPI copies the texts,
- * which are local. */
-static void refused_register(const mca_base_component_t *component, int reason)
-{
-    struct count_variable *variable = &refused_variables[reason];
-    const char *status = gba_status_name((gba_status_t)-reason);
-    char name[64], help[160];
-
-    snprintf(name, sizeof name, "refused_%s", status + strlen("GBA_ERR_"));
-    for (char *letter = name; '\0' != *letter; letter++)
-        *letter = (char)tolower((unsigned char)*letter);
-    snprintf(help, sizeof help, "Times that a communicator or active set got no barrier group: %s",
-             gba_status_text((gba_status_t)-reason));
-    *variable = (struct count_variable){
-        .name = name, .help = help, .offset = offsetof(struct gba_common_counts, refused[reason])};
-    count_register(component, variable);
-    variable->name = variable->help = NULL;
-}
-
 static void text_register(const mca_base_component_t *component, const char *name, char **storage,
                           const char *help)
 {
@@ -164,10 +92,7 @@ void gba_common_params_register(const mca_base_component_t *component, int offlo
             gba_common.device_list_index = index;
     }
     own_register(component, companions_help);
-    for (size_t i = 0; i < sizeof count_variables / sizeof count_variables[0]; i++)
-        count_register(component, &count_variables[i]);
-    for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
-        refused_register(component, reason);
+    gba_common_pvars_register(component);
 }
 
 #define SMALLEST_MAX INT32_C(0xffffff)

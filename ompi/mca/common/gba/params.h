@@ -16,6 +16,9 @@
 void gba_common_params_register(const mca_base_component_t *component, int offload_after,
                                 const char *companions_help);
 
+/* pvars.c: of gba_common_params_register. */
+void gba_common_pvars_register(const mca_base_component_t *component);
+
 /* Copy the user's values and check them: set params, enabled, device_asked and bad_parameter. */
 void gba_common_params_check(void);
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The performance variables, of the process and of single communicators (MPI_T_BIND_MPI_COMM). */
+#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/notifications.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opal/mca/base/mca_base_pvar.h"
+
+/* Whose variable it is: the process's, in both components or in coll alone, or a communicator's. */
+enum owner { PROCESS, PROCESS_COLL, COMM };
+
+#define COUNTER   MCA_BASE_PVAR_CLASS_COUNTER
+#define COUNTS(n) offsetof(struct gba_common_counts, n)
+
+static struct variable {
+    const char *name, *help;
+    enum owner owner;
+    int class;
+    size_t offset;    /* of its count in struct gba_common_counts, */
+    unsigned further; /* to which so many behind it are added */
+} variables[] = {
+    {"barriers_device", "Barriers on a barrier group of a device", PROCESS, COUNTER,
+     COUNTS(barriers[GBA_PATH_DEVICE]), 0},
+    {"barriers_sim", "Barriers on a barrier group of a simulated device", PROCESS, COUNTER,
+     COUNTS(barriers[GBA_PATH_SIM]), 0},
+    {"barriers_software", "Barriers on a software barrier of this component", PROCESS, COUNTER,
+     COUNTS(barriers[GBA_PATH_SOFTWARE]), 0},
+    {"barriers_fallback",
+     "Barriers on the fallback, the component that was selected before this one", PROCESS, COUNTER,
+     COUNTS(barriers[GBA_PATH_FALLBACK]), 0},
+    {"retries_arrival", "Arrivals that were lost on the way to the device and resent", PROCESS,
+     COUNTER, COUNTS(retries_arrival), 0},
+    {"retries_release", "Releases that were lost on the way from the device and requested again",
+     PROCESS, COUNTER, COUNTS(retries_release), 0},
+    {"failovers",
+     "Device failures after which a communicator or active set continued without the device",
+     PROCESS, COUNTER, COUNTS(failovers), 0},
+    {"reclaims",
+     "Times that the barrier group of a communicator or active set was taken back for a busier one",
+     PROCESS, COUNTER, COUNTS(reclaims), 0},
+    {"renegotiations",
+     "Times that a communicator or active set without a barrier group requested one again", PROCESS,
+     COUNTER, COUNTS(renegotiations), 0},
+    {"barriers_sampled", "Blocking barriers that were measured, see the parameter sample",
+     PROCESS_COLL, COUNTER, COUNTS(waits.sampled), 0},
+    {"wait_ns",
+     "Nanoseconds between arrival and release of this process, in the barriers that were measured",
+     PROCESS_COLL, MCA_BASE_PVAR_CLASS_TIMER, COUNTS(waits.ns), 0},
+    {"imbalance_max_ns",
+     "The longest of these waits, in nanoseconds: this process was at most that early",
+     PROCESS_COLL, MCA_BASE_PVAR_CLASS_HIGHWATERMARK, COUNTS(waits.max_ns), 0},
+    {"comm_barriers", "barriers through a device or a software barrier of this component", COMM,
+     COUNTER, COUNTS(barriers), GBA_PATH_FALLBACK - 1},
+    {"comm_fallbacks", "barriers on the fallback, the component that was selected before this one",
+     COMM, COUNTER, COUNTS(barriers[GBA_PATH_FALLBACK]), 0},
+    {"comm_retries", "lost arrivals and releases that were recovered", COMM, COUNTER,
+     COUNTS(retries_arrival), 1},
+    {"comm_failovers", "device failures after which it continued without the failed device", COMM,
+     COUNTER, COUNTS(failovers), 0},
+    {"comm_reclaims", "times that its barrier group was taken back for a busier team", COMM,
+     COUNTER, COUNTS(reclaims), 0},
+    {"comm_renegotiations", "times that it requested a barrier group again", COMM, COUNTER,
+     COUNTS(renegotiations), 0},
+    {"comm_barriers_sampled", "blocking barriers that were measured", COMM, COUNTER,
+     COUNTS(waits.sampled), 0},
+    {"comm_wait_ns", "nanoseconds between arrival and release of this process in these", COMM,
+     MCA_BASE_PVAR_CLASS_TIMER, COUNTS(waits.ns), 0},
+    {"comm_imbalance_max_ns", "the longest of these waits, in nanoseconds", COMM,
+     MCA_BASE_PVAR_CLASS_HIGHWATERMARK, COUNTS(waits.max_ns), 0},
+    {"comm_path", "path of the barriers: 0 device, 1 sim, 2 software, 3 fallback or none yet", COMM,
+     MCA_BASE_PVAR_CLASS_LEVEL, COUNTS(path), 0},
+};
+
+static struct variable refused_variables[GBA_COMMON_REASONS];
+
+/* Computed at each read, because counting in one place would slow down the barrier. */
+static int variable_read(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    const struct variable *variable = pvar->ctx;
+    const unsigned long long *count;
+    struct gba_common_counts sum;
+    unsigned long long *all = value;
+
+    gba_common_counts_sum(&sum, COMM == variable->owner ? object : NULL);
+    count = (const void *)((const char *)&sum + variable->offset);
+    *all = 0;
+    for (unsigned i = 0; i <= variable->further; i++)
+        *all += count[i];
+    return OPAL_SUCCESS;
+}
+
+static void variable_register(const mca_base_component_t *component, struct variable *variable)
+{
+    const bool communicator = COMM == variable->owner;
+    char help[192];
+
+    snprintf(help, sizeof help, "%s%s", communicator ? "Of a communicator: " : "", variable->help);
+    (void)mca_base_component_pvar_register(
+        component, variable->name, help,
+        PROCESS == variable->owner ? OPAL_INFO_LVL_4 : OPAL_INFO_LVL_5, variable->class,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+        communicator ? MCA_BASE_VAR_BIND_MPI_COMM : MCA_BASE_VAR_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, variable_read, NULL, NULL,
+        variable);
+}
+
+/* Register a refusal count: GBA_ERR_NO_GROUP becomes "refused_no_group". Open MPI copies the texts,
+ * which are local. */
+static void refused_register(const mca_base_component_t *component, int reason)
+{
+    struct variable *variable = &refused_variables[reason];
+    const char *status = gba_status_name((gba_status_t)-reason);
+    char name[64], help[160];
+
+    snprintf(name, sizeof name, "refused_%s", status + strlen("GBA_ERR_"));
+    for (char *letter = name; '\0' != *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    snprintf(help, sizeof help, "Times that a communicator or active set got no barrier group: %s",
+             gba_status_text((gba_status_t)-reason));
+    *variable = (struct variable){.name = name,
+                                  .help = help,
+                                  .owner = PROCESS,
+                                  .class = COUNTER,
+                                  .offset = COUNTS(refused[reason])};
+    variable_register(component, variable);
+    variable->name = variable->help = NULL;
+}
+
+void gba_common_pvars_register(const mca_base_component_t *component)
+{
+    const bool coll = GBA_COMMON_IDS_COLL == gba_common_framework.ids;
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (coll || PROCESS == variables[i].owner)
+            variable_register(component, &variables[i]);
+    for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
+        refused_register(component, reason);
+}
