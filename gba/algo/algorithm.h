@@ -32,6 +32,7 @@ struct gba_algo_state {
 struct gba_algorithm {
     const char *name; /* "dissemination (v1)" */
     bool pulls;       /* needs gba_transport_ops.peek */
+    bool tree;        /* a member signals only after its subtree */
 
     /* The number of slots that each member needs, the same for all members. Thread-safe. */
     uint32_t (*slots)(uint32_t size, uint32_t radix);
@@ -53,6 +54,12 @@ struct gba_algorithm {
      * one member. Acquire on GBA_OK.
      */
     gba_status_t (*test)(struct gba_algo_state *algo, struct gba_transport *transport);
+
+    /*
+     * The slot that test reads next while it returns GBA_INPROGRESS: of this member, or, of an
+     * algorithm that pulls, of member gba_sched_peer(rank, seen, size).
+     */
+    uint32_t (*awaited)(const struct gba_algo_state *algo);
 
     /*
      * start, then test up to `spins` times (1 or more) with a pause between two tests: the fast

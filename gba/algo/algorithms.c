@@ -33,6 +33,7 @@ const struct gba_algorithm gba_algo_dissemination = {
     .schedule = &(const struct gba_schedule){gba_dissemination_slots, dissemination_link},
     .start = dissemination_start,
     .test = dissemination_test,
+    .awaited = gba_dissemination_awaited,
 };
 
 /* Push, ceil(log_k N) rounds of up to k - 1 signals. */
@@ -42,6 +43,7 @@ const struct gba_algorithm gba_algo_radix = {
     .schedule = &(const struct gba_schedule){gba_sched_slots, gba_sched_link},
     .start = radix_start,
     .test = radix_test,
+    .awaited = gba_radix_awaited,
 };
 
 /* Pull: one store to the own flag, N - 1 reads, no remote write. */
@@ -52,13 +54,16 @@ const struct gba_algorithm gba_algo_central = {
     .schedule = &(const struct gba_schedule){.slots = gba_central_slots},
     .start = central_start,
     .test = central_test,
+    .awaited = gba_central_awaited,
 };
 
 /* Arrivals gathered along a tree to member 0, releases back along it. */
 const struct gba_algorithm gba_algo_tree = {
     .name = "tree",
+    .tree = true,
     .slots = gba_sched_tree_slots,
     .schedule = &(const struct gba_schedule){gba_sched_tree_slots, gba_sched_tree_link},
     .start = tree_start,
     .test = tree_test,
+    .awaited = gba_tree_awaited,
 };

@@ -66,6 +66,11 @@ GBA_STEP gba_status_t gba_dissemination_test_on(const struct gba_transport_ops *
     return gba_sent_on(ops, transport);
 }
 
+static inline uint32_t gba_dissemination_awaited(const struct gba_algo_state *algo)
+{
+    return algo->slot;
+}
+
 /* -------------------------------------------------------- radix-k dissemination (v2), push --- */
 
 /* Send all signals of the next round, if there is one. */
@@ -125,6 +130,11 @@ GBA_STEP gba_status_t gba_radix_test_on(const struct gba_transport_ops *ops,
     return gba_sent_on(ops, transport);
 }
 
+static inline uint32_t gba_radix_awaited(const struct gba_algo_state *algo)
+{
+    return algo->slot + algo->seen;
+}
+
 /* ---------------------------------------------------------------------- central (v3), pull --- */
 
 GBA_STEP gba_status_t gba_central_start_on(const struct gba_transport_ops *ops,
@@ -156,6 +166,12 @@ GBA_STEP gba_status_t gba_central_test_on(const struct gba_transport_ops *ops,
             return GBA_INPROGRESS;
     }
     return gba_sent_on(ops, transport);
+}
+
+static inline uint32_t gba_central_awaited(const struct gba_algo_state *algo)
+{
+    (void)algo;
+    return 0;
 }
 
 /* ----------------------------------------------------------------------------- tree, push --- */
@@ -239,6 +255,11 @@ GBA_STEP gba_status_t gba_tree_test_on(const struct gba_transport_ops *ops,
             return status;
     }
     return gba_sent_on(ops, transport);
+}
+
+static inline uint32_t gba_tree_awaited(const struct gba_algo_state *algo)
+{
+    return algo->seen < algo->lanes ? gba_sched_tree_arrival_slot(algo->seen) : algo->slot;
 }
 
 static inline uint32_t gba_dissemination_slots(uint32_t size, uint32_t radix)

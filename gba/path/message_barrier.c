@@ -39,10 +39,10 @@ static uint32_t late_slot(const struct gba_message_barrier *barrier)
     const struct gba_algo_state *algo = &barrier->algo;
     uint32_t word;
 
-    if (&gba_algo_tree == barrier->algorithm) {
-        if (algo->seen < algo->lanes)
-            return gba_sched_tree_arrival_slot(algo->seen);
-        return 1 == algo->rank && algo->seen == algo->lanes ? algo->slot : UINT32_MAX;
+    if (barrier->algorithm->tree) {
+        if (algo->seen < algo->lanes || (1 == algo->rank && algo->seen == algo->lanes))
+            return barrier->algorithm->awaited(algo);
+        return UINT32_MAX;
     }
     word = barrier->transport->ops->mine(barrier->transport, 0, gba_slot_parity(algo->seq));
     return GBA_SEQ_REACHED(word, algo->seq) ? UINT32_MAX : 0;
@@ -72,7 +72,7 @@ const char *gba_message_barrier_represented(const struct gba_message_barrier *ba
     const struct gba_algo_state *algo = &barrier->algo;
     uint32_t number = member;
 
-    if (&gba_algo_tree != barrier->algorithm)
+    if (!barrier->algorithm->tree)
         return other;
     for (uint32_t i = 0; barrier->ranks != NULL && i < algo->size; i++)
         if (barrier->ranks[i] == member)

@@ -149,7 +149,7 @@ static enum gba_arrived shared_arrived(const struct gba_path_base *path,
         return GBA_ARRIVED_YES;
     /* Dissemination and radix first signal the next member of the ring, in slot 0. A member of the
      * others stores to its own slot 0. */
-    if (!software->algorithm->pulls && &gba_shm_tree != software->algorithm)
+    if (!software->algorithm->pulls && !software->algorithm->tree)
         local = gba_sched_peer(local, 1, node->segment.members);
     return gba_node_arrived(node, local, software->algo.seq);
 }

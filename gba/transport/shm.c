@@ -51,7 +51,7 @@ const struct gba_transport_ops gba_shm_ops = {
     .name = "shm", .set = set, .begin = begin, .mine = mine, .peek = peek};
 
 /* The compiler sees the constant table and expands its functions in the steps. */
-#define GBA_SHM_ALGORITHM(steps, id, pull, slots_of)                                               \
+#define GBA_SHM_ALGORITHM(steps, id, slots_of, ...)                                                \
     static gba_status_t steps##_start(struct gba_algo_state *algo,                                 \
                                       struct gba_transport *transport, uint32_t seq)               \
     {                                                                                              \
@@ -76,29 +76,26 @@ const struct gba_transport_ops gba_shm_ops = {
         return status;                                                                             \
     }                                                                                              \
     const struct gba_algorithm gba_shm_##steps = {.name = id,                                      \
-                                                  .pulls = pull,                                   \
                                                   .slots = slots_of,                               \
                                                   .start = steps##_start,                          \
                                                   .test = steps##_test,                            \
-                                                  .attempt = steps##_attempt}
+                                                  .attempt = steps##_attempt,                      \
+                                                  .awaited = gba_##steps##_awaited,                \
+                                                  __VA_ARGS__}
 
-GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", false, gba_dissemination_slots);
-GBA_SHM_ALGORITHM(radix, "radix (v2)", false, gba_sched_slots);
-GBA_SHM_ALGORITHM(central, "central (v3)", true, gba_central_slots);
-GBA_SHM_ALGORITHM(tree, "tree", false, gba_sched_tree_slots);
+GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", gba_dissemination_slots, .pulls = false);
+GBA_SHM_ALGORITHM(radix, "radix (v2)", gba_sched_slots, .pulls = false);
+GBA_SHM_ALGORITHM(central, "central (v3)", gba_central_slots, .pulls = true);
+GBA_SHM_ALGORITHM(tree, "tree", gba_sched_tree_slots, .tree = true);
 
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,
                             const struct gba_algo_state *algo)
 {
-    if (&gba_shm_central == algorithm) {
-        uint32_t peer = gba_sched_peer(algo->rank, algo->seen, algo->size);
+    gba_word_t *slots = shm->mine;
 
-        return slot_of(shm->slots + peer * shm->row, 0);
-    }
-    if (&gba_shm_tree == algorithm)
-        return slot_of(shm->mine, algo->seen < algo->lanes ? gba_sched_tree_arrival_slot(algo->seen)
-                                                           : algo->slot);
-    return slot_of(shm->mine, algo->slot + (&gba_shm_radix == algorithm ? algo->seen : 0));
+    if (algorithm->pulls)
+        slots = shm->slots + gba_sched_peer(algo->rank, algo->seen, algo->size) * shm->row;
+    return slot_of(slots, algorithm->awaited(algo));
 }
 
 void gba_shm_init(struct gba_shm *shm, const struct gba_segment *segment, uint32_t member)

@@ -32,6 +32,7 @@ struct conf_backend {
     bool ports;
     /* It gives user space no access to its registers, so tests of registers are left out. */
     bool no_registers;
+    bool daemon; /* a gba-switchd: any process is a client, and has the mailbox of its port */
 };
 
 /* The backends that a program tests; NULL ends the list. conf_prepare returns an exit status for

@@ -282,7 +282,7 @@ static void a_group_that_was_taken_back(struct conf *conf)
     gba_group_state_t state;
     gba_status_t status;
 
-    if (&gba_dev_switch != conf->ops)
+    if (!conf->backend->daemon)
         return;
     conf_group_make(conf, &one, 2, 0);
     conf_round(conf, &one, 1, 0);
@@ -347,7 +347,7 @@ static void a_member_that_died(struct conf *conf)
     pid_t child;
     char byte;
 
-    if (&gba_dev_switch != conf->ops)
+    if (!conf->backend->daemon)
         return;
     handle = conf_alloc(conf, 2);
     member = conf_membership(conf, &handle, 0, 0);

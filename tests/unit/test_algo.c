@@ -19,7 +19,7 @@ static const struct gba_algorithm *const all[] = {&gba_algo_dissemination, &gba_
 /* The largest radix with which the algorithm is searched in every order. */
 static uint32_t radix_most(const struct gba_algorithm *algorithm, uint32_t most)
 {
-    return &gba_algo_radix == algorithm || &gba_algo_tree == algorithm ? most : 2;
+    return algorithm->slots(64, 2) == algorithm->slots(64, 8) ? 2 : most;
 }
 
 static void expect_all(struct rules r, enum verdict expected)
