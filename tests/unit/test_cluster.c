@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <glob.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,9 +82,41 @@ static void test_invalid(void **state)
     assert_string_equal(message, "cannot open /nowhere: No such file or directory");
 }
 
+/* The installed descriptions: each can be read, and each line with a number has a comment, which is
+ * the source of the number. */
+static void test_published(void **state)
+{
+    const char *top = getenv("srcdir"); /* of make check */
+    char pattern[300], line[200];
+    struct gba_cluster cluster;
+    glob_t found;
+
+    (void)state;
+    snprintf(pattern, sizeof pattern, "%s/gba/clusters/*.cluster", top != NULL ? top : ".");
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 5);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        FILE *f = fopen(found.gl_pathv[i], "r");
+
+        gba_cluster_default(&cluster);
+        message[0] = '\0';
+        (void)gba_cluster_read(found.gl_pathv[i], &cluster, message, sizeof message);
+        assert_string_equal(message, "");
+        assert_string_not_equal(cluster.source, "built-in defaults");
+        assert_true(cluster.extrapolated);
+        assert_non_null(f);
+        while (fgets(line, sizeof line, f) != NULL)
+            if (line[0] != '#' && strncmp(line, "source", 6) != 0 && strstr(line, " # ") == NULL)
+                fail_msg("%s: no source: %s", found.gl_pathv[i], line);
+        fclose(f);
+    }
+    globfree(&found);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_invalid)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys), cmocka_unit_test(test_invalid),
+                                       cmocka_unit_test(test_published)};
     int fd = mkstemp(file);
     int failures;
 
