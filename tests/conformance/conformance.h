@@ -7,14 +7,9 @@
 #ifndef GBA_TESTS_CONFORMANCE_H
 #define GBA_TESTS_CONFORMANCE_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "gba/dev/dev_ops.h"
 #include "gba/spec/gba_regs.h"
+#include "tests/suite.h"
 
 /* A backend under test. */
 struct conf_backend {

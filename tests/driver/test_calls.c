@@ -46,9 +46,8 @@ static int try_call(size_t i, uint32_t size, uint32_t flags, int offset, uint32_
     return error;
 }
 
-static void test_sizes_and_flags(void **state)
+TEST(test_sizes_and_flags)
 {
-    (void)state;
     for (size_t i = 0; i < CALLS; i++) {
         uint32_t size = calls[i].size;
 
@@ -67,12 +66,11 @@ static void test_sizes_and_flags(void **state)
     }
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     uint32_t old[34] = {sizeof old, 0};
     int file = open_device();
 
-    (void)state;
     assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 9), old), ENOTTY);
     assert_int_equal(call(file, _IO(GBA_IOC_MAGIC, 255), old), ENOTTY);
     assert_int_equal(call(file, _IOWR(GBA_IOC_MAGIC, 0, uint32_t), old), ENOTTY);
@@ -86,14 +84,13 @@ static void test_numbers(void **state)
     close(file);
 }
 
-static void test_bad_memory(void **state)
+TEST(test_bad_memory)
 {
     uint32_t before = groups_free();
     char *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct gba_ioc_alloc *alloc = (void *)memory;
     int file = open_device();
 
-    (void)state;
     for (size_t i = 0; i < CALLS; i++)
         assert_int_equal(call(file, calls[i].number, NULL), EFAULT);
     *alloc = (struct gba_ioc_alloc){.size = sizeof *alloc, .members = 1};
@@ -106,12 +103,11 @@ static void test_bad_memory(void **state)
     munmap(memory, PAGE);
 }
 
-static void test_query(void **state)
+TEST(test_query)
 {
     int file = open_device();
     struct gba_ioc_query query = query_device(file, GBA_QUERY_COUNTERS);
 
-    (void)state;
     assert_int_equal(query.abi_version, GBA_ABI_VERSION);
     assert_int_equal(query.regs_version >> 16, GBA_REGS_MAJOR);
     assert_int_equal(query.state, GBA_DEV_STATE_UP);
@@ -123,13 +119,12 @@ static void test_query(void **state)
     close(file);
 }
 
-static void test_alloc_and_free(void **state)
+TEST(test_alloc_and_free)
 {
     int file = open_device(), other = open_device();
     uint32_t groups = query_device(file, 0).groups_free;
     struct gba_ioc_alloc alloc, held[GBA_GROUPS], bad = {.size = sizeof bad};
 
-    (void)state;
     assert_int_equal(call(file, GBA_IOC_ALLOC, &bad), EINVAL);
     bad.members = GBA_MEMBERS_MAX + 1;
     assert_int_equal(call(file, GBA_IOC_ALLOC, &bad), EINVAL);
@@ -160,13 +155,12 @@ static void test_alloc_and_free(void **state)
     close(other);
 }
 
-static void test_join(void **state)
+TEST(test_join)
 {
     int file = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
     struct gba_ioc_join join;
 
-    (void)state;
 #define WRONG(field, value, error) \
     join = join_of(&alloc, 0);     \
     join.field = (value);          \
@@ -188,7 +182,7 @@ static void test_join(void **state)
 
 /* A process that closes copies of its descriptor ends its memberships each time. It may still poll
  * the flags, so they stay until the file is closed, and their number has a limit. */
-static void test_limit_of_a_file(void **state)
+TEST(test_limit_of_a_file)
 {
     enum { MEMBERS = 700, LIMIT = 4096 };
     int file = open_device(), other = open_device(), error = 0;
@@ -196,7 +190,6 @@ static void test_limit_of_a_file(void **state)
     struct gba_ioc_join join;
     uint32_t joined = 0;
 
-    (void)state;
     while (0 == error && joined <= LIMIT) {
         alloc = alloc_group(file, MEMBERS);
         for (uint32_t i = 0; i < MEMBERS && 0 == error; i++) {
@@ -215,14 +208,13 @@ static void test_limit_of_a_file(void **state)
     close(other);
 }
 
-static void test_configure_inspect_leave(void **state)
+TEST(test_configure_inspect_leave)
 {
     int file = open_device(), other = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
     struct test_member one = join_group(file, &alloc, 0), two, wrong;
     struct gba_ioc_inspect registers;
 
-    (void)state;
     assert_int_equal(configure(&one, 0), EAGAIN);
     two = join_group(other, &alloc, 1);
     wrong = one;
@@ -258,14 +250,13 @@ static void test_configure_inspect_leave(void **state)
 }
 
 /* The allocator, then the lowest member. A test with two users is in test_users.c. */
-static void test_DRV_20_owner(void **state)
+TEST(test_DRV_20_owner)
 {
     int file = open_device(), other = open_device();
     struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 3, .job = 77};
     struct gba_ioc_owner owner = {.size = sizeof owner, .group = GBA_GROUPS};
     struct test_member two, one;
 
-    (void)state;
     assert_int_equal(call(file, GBA_IOC_OWNER, &owner), EINVAL);
     assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
     owner.group = alloc.group ^ 1;
@@ -292,7 +283,7 @@ static void test_DRV_20_owner(void **state)
     close(other);
 }
 
-static void test_wait(void **state)
+TEST(test_wait)
 {
     int file = open_device(), other = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
@@ -300,7 +291,6 @@ static void test_wait(void **state)
     struct test_member wrong;
     uint32_t events;
 
-    (void)state;
     assert_int_equal(configure(&one, 0), 0);
     wrong = one;
     wrong.join.group ^= 1;
@@ -319,13 +309,12 @@ static void test_wait(void **state)
     unmap(&two);
 }
 
-static void test_a_users_limit(void **state)
+TEST(test_a_users_limit)
 {
     FILE *parameter = fopen("/sys/module/gba/parameters/user_groups_max", "w");
     struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1};
     int file = open_device();
 
-    (void)state;
     assert_non_null(parameter);
     fputs("2", parameter);
     fflush(parameter);
@@ -339,16 +328,4 @@ static void test_a_users_limit(void **state)
     close(file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_and_flags), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_bad_memory),      cmocka_unit_test(test_query),
-        cmocka_unit_test(test_alloc_and_free),  cmocka_unit_test(test_join),
-        cmocka_unit_test(test_limit_of_a_file), cmocka_unit_test(test_configure_inspect_leave),
-        cmocka_unit_test(test_DRV_20_owner),    cmocka_unit_test(test_wait),
-        cmocka_unit_test(test_a_users_limit),
-    };
-
-    return cmocka_run_group_tests_name("driver_calls", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -80,7 +80,7 @@ static int call_and_withdraw(struct clerk *clerk, int file, unsigned long number
 }
 
 /* A group whose number the caller does not get is free again. */
-static void test_alloc(void **state)
+TEST(test_alloc)
 {
     struct argument argument = argument_new();
     struct gba_ioc_alloc *alloc = argument.own;
@@ -88,7 +88,6 @@ static void test_alloc(void **state)
     int file = open_device(), failed = 0;
     struct clerk clerk = {.argument = &argument};
 
-    (void)state;
     assert_int_equal(pthread_create(&clerk.thread, NULL, withdraw, &clerk), 0);
     for (int i = 0; i < CALLS; i++) {
         int error;
@@ -108,7 +107,7 @@ static void test_alloc(void **state)
 }
 
 /* A membership whose offsets the caller does not get has ended, and with it the group. */
-static void test_join(void **state)
+TEST(test_join)
 {
     struct argument argument = argument_new();
     struct gba_ioc_join *join = argument.own;
@@ -116,7 +115,6 @@ static void test_join(void **state)
     int file = open_device(), failed = 0;
     struct clerk clerk = {.argument = &argument};
 
-    (void)state;
     assert_int_equal(pthread_create(&clerk.thread, NULL, withdraw, &clerk), 0);
     for (int i = 0; i < CALLS; i++) {
         struct gba_ioc_alloc alloc = alloc_group(file, 1);
@@ -154,7 +152,7 @@ static void *wait_in_thread(void *context)
 }
 
 /* An event that WAIT does not deliver stays pending. */
-static void test_wait(void **state)
+TEST(test_wait)
 {
     int file = open_device(), other = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
@@ -164,7 +162,6 @@ static void test_wait(void **state)
     uint32_t events = 0;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(call(other, GBA_IOC_JOIN, &join), 0);
     assert_int_equal(configure(&m, 0), 0);
     *(struct gba_ioc_wait *)waiting.argument.own =
@@ -188,13 +185,4 @@ static void test_wait(void **state)
     argument_free(&waiting.argument);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_wait),
-    };
-
-    return cmocka_run_group_tests_name("driver_copy_out", tests, NULL, NULL);
-}
+TEST_MAIN()

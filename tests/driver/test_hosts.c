@@ -98,11 +98,10 @@ static int run_peer(void)
 
 /* The death of a member of another host is an event of the group's members, but not of the next
  * owner of the group, even if its interrupt comes only then. */
-static void test_DRV_18_a_death_on_another_host(void **state)
+TEST(test_DRV_18_a_death_on_another_host)
 {
     int file = open_device(), registers = open_registers();
 
-    (void)state;
     for (int masked = 0; masked < 2; masked++) {
         struct gba_ioc_alloc alloc = alloc_group(file, 2);
         struct test_member m = join_group(file, &alloc, 0);
@@ -126,7 +125,7 @@ static void test_DRV_18_a_death_on_another_host(void **state)
 
 /* ALLOC waits until the other host has confirmed, for seconds: a busy host takes some time. Until
  * then no other group is taken back, whatever the number of ALLOCs. Then the group is free. */
-static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
+TEST(test_CMD_8_alloc_waits_for_the_other_host)
 {
     int file = open_device();
     uint32_t groups = query_device(file, 0).groups_free;
@@ -137,7 +136,6 @@ static void test_CMD_8_alloc_waits_for_the_other_host(void **state)
     uint64_t start;
     int error;
 
-    (void)state;
     peer_joins(&shared, 1);
     peer("mask %u", shared.group);
     assert_int_equal(configure(&m, 0), 0);
@@ -228,11 +226,10 @@ static bool alloc_gets_another_group(void)
     return done;
 }
 
-static void test_DRV_12_another_alloc_gets_the_group(void **state)
+TEST(test_DRV_12_another_alloc_gets_the_group)
 {
     int tries = 0;
 
-    (void)state;
     while (!alloc_gets_another_group())
         assert_true(++tries <
                     10); /* ALLOC waits for 2 s, which a busy host may need for the rest */
@@ -247,13 +244,7 @@ static int end_peer(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_18_a_death_on_another_host),
-        cmocka_unit_test(test_CMD_8_alloc_waits_for_the_other_host),
-        cmocka_unit_test(test_DRV_12_another_alloc_gets_the_group),
-    };
-
     if (argc > 1 && 0 == strcmp(argv[1], "peer"))
         return run_peer();
-    return cmocka_run_group_tests_name("driver_hosts", tests, NULL, end_peer);
+    return SUITE_RUN(NULL, end_peer);
 }

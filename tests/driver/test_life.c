@@ -22,7 +22,7 @@ static int die_as_member(void *argument)
     return 2;
 }
 
-static void test_DRV_10_a_killed_member(void **state)
+TEST(test_DRV_10_a_killed_member)
 {
     uint32_t groups = groups_free(), events = 0;
     int file = open_device();
@@ -31,7 +31,6 @@ static void test_DRV_10_a_killed_member(void **state)
     struct pollfd poll_file = {.fd = file, .events = POLLIN};
     struct gba_event event;
 
-    (void)state;
     assert_int_equal(in_child(die_as_member, &alloc), SIGKILL);
     assert_int_equal(poll(&poll_file, 1, (int)test_limit(20000)), 1);
     assert_int_equal(read(file, &event, sizeof event), sizeof event);
@@ -71,7 +70,7 @@ static void await_store(uint64_t *stores)
 
 /* In each cycle the group gets a new owner, which expects just the arrival that the thread stores.
  * A store after LEAVE that reached the device would complete a round of that owner. */
-static void test_DRV_16_revoked_while_it_is_used(void **state)
+TEST(test_DRV_16_revoked_while_it_is_used)
 {
     const char *number = getenv("GBA_TEST_CYCLES");
     long cycles = number == NULL ? 300 : atol(number);
@@ -80,7 +79,6 @@ static void test_DRV_16_revoked_while_it_is_used(void **state)
     uint64_t stores = 0;
     pthread_t thread;
 
-    (void)state;
     storm_bell = page;
     assert_int_equal(pthread_create(&thread, NULL, storm, &stores), 0);
     for (long i = 0; i < cycles; i++) {
@@ -224,7 +222,7 @@ static void check_device(void)
 
 /* A port that was down and is up again has no mask, and its host may not have detected it. A member
  * that joins then must not share a group with earlier doorbells. */
-static void test_PORT_4_the_port_was_down(void **state)
+TEST(test_PORT_4_the_port_was_down)
 {
     int file = open_device(), other = open_device(), registers = open_registers();
     uint32_t groups = query_device(file, 0).groups;
@@ -232,7 +230,6 @@ static void test_PORT_4_the_port_was_down(void **state)
     struct test_member m = join_group(file, &alloc, 0);
     struct gba_ioc_join join = join_of(&alloc, 1);
 
-    (void)state;
     register_write(registers, GBA_PORT_REG(GBA_PORT_IRQ_MASK), 0);
     assert_int_equal(call(other, GBA_IOC_JOIN, &join), ESTALE);
     assert_int_equal(m.slot->revoked, GBA_REVOKED_DEAD);
@@ -245,31 +242,28 @@ static void test_PORT_4_the_port_was_down(void **state)
     check_device();
 }
 
-static void test_DRV_17_unbound(void **state)
-{
-    const char *address = pci_address();
-
-    (void)state;
-    check_end("/sys/bus/pci/drivers/gba/unbind", address, 1);
-    write_file("/sys/bus/pci/drivers/gba/bind", address);
-    check_device();
-}
-
-static void test_DRV_17_reset(void **state)
+TEST(test_DRV_17_reset)
 {
     char path[512];
 
-    (void)state;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/reset", pci_address());
     check_end(path, "1", 0);
     check_device();
 }
 
-static void test_DRV_17_removed(void **state)
+TEST(test_DRV_17_unbound)
+{
+    const char *address = pci_address();
+
+    check_end("/sys/bus/pci/drivers/gba/unbind", address, 1);
+    write_file("/sys/bus/pci/drivers/gba/bind", address);
+    check_device();
+}
+
+TEST(test_DRV_17_removed)
 {
     char path[512];
 
-    (void)state;
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/remove", pci_address());
     check_end(path, "1", 1);
     write_file("/sys/bus/pci/rescan", "1");
@@ -308,12 +302,11 @@ static long pages(void)
 /* Files with a group, a membership and mappings use no more memory after their end. Other parts of
  * the kernel allocate, too, so one batch without a leak is enough: a leak of one object or page of
  * each file would be in all batches. */
-static void test_memory_of_files(void **state)
+TEST(test_memory_of_files)
 {
     long leaked_objects, leaked_pages;
     const int files = 300;
 
-    (void)state;
     for (int batch = 0; batch < 6; batch++) {
         leaked_objects = objects();
         leaked_pages = pages();
@@ -334,14 +327,13 @@ static void test_memory_of_files(void **state)
     fail_msg("%d files: %ld objects, %ld pages are not free", files, leaked_objects, leaked_pages);
 }
 
-static void test_unload(void **state)
+TEST(test_unload)
 {
     const char *path = getenv("GBA_TEST_MODULE");
     int file = open_device(), module;
     struct gba_ioc_alloc alloc = alloc_group(file, 1);
     struct test_member m = join_group(file, &alloc, 0);
 
-    (void)state;
     assert_int_equal(syscall(SYS_delete_module, "gba", O_NONBLOCK), -1);
     assert_int_equal(errno, EWOULDBLOCK);
     close(file);
@@ -361,18 +353,4 @@ static void test_unload(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_10_a_killed_member),
-        cmocka_unit_test(test_DRV_16_revoked_while_it_is_used),
-        cmocka_unit_test(test_PORT_4_the_port_was_down),
-        cmocka_unit_test(test_DRV_17_reset),
-        cmocka_unit_test(test_DRV_17_unbound),
-        cmocka_unit_test(test_DRV_17_removed),
-        cmocka_unit_test(test_memory_of_files),
-        cmocka_unit_test(test_unload),
-    };
-
-    return cmocka_run_group_tests_name("driver_life", tests, NULL, NULL);
-}
+TEST_MAIN()

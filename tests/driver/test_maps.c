@@ -52,14 +52,13 @@ static int try_map(int file, size_t size, int protection, int flags, uint64_t of
     return 0;
 }
 
-static void test_DRV_9_mmap_refuses(void **state)
+TEST(test_DRV_9_mmap_refuses)
 {
     int file = open_device(), other = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
     struct gba_ioc_join join = join_of(&alloc, 0);
     const int rw = PROT_READ | PROT_WRITE;
 
-    (void)state;
     assert_int_equal(call(file, GBA_IOC_JOIN, &join), 0);
     assert_int_equal(try_map(file, PAGE, PROT_WRITE, MAP_SHARED, 0), EINVAL);
     for (uint64_t offset = PAGE; offset < 64 * PAGE; offset += PAGE) /* all other offsets */
@@ -85,12 +84,11 @@ static void test_DRV_9_mmap_refuses(void **state)
     assert_int_equal(try_map(file, PAGE, rw, MAP_SHARED, join.flag_offset), EBADF);
 }
 
-static void test_mprotect_and_mremap(void **state)
+TEST(test_mprotect_and_mremap)
 {
     struct test_member m = one_member(0);
     void *moved, *twice;
 
-    (void)state;
     assert_int_equal(mprotect((void *)(uintptr_t)m.bell, PAGE, PROT_READ | PROT_WRITE), -1);
     assert_int_equal(errno, EACCES);
     assert_int_equal(mprotect((void *)(uintptr_t)m.bell, PAGE, PROT_WRITE | PROT_EXEC), -1);
@@ -126,12 +124,11 @@ static void test_mprotect_and_mremap(void **state)
     unmap(&m);
 }
 
-static void test_DRV_16_leave_revokes_the_doorbell(void **state)
+TEST(test_DRV_16_leave_revokes_the_doorbell)
 {
     struct test_member m = one_member(0), next;
     uint64_t errors, refused;
 
-    (void)state;
     arrive(&m, 1);
     assert_true(released(&m, 1));
     assert_int_equal(leave(&m), 0);
@@ -197,7 +194,7 @@ static void *map_in_cycles(void *argument)
     }
 }
 
-static void test_DRV_16_mmap_and_leave_interleave(void **state)
+TEST(test_DRV_16_mmap_and_leave_interleave)
 {
     const char *number = getenv("GBA_TEST_CYCLES");
     long cycles = number == NULL ? 300 : atol(number), mapped = 0;
@@ -205,7 +202,6 @@ static void test_DRV_16_mmap_and_leave_interleave(void **state)
     struct mapper mapper = {.file = file};
     pthread_t thread;
 
-    (void)state;
     pthread_barrier_init(&mapper.barrier, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, map_in_cycles, &mapper), 0);
     for (long i = 0; i < cycles; i++) {
@@ -248,12 +244,11 @@ static void test_DRV_16_mmap_and_leave_interleave(void **state)
     close(other);
 }
 
-static void test_close_before_munmap(void **state)
+TEST(test_close_before_munmap)
 {
     uint32_t groups = groups_free();
     struct test_member m = one_member(0);
 
-    (void)state;
     arrive(&m, 1);
     assert_true(released(&m, 1));
     assert_int_equal(groups_free(), groups - 1);
@@ -290,11 +285,10 @@ static int use_in_child(void *argument)
     return 0 == close(m->file) ? 0 : 7; /* does not end the membership of the parent */
 }
 
-static void test_fork(void **state)
+TEST(test_fork)
 {
     struct test_member m = one_member(0);
 
-    (void)state;
     assert_int_equal(madvise((void *)(uintptr_t)m.bell, PAGE, MADV_DOFORK), -1);
     assert_int_equal(in_child(use_in_child, &m), 0);
     arrive(&m, 1);
@@ -306,12 +300,11 @@ static void test_fork(void **state)
 
 /* A child with the descriptor of the parent cannot use it. The membership ends when the parent
  * closes its own. */
-static void test_passed_descriptor(void **state)
+TEST(test_passed_descriptor)
 {
     struct test_member m = one_member(0);
     char path[64];
 
-    (void)state;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), m.file);
     assert_int_equal(in_child(use_in_child, &m), 0);
     /* The owner closes its descriptor while the child still has one. */
@@ -354,9 +347,8 @@ static int join_and_exec(void *argument)
     return 2;
 }
 
-static void test_DRV_10_exec_ends_the_memberships(void **state)
+TEST(test_DRV_10_exec_ends_the_memberships)
 {
-    (void)state;
     for (int keep = 0; keep < 2; keep++) {
         int file = open_device();
         struct gba_ioc_alloc alloc = alloc_group(file, 2);
@@ -384,18 +376,4 @@ static void test_DRV_10_exec_ends_the_memberships(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_9_mmap_refuses),
-        cmocka_unit_test(test_mprotect_and_mremap),
-        cmocka_unit_test(test_DRV_16_leave_revokes_the_doorbell),
-        cmocka_unit_test(test_DRV_16_mmap_and_leave_interleave),
-        cmocka_unit_test(test_close_before_munmap),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_passed_descriptor),
-        cmocka_unit_test(test_DRV_10_exec_ends_the_memberships),
-    };
-
-    return cmocka_run_group_tests_name("driver_maps", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -50,14 +50,13 @@ static void *sleep_in_wait(void *argument)
     return NULL;
 }
 
-static void test_DRV_18_wait_sleeps_until_the_round(void **state)
+TEST(test_DRV_18_wait_sleeps_until_the_round)
 {
     struct test_member m[MEMBERS];
     struct rusage before, after;
     uint64_t longest = 0;
     uint32_t events;
 
-    (void)state;
     arm_group(m, 0);
     assert_int_equal(wait_for(&m[0], 1, 0, &events), ETIMEDOUT);
     assert_int_equal(wait_for(&m[0], 1, 20000000, &events), ETIMEDOUT);
@@ -97,13 +96,12 @@ static void do_nothing(int number)
     (void)number;
 }
 
-static void test_a_signal_ends_wait(void **state)
+TEST(test_a_signal_ends_wait)
 {
     struct test_member m[MEMBERS];
     struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
     uint32_t events;
 
-    (void)state;
     arm_group(m, 0);
     sigaction(SIGALRM, &action, NULL);
     ualarm(50000, 0);
@@ -111,13 +109,12 @@ static void test_a_signal_ends_wait(void **state)
     disband(m);
 }
 
-static void test_DRV_18_notify_and_poll(void **state)
+TEST(test_DRV_18_notify_and_poll)
 {
     struct test_member m[MEMBERS];
     struct gba_event event[MEMBERS];
     struct pollfd poll_file;
 
-    (void)state;
     arm_group(m, 7);
     poll_file = (struct pollfd){.fd = m[1].file, .events = POLLIN};
     fcntl(m[1].file, F_SETFL, O_NONBLOCK);
@@ -146,12 +143,11 @@ static void test_DRV_18_notify_and_poll(void **state)
     disband(m);
 }
 
-static void test_DRV_8_an_error_is_an_event(void **state)
+TEST(test_DRV_8_an_error_is_an_event)
 {
     struct test_member m[MEMBERS];
     uint32_t events;
 
-    (void)state;
     arm_group(m, 0);
     arrive(&m[2], 5); /* neither 0 nor 1 */
     assert_int_equal(wait_for(&m[0], 1, 20000000000u, &events), 0);
@@ -160,13 +156,12 @@ static void test_DRV_8_an_error_is_an_event(void **state)
 }
 
 /* Events outlive the allocation that caused them [IRQ-1]. The next owner must not get them. */
-static void test_IRQ_1_an_event_of_an_earlier_owner(void **state)
+TEST(test_IRQ_1_an_event_of_an_earlier_owner)
 {
     int file = open_device(), registers = open_registers();
     struct gba_ioc_alloc alloc = alloc_group(file, 1);
     struct test_member m = join_group(file, &alloc, 0);
 
-    (void)state;
     assert_int_equal(configure(&m, 0), 0);
     mask_group(registers, alloc.group, 1);
     arrive(&m, 5); /* neither 0 nor 1 */
@@ -179,7 +174,7 @@ static void test_IRQ_1_an_event_of_an_earlier_owner(void **state)
 }
 
 /* A member sleeps before the group is armed. */
-static void test_wait_before_configure(void **state)
+TEST(test_wait_before_configure)
 {
     int file = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
@@ -188,7 +183,6 @@ static void test_wait_before_configure(void **state)
     struct gba_ioc_inspect registers;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
     await_sleeper(&sleeper.thread);
     assert_int_equal(configure(&m[1], 0), 0);
@@ -207,7 +201,7 @@ static void test_wait_before_configure(void **state)
 
 /* What WAIT has found about a group ends with the membership: WAIT returns when the group is taken
  * back, and a WAIT in the next allocation of the same group waits until that is armed. */
-static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
+TEST(test_DRV_14_wait_when_the_group_is_taken_back)
 {
     int file = open_device();
     uint32_t groups = query_device(file, 0).groups_free, events = 0;
@@ -217,7 +211,6 @@ static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
     struct gba_ioc_inspect registers;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(configure(&m, 0), 0);
     arrive(&m, 1);
     assert_int_equal(wait_for(&m, 1, GBA_WAIT_FOREVER, &events), 0);
@@ -248,7 +241,7 @@ static void test_DRV_14_wait_when_the_group_is_taken_back(void **state)
 }
 
 /* A group with a low barrier rate is taken back. */
-static void test_DRV_14_a_group_is_taken_back(void **state)
+TEST(test_DRV_14_a_group_is_taken_back)
 {
     int file = open_device();
     uint32_t groups = query_device(file, 0).groups_free, events = 0;
@@ -257,7 +250,6 @@ static void test_DRV_14_a_group_is_taken_back(void **state)
     struct gba_ioc_inspect registers;
     uint32_t taken = GBA_GROUPS;
 
-    (void)state;
     for (uint32_t i = 0; i < groups; i++) {
         struct gba_ioc_alloc one = alloc_group(file, 1);
 
@@ -305,18 +297,4 @@ static void test_DRV_14_a_group_is_taken_back(void **state)
     close(file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_18_wait_sleeps_until_the_round),
-        cmocka_unit_test(test_a_signal_ends_wait),
-        cmocka_unit_test(test_DRV_18_notify_and_poll),
-        cmocka_unit_test(test_DRV_8_an_error_is_an_event),
-        cmocka_unit_test(test_IRQ_1_an_event_of_an_earlier_owner),
-        cmocka_unit_test(test_wait_before_configure),
-        cmocka_unit_test(test_DRV_14_wait_when_the_group_is_taken_back),
-        cmocka_unit_test(test_DRV_14_a_group_is_taken_back),
-    };
-
-    return cmocka_run_group_tests_name("driver_rounds", tests, NULL, NULL);
-}
+TEST_MAIN()

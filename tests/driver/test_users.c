@@ -237,13 +237,12 @@ static int owner(int channel)
     return released(&m, 1) && 1 == m.slot->release ? 0 : 6;
 }
 
-static void test_DRV_19_a_strangers_attempts(void **state)
+TEST(test_DRV_19_a_strangers_attempts)
 {
     uint32_t groups = groups_free();
     int channel[2], status[2];
     pid_t child[2];
 
-    (void)state;
     assert_int_equal(chmod("/dev/gba0", 0666), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, channel), 0);
     for (int i = 0; i < 2; i++) {
@@ -282,7 +281,7 @@ static int keep_mapping(int channel)
     return 1 == write(channel, &step, 1) ? 0 : 2;
 }
 
-static void test_DRV_16_a_stranger_keeps_the_mapping(void **state)
+TEST(test_DRV_16_a_stranger_keeps_the_mapping)
 {
     int channel[2], status, file = open_device();
     struct gba_ioc_inspect registers;
@@ -291,7 +290,6 @@ static void test_DRV_16_a_stranger_keeps_the_mapping(void **state)
     pid_t child;
     char step;
 
-    (void)state;
     assert_int_equal(chmod("/dev/gba0", 0666), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
     child = fork();
@@ -316,12 +314,4 @@ static void test_DRV_16_a_stranger_keeps_the_mapping(void **state)
     unmap(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_19_a_strangers_attempts),
-        cmocka_unit_test(test_DRV_16_a_stranger_keeps_the_mapping),
-    };
-
-    return cmocka_run_group_tests_name("driver_users", tests, NULL, NULL);
-}
+TEST_MAIN()

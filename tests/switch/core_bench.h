@@ -4,15 +4,8 @@
 #ifndef GBA_TESTS_CORE_BENCH_H
 #define GBA_TESTS_CORE_BENCH_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "sim/switch/core/switch.h"
+#include "tests/suite.h"
 
 #define NOTES 4096u
 

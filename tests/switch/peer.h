@@ -4,18 +4,12 @@
 #ifndef GBA_TESTS_PEER_H
 #define GBA_TESTS_PEER_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
-
-#include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
 #include "sim/switch/core/protocol.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 
 #define PEER_TIMEOUT_MS test_limit(60000)
 
@@ -37,8 +31,7 @@ void peer_directory(struct daemon_process *process);
 void peer_clean(struct daemon_process *process);
 
 /* A test of cmocka with a setup and a teardown of these, on `process`. */
-#define PEER_TEST(test, setup, teardown) \
-    cmocka_unit_test_prestate_setup_teardown(test, setup, teardown, &process)
+#define PEER_TEST(test, setup, teardown) TEST_WITH(test, setup, teardown, &process)
 int peer_begin(void **state);         /* a directory, and no daemon yet */
 int peer_begin_started(void **state); /* a daemon on its Unix socket */
 int peer_end(void **state);

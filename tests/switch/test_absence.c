@@ -7,9 +7,6 @@
 #include "tests/switch/jobs.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,13 +245,12 @@ static unsigned run_jobs(unsigned count, unsigned faults)
     return right;
 }
 
-static void test_random(void **state)
+PEER_TEST(test_random, peer_begin_started, peer_end)
 {
     const char *wanted = getenv("GBA_TEST_FAULTS");
     unsigned faults = wanted == NULL ? FAULTS : (unsigned)strtoul(wanted, NULL, 10);
     unsigned done = 0, healthy = 0, right = 0;
 
-    (void)state;
     assert_int_not_equal(faults, 0);
     /* A job that only looks like a fault must not hide among jobs that have one. */
     right += run_jobs(JOBS, 0);
@@ -271,11 +267,4 @@ static void test_random(void **state)
     assert_int_equal(right, done + healthy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_random, peer_begin_started, peer_end),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: absent members", tests, NULL, NULL);
-}
+TEST_MAIN()

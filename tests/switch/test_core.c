@@ -5,9 +5,8 @@
 
 #include "sim/switch/core/fifo.h"
 
-static void test_ports(void **state)
+TEST(test_ports)
 {
-    (void)state;
     bench_start(&bench_config);
     for (uint32_t i = 0; i < 4; i++) {
         bench_attach(i, 0, 0);
@@ -28,11 +27,10 @@ static void test_ports(void **state)
     bench_end();
 }
 
-static void test_round(void **state)
+TEST(test_round)
 {
     struct gba_switch_mailbox group;
 
-    (void)state;
     bench_start(&bench_config);
     for (uint32_t i = 0; i < 3; i++)
         bench_attach(i, 0, 0);
@@ -57,11 +55,10 @@ static void test_round(void **state)
 }
 
 /* An arrival at a group that does not exist counts, and has no other effect. */
-static void test_ring_nowhere(void **state)
+TEST(test_ring_nowhere)
 {
     const struct gba_model *model;
 
-    (void)state;
     bench_start(&bench_config);
     bench_attach(0, 0, 0);
     model = gba_switch_model(bench.device);
@@ -79,12 +76,11 @@ static void test_ring_nowhere(void **state)
     bench_end();
 }
 
-static void test_port_down(void **state)
+TEST(test_port_down)
 {
     struct gba_switch_mailbox group, member;
     const struct gba_switch_former *former;
 
-    (void)state;
     bench_start(&bench_config);
     for (uint32_t i = 0; i < 3; i++)
         bench_attach(i, 0, 0);
@@ -112,11 +108,10 @@ static void test_port_down(void **state)
     bench_end();
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
     struct gba_switch_mailbox group, leave;
 
-    (void)state;
     bench_start(&bench_config);
     for (uint32_t i = 0; i < 3; i++)
         bench_attach(i, 0, 0);
@@ -153,11 +148,10 @@ static uint32_t alloc(uint32_t i)
     return bench_command(i, GBA_CMD_ALLOC, &group);
 }
 
-static void test_port_quotas(void **state)
+TEST(test_port_quotas)
 {
     struct gba_switch_config config = bench_config;
 
-    (void)state;
     config.user_ports = 2;
     bench_start(&config);
     bench_attach(0, 1000, 1);
@@ -193,11 +187,10 @@ static void test_port_quotas(void **state)
     bench_end();
 }
 
-static void test_quotas(void **state)
+TEST(test_quotas)
 {
     struct gba_switch_config config = bench_config;
 
-    (void)state;
     config.quota = 2;
     config.user_quota = 3;
     config.job_quota = 0;
@@ -247,11 +240,10 @@ static void test_quotas(void **state)
 }
 
 /* A group counts for the user that allocated it, also after the port of the allocator is down. */
-static void test_quota_after_port_down(void **state)
+TEST(test_quota_after_port_down)
 {
     struct gba_switch_config config = bench_config;
 
-    (void)state;
     for (unsigned way = 0; way < 2; way++) {
         struct gba_switch_mailbox group = {.group = GBA_GROUP_ANY, .value = 2}, leave;
 
@@ -278,12 +270,11 @@ static void test_quota_after_port_down(void **state)
     }
 }
 
-static void test_fifo(void **state)
+TEST(test_fifo)
 {
     struct gba_switch_fifo fifo = {.items = NULL};
     uint32_t put = 0, got = 0;
 
-    (void)state;
     assert_null(gba_switch_fifo_first(&fifo));
     /* Grow while the oldest item is in the middle; times that go back are raised. */
     for (uint32_t step = 0; step < 1000; step++) {
@@ -309,15 +300,4 @@ static void test_fifo(void **state)
     gba_switch_fifo_clear(&fifo);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ports),        cmocka_unit_test(test_round),
-        cmocka_unit_test(test_ring_nowhere), cmocka_unit_test(test_port_down),
-        cmocka_unit_test(test_ends),         cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_port_quotas),  cmocka_unit_test(test_quota_after_port_down),
-        cmocka_unit_test(test_fifo),
-    };
-
-    return cmocka_run_group_tests_name("switch: core", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -29,12 +26,11 @@ static void close_all(const int *client, unsigned count)
         close(client[i]);
 }
 
-static void test_welcome(void **state)
+PEER_TEST(test_welcome, peer_begin, peer_end)
 {
     struct gba_switch_message first, second;
     int client[2];
 
-    (void)state;
     start("--groups", "5");
     for (unsigned i = 0; i < 2; i++) {
         client[i] = peer_unix(&process);
@@ -57,14 +53,13 @@ static void test_welcome(void **state)
 
 /* Rounds of members on Unix sockets and on TCP. No member is released before the last member has
  * arrived. */
-static void test_rounds(void **state)
+PEER_TEST(test_rounds, peer_begin, peer_end)
 {
     enum { MEMBERS = 4 };
     struct gba_switch_message group, release;
     int client[MEMBERS];
     uint32_t port;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     for (unsigned i = 0; i < MEMBERS; i++)
         client[i] =
@@ -95,7 +90,7 @@ static void test_rounds(void **state)
 }
 
 /* Several members of one connection, and many messages in one write, also in pieces. */
-static void test_shared_connection(void **state)
+PEER_TEST(test_shared_connection, peer_begin, peer_end)
 {
     enum { MEMBERS = 40 };
     uint8_t bytes[MEMBERS * GBA_SWITCH_MESSAGE_BYTES];
@@ -104,7 +99,6 @@ static void test_shared_connection(void **state)
     uint32_t port;
     int other;
 
-    (void)state;
     start(NULL, NULL);
     client[0] = peer_client(&process, &port);
     for (unsigned i = 1; i < MEMBERS; i++)
@@ -134,13 +128,12 @@ static void test_shared_connection(void **state)
     close(client[0]);
 }
 
-static void test_notify(void **state)
+PEER_TEST(test_notify, peer_begin, peer_end)
 {
     struct gba_switch_message group, event;
     int client[2];
     uint32_t port;
 
-    (void)state;
     start(NULL, NULL);
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -170,13 +163,12 @@ static void test_notify(void **state)
 
 /* A connection that is cut: its member is withdrawn, the others get an event, its groups are free.
  */
-static void test_cut(void **state)
+PEER_TEST(test_cut, peer_begin, peer_end)
 {
     struct gba_switch_message group, event, member;
     int client[3];
     uint32_t port;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     for (unsigned i = 0; i < 3; i++)
         client[i] =
@@ -207,13 +199,12 @@ static void test_cut(void **state)
 
 /* A group that is taken back is free at once, though its other clients neither read nor confirm. No
  * arrival of the old team counts in the next one, in which the same ports have the same members. */
-static void test_taken_back(void **state)
+PEER_TEST(test_taken_back, peer_begin, peer_end)
 {
     struct gba_switch_message old, group, event;
     int client[2];
     uint32_t port;
 
-    (void)state;
     start(NULL, NULL);
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -243,14 +234,13 @@ static void test_taken_back(void **state)
 }
 
 /* The status, as an administrator sees it. */
-static void test_status(void **state)
+PEER_TEST(test_status, peer_begin, peer_end)
 {
     struct gba_switch_message group;
     int client[3];
     uint32_t port, absent;
     char *text;
 
-    (void)state;
     start(NULL, NULL);
     for (unsigned i = 0; i < 3; i++)
         client[i] = peer_client(&process, &port);
@@ -278,13 +268,12 @@ static void test_status(void **state)
 
 /* --- Start and stop --- */
 
-static void test_stop(void **state)
+PEER_TEST(test_stop, peer_begin, peer_end)
 {
     struct stat status;
     uint32_t port;
     int client;
 
-    (void)state;
     start(NULL, NULL);
     assert_return_code(stat(process.socket, &status), errno);
     assert_int_equal(status.st_mode & 07777, 0660);
@@ -328,13 +317,12 @@ static void reload(const char *log, const char *text)
 
 /* The daemon reads another key and reopens its log, and the connections stay. With a file that has
  * no key it keeps the earlier one. */
-static void test_reload(void **state)
+PEER_TEST(test_reload, peer_begin, peer_end)
 {
     char log[64], option[80];
     uint32_t port;
     int client, other;
 
-    (void)state;
     snprintf(log, sizeof(log), "%s/log", process.directory);
     snprintf(option, sizeof(option), "--log-file=%s", log);
     peer_start_tcp(&process, option, NULL, NULL);
@@ -353,14 +341,13 @@ static void test_reload(void **state)
     assert_true(file_has(log, "info: stopping: "));
 }
 
-static void test_stale_socket(void **state)
+PEER_TEST(test_stale_socket, peer_begin, peer_end)
 {
     static const char *const options[] = {"--log-level=error", NULL};
     struct daemon_process second;
     uint32_t port;
     int fd;
 
-    (void)state;
     start(NULL, NULL);
     peer_stop(&process, SIGKILL); /* its socket file stays */
     assert_return_code(access(process.socket, F_OK), errno);
@@ -378,14 +365,13 @@ static void test_stale_socket(void **state)
     assert_return_code(access(process.socket, F_OK), errno);
 }
 
-static void test_ready_notification(void **state)
+PEER_TEST(test_ready_notification, peer_begin, peer_end)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     char text[256];
     ssize_t count;
 
-    (void)state;
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/notify", process.directory);
     assert_return_code(bind(fd, (struct sockaddr *)&address, sizeof(address)), errno);
     setenv("NOTIFY_SOCKET", address.sun_path, 1);
@@ -413,14 +399,13 @@ static void expect_key_refused(const char *text, unsigned mode)
     assert_int_equal(peer_start_fails(&process, options), 1);
 }
 
-static void test_key_file(void **state)
+PEER_TEST(test_key_file, peer_begin, peer_end)
 {
     static const char *const no_key[] = {"--tcp=:0", NULL};
     static const char *const no_file[] = {"--tcp=:0", "--key-file=/nonexistent", NULL};
     char key[128];
     const char *const with_key[] = {"--tcp=:0", key, "--log-level=error", NULL};
 
-    (void)state;
     expect_key_refused(PEER_KEY, 0640);
     expect_key_refused(PEER_KEY, 0604);
     expect_key_refused(PEER_KEY "0", 0600);
@@ -443,22 +428,4 @@ static void test_key_file(void **state)
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_welcome, peer_begin, peer_end),
-        PEER_TEST(test_rounds, peer_begin, peer_end),
-        PEER_TEST(test_shared_connection, peer_begin, peer_end),
-        PEER_TEST(test_notify, peer_begin, peer_end),
-        PEER_TEST(test_cut, peer_begin, peer_end),
-        PEER_TEST(test_taken_back, peer_begin, peer_end),
-        PEER_TEST(test_status, peer_begin, peer_end),
-        PEER_TEST(test_stop, peer_begin, peer_end),
-        PEER_TEST(test_reload, peer_begin, peer_end),
-        PEER_TEST(test_ready_notification, peer_begin, peer_end),
-        PEER_TEST(test_stale_socket, peer_begin, peer_end),
-        PEER_TEST(test_key_file, peer_begin, peer_end),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "gba/base/clock.h"
@@ -25,13 +24,12 @@ static uint64_t arrived(int fd, uint32_t group)
 }
 
 /* Arrivals 2 and 3 are lost, from any sender. */
-static void test_drop(void **state)
+PEER_TEST(test_drop, peer_begin, peer_end_alive)
 {
     struct gba_switch_message group;
     int client[2];
     uint32_t port;
 
-    (void)state;
     start("--fault=drop=3", "--fault=drop=2");
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -50,13 +48,12 @@ static void test_drop(void **state)
 }
 
 /* The connection of the second client is closed at its time, and only once. */
-static void test_cut(void **state)
+PEER_TEST(test_cut, peer_begin, peer_end_alive)
 {
     struct gba_switch_message message;
     int client[2];
     uint32_t port;
 
-    (void)state;
     start("--fault=cut=1@50ms", NULL);
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -72,7 +69,7 @@ static void test_cut(void **state)
 }
 
 /* A port that is held answers later, the other port at once. No message is lost. */
-static void test_hold(void **state)
+PEER_TEST(test_hold, peer_begin, peer_end_alive)
 {
     enum { HOLD_NS = 700000000 };
     uint64_t begin = gba_clock_ns();
@@ -80,7 +77,6 @@ static void test_hold(void **state)
     int client[2];
     uint32_t port;
 
-    (void)state;
     start("--fault=hold=0@0s+700ms", NULL);
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -97,13 +93,12 @@ static void test_hold(void **state)
 }
 
 /* A client that is held can be cut, and the daemon can stop. */
-static void test_hold_and_cut(void **state)
+PEER_TEST(test_hold_and_cut, peer_begin, peer_end_alive)
 {
     struct gba_switch_message message;
     int client[2];
     uint32_t port;
 
-    (void)state;
     start("--fault=hold=0@0s+1000s", "--fault=cut=1@0s");
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
@@ -115,18 +110,17 @@ static void test_hold_and_cut(void **state)
 }
 
 /* The daemon dies, and is started again on the same socket. */
-static void test_die(void **state)
+PEER_TEST(test_die, peer_begin, peer_end_alive)
 {
     uint32_t port;
 
-    (void)state;
     start("--fault=die=50ms", NULL);
     assert_int_equal(peer_stop(&process, 0), -1); /* 0 sends no signal; another one ends it */
     start(NULL, NULL);
     close(peer_client(&process, &port));
 }
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
     static const char *const refused[] = {"",
                                           "drop",
@@ -159,7 +153,6 @@ static void test_parse(void **state)
                                           "hold=1@1s+1s+1s"};
     struct gba_switchd_fault fault;
 
-    (void)state;
     assert_true(gba_switchd_fault_parse("drop=18446744073709551614", &fault));
     assert_int_equal(fault.kind, GBA_SWITCHD_DROP);
     assert_true(fault.number == UINT64_MAX - 1);
@@ -181,16 +174,4 @@ static void test_parse(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_drop, peer_begin, peer_end_alive),
-        PEER_TEST(test_cut, peer_begin, peer_end_alive),
-        PEER_TEST(test_hold, peer_begin, peer_end_alive),
-        PEER_TEST(test_hold_and_cut, peer_begin, peer_end_alive),
-        PEER_TEST(test_die, peer_begin, peer_end_alive),
-        cmocka_unit_test(test_parse),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: faults", tests, NULL, NULL);
-}
+TEST_MAIN()

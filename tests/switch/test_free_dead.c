@@ -5,8 +5,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,13 +28,12 @@ static uint32_t absent_after(uint64_t late_ms)
 }
 
 /* A group that waits for long enough has a fault, if the user asks for that. */
-static void test_late(void **state)
+PEER_TEST(test_late, peer_begin_started, peer_end)
 {
     struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 1};
     int client[2], other;
     uint32_t port;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 2);
@@ -75,12 +72,11 @@ static int run_free_dead(void)
 }
 
 /* --free-dead closes the connection of a process that is dead, and no other. */
-static void test_free_dead(void **state)
+PEER_TEST(test_free_dead, peer_begin_started, peer_end)
 {
     struct job made, *job = &made;
     char byte;
 
-    (void)state;
     *job = (struct job){.event = EVENT_GONE, .members = 2, .victim = 1, .waiting = true};
     job_fork(&process, job);
     job_connect(&process, job, "a");
@@ -98,7 +94,7 @@ static void test_free_dead(void **state)
 }
 
 /* gba_diag gives up when a host does not answer. */
-static void test_timeout(void **state)
+PEER_TEST(test_timeout, peer_begin_started, peer_end)
 {
     enum { WAITING = 4 };
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -106,7 +102,6 @@ static void test_timeout(void **state)
     socklen_t length = sizeof(address);
     char command[sizeof(GBA_TEST_DIAG) + 512];
 
-    (void)state;
     assert_return_code(bind(listener, (struct sockaddr *)&address, sizeof(address)), errno);
     assert_return_code(getsockname(listener, (struct sockaddr *)&address, &length), errno);
     assert_return_code(listen(listener, 0), errno);
@@ -128,13 +123,4 @@ static void test_timeout(void **state)
     close(listener);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_late, peer_begin_started, peer_end),
-        PEER_TEST(test_free_dead, peer_begin_started, peer_end),
-        PEER_TEST(test_timeout, peer_begin_started, peer_end),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: rules of absence", tests, NULL, NULL);
-}
+TEST_MAIN()

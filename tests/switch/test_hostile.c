@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <grp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -56,13 +53,12 @@ static void refused_greeting(const struct gba_switch_message *message, unsigned 
     close(fd);
 }
 
-static void test_greetings(void **state)
+PEER_TEST(test_greetings, setup, peer_end_alive)
 {
     const struct gba_switch_message hello = {
         .type = GBA_SWITCH_HELLO, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
     struct gba_switch_message message = hello;
 
-    (void)state;
     message.group ^= 1;
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
     message = hello;
@@ -84,25 +80,23 @@ static void test_greetings(void **state)
     refused_greeting(&message, GBA_SWITCH_REFUSED_MESSAGE);
 }
 
-static void test_second_hello(void **state)
+PEER_TEST(test_second_hello, setup, peer_end_alive)
 {
     uint32_t port;
     int fd = peer_client(&process, &port);
 
-    (void)state;
     peer_hello(fd);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_MESSAGE);
     close(fd);
 }
 
-static void test_key(void **state)
+PEER_TEST(test_key, setup, peer_end_alive)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;
     uint32_t port;
     int fd;
 
-    (void)state;
     assert_true(gba_switch_secret_parse(PEER_OTHER_KEY, secret));
     gba_switch_secret_set(&message, secret);
     fd = peer_tcp(&process);
@@ -128,12 +122,11 @@ static void test_key(void **state)
     close(peer_tcp_client(&process, PEER_KEY, &port));
 }
 
-static void test_all_ports(void **state)
+PEER_TEST(test_all_ports, setup, peer_end_alive)
 {
     int client[8], fd;
     uint32_t port;
 
-    (void)state;
     for (unsigned i = 0; i < 8; i++)
         client[i] = peer_client(&process, &port);
     fd = peer_unix(&process);
@@ -145,14 +138,13 @@ static void test_all_ports(void **state)
 }
 
 /* A user who may use 3 ports gets no more, and leaves the rest to others. */
-static void test_user_ports(void **state)
+PEER_TEST(test_user_ports, setup, peer_end_alive)
 {
     const char *const options[] = {"--user-ports=3", "--log-level=error", NULL};
     struct gba_switch_message message;
     int client[3], fd;
     uint32_t port;
 
-    (void)state;
     peer_stop(&process, SIGTERM);
     peer_start(&process, options);
     for (unsigned i = 0; i < 3; i++)
@@ -173,12 +165,11 @@ static void test_user_ports(void **state)
 }
 
 /* A client of another user is refused, although the mode of the socket file allows it. */
-static void test_user(void **state)
+PEER_TEST(test_user, setup, peer_end_alive)
 {
     int status;
     pid_t pid;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_return_code(chmod(process.socket, 0666), errno);
@@ -201,18 +192,17 @@ static void test_user(void **state)
 }
 
 /* A client that sends nothing is disconnected. */
-static void test_no_greeting(void **state)
+PEER_TEST(test_no_greeting, setup, peer_end_alive)
 {
     int fd = peer_tcp(&process);
 
-    (void)state;
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_IDLE);
     close(fd);
 }
 
 /* A client that sends requests and does not read. The daemon stops reading its requests, and drops
  * it after the client timeout. The other member of its group gets an event. */
-static void test_slow_client(void **state)
+PEER_TEST(test_slow_client, setup_impatient, peer_end_alive)
 {
     struct gba_switch_message event;
     uint8_t bytes[1024 * GBA_SWITCH_MESSAGE_BYTES];
@@ -221,7 +211,6 @@ static void test_slow_client(void **state)
     uint64_t sent = 0;
     ssize_t count;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
     (void)peer_group(client, 2);
@@ -270,12 +259,11 @@ static bool send_read(int fd, uint16_t tag)
 
 /* A client that reads late: the daemon stops reading its requests, and later answers all of
  * them. */
-static void test_late_reader(void **state)
+PEER_TEST(test_late_reader, setup, peer_end_alive)
 {
     uint32_t port, requests = 0;
     int fd = peer_client(&process, &port);
 
-    (void)state;
     while (send_read(fd, (uint16_t)requests)) {
         requests++;
         assert_true(requests < 10000000); /* the daemon stops reading */
@@ -369,7 +357,7 @@ static void attack(bool greet)
     close(fd);
 }
 
-static void test_attacks(void **state)
+PEER_TEST(test_attacks, setup, peer_end_alive)
 {
     const char *wanted = getenv("GBA_TEST_MESSAGES");
     const uint32_t messages = wanted == NULL ? MESSAGES : (uint32_t)strtoul(wanted, NULL, 10);
@@ -378,7 +366,6 @@ static void test_attacks(void **state)
     int client[2];
     uint32_t port;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         client[i] = peer_client(&process, &port);
     group = peer_group(client, 2);
@@ -409,20 +396,4 @@ static void test_attacks(void **state)
     peer_expect_memory(&process, memory, GROWTH_KIB);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_greetings, setup, peer_end_alive),
-        PEER_TEST(test_second_hello, setup, peer_end_alive),
-        PEER_TEST(test_key, setup, peer_end_alive),
-        PEER_TEST(test_all_ports, setup, peer_end_alive),
-        PEER_TEST(test_user_ports, setup, peer_end_alive),
-        PEER_TEST(test_user, setup, peer_end_alive),
-        PEER_TEST(test_no_greeting, setup, peer_end_alive),
-        PEER_TEST(test_slow_client, setup_impatient, peer_end_alive),
-        PEER_TEST(test_late_reader, setup, peer_end_alive),
-        PEER_TEST(test_attacks, setup, peer_end_alive),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: hostile clients", tests, NULL, NULL);
-}
+TEST_MAIN()

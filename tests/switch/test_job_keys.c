@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +19,7 @@ static struct daemon_process process;
 
 /* --- The table --- */
 
-static void test_table_life(void **state)
+TEST(test_table_life)
 {
     static struct gba_job_keys keys;
     const uint64_t start = 5 * SECOND;
@@ -30,7 +27,6 @@ static void test_table_life(void **state)
     const struct gba_job_key *found;
     int index;
 
-    (void)state;
     assert_null(gba_job_key_find(&keys, secret, start)); /* an unused entry is no key */
     index = gba_job_key_make(&keys, USER, JOB, start, NULL);
     assert_true(index >= 0);
@@ -47,13 +43,12 @@ static void test_table_life(void **state)
     assert_null(gba_job_key_find(&keys, secret, start + 60 * SECOND));
 }
 
-static void test_table_no_time(void **state)
+TEST(test_table_no_time)
 {
     static struct gba_job_keys keys;
     uint8_t secret[GBA_SWITCH_SECRET_BYTES];
     int index = gba_job_key_make(&keys, USER, JOB, SECOND, NULL);
 
-    (void)state;
     assert_true(index >= 0);
     memcpy(secret, keys.key[index].secret, sizeof(secret));
     gba_job_key_end(&keys, index, SECOND, 0);
@@ -61,11 +56,10 @@ static void test_table_no_time(void **state)
 }
 
 /* No two keys are equal. A full table has room when a key has expired. */
-static void test_table_full(void **state)
+TEST(test_table_full)
 {
     static struct gba_job_keys keys;
 
-    (void)state;
     for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
         assert_int_equal(gba_job_key_make(&keys, USER, JOB, SECOND, NULL), i);
         for (unsigned k = 0; k < i; k++)
@@ -137,14 +131,13 @@ static void expect_refused(const uint8_t secret[GBA_SWITCH_SECRET_BYTES], uint32
     close(fd);
 }
 
-static void test_job_key(void **state)
+PEER_TEST(test_job_key, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES], again[GBA_SWITCH_SECRET_BYTES];
     uint8_t file_key[GBA_SWITCH_SECRET_BYTES], other[GBA_SWITCH_SECRET_BYTES];
     int first, second, third;
     uint32_t port;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     first = first_process(JOB, &port);
     assert_int_equal(request(first, key), 0);
@@ -172,7 +165,7 @@ static void test_job_key(void **state)
 }
 
 /* Only a TCP client with the key of the file gets a key, and only that key is good for a status. */
-static void test_rights(void **state)
+PEER_TEST(test_rights, peer_begin, peer_end)
 {
     const struct gba_switch_message message = {.type = GBA_SWITCH_JOB_KEY};
     const struct gba_switch_message status = {
@@ -183,7 +176,6 @@ static void test_rights(void **state)
     uint32_t port;
     int first, fd;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     first = first_process(JOB, &port);
     assert_int_equal(request(first, key), 0);
@@ -207,13 +199,12 @@ static void test_rights(void **state)
 }
 
 /* The key outlives the connection that asked for it, so that late processes can connect. */
-static void test_late_process(void **state)
+PEER_TEST(test_late_process, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
     uint32_t port, next;
     int fd;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     fd = first_process(JOB, &port);
     assert_int_equal(request(fd, key), 0);
@@ -228,14 +219,13 @@ static void test_late_process(void **state)
 }
 
 /* The key of a job that has ended. A process that is connected keeps its connection. */
-static void test_expired(void **state)
+PEER_TEST(test_expired, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message answer = {.type = GBA_SWITCH_WELCOME};
     uint32_t port;
     int first, second, fd;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", "--job-key-time=0", NULL);
     first = first_process(JOB, &port);
     assert_int_equal(request(first, key), 0);
@@ -253,13 +243,12 @@ static void test_expired(void **state)
     close(second);
 }
 
-static void test_too_many(void **state)
+PEER_TEST(test_too_many, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
     uint32_t port;
     int fd;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     for (unsigned i = 0; i < GBA_JOB_KEYS; i++) {
         fd = first_process(JOB + i, &port);
@@ -273,13 +262,12 @@ static void test_too_many(void **state)
 }
 
 /* A process cannot evade the limit of its job by another number of the job. */
-static void test_limits_bind(void **state)
+PEER_TEST(test_limits_bind, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
     int first, second;
     uint32_t port;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", "--job-ports=2", NULL);
     first = first_process(JOB, &port);
     assert_int_equal(request(first, key), 0);
@@ -344,14 +332,13 @@ static void expect_batch_job(int fd, uint32_t group, unsigned code, const char *
 }
 
 /* With the key of a job a client sees that job only, and with the key of the file all. */
-static void test_owner_tcp(void **state)
+PEER_TEST(test_owner_tcp, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message name;
     int first, second, other;
     uint32_t port, own, others;
 
-    (void)state;
     peer_start_tcp(&process, "--log-level=error", NULL, NULL);
     first = first_process(JOB, &port);
     assert_int_equal(request(first, key), 0);
@@ -388,13 +375,12 @@ static int client_of(uid_t user)
 }
 
 /* A user sees the groups of that user, and root all. The report shows no more. */
-static void test_owner_unix(void **state)
+PEER_TEST(test_owner_unix, peer_begin, peer_end)
 {
     uint32_t group[3], absent;
     int client[3], fd;
     char *text;
 
-    (void)state;
     if (geteuid() != 0)
         skip(); /* only root can be several users */
     assert_return_code(chmod(process.directory, 0755), errno);
@@ -434,14 +420,13 @@ static bool shows(const char *text, const uint8_t key[GBA_SWITCH_SECRET_BYTES])
     return strcasestr(text, digits) != NULL;
 }
 
-static void test_log(void **state)
+PEER_TEST(test_log, peer_begin, peer_end)
 {
     uint8_t key[GBA_SWITCH_SECRET_BYTES], file_key[GBA_SWITCH_SECRET_BYTES];
     char path[64], text[16384] = "";
     int log, saved, fd;
     uint32_t port;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/log", process.directory);
     log = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     saved = dup(STDERR_FILENO);
@@ -461,22 +446,4 @@ static void test_log(void **state)
     close(log);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_life),
-        cmocka_unit_test(test_table_no_time),
-        cmocka_unit_test(test_table_full),
-        PEER_TEST(test_job_key, peer_begin, peer_end),
-        PEER_TEST(test_rights, peer_begin, peer_end),
-        PEER_TEST(test_late_process, peer_begin, peer_end),
-        PEER_TEST(test_expired, peer_begin, peer_end),
-        PEER_TEST(test_too_many, peer_begin, peer_end),
-        PEER_TEST(test_limits_bind, peer_begin, peer_end),
-        PEER_TEST(test_owner_tcp, peer_begin, peer_end),
-        PEER_TEST(test_owner_unix, peer_begin, peer_end),
-        PEER_TEST(test_log, peer_begin, peer_end),
-    };
-
-    return cmocka_run_group_tests_name("keys of jobs", tests, NULL, NULL);
-}
+TEST_MAIN()

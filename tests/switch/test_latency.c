@@ -21,11 +21,10 @@ static void start(struct gba_switch_latency latency, uint32_t sessions)
         bench_attach(i, 0, 0);
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
     uint64_t begin;
 
-    (void)state;
     start((struct gba_switch_latency){.up = 1000, .match = 200, .release = 10, .down = 3000}, 3);
     (void)bench_group(3);
     begin = bench.now;
@@ -43,11 +42,10 @@ static void test_times(void **state)
     bench_end();
 }
 
-static void test_multicast(void **state)
+TEST(test_multicast)
 {
     uint64_t begin;
 
-    (void)state;
     start((struct gba_switch_latency){.down = 70}, 3);
     (void)bench_group(3);
     begin = bench.now;
@@ -60,9 +58,8 @@ static void test_multicast(void **state)
 }
 
 /* A read pushes the writes of its port before it, and the releases before its answer. [HOST-6] */
-static void test_read_pushes(void **state)
+TEST(test_read_pushes)
 {
-    (void)state;
     start((struct gba_switch_latency){.up = 1000000, .down = 1000000}, 2);
     (void)bench_group(2);
     bench_arrive(0, 0, 0, 1);
@@ -82,9 +79,8 @@ static void test_read_pushes(void **state)
     bench_end();
 }
 
-static void test_detach_loses(void **state)
+TEST(test_detach_loses)
 {
-    (void)state;
     start((struct gba_switch_latency){.up = 1000, .down = 1000}, 2);
     (void)bench_group(2);
     bench_arrive(0, 0, 0, 1);
@@ -102,11 +98,10 @@ static void test_detach_loses(void **state)
 }
 
 /* Many rounds with jitter: each release comes once, in order, and never before its round. */
-static void test_jitter_keeps_order(void **state)
+TEST(test_jitter_keeps_order)
 {
     uint64_t shortest = UINT64_MAX, longest = 0;
 
-    (void)state;
     start((struct gba_switch_latency){.up = 100, .down = 100, .jitter = 5000, .seed = 7}, 2);
     (void)bench_group(2);
     for (uint32_t round = 1; round <= 500; round++) {
@@ -152,11 +147,10 @@ static uint32_t releases_of(uint32_t loss, uint32_t seed)
     return releases;
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
     uint32_t some = releases_of(100000, 1); /* 10%, on each of two ways: 19% */
 
-    (void)state;
     assert_int_equal(releases_of(0, 1), 1000);
     assert_int_equal(releases_of(1000000, 1), 0);
     assert_in_range(some, 740, 880);
@@ -165,11 +159,10 @@ static void test_loss(void **state)
 }
 
 /* A client that floods its port: memory is bounded, and nothing is lost or overtaken. */
-static void test_flood(void **state)
+TEST(test_flood)
 {
     const struct gba_model *model;
 
-    (void)state;
     start((struct gba_switch_latency){.up = 1000000}, 1);
     model = gba_switch_model(bench.device);
     for (uint32_t i = 0; i < 100000; i++)
@@ -180,7 +173,7 @@ static void test_flood(void **state)
     bench_end();
 }
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
     static const char *const refused[] = {"",
                                           "up",
@@ -204,7 +197,6 @@ static void test_parse(void **state)
     struct gba_switch_latency latency = {.match = 5};
     char message[200];
 
-    (void)state;
     assert_null(gba_switchd_latency_parse("up=1.5us,release=10ns,down=1s,jitter=0,loss=0.5%,seed=9",
                                           &latency, message, sizeof(message)));
     assert_int_equal(latency.up, 1500);
@@ -225,18 +217,4 @@ static void test_parse(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_multicast),
-        cmocka_unit_test(test_read_pushes),
-        cmocka_unit_test(test_detach_loses),
-        cmocka_unit_test(test_jitter_keeps_order),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_flood),
-        cmocka_unit_test(test_parse),
-    };
-
-    return cmocka_run_group_tests_name("switch: latency", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -11,9 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -243,7 +240,20 @@ static void check_counters(void)
     }
 }
 
-static void test_load(void **state)
+static int setup(void **state)
+{
+    struct rlimit limit;
+
+    (void)state;
+    assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
+    limit.rlim_cur = limit.rlim_max;
+    assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+    peer_directory(&process);
+    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
+    return 0;
+}
+
+PEER_TEST(test_load, setup, peer_end)
 {
     const char *wanted = getenv("GBA_TEST_LOAD_SECONDS");
     double seconds = wanted == NULL ? SECONDS : strtod(wanted, NULL), cpu, took;
@@ -251,7 +261,6 @@ static void test_load(void **state)
     uint64_t begin, length, arrivals = 0;
     unsigned memory;
 
-    (void)state;
     assert_true(seconds > 0);
     length = (uint64_t)(seconds * 1e9);
     assert_return_code(epoll, errno);
@@ -286,24 +295,4 @@ static void test_load(void **state)
     close(epoll);
 }
 
-static int setup(void **state)
-{
-    struct rlimit limit;
-
-    (void)state;
-    assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
-    limit.rlim_cur = limit.rlim_max;
-    assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
-    peer_directory(&process);
-    peer_start_tcp(&process, "--log-level=error", NULL, NULL);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_load, setup, peer_end),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: load", tests, NULL, NULL);
-}
+TEST_MAIN()

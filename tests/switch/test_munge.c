@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -151,14 +148,13 @@ static struct gba_switch_message owner_of(int fd, uint32_t group)
 }
 
 /* The greeting states root. The switch takes the user of the credential. */
-static void test_user(void **state)
+TEST_WITH(test_user, setup, teardown, NULL)
 {
     struct gba_switch_message group = {.group = GBA_GROUP_ANY, .value = 2}, other = group, owned;
     char text[GBA_SWITCH_CREDENTIAL_MAX + 1];
     int client, local;
     uint32_t port;
 
-    (void)state;
     start();
     make(client_user(), text);
     client = greet(text);
@@ -178,14 +174,13 @@ static void test_user(void **state)
 
 /* A credential is good once, and nothing else is good: no key, no text, no credential that is cut.
  */
-static void test_refused(void **state)
+TEST_WITH(test_refused, setup, teardown, NULL)
 {
     const uint8_t zero[GBA_SWITCH_SECRET_BYTES] = {0};
     char text[GBA_SWITCH_CREDENTIAL_MAX + 1];
     struct gba_switch_message message;
     int fd;
 
-    (void)state;
     start();
     make(client_user(), text);
     fd = greet(text);
@@ -213,7 +208,7 @@ static void test_refused(void **state)
 }
 
 /* A report shows the ports of the user of the credential. */
-static void test_status(void **state)
+TEST_WITH(test_status, setup, teardown, NULL)
 {
     const struct gba_switch_message status = {
         .type = GBA_SWITCH_STATUS, .code = GBA_SWITCH_PROTOCOL, .group = GBA_SWITCH_MAGIC};
@@ -222,7 +217,6 @@ static void test_status(void **state)
     int client, fd;
     uint32_t port;
 
-    (void)state;
     start();
     client = peer_client(&process, &port);
     make(client_user(), text);
@@ -243,13 +237,4 @@ static void test_status(void **state)
     close(client);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_user, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_status, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

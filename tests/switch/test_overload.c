@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,7 +33,7 @@ static int setup(void **state)
 
 /* Rounds that complete with so many releases that the daemon stops executing the requests that it
  * has already read. It goes on when the client takes data, without a further request. */
-static void test_requests_before_a_pause(void **state)
+PEER_TEST(test_requests_before_a_pause, setup, peer_end_alive)
 {
     enum { ROUNDS = 3, READS = 125 };
     /* In one write, and no more than libevent reads at once. */
@@ -46,7 +43,6 @@ static void test_requests_before_a_pause(void **state)
     uint32_t port;
     int fd = peer_client(&process, &port);
 
-    (void)state;
     for (uint32_t i = 0; i < GBA_MEMBERS_MAX; i++)
         client[i] = fd;
     for (uint32_t group = 0; group < ROUNDS; group++) {
@@ -83,7 +79,7 @@ static void test_requests_before_a_pause(void **state)
 
 /* Hosts without the key fill the switch with connections, and send nothing. Clients on the Unix
  * socket and with the key still get ports, and all ports are usable. */
-static void test_connections_without_key(void **state)
+PEER_TEST(test_connections_without_key, setup, peer_end_alive)
 {
     enum { LIMIT = PORTS + 64, STRANGERS = 2 * LIMIT };
     unsigned before = peer_descriptors(&process);
@@ -91,7 +87,6 @@ static void test_connections_without_key(void **state)
     struct gba_switch_message message;
     uint32_t port;
 
-    (void)state;
     for (unsigned i = 0; i < STRANGERS; i++)
         stranger[i] = peer_tcp(&process);
     for (unsigned i = 0; i < PORTS; i++)
@@ -109,13 +104,12 @@ static void test_connections_without_key(void **state)
 
 /* Connections on the Unix socket are limited, too. One that sends nothing gives way to a client
  * with the key. */
-static void test_connections_with_key(void **state)
+PEER_TEST(test_connections_with_key, setup, peer_end_alive)
 {
     enum { CLIENTS = PORTS + 64 };
     int client[CLIENTS], fd;
     uint32_t port;
 
-    (void)state;
     for (unsigned i = 0; i < CLIENTS; i++)
         client[i] = peer_unix(&process);
     fd = peer_unix(&process);
@@ -153,12 +147,11 @@ static bool other_user_connects(void)
 
 /* One user fills the switch with connections that send nothing. Each client of another user takes
  * the place of the oldest of them. */
-static void test_connections_of_a_user(void **state)
+PEER_TEST(test_connections_of_a_user, setup, peer_end_alive)
 {
     enum { CLIENTS = PORTS + 64 };
     int client[CLIENTS], fd;
 
-    (void)state;
     if (getuid() != 0)
         skip();
     assert_return_code(chmod(process.directory, 0755), errno);
@@ -180,7 +173,7 @@ static void test_connections_of_a_user(void **state)
 
 /* Many connections wait while a client sends a request. The daemon does not accept all of them
  * before it answers. */
-static void test_connections_at_once(void **state)
+PEER_TEST(test_connections_at_once, setup, peer_end_alive)
 {
     enum { CONNECTIONS = 100 };
     const struct gba_switch_message request = {.type = GBA_SWITCH_STATUS,
@@ -192,7 +185,6 @@ static void test_connections_at_once(void **state)
     const char *accepted;
     uint32_t port;
 
-    (void)state;
     close(peer_client(&process, &port)); /* the daemon has accepted the other one, too */
     assert_return_code(kill(process.pid, SIGSTOP), errno);
     for (unsigned i = 0; i < CONNECTIONS; i++)
@@ -229,7 +221,7 @@ static int start_logging(char *path, size_t size)
 }
 
 /* A wrong key, many times: the log has some of the refusals, and the number of the others. */
-static void test_log_of_refusals(void **state)
+PEER_TEST(test_log_of_refusals, NULL, peer_end_alive)
 {
     enum { REFUSALS = 200 };
     static char log[REFUSALS * 200];
@@ -240,7 +232,6 @@ static void test_log_of_refusals(void **state)
     int file = start_logging(path, sizeof(path)), fd;
     ssize_t count;
 
-    (void)state;
     assert_true(gba_switch_secret_parse(PEER_OTHER_KEY, secret));
     gba_switch_secret_set(&message, secret);
     for (unsigned i = 0; i < REFUSALS; i++) {
@@ -262,13 +253,12 @@ static void test_log_of_refusals(void **state)
 /* --- Start and stop --- */
 
 /* Any process that can read the directory of the socket can lock it. */
-static void test_locked_directory(void **state)
+PEER_TEST(test_locked_directory, NULL, peer_end_alive)
 {
     static const char *const options[] = {"--log-level=error", NULL};
     uint32_t port;
     int directory;
 
-    (void)state;
     peer_directory(&process);
     directory = open(process.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_return_code(directory, errno);
@@ -281,18 +271,4 @@ static void test_locked_directory(void **state)
     peer_start(&process, options);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_requests_before_a_pause, setup, peer_end_alive),
-        PEER_TEST(test_connections_without_key, setup, peer_end_alive),
-        PEER_TEST(test_connections_with_key, setup, peer_end_alive),
-        PEER_TEST(test_connections_of_a_user, setup, peer_end_alive),
-        PEER_TEST(test_connections_at_once, setup, peer_end_alive),
-        PEER_TEST(test_log_of_refusals, NULL, peer_end_alive),
-        PEER_TEST(test_locked_directory, NULL, peer_end_alive),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: many requests and connections", tests, NULL,
-                                       NULL);
-}
+TEST_MAIN()

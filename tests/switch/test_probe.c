@@ -6,9 +6,6 @@
 #include "tests/switch/peer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define HERE  UINT64_C(0x1234)
@@ -154,9 +151,8 @@ static void expect_answer(unsigned code, const char *absence, uint32_t faults)
 static const uint64_t one_host[CLIENTS] = {HERE, HERE, HERE};
 
 /* Each state that a client can answer. */
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     start(one_host);
     expect_answer(GBA_SWITCH_PROCESS_STOPPED, "process stopped", 1);
     expect_answer(GBA_SWITCH_PROCESS_GONE, "process gone", 1);
@@ -165,12 +161,11 @@ static void test_answers(void **state)
 }
 
 /* Nobody answers, or none of the clients can tell: the report comes, and the member is late. */
-static void test_no_answer(void **state)
+TEST(test_no_answer)
 {
     struct gba_switch_message probe;
     int fd;
 
-    (void)state;
     start(one_host);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     assert_true(reports(fd, "late", 0));
@@ -189,11 +184,10 @@ static void test_no_answer(void **state)
 
 /* Clients of other hosts, and clients that state no host, are not asked, and their answers are of
  * no effect. */
-static void test_other_hosts(void **state)
+TEST(test_other_hosts)
 {
     static const uint64_t hosts[][CLIENTS] = {{THERE, 0, HERE}, {HERE, HERE, 0}, {0, 0, 0}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
         start(hosts[i]);
         assert_true(reports(ask(GBA_SWITCH_STATUS_TEXT), "late", 0));
@@ -204,13 +198,12 @@ static void test_other_hosts(void **state)
 }
 
 /* A client that was not asked guesses the number of the probe. */
-static void test_stranger(void **state)
+TEST(test_stranger)
 {
     static const uint64_t hosts[CLIENTS] = {HERE, THERE, HERE};
     struct gba_switch_message probe;
     int fd;
 
-    (void)state;
     start(hosts);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     probe = expect_probe(0);
@@ -222,12 +215,11 @@ static void test_stranger(void **state)
 }
 
 /* A process that is gone, as a client says, loses nothing: --free-dead asks no client. */
-static void test_free_dead(void **state)
+TEST(test_free_dead)
 {
     uint32_t absent;
     char *text;
 
-    (void)state;
     start(one_host);
     expect_answer(GBA_SWITCH_PROCESS_GONE, "process gone", 1);
     text = report(ask(GBA_SWITCH_STATUS_FREE_DEAD), &absent);
@@ -237,13 +229,12 @@ static void test_free_dead(void **state)
 }
 
 /* The process ends while its state is awaited, or the one that wants the report does. */
-static void test_ends(void **state)
+TEST(test_ends)
 {
     struct gba_switch_message probe;
     uint32_t absent;
     int fd;
 
-    (void)state;
     start(one_host);
     fd = ask(GBA_SWITCH_STATUS_TEXT);
     probe = expect_probe(0);
@@ -265,7 +256,7 @@ static void test_ends(void **state)
 }
 
 /* PROCESS comes once, and names a host. A client that wants a report sends nothing else. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
     const struct gba_switch_message nothing = {.type = GBA_SWITCH_PROCESS},
                                     again = {.type = GBA_SWITCH_PROCESS, .value = HERE};
@@ -273,7 +264,6 @@ static void test_refused(void **state)
     uint32_t number;
     int fd = peer_tcp_client(&process, PEER_KEY, &number);
 
-    (void)state;
     peer_send(fd, &nothing);
     peer_expect_refusal(fd, GBA_SWITCH_REFUSED_MESSAGE);
     close(fd);
@@ -311,13 +301,5 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),     cmocka_unit_test(test_no_answer),
-        cmocka_unit_test(test_other_hosts), cmocka_unit_test(test_stranger),
-        cmocka_unit_test(test_free_dead),   cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_refused),
-    };
-
-    return cmocka_run_group_tests_name("gba-switchd: processes of other hosts", tests, setup,
-                                       teardown);
+    return SUITE_RUN(setup, teardown);
 }

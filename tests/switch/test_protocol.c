@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The messages of gba-switchd: their bytes, messages that the decoder refuses, keys and names. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "sim/switch/core/protocol.h"
+#include "tests/suite.h"
 
 /* A message in which all fields that its type uses have their highest value. */
 static struct gba_switch_message full(uint8_t type)
@@ -40,7 +34,7 @@ static struct gba_switch_message full(uint8_t type)
     return message;
 }
 
-static void test_layout(void **state)
+TEST(test_layout)
 {
     const struct gba_switch_message message = {.type = GBA_SWITCH_COMMAND,
                                                .code = 0x02,
@@ -57,7 +51,6 @@ static void test_layout(void **state)
     uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
     struct gba_switch_message decoded;
 
-    (void)state;
     gba_switch_encode(&message, bytes);
     assert_memory_equal(bytes, expected, sizeof(bytes));
     assert_true(gba_switch_decode(bytes, GBA_SWITCH_CLIENT, &decoded));
@@ -78,7 +71,7 @@ static bool takes(struct gba_switch_message message, enum gba_switch_sender send
     return gba_switch_decode(bytes, sender, &message);
 }
 
-static void test_sender(void **state)
+TEST(test_sender)
 {
     static const uint8_t of_client[] = {
         GBA_SWITCH_HELLO,   GBA_SWITCH_SECRET,    GBA_SWITCH_NAME,   GBA_SWITCH_ARRIVE,
@@ -86,7 +79,6 @@ static void test_sender(void **state)
         GBA_SWITCH_STATUS,  GBA_SWITCH_PROCESS,   GBA_SWITCH_PROBED, GBA_SWITCH_OWNER,
         GBA_SWITCH_JOB_KEY, GBA_SWITCH_CREDENTIAL};
 
-    (void)state;
     for (unsigned type = 0; type < 256; type++) {
         const struct gba_switch_message message = {.type = (uint8_t)type};
         bool client = memchr(of_client, (int)type, sizeof(of_client)) != NULL;
@@ -97,11 +89,10 @@ static void test_sender(void **state)
     }
 }
 
-static void test_unused_fields(void **state)
+TEST(test_unused_fields)
 {
     struct gba_switch_message message;
 
-    (void)state;
     assert_true(takes(full(GBA_SWITCH_ARRIVE), GBA_SWITCH_CLIENT));
     message = full(GBA_SWITCH_ARRIVE);
     message.code = 1;
@@ -128,12 +119,11 @@ static void test_unused_fields(void **state)
     assert_false(takes(message, GBA_SWITCH_CLIENT));
 }
 
-static void test_secret(void **state)
+TEST(test_secret)
 {
     uint8_t secret[GBA_SWITCH_SECRET_BYTES], other[GBA_SWITCH_SECRET_BYTES];
     struct gba_switch_message message;
 
-    (void)state;
     assert_true(gba_switch_secret_parse("00112233445566778899aAbBcCdDeEfF", secret));
     assert_int_equal(secret[1], 0x11);
     assert_int_equal(secret[15], 0xff);
@@ -156,13 +146,12 @@ static void test_secret(void **state)
     assert_false(gba_switch_secret_parse(" 0112233445566778899aabbccddeeff", secret));
 }
 
-static void test_name(void **state)
+TEST(test_name)
 {
     static const char longest[] = "0123456789012345678901234567";
     char name[GBA_SWITCH_NAME_BYTES + 1];
     struct gba_switch_message message;
 
-    (void)state;
     gba_switch_name_set(&message, GBA_SWITCH_NAME_HOST, "node7");
     assert_true(takes(message, GBA_SWITCH_CLIENT));
     gba_switch_name_get(&message, name);
@@ -180,9 +169,8 @@ static void test_name(void **state)
     assert_string_equal(name, "a?[2Jb???c");
 }
 
-static void test_refusal_text(void **state)
+TEST(test_refusal_text)
 {
-    (void)state;
     for (unsigned refusal = 0; refusal < 300; refusal++)
         assert_true(strlen(gba_switch_refusal_text(refusal)) > 4);
     assert_string_equal(gba_switch_refusal_text(GBA_SWITCH_REFUSED_SECRET), "wrong key");
@@ -190,13 +178,4 @@ static void test_refusal_text(void **state)
                         "too many jobs have a key");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),        cmocka_unit_test(test_sender),
-        cmocka_unit_test(test_unused_fields), cmocka_unit_test(test_secret),
-        cmocka_unit_test(test_name),          cmocka_unit_test(test_refusal_text),
-    };
-
-    return cmocka_run_group_tests_name("switch: protocol", tests, NULL, NULL);
-}
+TEST_MAIN()

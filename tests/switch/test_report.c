@@ -3,8 +3,6 @@
 #include "tests/switch/core_bench.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,14 +26,13 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 }
 
 /* A report reads the state of each process once, whatever the number of its members. */
-static void test_files(void **state)
+TEST(test_files)
 {
     enum { GROUPS = 4, SESSIONS = 3 };
     struct gba_switchd daemon = {.started = 0};
     char *(*const reports[])(struct gba_switchd_view *, size_t *) = {gba_switchd_report,
                                                                      gba_switchd_report_text};
 
-    (void)state;
     bench_start(&bench_config);
     for (uint32_t i = 0; i < SESSIONS; i++)
         bench_attach(i, 0, 0);
@@ -98,13 +95,12 @@ static pid_t dead_process(void)
 
 /* No process is gone because its state cannot be read: /proc may hide it, or the daemon may have no
  * descriptor left. */
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
     static const int errors[] = {EMFILE, EPERM, EACCES, ENOENT};
     const pid_t init = 1; /* of another user, unless the test runs as root */
     const pid_t dead = dead_process();
 
-    (void)state;
     expect_process("unix", getpid(), "running");
     expect_process("unix", dead, "gone");
     for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
@@ -122,18 +118,10 @@ static void test_unreadable(void **state)
 
 /* A manager that made the connection of a virtual machine may hand it over and end, so its state
  * says nothing about the virtual machine. */
-static void test_virtual_machine(void **state)
+TEST(test_virtual_machine)
 {
-    (void)state;
     expect_process("vfio-user", getpid(), NULL);
     expect_process("vfio-user", dead_process(), NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_files),
-                                       cmocka_unit_test(test_unreadable),
-                                       cmocka_unit_test(test_virtual_machine)};
-
-    return cmocka_run_group_tests_name("switch: reports", tests, NULL, NULL);
-}
+TEST_MAIN()

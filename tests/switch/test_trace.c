@@ -3,8 +3,6 @@
 #include "tests/switch/core_bench.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,7 +173,7 @@ static void expect(unsigned i, uint64_t type, const char *track, const char *nam
     assert_int_equal(events[i].time, time);
 }
 
-static void test_rounds(void **state)
+TEST(test_rounds)
 {
     struct gba_switch_config config = bench_config;
     char path[] = "trace-XXXXXX";
@@ -183,7 +181,6 @@ static void test_rounds(void **state)
     struct gba_switch_trace *trace;
     uint64_t begin;
 
-    (void)state;
     assert_return_code(fd, errno);
     close(fd);
     trace = gba_switch_trace_open(path);
@@ -231,14 +228,13 @@ static void test_rounds(void **state)
 }
 
 /* A client of this host has not sent the name of its host. */
-static void test_no_host(void **state)
+TEST(test_no_host)
 {
     const struct gba_switch_identity user = {.process = 7};
     char path[] = "trace-XXXXXX";
     int fd = mkstemp(path);
     struct gba_switch_trace *trace;
 
-    (void)state;
     assert_return_code(fd, errno);
     close(fd);
     trace = gba_switch_trace_open(path);
@@ -251,12 +247,11 @@ static void test_no_host(void **state)
 }
 
 /* The daemon reports that the disk of the trace is full. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
     struct gba_switch_trace *trace = gba_switch_trace_open("/dev/full");
     const struct gba_switch_identity user = {.process = 1};
 
-    (void)state;
     if (trace == NULL)
         skip();
     gba_switch_trace_observer.link(trace, 1, 0, &user, true);
@@ -265,7 +260,7 @@ static void test_full_disk(void **state)
 }
 
 /* Many events: 100,000, or GBA_TEST_EVENTS in the environment. Prints how long they took. */
-static void test_many_events(void **state)
+TEST(test_many_events)
 {
     enum { MEMBERS = 4, EVENTS_OF_ROUND = 2 + 2 * MEMBERS };
     const struct gba_switch_observer *observer = &gba_switch_trace_observer;
@@ -277,7 +272,6 @@ static void test_many_events(void **state)
     uint64_t begin = gba_clock_ns();
     struct stat file;
 
-    (void)state;
     assert_return_code(fd, errno);
     trace = gba_switch_trace_open(path);
     assert_non_null(trace);
@@ -306,14 +300,4 @@ static void test_many_events(void **state)
     assert_true((uint64_t)file.st_size > rounds * EVENTS_OF_ROUND * 16);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_no_host),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_many_events),
-    };
-
-    return cmocka_run_group_tests_name("switch: trace", tests, NULL, NULL);
-}
+TEST_MAIN()

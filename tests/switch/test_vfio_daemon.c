@@ -2,7 +2,6 @@
 /* gba-switchd with a client on its Unix socket and a virtual machine, in one group. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <unistd.h>
 #include <linux/vfio.h>
 
@@ -64,12 +63,11 @@ static void start(void)
 }
 
 /* An arrival of the guest releases a client that sends nothing, and the reverse. */
-static void test_guest_and_client(void **state)
+PEER_TEST(test_guest_and_client, peer_begin, peer_end)
 {
     struct gba_switch_message message, made = {.group = GBA_GROUP_ANY, .value = 2};
     uint32_t group;
 
-    (void)state;
     start();
     assert_int_equal(peer_command(client, GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
     arm(made);
@@ -105,11 +103,10 @@ static void test_guest_and_client(void **state)
 
 /* The driver of the guest takes a group back, and confirms for its port. The client does not react.
  * The group is free then. [CMD-8] */
-static void test_guest_takes_back(void **state)
+PEER_TEST(test_guest_takes_back, peer_begin, peer_end)
 {
     struct gba_switch_message made = {.group = GBA_GROUP_ANY, .value = 2}, message;
 
-    (void)state;
     start();
     assert_int_equal(guest_command(GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
     made.group = (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_GROUP), 4);
@@ -132,26 +129,15 @@ static void test_guest_takes_back(void **state)
     close(vector);
 }
 
-static void test_options(void **state)
+PEER_TEST(test_options, peer_begin, peer_end)
 {
     const char *const missing[] = {"--vfio-user", "no-such-directory", NULL};
     const char *const none[] = {"--vfio-user-devices", "0", NULL};
     const char *const many[] = {"--vfio-user-devices", "709", NULL};
 
-    (void)state;
     assert_int_equal(peer_start_fails(&process, missing), 1);
     assert_int_equal(peer_start_fails(&process, none), 2);
     assert_int_equal(peer_start_fails(&process, many), 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PEER_TEST(test_guest_and_client, peer_begin, peer_end),
-        PEER_TEST(test_guest_takes_back, peer_begin, peer_end),
-        PEER_TEST(test_options, peer_begin, peer_end),
-    };
-
-    alarm(test_limit(120)); /* a test that waits for ever fails */
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(120)))

@@ -2,28 +2,24 @@
 /* The PCI device of a port, as a virtual machine sees it: negotiation, configuration space,
  * accesses, and reset. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <unistd.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
-#include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/switch/vfio_bench.h"
 
 #define BAR    VFIO_PCI_BAR0_REGION_INDEX
 #define MSIX   VFIO_PCI_BAR2_REGION_INDEX
 #define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
 
-static void test_negotiation(void **state)
+TEST_WITH(test_negotiation, vfio_bench_bare, vfio_bench_end, NULL)
 {
     const uint16_t newer[2] = {0, 7}, other[2] = {1, 0};
     uint16_t version[2];
 
-    (void)state;
     /* A client of another major version is refused, and can propose this one. */
     assert_int_equal(vfio_test_call(&bench.client, GBA_VFIO_VERSION, other, sizeof other, NULL, 0),
                      EINVAL);
@@ -39,13 +35,12 @@ static void test_negotiation(void **state)
     assert_int_equal(vfio_test_version(&bench.client), EINVAL); /* a second time */
 }
 
-static void test_version_comes_first(void **state)
+TEST_WITH(test_version_comes_first, vfio_bench_bare, vfio_bench_end, NULL)
 {
-    (void)state;
     assert_int_equal(vfio_test_access(&bench.client, CONFIG, 0, 4, NULL), -1);
 }
 
-static void test_information(void **state)
+TEST_WITH(test_information, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     uint32_t info[4] = {sizeof info}, irq[4] = {sizeof irq, 0, VFIO_PCI_MSIX_IRQ_INDEX};
@@ -53,7 +48,6 @@ static void test_information(void **state)
     static const uint64_t sizes[VFIO_PCI_NUM_REGIONS] = {
         [BAR] = GBA_BAR_SIZE, [MSIX] = 4096, [CONFIG] = 4096};
 
-    (void)state;
     assert_int_equal(vfio_test_call(client, GBA_VFIO_GET_INFO, info, sizeof info, NULL, 0), 0);
     memcpy(info, client->body, sizeof info);
     assert_int_equal(info[1], VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI);
@@ -72,11 +66,10 @@ static void test_information(void **state)
     assert_int_equal(irq[3], GBA_PCI_VECTORS);
 }
 
-static void test_PCI_1_identity_and_bar(void **state)
+TEST_WITH(test_PCI_1_identity_and_bar, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
 
-    (void)state;
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_VENDOR_ID, 2), GBA_PCI_VENDOR);
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_DEVICE_ID, 2), GBA_PCI_DEVICE);
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_REVISION_ID, 1), GBA_PCI_REVISION);
@@ -94,12 +87,11 @@ static void test_PCI_1_identity_and_bar(void **state)
     assert_int_equal(vfio_test_read(client, CONFIG, PCI_VENDOR_ID, 2), GBA_PCI_VENDOR);
 }
 
-static void test_bar_accesses_reach_the_port(void **state)
+TEST_WITH(test_bar_accesses_reach_the_port, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     const uint8_t zero[64] = {0};
 
-    (void)state;
     for (unsigned width = 1; width <= 8; width *= 2) {
         vfio_test_write(client, BAR, 0x210008, width, 0x1122334455667788);
         assert_int_equal(bench.address, 0x210008);
@@ -133,13 +125,12 @@ static void check_reset(unsigned resets)
     assert_int_equal(bench.resets, resets);
 }
 
-static void test_PCI_4_function_level_reset(void **state)
+TEST_WITH(test_PCI_4_function_level_reset, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     uint32_t at = vfio_test_capability(client, PCI_CAP_ID_EXP) + PCI_EXP_DEVCTL;
     uint32_t control = (uint32_t)vfio_test_read(client, CONFIG, at, 2);
 
-    (void)state;
     assert_true(vfio_test_read(client, CONFIG, at - PCI_EXP_DEVCTL + PCI_EXP_DEVCAP, 4) &
                 PCI_EXP_DEVCAP_FLR);
     /* A pending interrupt does not outlive the reset. */
@@ -154,28 +145,10 @@ static void test_PCI_4_function_level_reset(void **state)
     check_reset(2);
 }
 
-static void test_reset_request(void **state)
+TEST_WITH(test_reset_request, vfio_bench_booted, vfio_bench_end, NULL)
 {
-    (void)state;
     assert_int_equal(vfio_test_call(&bench.client, GBA_VFIO_RESET, NULL, 0, NULL, 0), 0);
     check_reset(1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_negotiation, vfio_bench_bare, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_version_comes_first, vfio_bench_bare, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_information, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_PCI_1_identity_and_bar, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_bar_accesses_reach_the_port, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_PCI_4_function_level_reset, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_reset_request, vfio_bench_booted, vfio_bench_end),
-    };
-
-    alarm(test_limit(60)); /* a test that waits for ever fails */
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(60)))

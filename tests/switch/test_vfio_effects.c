@@ -4,19 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
-#include <cmocka.h>
 
 #include "sim/switch/vfio/guard.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/switch/vfio_bench.h"
 
 #define MSIX   VFIO_PCI_BAR2_REGION_INDEX
@@ -26,9 +22,8 @@
 #define EVENTFD (VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER)
 #define NOTHING VFIO_IRQ_SET_DATA_NONE
 
-static void test_release_reaches_the_memory(void **state)
+TEST_WITH(test_release_reaches_the_memory, vfio_bench_booted, vfio_bench_end, NULL)
 {
-    (void)state;
     assert_true(vfio_bench_released(64, 7));
     assert_true(vfio_bench_released(0, 0xFFFFFFFF));
     assert_true(vfio_bench_released(GUEST_SIZE - 8, 8));
@@ -42,9 +37,8 @@ static void test_release_reaches_the_memory(void **state)
     assert_int_equal(bench.device.counters.dropped_address, 4);
 }
 
-static void test_PCI_2_no_store_without_bus_mastering(void **state)
+TEST_WITH(test_PCI_2_no_store_without_bus_mastering, vfio_bench_booted, vfio_bench_end, NULL)
 {
-    (void)state;
     vfio_test_master(&bench.client, false);
     assert_false(vfio_bench_released(64, 7));
     assert_int_equal(bench.device.counters.dropped_master, 1);
@@ -53,11 +47,10 @@ static void test_PCI_2_no_store_without_bus_mastering(void **state)
     assert_true(vfio_bench_released(64, 8));
 }
 
-static void test_no_store_after_unmap(void **state)
+TEST_WITH(test_no_store_after_unmap, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
 
-    (void)state;
     assert_true(vfio_bench_released(64, 7));
     assert_int_equal(vfio_test_unmap(client, GUEST_BASE, GUEST_SIZE / 2, 0), ENOENT);
     assert_int_equal(vfio_test_unmap(client, GUEST_BASE, GUEST_SIZE, 0), 0);
@@ -87,12 +80,11 @@ int __wrap_fstatfs(int fd, struct statfs *system)
     return result;
 }
 
-static void test_maps(void **state)
+TEST_WITH(test_maps, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     int pipes[2], file;
 
-    (void)state;
     /* Overlaps: the end, the beginning, the middle, all. */
     assert_int_equal(vfio_test_map(client, GUEST_BASE - 4096, 8192, RW, -1, 0), EEXIST);
     assert_int_equal(
@@ -146,12 +138,11 @@ static unsigned mappings(void)
 }
 
 /* QEMU shares the memory behind 768 KiB by itself, which is in the middle of a huge page. */
-static void test_huge_pages(void **state)
+TEST_WITH(test_huge_pages, vfio_bench_booted, vfio_bench_end, NULL)
 {
     const uint64_t offset = 0x11000, size = 0x3000;
     unsigned before = mappings();
 
-    (void)state;
     page_size = 0x10000;
     assert_int_equal(vfio_test_map(&bench.client, offset, size, RW, bench.memory, offset), 0);
     page_size = 0;
@@ -167,9 +158,8 @@ static void test_huge_pages(void **state)
     assert_int_equal(mappings(), before);
 }
 
-static void test_truncated_memory(void **state)
+TEST_WITH(test_truncated_memory, vfio_bench_booted, vfio_bench_end, NULL)
 {
-    (void)state;
     assert_int_equal(gba_vfio_guard_install(), 0); /* cmocka has replaced the handler */
     assert_true(vfio_bench_released(GUEST_SIZE - 8, 1));
     assert_int_equal(ftruncate(bench.memory, 4096), 0);
@@ -180,9 +170,8 @@ static void test_truncated_memory(void **state)
     assert_int_equal(vfio_test_read(&bench.client, CONFIG, PCI_VENDOR_ID, 2), GBA_PCI_VENDOR);
 }
 
-static void test_PCI_3_interrupt(void **state)
+TEST_WITH(test_PCI_3_interrupt, vfio_bench_booted, vfio_bench_end, NULL)
 {
-    (void)state;
     assert_false(vfio_test_signalled(bench.vector));
     gba_vfio_device_interrupt(&bench.device);
     assert_true(vfio_test_signalled(bench.vector));
@@ -200,14 +189,13 @@ static void test_PCI_3_interrupt(void **state)
     assert_int_equal(bench.device.irq.raised, 2);
 }
 
-static void test_pending_bits(void **state)
+TEST_WITH(test_pending_bits, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
     uint32_t at = vfio_test_capability(client, PCI_CAP_ID_MSIX);
     uint32_t pba = (uint32_t)vfio_test_read(client, CONFIG, at + PCI_MSIX_PBA, 4);
 
-    (void)state;
     assert_int_equal(pba & PCI_MSIX_PBA_BIR, MSIX);
     pba &= PCI_MSIX_PBA_OFFSET;
     assert_int_equal(vfio_test_read(client, MSIX, pba, 8), 0);
@@ -230,12 +218,11 @@ static void test_pending_bits(void **state)
 }
 
 /* QEMU removes the eventfds and sets them again. */
-static void test_pending_without_eventfd(void **state)
+TEST_WITH(test_pending_without_eventfd, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
 
-    (void)state;
     for (unsigned way = 0; way < 2; way++) {
         assert_int_equal(way == 0
                              ? vfio_test_irqs(client, index, EVENTFD, 0, 1, NULL, 0)
@@ -250,7 +237,7 @@ static void test_pending_without_eventfd(void **state)
     }
 }
 
-static void test_eventfds(void **state)
+TEST_WITH(test_eventfds, vfio_bench_booted, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
@@ -258,7 +245,6 @@ static void test_eventfds(void **state)
     unsigned before = vfio_test_descriptors(getpid());
     int two[2] = {bench.vector, bench.vector};
 
-    (void)state;
     /* Anything but an eventfd could block the daemon. */
     assert_int_equal(vfio_test_irqs(client, index, EVENTFD, 0, 1, &bench.memory, 1), EINVAL);
     assert_int_equal(vfio_test_irqs(client, index, EVENTFD, 0, 1, &client->fd, 1), EINVAL);
@@ -301,12 +287,11 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 }
 
 /* A client that wins this race blocks the daemon only for a limited time, and loses its eventfd. */
-static void test_eventfd_that_blocks(void **state)
+TEST_WITH(test_eventfd_that_blocks, vfio_bench_booted, vfio_bench_end, NULL)
 {
     const uint32_t index = VFIO_PCI_MSIX_IRQ_INDEX;
     unsigned before = vfio_test_descriptors(getpid());
 
-    (void)state;
     assert_int_equal(gba_vfio_guard_install(), 0);
     fill = true;
     gba_vfio_device_interrupt(&bench.device);
@@ -322,12 +307,11 @@ static void test_eventfd_that_blocks(void **state)
     assert_int_not_equal(alarm(test_limit(60)), 0); /* that of this program was still set */
 }
 
-static void test_msi(void **state)
+TEST_WITH(test_msi, vfio_bench_msi, vfio_bench_end, NULL)
 {
     struct vfio_test *client = &bench.client;
     uint32_t at = vfio_test_capability(client, PCI_CAP_ID_MSI);
 
-    (void)state;
     assert_int_not_equal(at, 0);
     assert_int_equal(vfio_test_capability(client, PCI_CAP_ID_MSIX), 0);
     assert_int_equal(vfio_test_access(client, MSIX, 0, 4, NULL), EINVAL);
@@ -343,28 +327,4 @@ static void test_msi(void **state)
                      PCI_MSI_FLAGS_ENABLE | PCI_MSI_FLAGS_64BIT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_release_reaches_the_memory, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_PCI_2_no_store_without_bus_mastering,
-                                        vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_no_store_after_unmap, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_maps, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_huge_pages, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_truncated_memory, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_PCI_3_interrupt, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_pending_bits, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_pending_without_eventfd, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_eventfds, vfio_bench_booted, vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_eventfd_that_blocks, vfio_bench_booted,
-                                        vfio_bench_end),
-        cmocka_unit_test_setup_teardown(test_msi, vfio_bench_msi, vfio_bench_end),
-    };
-
-    alarm(test_limit(60)); /* a test that waits for ever fails */
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(60)))

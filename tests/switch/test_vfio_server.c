@@ -5,22 +5,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <linux/vfio.h>
-#include <cmocka.h>
 
 #include "gba/spec/gba_regs.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/switch/vfio_serve.h"
 #include "tests/switch/vfio_test.h"
 
@@ -185,11 +180,10 @@ static bool wait_interrupt(const struct guest *guest)
     return poll(&event, 1, -1) == 1 && vfio_test_signalled(guest->vector);
 }
 
-static void test_barrier(void **state)
+TEST_WITH(test_barrier, set_up, tear_down, NULL)
 {
     uint32_t group;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         boot(&guests[i], i);
     assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
@@ -216,11 +210,10 @@ static void test_barrier(void **state)
 
 /* At the end of a guest its link goes down. The next guest at its socket gets a device in the state
  * after power-on. */
-static void test_guest_goes_in_a_round(void **state)
+TEST_WITH(test_guest_goes_in_a_round, set_up, tear_down, NULL)
 {
     uint32_t group, port;
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         boot(&guests[i], i);
     group = make_group(2);
@@ -241,11 +234,10 @@ static void test_guest_goes_in_a_round(void **state)
 }
 
 /* A reset does the same, and the port keeps its number. */
-static void test_reset_in_a_round(void **state)
+TEST_WITH(test_reset_in_a_round, set_up, tear_down, NULL)
 {
     uint32_t group, port;
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         boot(&guests[i], i);
     end(&guests[0]); /* a lower port is free */
@@ -283,11 +275,10 @@ static void die_in_a_request(unsigned device)
     assert_true(WIFSIGNALED(status));
 }
 
-static void test_killed_guests_leave_nothing(void **state)
+TEST_WITH(test_killed_guests_leave_nothing, set_up, tear_down, NULL)
 {
     unsigned before, memory = 0, now;
 
-    (void)state;
     die_in_a_request(0);
     boot(&guests[0], 0);
     end(&guests[0]);
@@ -315,11 +306,10 @@ static void test_killed_guests_leave_nothing(void **state)
     end(&guests[1]);
 }
 
-static void test_many_guests_at_once(void **state)
+TEST_WITH(test_many_guests_at_once, set_up, tear_down, NULL)
 {
     uint32_t group;
 
-    (void)state;
     for (unsigned i = 0; i < DEVICES; i++)
         boot(&guests[i], i);
     group = make_group(DEVICES);
@@ -336,12 +326,11 @@ static void test_many_guests_at_once(void **state)
 }
 
 /* A socket has one client at a time; the next client waits. */
-static void test_second_client_waits(void **state)
+TEST_WITH(test_second_client_waits, set_up, tear_down, NULL)
 {
     struct pollfd answer;
     static const char version[] = "\1\0\1\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-    (void)state;
     boot(&guests[0], 0);
     vfio_test_connect(&guests[1].client, path_of(0));
     assert_true(vfio_test_send(&guests[1].client, version, 20, NULL, 0));
@@ -354,7 +343,7 @@ static void test_second_client_waits(void **state)
 }
 
 /* A client that does not read its replies does not delay other clients. */
-static void test_client_that_does_not_read(void **state)
+TEST_WITH(test_client_that_does_not_read, set_up, tear_down, NULL)
 {
     uint8_t request[GBA_VFIO_HEADER_SIZE + 16] = {0};
     struct gba_vfio_header header = {
@@ -362,7 +351,6 @@ static void test_client_that_does_not_read(void **state)
     const uint32_t region = VFIO_PCI_CONFIG_REGION_INDEX, count = 4096;
     struct pollfd room;
 
-    (void)state;
     boot(&guests[0], 0);
     boot(&guests[1], 1);
     memcpy(request, &header, sizeof header);
@@ -379,11 +367,10 @@ static void test_client_that_does_not_read(void **state)
 }
 
 /* A server replaces the sockets of a killed server, and not those of a running one. */
-static void test_server_is_killed(void **state)
+TEST_WITH(test_server_is_killed, set_up, tear_down, NULL)
 {
     unsigned descriptors = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 100; i++) {
         boot(&guests[0], 0);
         assert_int_equal(get(&guests[0], GBA_DEVICE_BASE + GBA_DEV_ID, 4), GBA_DEV_ID_VALUE);
@@ -400,12 +387,11 @@ static void test_server_is_killed(void **state)
     end(&guests[0]);
 }
 
-static void test_second_server_is_refused(void **state)
+TEST_WITH(test_second_server_is_refused, set_up, tear_down, NULL)
 {
     int status;
     pid_t process;
 
-    (void)state;
     fflush(NULL);
     process = fork();
     if (process == 0) {
@@ -420,19 +406,7 @@ static void test_second_server_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_barrier, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_guest_goes_in_a_round, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_reset_in_a_round, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_killed_guests_leave_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_many_guests_at_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_second_client_waits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_client_that_does_not_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_server_is_killed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_second_server_is_refused, set_up, tear_down),
-    };
-
     signal(SIGPIPE, SIG_IGN);
     alarm(test_limit(300)); /* a test that waits for ever fails */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_RUN(NULL, NULL);
 }

@@ -2,16 +2,10 @@
 /* The decoder of the vfio-user protocol: each message valid, and with one invalid field at a time.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <linux/vfio.h>
-#include <cmocka.h>
 
 #include "sim/switch/vfio/wire.h"
+#include "tests/suite.h"
 
 static uint8_t body[GBA_VFIO_BODY_MAX];
 static struct gba_vfio_request request;
@@ -50,9 +44,8 @@ static int header_error(uint32_t size, uint32_t flags)
     return gba_vfio_decode_header(bytes, &header);
 }
 
-static void test_header(void **state)
+TEST(test_header)
 {
-    (void)state;
     assert_int_equal(header_error(GBA_VFIO_HEADER_SIZE, 0), 0);
     assert_int_equal(header_error(GBA_VFIO_HEADER_SIZE + GBA_VFIO_BODY_MAX, GBA_VFIO_NO_REPLY), 0);
     assert_int_equal(header_error(0, 0), EPROTO);
@@ -63,9 +56,8 @@ static void test_header(void **state)
         assert_int_equal(header_error(GBA_VFIO_HEADER_SIZE, type), EPROTO);
 }
 
-static void test_commands_flags_and_descriptors(void **state)
+TEST(test_commands_flags_and_descriptors)
 {
-    (void)state;
     assert_int_equal(decode(GBA_VFIO_RESET, 0, 0, 0), 0);
     assert_int_equal(decode(GBA_VFIO_RESET, 0, 0, GBA_VFIO_NO_REPLY), 0);
     assert_int_equal(decode(GBA_VFIO_RESET, 1, 0, 0), EINVAL);
@@ -77,9 +69,8 @@ static void test_commands_flags_and_descriptors(void **state)
             assert_int_equal(decode((uint16_t)command, 0, 0, 0), ENOTSUP);
 }
 
-static void test_version(void **state)
+TEST(test_version)
 {
-    (void)state;
     set((const uint32_t[]){0x00070001}, 1);
     assert_int_equal(decode(GBA_VFIO_VERSION, 4, 0, 0), 0);
     assert_int_equal(request.u.version.major, 1);
@@ -92,13 +83,12 @@ static void test_version(void **state)
     assert_int_equal(decode(GBA_VFIO_VERSION, 4, 1, 0), EINVAL);
 }
 
-static void test_map(void **state)
+TEST(test_map)
 {
     const uint16_t command = GBA_VFIO_DMA_MAP;
     /* argsz, flags, offset, address, size */
     const uint32_t valid[8] = {32, 3, 0x1000, 0, 0x2000, 1, 0x3000, 0};
 
-    (void)state;
     assert_int_equal(with(command, valid, 8, 0, 32, 1), 0);
     assert_int_equal(request.u.map.flags, 3);
     assert_int_equal(request.u.map.offset, 0x1000);
@@ -120,12 +110,11 @@ static void test_map(void **state)
     assert_int_equal(decode(command, 0, 1, 0), EINVAL);
 }
 
-static void test_unmap(void **state)
+TEST(test_unmap)
 {
     const uint16_t command = GBA_VFIO_DMA_UNMAP;
     const uint32_t valid[6] = {24, 0, 0x2000, 1, 0x3000, 0};
 
-    (void)state;
     assert_int_equal(with(command, valid, 6, 0, 24, 0), 0);
     assert_int_equal(request.u.unmap.address, 0x100002000);
     assert_int_equal(request.u.unmap.size, 0x3000);
@@ -137,11 +126,10 @@ static void test_unmap(void **state)
     assert_int_equal(with(command, valid, 5, 0, 24, 0), EINVAL);
 }
 
-static void test_information(void **state)
+TEST(test_information)
 {
     const uint32_t words[8] = {32};
 
-    (void)state;
     assert_int_equal(with(GBA_VFIO_GET_INFO, words, 4, 0, 16, 0), 0);
     assert_int_equal(with(GBA_VFIO_GET_INFO, words, 4, 0, 15, 0), EINVAL);
     assert_int_equal(with(GBA_VFIO_GET_INFO, words, 3, 0, 16, 0), EINVAL);
@@ -158,7 +146,7 @@ static void test_information(void **state)
     assert_int_equal(with(GBA_VFIO_GET_IRQ_INFO, words, 3, 0, 16, 0), EINVAL);
 }
 
-static void test_interrupts(void **state)
+TEST(test_interrupts)
 {
     const uint16_t command = GBA_VFIO_SET_IRQS;
     const uint32_t eventfd = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
@@ -167,7 +155,6 @@ static void test_interrupts(void **state)
     const uint32_t valid[5] = {20, eventfd, VFIO_PCI_MSIX_IRQ_INDEX, 0, 2};
     uint32_t bools[5] = {22, VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_MASK, 2, 0, 2};
 
-    (void)state;
     assert_int_equal(with(command, valid, 5, 0, 20, 2), 0);
     assert_int_equal(with(command, valid, 5, 0, 20, 0), 0); /* removes the eventfds */
     assert_int_equal(with(command, valid, 5, 0, 20, 1), EINVAL);
@@ -196,13 +183,12 @@ static void test_interrupts(void **state)
     assert_int_equal(decode(command, 22, 0, 0), EINVAL);
 }
 
-static void test_accesses(void **state)
+TEST(test_accesses)
 {
     /* offset, region, count */
     const uint32_t valid[4] = {8, 1, VFIO_PCI_CONFIG_REGION_INDEX, 4};
     const uint16_t read = GBA_VFIO_REGION_READ, write = GBA_VFIO_REGION_WRITE;
 
-    (void)state;
     assert_int_equal(with(read, valid, 4, 3, GBA_VFIO_DATA_MAX, 0), 0);
     assert_int_equal(request.u.access.offset, 0x100000008);
     assert_int_equal(request.u.access.region, VFIO_PCI_CONFIG_REGION_INDEX);
@@ -223,13 +209,12 @@ static void test_accesses(void **state)
     assert_int_equal(with(write, valid, 4, 3, 0, 0), EINVAL);
 }
 
-static void test_reply(void **state)
+TEST(test_reply)
 {
     const struct gba_vfio_header asked = {.id = 77, .command = GBA_VFIO_REGION_READ, .size = 32};
     struct gba_vfio_header reply;
     uint8_t bytes[GBA_VFIO_HEADER_SIZE];
 
-    (void)state;
     assert_int_equal(gba_vfio_encode_reply(&asked, 0, 24, bytes), 40);
     memcpy(&reply, bytes, sizeof reply);
     assert_int_equal(reply.id, 77);
@@ -242,15 +227,4 @@ static void test_reply(void **state)
     assert_int_equal(reply.error, EINVAL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header),     cmocka_unit_test(test_commands_flags_and_descriptors),
-        cmocka_unit_test(test_version),    cmocka_unit_test(test_map),
-        cmocka_unit_test(test_unmap),      cmocka_unit_test(test_information),
-        cmocka_unit_test(test_interrupts), cmocka_unit_test(test_accesses),
-        cmocka_unit_test(test_reply),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A vfio-user client, a device and a fake port in one process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "tests/switch/vfio_bench.h"
 
 struct vfio_bench bench;

@@ -3,10 +3,6 @@
 #define _GNU_SOURCE /* memfd_create */
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -14,8 +10,8 @@
 #include <unistd.h>
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
-#include <cmocka.h>
 
+#include "tests/suite.h"
 #include "tests/switch/vfio_test.h"
 
 #define CONFIG VFIO_PCI_CONFIG_REGION_INDEX

@@ -4,13 +4,9 @@
 #ifndef GBA_TESTS_CDEV_TEST_H
 #define GBA_TESTS_CDEV_TEST_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 
+#include "tests/suite.h"
 #include "tests/unit/fake_kernel.h"
 #include "tests/unit/log_catch.h"
 
@@ -41,7 +37,7 @@ static inline int cdev_teardown(void **state)
                     fake_kernel.pages + fake_kernel.slots;
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, cdev_setup, cdev_teardown)
+#define CDEV_TEST(name) TEST_WITH(name, cdev_setup, cdev_teardown, NULL)
 
 static inline struct gba_dev *cdev_open(void)
 {

@@ -6,13 +6,8 @@
 #ifndef GBA_TESTS_MODEL_BENCH_H
 #define GBA_TESTS_MODEL_BENCH_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "sim/model/model.h"
+#include "tests/suite.h"
 
 static struct gba_model bench;
 static struct gba_model before; /* the last access */

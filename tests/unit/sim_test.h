@@ -6,16 +6,8 @@
 #ifndef GBA_TESTS_SIM_TEST_H
 #define GBA_TESTS_SIM_TEST_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -24,6 +16,7 @@
 #include "gba/dev/dev_ops.h"
 #include "sim/shm/sim.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 
 /* Ends a test that hangs; nothing depends on speed. */
 #define SIM_TEST_TIMEOUT 300

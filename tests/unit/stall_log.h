@@ -7,16 +7,9 @@
 #define GBA_TESTS_STALL_LOG_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gba/gba.h"
+#include "tests/suite.h"
 
 static struct {
     pthread_mutex_t lock;

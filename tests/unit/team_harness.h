@@ -8,18 +8,11 @@
 #define GBA_TESTS_TEAM_HARNESS_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "gba/base/order.h"
 #include "gba/gba.h"
+#include "tests/suite.h"
 #include "tests/unit/thread_oob.h"
 
 #define HARNESS_DEVICES  3u

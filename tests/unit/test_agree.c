@@ -5,19 +5,12 @@
  * turn fail. A member that leaves the agreement alone leaves the others waiting, and the alarm ends
  * the test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "gba/transport/transport.h"
 #include "gba/algo/sched.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/no_transport.h"
 #include "tests/unit/thread_oob.h"
@@ -138,35 +131,31 @@ static void fail_each(uint32_t on_hosts, const gba_remote_t *remote, uint32_t vi
                     ALLOCATIONS_MAX);
 }
 
-static void test_one_host(void **state)
+TEST(test_one_host)
 {
-    (void)state;
     for (uint32_t victim = 0; victim < MEMBERS; victim++)
         fail_each(1, NULL, victim, NULL);
 }
 
-static void test_several_hosts(void **state)
+TEST(test_several_hosts)
 {
-    (void)state;
     for (uint32_t victim = 0; victim < MEMBERS; victim++)
         fail_each(2, &some_remote, victim, NULL);
 }
 
 /* All members derive from the members' information that there is no path. A member that needed
  * memory for this could reach another conclusion alone. */
-static void test_several_hosts_without_messages(void **state)
+TEST(test_several_hosts_without_messages)
 {
-    (void)state;
     for (uint32_t victim = 0; victim < MEMBERS; victim++)
         fail_each(2, NULL, victim, NULL);
 }
 
-static void test_a_group_among_leaders(void **state)
+TEST(test_a_group_among_leaders)
 {
     gba_device_info_t info;
     gba_device_t *device;
 
-    (void)state;
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
     for (uint32_t victim = 0; victim < MEMBERS; victim++) {
         fail_each(2, &some_remote, victim, device);
@@ -178,15 +167,4 @@ static void test_a_group_among_leaders(void **state)
     gba_device_fini(device);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_host),
-        cmocka_unit_test(test_several_hosts),
-        cmocka_unit_test(test_several_hosts_without_messages),
-        cmocka_unit_test(test_a_group_among_leaders),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -7,20 +7,13 @@
  * the same exchanges, and leave nothing behind. Two and three members exhaustively, up to 16 by
  * dice.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "gba/agree/agree.h"
 #include "gba/base/host.h"
 #include "gba/transport/transport.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/unit/log_catch.h"
 #include "tests/unit/no_transport.h"
 
@@ -289,11 +282,10 @@ static void refuse_each(struct script script, uint32_t depth, uint32_t from,
         }
 }
 
-static void test_exhaustive(void **state)
+TEST(test_exhaustive)
 {
     gba_device_t *device;
 
-    (void)state;
     alarm(test_limit(300));
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
     for (uint32_t size = 2; size <= 3; size++)
@@ -308,11 +300,10 @@ static void test_exhaustive(void **state)
     alarm(0);
 }
 
-static void test_dice(void **state)
+TEST(test_dice)
 {
     gba_device_t *device;
 
-    (void)state;
     alarm(test_limit(300));
     srand(7);
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
@@ -336,12 +327,11 @@ static void test_dice(void **state)
 }
 
 /* The exchanges of an agreement without refusals. */
-static void test_exchanges(void **state)
+TEST(test_exchanges)
 {
     struct script script = {.size = 4, .hosts = 1};
     gba_device_t *device;
 
-    (void)state;
     assert_int_equal(play(&script).exchanges, 3);
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
     for (script.hosts = 1; script.hosts <= 4; script.hosts++) {
@@ -353,14 +343,4 @@ static void test_exchanges(void **state)
     gba_device_fini(device);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_exhaustive),
-        cmocka_unit_test(test_dice),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* v1, v2, v3 and tree against an adversary (algo_harness.h), and mutants that it must catch. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #include "algo_search.h"
 #include "algo_mutants.h"
+#include "tests/suite.h"
 
 /* Just before the sequence wraps, just before its sign changes, and anywhere. */
 static const uint32_t firsts[] = {0xFFFFFFFEu, 0x7FFFFFFEu, 0u, 12345u};
@@ -35,9 +31,8 @@ static void expect_all(struct rules r, enum verdict expected)
 }
 
 /* Three rounds: the third uses the words of the first again. */
-static void test_every_order_of_two(void **state)
+TEST(test_every_order_of_two)
 {
-    (void)state;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         for (size_t f = 0; f < 4; f++) {
             struct rules r = {
@@ -55,9 +50,8 @@ static void test_every_order_of_two(void **state)
     }
 }
 
-static void test_every_order_of_three(void **state)
+TEST(test_every_order_of_three)
 {
-    (void)state;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         for (uint32_t radix = 2; radix <= radix_most(all[a], 3); radix++) {
             struct rules r = {.algorithm = all[a],
@@ -77,9 +71,8 @@ static void test_every_order_of_three(void **state)
     }
 }
 
-static void test_every_order_of_four(void **state)
+TEST(test_every_order_of_four)
 {
-    (void)state;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         for (uint32_t radix = 2; radix <= radix_most(all[a], 4); radix++) {
             struct rules r = {.algorithm = all[a],
@@ -94,11 +87,10 @@ static void test_every_order_of_four(void **state)
 }
 
 /* Six members and radix 3: the smallest team in which a lane that runs ahead is detected. */
-static void test_every_order_of_six(void **state)
+TEST(test_every_order_of_six)
 {
     struct rules r = {.algorithm = &gba_algo_radix, .size = 6, .radix = 3, .rounds = 1};
 
-    (void)state;
     expect_all(r, FINE);
 }
 
@@ -112,9 +104,8 @@ static void dice_or_fail(struct rules r, uint64_t seed)
     assert_int_equal(got, FINE);
 }
 
-static void test_dice_every_size(void **state)
+TEST(test_dice_every_size)
 {
-    (void)state;
     for (uint32_t size = 1; size <= 64; size++) {
         for (size_t a = 0; a < ALGORITHMS; a++) {
             for (uint32_t run = 0; run < 8; run++) {
@@ -138,9 +129,8 @@ static void test_dice_every_size(void **state)
 }
 
 /* Many small teams: there two members are often a round apart. */
-static void test_dice_small_sizes(void **state)
+TEST(test_dice_small_sizes)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 8000; seed++) {
         struct rules r = {.algorithm = all[seed % ALGORITHMS],
                           .size = 2 + (uint32_t)(seed / 3 % 8),
@@ -155,9 +145,8 @@ static void test_dice_small_sizes(void **state)
 }
 
 /* test returns GBA_OK again after the end, and a member alone waits for no other. */
-static void test_done_stays_done(void **state)
+TEST(test_done_stays_done)
 {
-    (void)state;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         struct rules r = {.algorithm = all[a], .size = 1, .radix = 8, .rounds = 1};
         struct fake_transport transport = {.base = {.ops = &fake_ops}};
@@ -182,13 +171,12 @@ static gba_status_t broken_set(struct gba_transport *transport, uint32_t peer, u
 }
 
 /* start reports the error of a transport. */
-static void test_broken_transport(void **state)
+TEST(test_broken_transport)
 {
     struct gba_transport_ops ops = fake_ops;
     struct gba_transport transport = {.ops = &ops};
     struct gba_algo_state algo;
 
-    (void)state;
     ops.set = broken_set;
     for (size_t a = 0; a < ALGORITHMS; a++) {
         gba_algo_init(&algo, 1, 2, 2, 0); /* the root of a tree first waits */
@@ -198,9 +186,8 @@ static void test_broken_transport(void **state)
 
 /* -------------------------------------------------------------- the search finds each fault --- */
 
-static void test_mutants_are_caught(void **state)
+TEST(test_mutants_are_caught)
 {
-    (void)state;
     for (size_t m = 0; m < sizeof mutants / sizeof mutants[0]; m++) {
         struct rules r = mutants[m].rules;
         struct gba_algorithm algorithm = *mutants[m].base;
@@ -216,15 +203,4 @@ static void test_mutants_are_caught(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order_of_two),  cmocka_unit_test(test_every_order_of_three),
-        cmocka_unit_test(test_every_order_of_four), cmocka_unit_test(test_every_order_of_six),
-        cmocka_unit_test(test_dice_every_size),     cmocka_unit_test(test_dice_small_sizes),
-        cmocka_unit_test(test_done_stays_done),     cmocka_unit_test(test_broken_transport),
-        cmocka_unit_test(test_mutants_are_caught),
-    };
-
-    return cmocka_run_group_tests_name("soft", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Floor 1: status names and texts, the version, the log. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "tests/suite.h"
 #include "tests/unit/log_catch.h"
 
-static void every_status_has_a_name_and_a_text(void **state)
+TEST(every_status_has_a_name_and_a_text)
 {
-    (void)state;
     for (int a = GBA_STATUS_LAST; a <= GBA_NOTIFY; a++) {
         const char *name = gba_status_name((gba_status_t)a);
 
@@ -33,11 +27,10 @@ static void every_status_has_a_name_and_a_text(void **state)
     assert_string_equal(gba_status_name(GBA_ERR_TIMEOUT), "GBA_ERR_TIMEOUT");
 }
 
-static void numbers_that_are_no_status(void **state)
+TEST(numbers_that_are_no_status)
 {
     static const int numbers[] = {4, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
 
-    (void)state;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         assert_string_equal(gba_status_name((gba_status_t)numbers[i]), "GBA_ERR_UNKNOWN");
         assert_string_equal(gba_status_text((gba_status_t)numbers[i]), "unknown status");
@@ -45,9 +38,8 @@ static void numbers_that_are_no_status(void **state)
 }
 
 /* These numbers travel between processes that may have other versions of the library. */
-static void statuses_are_never_renumbered(void **state)
+TEST(statuses_are_never_renumbered)
 {
-    (void)state;
     assert_int_equal(GBA_OK, 0);
     assert_int_equal(GBA_INPROGRESS, 1);
     assert_int_equal(GBA_RENEGOTIATE, 2);
@@ -61,11 +53,10 @@ static void statuses_are_never_renumbered(void **state)
     assert_int_equal(GBA_ERR_DEFERRED, -22);
 }
 
-static void the_version(void **state)
+TEST(the_version)
 {
     char text[32];
 
-    (void)state;
     snprintf(text, sizeof text, "%d.%d.%d", GBA_VERSION_MAJOR, GBA_VERSION_MINOR,
              GBA_VERSION_PATCH);
     assert_string_equal(gba_version(), text);
@@ -85,9 +76,8 @@ static int evaluate(void)
     return ++evaluated;
 }
 
-static void lines_above_the_level_are_dropped(void **state)
+TEST_WITH(lines_above_the_level_are_dropped, NULL, log_restore, NULL)
 {
-    (void)state;
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     log_forget();
     gba_log(GBA_LOG_WARN, "%s %d", "seven", 7);
@@ -119,12 +109,11 @@ static void see(void *ctx, gba_log_level_t level, const char *line)
     snprintf(seen->line, sizeof seen->line, "%s", line);
 }
 
-static void the_callback_gets_context_and_level(void **state)
+TEST_WITH(the_callback_gets_context_and_level, NULL, log_restore, NULL)
 {
     static char text[1000];
     struct seen seen = {GBA_LOG_DEBUG, ""};
 
-    (void)state;
     memset(text, 'a', sizeof text - 1);
     gba_log_set(see, &seen, GBA_LOG_WARN);
     gba_log(GBA_LOG_ERROR, "no %s", "group");
@@ -136,13 +125,12 @@ static void the_callback_gets_context_and_level(void **state)
 }
 
 /* Without a callback: one line on standard error, with the name of the library. */
-static void the_log_goes_to_stderr(void **state)
+TEST_WITH(the_log_goes_to_stderr, NULL, log_restore, NULL)
 {
     char text[100] = "";
     int ends[2], fallback = dup(STDERR_FILENO);
     ssize_t got;
 
-    (void)state;
     assert_true(fallback >= 0);
     assert_int_equal(pipe(ends), 0);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
@@ -157,17 +145,4 @@ static void the_log_goes_to_stderr(void **state)
     assert_string_equal(text, "gba: as it is: %d\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_has_a_name_and_a_text),
-        cmocka_unit_test(numbers_that_are_no_status),
-        cmocka_unit_test(statuses_are_never_renumbered),
-        cmocka_unit_test(the_version),
-        cmocka_unit_test_teardown(lines_above_the_level_are_dropped, log_restore),
-        cmocka_unit_test_teardown(the_callback_gets_context_and_level, log_restore),
-        cmocka_unit_test_teardown(the_log_goes_to_stderr, log_restore),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

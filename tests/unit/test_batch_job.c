@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The job of a batch system, from files like /proc/PID/environ. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gba/base/batch_job.h"
+#include "tests/suite.h"
 
 /* The text for an environment of that many bytes. */
 static const char *job_of(const char *environment, size_t bytes)
@@ -30,9 +24,8 @@ static const char *job_of(const char *environment, size_t bytes)
 
 #define JOB_OF(text) job_of(text, sizeof(text))
 
-static void test_systems(void **state)
+TEST(test_systems)
 {
-    (void)state;
     assert_string_equal(JOB_OF("HOME=/\0SLURM_JOB_ID=1234\0A=b"), "slurm:1234");
     assert_string_equal(JOB_OF("PBS_JOBID=17.server"), "pbs:17.server");
     assert_string_equal(JOB_OF("LSB_JOBID=18"), "lsf:18");
@@ -42,11 +35,10 @@ static void test_systems(void **state)
     assert_string_equal(JOB_OF("FLUX_JOB_ID=f1\0PBS_JOBID=2\0SLURM_JOB_ID=3"), "slurm:3");
 }
 
-static void test_none(void **state)
+TEST(test_none)
 {
     char text[GBA_BATCH_JOB] = "x";
 
-    (void)state;
     assert_string_equal(JOB_OF(""), "");
     assert_string_equal(JOB_OF("XSLURM_JOB_ID=1\0SLURM_JOB_ID=\0SLURM_JOB_IDS=4"), "");
     gba_batch_job_in("/nonexistent", text);
@@ -54,22 +46,20 @@ static void test_none(void **state)
 }
 
 /* A user can set the variable to anything, and the text is part of logs and JSON. */
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
-    (void)state;
     assert_string_equal(JOB_OF("SLURM_JOB_ID=1\n\x1b[2J \xff"), "slurm:1??[2J??");
     assert_string_equal(JOB_OF("PBS_JOBID=123456789012345678901234567890"),
                         "pbs:123456789012345678901234");
 }
 
-static void test_process(void **state)
+TEST(test_process)
 {
     char sleeper[] = "sleep", minute[] = "60", job[] = "LSB_JOBID=9";
     char *const arguments[] = {sleeper, minute, NULL}, *const environment[] = {job, NULL};
     char text[GBA_BATCH_JOB];
     pid_t child = fork();
 
-    (void)state;
     if (0 == child) {
         execve("/bin/sleep", arguments, environment);
         _exit(1);
@@ -82,11 +72,4 @@ static void test_process(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_systems), cmocka_unit_test(test_none),
-                                       cmocka_unit_test(test_nonsense),
-                                       cmocka_unit_test(test_process)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

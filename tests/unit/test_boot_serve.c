@@ -2,20 +2,13 @@
 /* The root of a unique id (gba/bootstrap/root.h): a member that does not read its reply holds up
  * neither the other members nor the end of the root. The members are sockets of this test. */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gba/bootstrap/root.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 
 #define MEMBERS 3u
 #define BYTES   ((size_t)1 << 20) /* of a member: a reply is more than a socket takes */
@@ -130,9 +123,8 @@ static void call_of_others(void)
         has_reply(rank, BYTES);
 }
 
-static void test_stopped_member(void **state)
+TEST(test_stopped_member)
 {
-    (void)state;
     start();
     call_of_others();
     for (uint32_t rank = 1; rank < MEMBERS; rank++)
@@ -148,13 +140,12 @@ static void test_stopped_member(void **state)
 
 /* The others have the reason. The stopped member has a part of its data, and nothing that it could
  * take for data. */
-static void test_timeout(void **state)
+TEST(test_timeout)
 {
     const char expected[] = "timeout: ranks 0, 2 of 3 did not come to a call of the others";
     size_t bytes = 0;
     ssize_t got;
 
-    (void)state;
     start();
     call_of_others();
     root.timeout = 50000000u; /* ns, of the next call */
@@ -182,9 +173,8 @@ static void test_timeout(void **state)
     end();
 }
 
-static void test_close(void **state)
+TEST(test_close)
 {
-    (void)state;
     close_ms = 0;
     start();
     call_of_others();
@@ -193,9 +183,8 @@ static void test_close(void **state)
 }
 
 /* The member that closes the root has its reply before another one. */
-static void test_close_while_reading(void **state)
+TEST(test_close_while_reading)
 {
-    (void)state;
     close_ms = -1;
     start();
     call_of_others();
@@ -205,9 +194,8 @@ static void test_close_while_reading(void **state)
 }
 
 /* A member that leaves without its reply fails only a later call. */
-static void test_leave_without_reply(void **state)
+TEST(test_leave_without_reply)
 {
-    (void)state;
     start();
     call_of_others();
     leave(0);
@@ -218,16 +206,4 @@ static void test_leave_without_reply(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped_member),
-        cmocka_unit_test(test_timeout),
-        cmocka_unit_test(test_close),
-        cmocka_unit_test(test_close_while_reading),
-        cmocka_unit_test(test_leave_without_reply),
-    };
-
-    alarm(test_limit(60));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(60)))

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device_list, device_map, and the words about distances that processes exchange. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gba/gba.h"
+#include "tests/suite.h"
 
-static void lists(void **state)
+TEST(lists)
 {
     static const char *const good[] = {"all",
                                        "gba0",
@@ -43,7 +35,6 @@ static void lists(void **state)
                 "more than 16 devices"}};
     char message[512];
 
-    (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_int_equal(gba_device_list_check(good[i], message, sizeof message), GBA_OK);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -54,7 +45,7 @@ static void lists(void **state)
     }
 }
 
-static void maps(void **state)
+TEST(maps)
 {
     static const char *const bad[] = {"",       "gba0",    "gba0:",   "gba0:0", "gba0:65536",
                                       "gba0:x", "gba0:-1", "gba0:1,", ":3",     "none:1"};
@@ -62,7 +53,6 @@ static void maps(void **state)
     gba_params_t params;
     char message[512];
 
-    (void)state;
     assert_int_equal(gba_device_map_check("none", message, sizeof message), GBA_OK);
     assert_int_equal(
         gba_device_map_check("gba0:3,gba1:65535,gba0:1,sim:a:2", message, sizeof message), GBA_OK);
@@ -82,11 +72,10 @@ static void maps(void **state)
     assert_non_null(strstr(message, "device_list=gba0;gba1: "));
 }
 
-static void found(void **state)
+TEST(found)
 {
     gba_candidates_t candidates;
 
-    (void)state;
     gba_candidates_find("sim:b,/dev/null,gba77777,/dev/no-such-file,sim:a", &candidates);
     assert_int_equal(candidates.count, 3); /* files that do not exist are none */
     assert_string_equal(candidates.list[0].path, "sim:b");
@@ -98,14 +87,13 @@ static void found(void **state)
 
 /* A file that the user may not open is left out, unless nothing else is left. access(2) is about
  * the real user, and some runs of this test are those of root. */
-static void denied(void **state)
+TEST(denied)
 {
     char path[] = "/tmp/gba-candidates-XXXXXX", list[64];
     const bool root = 0 == getuid();
     gba_candidates_t among, alone;
     int file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     assert_int_equal(fchmod(file, 0), 0);
     close(file);
@@ -145,13 +133,12 @@ static void choose_all(const gba_candidates_t *candidates, const char *map, cons
                          GBA_OK);
 }
 
-static void alike_on_all(void **state)
+TEST(alike_on_all)
 {
     gba_candidates_t candidates[6];
     uint64_t words[6];
     uint32_t index[6];
 
-    (void)state;
     /* Four processes are as near to both devices, two to the first one alone. */
     for (uint32_t p = 0; p < 6; p++) {
         candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PIX,
@@ -176,13 +163,12 @@ static void alike_on_all(void **state)
 
 /* Without the words of others a process takes them to be like itself, so equal ones still balance.
  * The word of a process with other candidates is not read as distances to these. */
-static void unknown_words(void **state)
+TEST(unknown_words)
 {
     gba_candidates_t candidates[4], other = candidates_of("sim:x,sim:b", 0, GBA_DISTANCE_SYS);
     uint64_t words[4] = {0, 0, gba_candidates_word(&other), 0};
     uint32_t index[4];
 
-    (void)state;
     for (uint32_t p = 0; p < 4; p++)
         candidates[p] = candidates_of("sim:a,sim:b", GBA_DISTANCE_PHB, GBA_DISTANCE_PHB);
     choose_all(candidates, "none", words, 4, index);
@@ -190,12 +176,4 @@ static void unknown_words(void **state)
         assert_int_equal(index[p], p % 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists),  cmocka_unit_test(maps),         cmocka_unit_test(found),
-        cmocka_unit_test(denied), cmocka_unit_test(alike_on_all), cmocka_unit_test(unknown_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -5,7 +5,6 @@
  */
 #include "tests/unit/cdev_test.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,11 +81,10 @@ static gba_status_t live(struct gba_dev *dev)
     return status;
 }
 
-static void every_error_of_every_call(void **state)
+CDEV_TEST(every_error_of_every_call)
 {
     struct gba_dev *dev = cdev_open();
 
-    (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         const struct expected_error *e = &errors[i];
         gba_status_t status;
@@ -106,13 +104,12 @@ static void every_error_of_every_call(void **state)
     gba_dev_cdev.close(dev);
 }
 
-static void interrupted_calls(void **state)
+CDEV_TEST(interrupted_calls)
 {
     static const unsigned long requests[] = {GBA_IOC_QUERY,     GBA_IOC_ALLOC, GBA_IOC_JOIN,
                                              GBA_IOC_CONFIGURE, GBA_IOC_LEAVE, GBA_IOC_INSPECT};
     struct gba_dev *dev = cdev_open();
 
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         fake_kernel_fail(requests[i], EINTR, 3);
         assert_int_equal(live(dev), GBA_OK);
@@ -123,7 +120,7 @@ static void interrupted_calls(void **state)
 }
 
 /* Joined, but no doorbell: the membership is given back. */
-static void no_doorbell(void **state)
+CDEV_TEST(no_doorbell)
 {
     static const struct {
         unsigned long call;
@@ -136,7 +133,6 @@ static void no_doorbell(void **state)
                     {FAKE_MMAP, ENODEV, GBA_ERR_DEAD}};
     struct gba_dev *dev = cdev_open();
 
-    (void)state;
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         gba_group_handle_t handle = cdev_alloc(dev, 2);
         struct gba_membership *membership = NULL;
@@ -167,7 +163,7 @@ static void forge_join(struct gba_ioc_join *join)
 }
 
 /* Mappings that the interface does not allow are not made. */
-static void invalid_mappings(void **state)
+CDEV_TEST(invalid_mappings)
 {
     const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
     const struct gba_ioc_join good = {.doorbell_offset = 16 * page,
@@ -178,7 +174,6 @@ static void invalid_mappings(void **state)
     struct gba_ioc_join wrong[14];
     size_t count = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         wrong[i] = good;
     wrong[count++].map_size = 0;
@@ -210,7 +205,7 @@ static void invalid_mappings(void **state)
     gba_dev_cdev.close(dev);
 }
 
-static void a_dead_device(void **state)
+CDEV_TEST(a_dead_device)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1), other = cdev_alloc(dev, 1);
@@ -218,7 +213,6 @@ static void a_dead_device(void **state)
     gba_device_info_t info;
     gba_group_state_t group;
 
-    (void)state;
     fake_kernel_die();
     assert_int_equal(gba_dev_cdev.failure(membership), GBA_ERR_DEAD);
     assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &handle), GBA_ERR_DEAD);
@@ -238,13 +232,12 @@ static void a_dead_device(void **state)
 
 /* The allocator's own JOIN fails because another process has joined. Nothing is left to give up,
  * and the log has that reason only. Any other failure of FREE is logged. */
-static void an_allocation_that_others_have_joined(void **state)
+CDEV_TEST(an_allocation_that_others_have_joined)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *membership = cdev_membership(other, &handle, 1), *none = NULL;
 
-    (void)state;
     fake_kernel_fail(GBA_IOC_JOIN, EIO, 1);
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &none), GBA_ERR_IO);
     gba_dev_cdev.cancel(dev, &handle);
@@ -261,12 +254,11 @@ static void an_allocation_that_others_have_joined(void **state)
     gba_dev_cdev.close(dev);
 }
 
-static void registers(void **state)
+CDEV_TEST(registers)
 {
     struct gba_dev *dev = cdev_open();
     uint64_t value = 77;
 
-    (void)state;
     fake_kernel_fail(FAKE_OPEN_REGS, ENOENT, 1);
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_UNSUPPORTED);
     assert_silent(); /* the driver has no debug file */
@@ -288,12 +280,11 @@ static void registers(void **state)
 }
 
 /* The debug file is found by the usual name only. */
-static void registers_of_another_name(void **state)
+CDEV_TEST(registers_of_another_name)
 {
     struct gba_dev *dev = cdev_open();
     uint64_t value;
 
-    (void)state;
     strcpy(((struct gba_cdev *)dev)->path, "/dev/mine");
     assert_int_equal(gba_dev_cdev.reg_read(dev, 0, 4, &value), GBA_ERR_UNSUPPORTED);
     gba_dev_cdev.close(dev);
@@ -301,14 +292,13 @@ static void registers_of_another_name(void **state)
 }
 
 /* The administrator's limits, and those of the job itself. */
-static void limits(void **state)
+CDEV_TEST(limits)
 {
     const gba_group_request_t limited = {.members = 1, .groups_max = 1};
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2), none;
     struct gba_membership *membership, *second;
 
-    (void)state;
     fake_kernel.user_groups_max = 1;
     assert_int_equal(gba_dev_cdev.alloc(dev, &cdev_request, &none), GBA_ERR_QUOTA);
     assert_int_equal(gba_dev_cdev.alloc(dev, &limited, &none), GBA_ERR_LIMIT);
@@ -321,7 +311,7 @@ static void limits(void **state)
 }
 
 /* Two open files are two processes to the driver. Closing one ends only its own memberships. */
-static void two_files(void **state)
+CDEV_TEST(two_files)
 {
     struct gba_dev *a = cdev_open(), *b = cdev_open();
     gba_group_handle_t handle = cdev_alloc(a, 2);
@@ -329,7 +319,6 @@ static void two_files(void **state)
                           *theirs = cdev_membership(b, &handle, 1);
     gba_group_state_t group;
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.configure(mine, 0), GBA_OK);
     gba_dev_cdev.leave(theirs);
     gba_dev_cdev.close(b);
@@ -390,7 +379,7 @@ static int child(struct gba_dev *dev, struct gba_membership *membership,
     return is_mapped(flag) && is_mapped(doorbell) ? 0 : 7;
 }
 
-static void a_child_of_fork(void **state)
+CDEV_TEST(a_child_of_fork)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
@@ -398,7 +387,6 @@ static void a_child_of_fork(void **state)
     int status;
     pid_t pid;
 
-    (void)state;
     assert_true(is_mapped(membership->flag));
     assert_true(is_mapped(membership->doorbell));
     pid = fork();
@@ -415,7 +403,7 @@ static void a_child_of_fork(void **state)
 
 /* A program that closes all descriptors, and then opens files of its own: no call of the library
  * reaches them. */
-static void replaced_descriptor(void **state)
+CDEV_TEST(replaced_descriptor)
 {
     struct gba_dev *dev = cdev_open();
     const gba_group_handle_t handle = cdev_alloc(dev, 2);
@@ -424,7 +412,6 @@ static void replaced_descriptor(void **state)
     gba_device_info_t info;
     uint64_t value;
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.reg_read(dev, GBA_DEVICE_BASE, 4, &value), GBA_OK);
     file = ((struct gba_cdev *)dev)->file.number;
     registers = ((struct gba_cdev *)dev)->registers.number;
@@ -441,22 +428,4 @@ static void replaced_descriptor(void **state)
     assert_int_equal(gba_cdev_sys->close(file), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_error_of_every_call),
-        TEST(interrupted_calls),
-        TEST(no_doorbell),
-        TEST(invalid_mappings),
-        TEST(a_dead_device),
-        TEST(an_allocation_that_others_have_joined),
-        TEST(registers),
-        TEST(registers_of_another_name),
-        TEST(limits),
-        TEST(two_files),
-        TEST(a_child_of_fork),
-        TEST(replaced_descriptor),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

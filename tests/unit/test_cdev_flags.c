@@ -15,13 +15,12 @@ static uint32_t pages_of(uint32_t flags)
 }
 
 /* The call can be repeated. */
-static void a_failing_mmap(void **state)
+CDEV_TEST(a_failing_mmap)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *membership;
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &membership), GBA_OK);
     for (int i = 0; i < 3; i++) {
         log_forget();
@@ -38,13 +37,12 @@ static void a_failing_mmap(void **state)
 }
 
 /* A membership that never mapped its flag can leave. */
-static void no_flag(void **state)
+CDEV_TEST(no_flag)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a, *b = cdev_membership(dev, &handle, 1);
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &a), GBA_OK);
     gba_dev_cdev.leave(a);
     assert_int_equal(fake_kernel.pages, 1);
@@ -68,12 +66,11 @@ static void memberships_leave(struct gba_membership **membership, uint32_t count
         gba_dev_cdev.leave(membership[i]);
 }
 
-static void shared_pages(void **state)
+CDEV_TEST(shared_pages)
 {
     struct gba_dev *dev = cdev_open(), *second = cdev_open();
     struct gba_membership *one[50], *other[50], *apart[3];
 
-    (void)state;
     memberships_take(dev, one, 50);
     assert_int_equal(fake_kernel.pages, pages_of(50));
     memberships_take(dev, other, 50);
@@ -99,14 +96,13 @@ static void shared_pages(void **state)
 }
 
 /* A flag that a membership gave back begins at 0 again, and without a reason. */
-static void flags_begin_anew(void **state)
+CDEV_TEST(flags_begin_anew)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0), *keeper;
     gba_flag_t *flag = membership->flag;
 
-    (void)state;
     gba_flag_store_relaxed(flag, 77);
     gba_flag_store_relaxed(flag + 1, GBA_REVOKED_TAKEN);
     handle = cdev_alloc(dev, 2);
@@ -122,7 +118,7 @@ static void flags_begin_anew(void **state)
 }
 
 /* The driver ends the membership when the file is closed, whatever LEAVE returned. */
-static void a_leave_that_fails(void **state)
+CDEV_TEST(a_leave_that_fails)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
@@ -130,7 +126,6 @@ static void a_leave_that_fails(void **state)
     struct gba_membership *membership[40];
     gba_flag_t *flag = lost->flag;
 
-    (void)state;
     memberships_take(dev, membership, 40);
     fake_kernel_fail(GBA_IOC_LEAVE, EIO, 1);
     gba_dev_cdev.leave(lost);
@@ -182,14 +177,13 @@ static void *page_user(void *argument)
 }
 
 /* Threads whose memberships share one page never map it twice, and the last one unmaps it. */
-static void pages_among_threads(void **state)
+CDEV_TEST(pages_among_threads)
 {
     static const struct gba_cdev_sys sys = {.mmap = thread_mmap, .munmap = thread_munmap};
     const struct gba_cdev_sys *const fake = gba_cdev_sys;
     struct gba_cdev dev = {.file.number = -1};
     pthread_t thread[THREADS];
 
-    (void)state;
     pthread_mutex_init(&dev.lock, NULL);
     gba_cdev_sys = &sys;
     for (int i = 0; i < THREADS; i++)
@@ -207,13 +201,4 @@ static void pages_among_threads(void **state)
     pthread_mutex_destroy(&dev.lock);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_failing_mmap),     TEST(no_flag),
-        TEST(shared_pages),       TEST(flags_begin_anew),
-        TEST(a_leave_that_fails), TEST(pages_among_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -2,8 +2,6 @@
 /* Opening /dev/gbaN: which file is a GBA, which is not, and the message to the user. */
 #include "tests/unit/cdev_test.h"
 
-#include <string.h>
-
 /* Opening fails with that status, and leaves nothing open. */
 static void refused(gba_status_t expected)
 {
@@ -16,12 +14,11 @@ static void refused(gba_status_t expected)
     assert_int_equal(fake_kernel.open_files, 0);
 }
 
-static void a_device(void **state)
+CDEV_TEST(a_device)
 {
     struct gba_dev *dev = cdev_open();
     gba_device_info_t info;
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.query(dev, &info), GBA_OK);
     assert_string_equal(info.backend, "cdev");
     assert_int_equal(info.regs_version, GBA_REGS_MAJOR << 16 | GBA_REGS_MINOR);
@@ -47,9 +44,8 @@ static void fails(unsigned long call, int error, gba_status_t expected, const ch
 }
 
 /* No file: the caller knows whether the user requested the device. */
-static void no_such_file(void **state)
+CDEV_TEST(no_such_file)
 {
-    (void)state;
     fails(FAKE_OPEN, ENOENT, GBA_ERR_NO_DEVICE, NULL);
     fails(FAKE_OPEN, ENOTDIR, GBA_ERR_NO_DEVICE, NULL);
     fake_kernel.no_device = true;
@@ -57,9 +53,8 @@ static void no_such_file(void **state)
     assert_silent();
 }
 
-static void a_file_without_a_device(void **state)
+CDEV_TEST(a_file_without_a_device)
 {
-    (void)state;
     fails(FAKE_OPEN, ENODEV, GBA_ERR_NO_DEVICE,
           "cannot open /dev/gba0: No such device (no driver serves this file)");
     fails(FAKE_OPEN, ENXIO, GBA_ERR_NO_DEVICE,
@@ -68,26 +63,23 @@ static void a_file_without_a_device(void **state)
           "cannot query /dev/gba0: the device was unplugged");
 }
 
-static void permission_denied(void **state)
+CDEV_TEST(permission_denied)
 {
-    (void)state;
     fails(FAKE_OPEN, EACCES, GBA_ERR_PERM, "cannot open /dev/gba0: Permission denied");
     fails(FAKE_OPEN, EPERM, GBA_ERR_PERM, "cannot open /dev/gba0: Operation not permitted");
 }
 
-static void other_errors_of_open(void **state)
+CDEV_TEST(other_errors_of_open)
 {
-    (void)state;
     fails(FAKE_OPEN, EMFILE, GBA_ERR_IO, "cannot open /dev/gba0: Too many open files");
     fails(FAKE_OPEN, ENOMEM, GBA_ERR_NOMEM, "/dev/gba0");
     fails(FAKE_OPEN, EBUSY, GBA_ERR_BUSY, "cannot open /dev/gba0: Device or resource busy");
     fails(FAKE_FSTAT, EIO, GBA_ERR_IO, "/dev/gba0: Input/output error");
 }
-static void something_else(void **state)
+CDEV_TEST(something_else)
 {
     static const int errors[] = {ENOTTY, EINVAL, ENOSYS, EOPNOTSUPP};
 
-    (void)state;
     fake_kernel.plain_file = true;
     refused(GBA_ERR_NOT_GBA);
     assert_logged("/dev/gba0 is not a GBA: it is not a character device");
@@ -102,7 +94,7 @@ static void something_else(void **state)
 }
 
 /* The files of the system: the table of system calls is not replaced. */
-static void real_files(void **state)
+CDEV_TEST(real_files)
 {
     static const struct {
         const char *path;
@@ -113,7 +105,6 @@ static void real_files(void **state)
                  {"/dev/null/gba0", GBA_ERR_NO_DEVICE},
                  {"/dev/no-such-gba", GBA_ERR_NO_DEVICE}};
 
-    (void)state;
     fake_kernel_stop();
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct gba_dev_path path = {.kind = GBA_DEV_CDEV};
@@ -130,9 +121,8 @@ static void real_files(void **state)
     fake_kernel_start(GBA_GROUPS);
 }
 
-static void another_version(void **state)
+CDEV_TEST(another_version)
 {
-    (void)state;
     fake_kernel.old_driver = true;
     refused(GBA_ERR_VERSION);
     assert_logged("/dev/gba0 has driver interface 2 and registers 2.0; this library needs driver "
@@ -150,9 +140,8 @@ static void another_version(void **state)
     gba_dev_cdev.close(cdev_open());
 }
 
-static void a_driver_with_invalid_answers(void **state)
+CDEV_TEST(a_driver_with_invalid_answers)
 {
-    (void)state;
     fake_kernel.groups = 0;
     refused(GBA_ERR_IO);
     assert_logged("0 groups of 708 members; allowed: 1 to 32 groups of 1 to 708 members");
@@ -168,9 +157,8 @@ static void a_driver_with_invalid_answers(void **state)
     fails(GBA_IOC_QUERY, EFAULT, GBA_ERR_IO, "cannot query /dev/gba0: Bad address");
 }
 
-static void interrupted(void **state)
+CDEV_TEST(interrupted)
 {
-    (void)state;
     fake_kernel_fail(FAKE_OPEN, EINTR, 3);
     gba_dev_cdev.close(cdev_open());
     fake_kernel_fail(GBA_IOC_QUERY, EINTR, 3);
@@ -178,11 +166,10 @@ static void interrupted(void **state)
     assert_silent();
 }
 
-static void status_of_errno(void **state)
+CDEV_TEST(status_of_errno)
 {
     bool expected = true;
 
-    (void)state;
     assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EUSERS, &expected), GBA_ERR_QUOTA);
     assert_true(expected);
     assert_int_equal(gba_cdev_status(GBA_CDEV_IOCTL, EPERM, &expected), GBA_ERR_PERM);
@@ -202,7 +189,7 @@ static void status_of_errno(void **state)
 }
 
 /* A CPU whose stores cannot reach the doorbell, s390x, gets no membership. */
-static void a_cpu_without_mmio(void **state)
+CDEV_TEST(a_cpu_without_mmio)
 {
     struct gba_dev *dev = cdev_open();
     const gba_group_handle_t handle = cdev_alloc(dev, 1);
@@ -210,7 +197,6 @@ static void a_cpu_without_mmio(void **state)
     gba_status_t status = gba_dev_cdev.join(dev, &handle, 0, &membership);
     uint64_t value = 0;
 
-    (void)state;
     if (GBA_MMIO_64) {
         assert_int_equal(status, GBA_OK);
         gba_dev_cdev.leave(membership);
@@ -223,14 +209,4 @@ static void a_cpu_without_mmio(void **state)
     gba_dev_cdev.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_device),          TEST(no_such_file),         TEST(a_file_without_a_device),
-        TEST(permission_denied), TEST(other_errors_of_open), TEST(something_else),
-        TEST(real_files),        TEST(another_version),      TEST(a_driver_with_invalid_answers),
-        TEST(interrupted),       TEST(status_of_errno),      TEST(a_cpu_without_mmio),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,7 +4,7 @@
 #include "tests/unit/cdev_test.h"
 
 /* The owners that the library lists: those of the caller's user, or all for the administrator. */
-static void test_DRV_20_owners(void **state)
+CDEV_TEST(test_DRV_20_owners)
 {
     gba_group_owner_t list[GBA_GROUPS];
     struct gba_membership *first, *second;
@@ -12,7 +12,6 @@ static void test_DRV_20_owners(void **state)
     struct gba_dev *dev, *next;
     uint32_t count = 99;
 
-    (void)state;
     dev = cdev_open();
     next = cdev_open();
     fake_kernel.uid = 7;
@@ -49,13 +48,12 @@ static void test_DRV_20_owners(void **state)
 }
 
 /* An older driver of this version has no OWNER, and the library does not call it. */
-static void owners_of_an_older_driver(void **state)
+CDEV_TEST(owners_of_an_older_driver)
 {
     gba_group_owner_t list[GBA_GROUPS];
     uint32_t count, calls;
     struct gba_dev *dev;
 
-    (void)state;
     fake_kernel.features &= ~GBA_FEATURE_OWNER;
     dev = cdev_open();
     calls = fake_kernel.ioctls;
@@ -64,12 +62,4 @@ static void owners_of_an_older_driver(void **state)
     gba_dev_cdev.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_DRV_20_owners),
-        TEST(owners_of_an_older_driver),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -34,7 +34,7 @@ static uint64_t flag(const struct gba_membership *membership)
 }
 
 /* A device with one group, in two files: the team that has the group, and the team that gets it. */
-static void one_group_changes_hands(void **state)
+CDEV_TEST(one_group_changes_hands)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2), taken;
@@ -42,7 +42,6 @@ static void one_group_changes_hands(void **state)
     gba_group_state_t group;
     uint32_t slots;
 
-    (void)state;
     fake_kernel_fail(GBA_IOC_ALLOC, EDQUOT, 1);
     assert_int_equal(ask(other, 0, 1, &taken), GBA_ERR_LIMIT);
     team_make(dev, &handle, old);
@@ -96,14 +95,13 @@ static void one_group_changes_hands(void **state)
 }
 
 /* The number of a job is the same in all its processes, and differs from that of other jobs. */
-static void jobs(void **state)
+CDEV_TEST(jobs)
 {
     static const gba_device_attr_t attr[] = {
         {.job = "123.0"}, {.job = "123.0"}, {.job = "124.0"}, {.job = NULL}};
     struct gba_dev *dev[4];
     gba_group_handle_t handle;
 
-    (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &dev[i]), GBA_OK);
     assert_int_equal(ask(dev[0], 0, 2, &handle), GBA_OK);
@@ -120,12 +118,4 @@ static void jobs(void **state)
     gba_dev_cdev.close(dev[3]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(one_group_changes_hands),
-        TEST(jobs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

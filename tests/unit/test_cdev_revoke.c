@@ -6,7 +6,6 @@
 #include "tests/limit.h"
 #include "tests/unit/cdev_test.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "gba/failover/engine.h"
@@ -120,15 +119,13 @@ static void revoked(void (*happen)(void), gba_status_t reason)
     assert_silent();
 }
 
-static void taken_back(void **state)
+CDEV_TEST(taken_back)
 {
-    (void)state;
     revoked(driver_takes_group, GBA_ERR_RECLAIMED);
 }
 
-static void test_DRV_17_unplugged(void **state)
+TEST_WITH(test_DRV_17_unplugged, cdev_setup, cdev_teardown, NULL)
 {
-    (void)state;
     revoked(fake_kernel_die, GBA_ERR_DEAD);
 }
 
@@ -140,9 +137,8 @@ static void arrives_and_dies(void)
     fake_kernel_die();
 }
 
-static void released_and_unplugged(void **state)
+CDEV_TEST(released_and_unplugged)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         scene_begin(waits[i]);
         assert_int_equal(wait_until(arrives_and_dies, 3), GBA_OK);
@@ -153,9 +149,8 @@ static void released_and_unplugged(void **state)
     }
 }
 
-static void test_DRV_18_released_while_asleep(void **state)
+TEST_WITH(test_DRV_18_released_while_asleep, cdev_setup, cdev_teardown, NULL)
 {
-    (void)state;
     scene_begin(GBA_WAIT_SLEEP);
     for (uint32_t round = 1; round <= 10; round++) {
         assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
@@ -167,11 +162,10 @@ static void test_DRV_18_released_while_asleep(void **state)
 }
 
 /* WAIT fails, for some time or always; the barrier still ends. */
-static void sleep_that_fails(void **state)
+CDEV_TEST(sleep_that_fails)
 {
     static const int errors[] = {EINTR, ENODEV, ENOTTY, ESTALE, EPERM};
 
-    (void)state;
     scene_begin(GBA_WAIT_SLEEP);
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         fake_kernel_fail(GBA_IOC_WAIT, errors[i], 5);
@@ -183,9 +177,8 @@ static void sleep_that_fails(void **state)
 }
 
 /* A driver without interrupts: the member takes naps, and makes no call of the driver. */
-static void no_interrupts(void **state)
+CDEV_TEST(no_interrupts)
 {
-    (void)state;
     fake_kernel.features = 0;
     scene_begin(GBA_WAIT_SLEEP);
     scene.late = 20;
@@ -197,7 +190,7 @@ static void no_interrupts(void **state)
 }
 
 /* The results of a sleep in the backend. */
-static void sleep_results(void **state)
+CDEV_TEST(sleep_results)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
@@ -205,7 +198,6 @@ static void sleep_results(void **state)
                           *b = cdev_membership(dev, &handle, 1);
     uint32_t ioctls;
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* timed out */
     assert_int_equal(fake_kernel.waits, 1);
@@ -238,7 +230,7 @@ static void sleep_results(void **state)
 }
 
 /* A process ends without leaving: the other members get one event, which stays. */
-static void test_DRV_18_a_member_dies(void **state)
+TEST_WITH(test_DRV_18_a_member_dies, cdev_setup, cdev_teardown, NULL)
 {
     struct gba_dev *dev = cdev_open(), *other = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 3), apart = cdev_alloc(dev, 1);
@@ -247,7 +239,6 @@ static void test_DRV_18_a_member_dies(void **state)
                           *c = cdev_membership(other, &handle, 2),
                           *lone = cdev_membership(dev, &apart, 0);
 
-    (void)state;
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
     assert_false(gba_dev_cdev.died(a));
     fake_driver_release(((struct gba_cdev *)other)->file.number);
@@ -267,14 +258,13 @@ static void test_DRV_18_a_member_dies(void **state)
 }
 
 /* The program closes the file of the library: its memberships have ended, and can still leave. */
-static void closed_by_somebody(void **state)
+CDEV_TEST(closed_by_somebody)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 2);
     struct gba_membership *a = cdev_membership(dev, &handle, 0),
                           *b = cdev_membership(dev, &handle, 1);
 
-    (void)state;
     fake_driver_release(((struct gba_cdev *)dev)->file.number);
     assert_silent();
     assert_int_equal(gba_dev_cdev.failure(a), GBA_ERR_DEAD);
@@ -288,13 +278,12 @@ static void closed_by_somebody(void **state)
 }
 
 /* With an unknown reason the group has failed, too. */
-static void a_reason_of_a_later_version(void **state)
+CDEV_TEST(a_reason_of_a_later_version)
 {
     struct gba_dev *dev = cdev_open();
     gba_group_handle_t handle = cdev_alloc(dev, 1);
     struct gba_membership *membership = cdev_membership(dev, &handle, 0);
 
-    (void)state;
     gba_flag_store_relaxed(membership->flag + 1, 99);
     assert_int_equal(gba_dev_cdev.failure(membership), GBA_ERR_DEAD);
     gba_dev_cdev.leave(membership);
@@ -311,9 +300,8 @@ static void other_dies(void)
 }
 
 /* The watchdog reports a round that a death has stalled after a second, not after stuck_after. */
-static void a_death_is_reported(void **state)
+CDEV_TEST(a_death_is_reported)
 {
-    (void)state;
     scene_begin(GBA_WAIT_YIELD);
     scene.team[0]->watchdog.report_after = 3600ull * 1000000000u;
     gba_log_set(log_catch, NULL, GBA_LOG_WARN);
@@ -345,11 +333,10 @@ static void member_recover(struct thread_oob_member *self, const gba_oob_t *oob)
 }
 
 /* A death in a group does not reach a team that has left the group. */
-static void a_death_of_an_earlier_group(void **state)
+CDEV_TEST(a_death_of_an_earlier_group)
 {
     const uint64_t hour = 3600ull * 1000000000u;
 
-    (void)state;
     scene_begin(GBA_WAIT_YIELD);
     scene.team[0]->watchdog.report_after = hour;
     other_dies();
@@ -373,23 +360,4 @@ static void a_death_of_an_earlier_group(void **state)
     scene_end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(taken_back),
-        cmocka_unit_test_setup_teardown(test_DRV_17_unplugged, cdev_setup, cdev_teardown),
-        TEST(released_and_unplugged),
-        cmocka_unit_test_setup_teardown(test_DRV_18_released_while_asleep, cdev_setup,
-                                        cdev_teardown),
-        TEST(sleep_that_fails),
-        TEST(no_interrupts),
-        TEST(sleep_results),
-        cmocka_unit_test_setup_teardown(test_DRV_18_a_member_dies, cdev_setup, cdev_teardown),
-        TEST(closed_by_somebody),
-        TEST(a_reason_of_a_later_version),
-        TEST(a_death_is_reported),
-        TEST(a_death_of_an_earlier_group),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice among the devices of a host: on made-up hosts, and on random ones against a search of
  * every choice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gba/dev/choose.h"
+#include "tests/suite.h"
 
 #define PROCESSES 64u
 
@@ -46,9 +38,8 @@ static uint32_t load(uint32_t processes, uint32_t device)
     return count;
 }
 
-static void nearest_first(void **state)
+TEST(nearest_first)
 {
-    (void)state;
     /* Two packages with a device each. */
     for (uint32_t p = 0; p < 8; p++)
         set(p, p < 6 ? PIX : SYS, p < 6 ? SYS : PIX, SYS, SYS);
@@ -57,9 +48,8 @@ static void nearest_first(void **state)
         assert_int_equal(chosen[p], p < 6 ? 0 : 1); /* never balanced at the cost of distance */
 }
 
-static void balanced_among_equals(void **state)
+TEST(balanced_among_equals)
 {
-    (void)state;
     /* Two packages with two devices each, and ranks dealt out to the packages in turn: the local
      * rank modulo 2 would give all processes of a package the same device. */
     for (uint32_t p = 0; p < 8; p++)
@@ -71,9 +61,8 @@ static void balanced_among_equals(void **state)
         assert_int_equal(chosen[p] / 2, p % 2);
 }
 
-static void second_pass_moves_chains(void **state)
+TEST(second_pass_moves_chains)
 {
-    (void)state;
     /* The first pass gives process 0 device 0, process 1 device 1 and process 2 device 1. Then
      * device 2 is free, but only process 1 may go there from device 1. With the processes that come
      * last bound to device 0 alone, another process must move. */
@@ -114,9 +103,8 @@ static uint32_t best_of(uint32_t devices, uint32_t processes, uint32_t process, 
     return best;
 }
 
-static void as_balanced_as_possible(void **state)
+TEST(as_balanced_as_possible)
 {
-    (void)state;
     srand(7);
     for (int i = 0; i < 3000; i++) {
         uint32_t devices = 1 + (uint32_t)rand() % 4, processes = 2 + (uint32_t)rand() % 6;
@@ -135,9 +123,8 @@ static void as_balanced_as_possible(void **state)
     }
 }
 
-static void many_processes(void **state)
+TEST(many_processes)
 {
-    (void)state;
     for (uint32_t p = 0; p < PROCESSES; p++)
         set(p, NODE, NODE, NODE, SYS);
     run(4, PROCESSES);
@@ -147,12 +134,11 @@ static void many_processes(void **state)
 }
 
 /* Each process has no information about the others, as without a launcher. */
-static void first_ones_are_spread(void **state)
+TEST(first_ones_are_spread)
 {
     struct gba_choose choose = {.devices = 4, .processes = 1, .distance = distance};
     uint32_t count[4] = {0};
 
-    (void)state;
     set(0, SYS, PIX, PIX, PIX);
     for (uint32_t process = 0; process < 30; process++) {
         choose.turn = 4000 + process; /* process IDs */
@@ -164,13 +150,12 @@ static void first_ones_are_spread(void **state)
         assert_int_equal(count[d], 10);
 }
 
-static void by_map(void **state)
+TEST(by_map)
 {
     static const struct gba_map_part map[] = {{0, 3}, {2, 5}};
     struct gba_choose choose = {
         .devices = 3, .processes = 20, .distance = distance, .map = map, .parts = 2};
 
-    (void)state;
     for (uint32_t p = 0; p < 20; p++)
         set(p, SYS, PIX, SYS, SYS); /* does not count */
     gba_choose(&choose, chosen);
@@ -185,13 +170,12 @@ static void by_map(void **state)
     assert_int_equal(chosen[0], 2);
 }
 
-static void in_words(void **state)
+TEST(in_words)
 {
     static const struct gba_map_part map[] = {{1, 1}};
     struct gba_choose choose = {.devices = 2, .processes = 3, .distance = distance};
     char why[128];
 
-    (void)state;
     set(0, PIX, SYS, 0, 0);
     set(1, PXB, PXB, 0, 0);
     set(2, PIX, SYS, 0, 0);
@@ -217,18 +201,4 @@ static void in_words(void **state)
     assert_string_equal(why, "device_map (SYS), 3 of 3 processes of this host");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_first),
-        cmocka_unit_test(balanced_among_equals),
-        cmocka_unit_test(second_pass_moves_chains),
-        cmocka_unit_test(as_balanced_as_possible),
-        cmocka_unit_test(many_processes),
-        cmocka_unit_test(first_ones_are_spread),
-        cmocka_unit_test(by_map),
-        cmocka_unit_test(in_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

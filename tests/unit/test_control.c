@@ -2,11 +2,10 @@
 /* The rules of gba/spec/device.md, chapter "Commands", on the control unit of the model. */
 #include "tests/unit/control_bench.h"
 
-static void test_CMD_1_complete_and_harmless_if_it_fails(void **state)
+TEST(test_CMD_1_complete_and_harmless_if_it_fails)
 {
     static const uint32_t unknown[] = {0, GBA_CMD_MEMBER + 1, 0x80000000u, 0xFFFFFFFFu};
 
-    (void)state;
     power_on(2);
     arm(2, 0);
     assert_int_equal(port_read(1, GBA_PORT_COMMAND), GBA_CMD_ARM);
@@ -28,9 +27,8 @@ static void test_CMD_1_complete_and_harmless_if_it_fails(void **state)
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), GBA_STATUS_READY);
 }
 
-static void test_CMD_2_alloc(void **state)
+TEST(test_CMD_2_alloc)
 {
-    (void)state;
     power_on(3);
     assert_int_equal(alloc(0, 0), GBA_RESULT_PARAM);
     assert_int_equal(alloc(0, GBA_MEMBERS_MAX + 1), GBA_RESULT_PARAM);
@@ -53,12 +51,11 @@ static void test_CMD_2_alloc(void **state)
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);
 }
 
-static void test_CMD_2_generations_and_keys_differ(void **state)
+TEST(test_CMD_2_generations_and_keys_differ)
 {
     uint64_t last_key = 0;
     uint32_t last;
 
-    (void)state;
     power_on(1);
     bench.group[0].record.generation = 0xFFFFFFFDu;
     last = 0xFFFFFFFDu;
@@ -76,9 +73,8 @@ static void test_CMD_2_generations_and_keys_differ(void **state)
     }
 }
 
-static void test_CMD_2_quota(void **state)
+TEST(test_CMD_2_quota)
 {
-    (void)state;
     power_on(4);
     port_down(1);
     gba_model_port_up(&bench, 1, 2);
@@ -96,9 +92,8 @@ static void test_CMD_2_quota(void **state)
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
 }
 
-static void test_CMD_4_arm_when_all_are_mapped(void **state)
+TEST(test_CMD_4_arm_when_all_are_mapped)
 {
-    (void)state;
     power_on(1);
     assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
     assert_int_equal(join(1, 0), GBA_RESULT_OK);
@@ -119,9 +114,8 @@ static void test_CMD_4_arm_when_all_are_mapped(void **state)
     assert_int_equal(bench_arrive(0, 1, 0), 2);
 }
 
-static void test_CMD_5_leave_withdraws_for_good(void **state)
+TEST(test_CMD_5_leave_withdraws_for_good)
 {
-    (void)state;
     power_on(1);
     arm(3, 0);
     arrive(1, 1);
@@ -144,9 +138,8 @@ static void test_CMD_5_leave_withdraws_for_good(void **state)
     is_free();
 }
 
-static void test_CMD_5_death_is_an_event_of_the_other_ports(void **state)
+TEST(test_CMD_5_death_is_an_event_of_the_other_ports)
 {
-    (void)state;
     power_on(1);
     arm(3, 0);
     port_write(0, GBA_PORT_IRQ_MASK, 1);
@@ -164,9 +157,8 @@ static void test_CMD_5_death_is_an_event_of_the_other_ports(void **state)
     assert_int_equal(events(3), 0);
 }
 
-static void test_CMD_7_take_back(void **state)
+TEST(test_CMD_7_take_back)
 {
-    (void)state;
     power_on(1);
     assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
     assert_int_equal(join(1, 1), GBA_RESULT_OK);
@@ -196,9 +188,8 @@ static void test_CMD_7_take_back(void **state)
     assert_int_equal(alloc(3, 1), GBA_RESULT_NO_GROUP);
 }
 
-static void test_CMD_8_free_when_every_port_has_confirmed(void **state)
+TEST(test_CMD_8_free_when_every_port_has_confirmed)
 {
-    (void)state;
     power_on(1);
     arm(3, 0);
     refused_call(1, GBA_CMD_CONFIRM, 0, 0, GBA_RESULT_BUSY); /* not taken back */
@@ -217,9 +208,8 @@ static void test_CMD_8_free_when_every_port_has_confirmed(void **state)
     assert_int_equal(alloc(3, 1), GBA_RESULT_OK);
 }
 
-static void test_CMD_9_membership(void **state)
+TEST(test_CMD_9_membership)
 {
-    (void)state;
     power_on(1);
     assert_int_equal(alloc(0, 3), GBA_RESULT_OK);
     assert_int_equal(join(2, 1), GBA_RESULT_OK);
@@ -235,20 +225,4 @@ static void test_CMD_9_membership(void **state)
     refused_call(3, GBA_CMD_MEMBER, 3, 0, GBA_RESULT_PARAM);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_CMD_1_complete_and_harmless_if_it_fails),
-        cmocka_unit_test(test_CMD_2_alloc),
-        cmocka_unit_test(test_CMD_2_generations_and_keys_differ),
-        cmocka_unit_test(test_CMD_2_quota),
-        cmocka_unit_test(test_CMD_4_arm_when_all_are_mapped),
-        cmocka_unit_test(test_CMD_5_leave_withdraws_for_good),
-        cmocka_unit_test(test_CMD_5_death_is_an_event_of_the_other_ports),
-        cmocka_unit_test(test_CMD_7_take_back),
-        cmocka_unit_test(test_CMD_8_free_when_every_port_has_confirmed),
-        cmocka_unit_test(test_CMD_9_membership),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,13 +4,9 @@
  * failures: no member leaves a round early, none that has left is released, and no group is given
  * to a team while a member of another one can still reach it. Also with faults that must be found.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <cmocka.h>
 
 #include "sim/model/group.h"
+#include "tests/suite.h"
 #include "tests/unit/control_search.h"
 
 static struct gba_model_group *const group = &model.group[0];
@@ -384,22 +380,19 @@ static void search_all(const struct setting *hosts)
     print_message("%u states\n", visited.states);
 }
 
-static void test_two_ports_with_two_members(void **state)
+TEST(test_two_ports_with_two_members)
 {
-    (void)state;
     search_all(&two_by_two);
 }
 
-static void test_three_ports(void **state)
+TEST(test_three_ports)
 {
-    (void)state;
     search_all(&three_by_one);
 }
 
 /* The search finds each injected fault. */
-static void test_mutants_are_found(void **state)
+TEST(test_mutants_are_found)
 {
-    (void)state;
     for (int which = CORRECT + 1; which < MUTANTS; which++) {
         const char *found = search(&three_by_one, (enum mutant)which);
 
@@ -409,13 +402,4 @@ static void test_mutants_are_found(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_ports_with_two_members),
-        cmocka_unit_test(test_three_ports),
-        cmocka_unit_test(test_mutants_are_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -119,9 +119,8 @@ static const char *search_all(uint32_t count, bool joined, enum mutant which)
     return early ? "early" : stuck ? "stuck" : NULL;
 }
 
-static void test_every_order(void **state)
+TEST(test_every_order)
 {
-    (void)state;
     for (uint32_t count = 1; count <= SEARCH_CORES; count++)
         for (int joined = 0; joined < 2; joined++)
             assert_null(search_all(count, joined, NONE));
@@ -149,18 +148,16 @@ static void run_cores(struct harness *w, gba_path_t path)
     harness_end(w);
 }
 
-static void test_device(void **state)
+TEST(test_device)
 {
-    (void)state;
     run_cores(harness_on("sim"), GBA_PATH_SIM);
 }
 
 /* A group of the leaders of two hosts, and the nodes below. */
-static void test_hybrid(void **state)
+TEST(test_hybrid)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     for (uint32_t members = 3; members <= 5; members++) {
         harness_hosts(w, members, 2, 0);
         w->cores = members;
@@ -169,9 +166,8 @@ static void test_hybrid(void **state)
     harness_end(w);
 }
 
-static void test_software(void **state)
+TEST(test_software)
 {
-    (void)state;
     for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
         struct harness *w = harness_on(NULL);
 
@@ -182,11 +178,10 @@ static void test_software(void **state)
 }
 
 /* Messages between hosts. */
-static void test_several_hosts(void **state)
+TEST(test_several_hosts)
 {
     struct harness *w = harness_on(NULL);
 
-    (void)state;
     for (uint32_t members = 2; members <= 4; members++) {
         harness_hosts(w, members, members, 1);
         w->cores = 3;
@@ -195,19 +190,17 @@ static void test_several_hosts(void **state)
     harness_end(w);
 }
 
-static void test_fallback(void **state)
+TEST(test_fallback)
 {
     struct harness *w = harness_on(NULL);
 
-    (void)state;
     w->past = true;
     w->no_software = 0;
     run_cores(w, GBA_PATH_FALLBACK);
 }
 
-static void test_wait(void **state)
+TEST(test_wait)
 {
-    (void)state;
     for (int wait = GBA_WAIT_AUTO; wait <= GBA_WAIT_SLEEP; wait++) {
         struct harness *w = harness_on("sim");
 
@@ -220,9 +213,8 @@ static void test_wait(void **state)
 }
 
 /* Core 0 sends the notifications, and renegotiates, while the others wait for it. */
-static void test_device_dies(void **state)
+TEST(test_device_dies)
 {
-    (void)state;
     for (uint32_t members = 2; members <= 4; members++) {
         struct harness *w = harness_on("sim?die_after=20");
 
@@ -233,11 +225,10 @@ static void test_device_dies(void **state)
     }
 }
 
-static void test_renegotiation(void **state)
+TEST(test_renegotiation)
 {
     struct harness *w = harness_on("sim");
 
-    (void)state;
     w->past = true;
     for (int software = 0; software < 2; software++) {
         w->params.offload_after = 10;
@@ -307,11 +298,10 @@ static void play_run(uint32_t count, uint32_t rounds, const gba_cores_attr_t *at
     assert_int_equal(gba_word_load_relaxed(&play.early), 0);
 }
 
-static void test_one_process(void **state)
+TEST(test_one_process)
 {
     static const uint32_t counts[] = {1, 2, 3, 4, 7, 8, 16};
 
-    (void)state;
     play.late = NOBODY;
     play.result = GBA_OK;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
@@ -319,12 +309,11 @@ static void test_one_process(void **state)
 }
 
 /* An error of round 2 reaches all cores, also in the rounds after it. */
-static void test_errors(void **state)
+TEST(test_errors)
 {
     gba_cores_attr_t attr = {.barrier = play_barrier};
     gba_cores_t *cores;
 
-    (void)state;
     play.late = NOBODY;
     play.result = GBA_ERR_IO;
     play_run(4, 5, &attr);
@@ -353,12 +342,11 @@ static void stalled(uint32_t late, const gba_cores_attr_t *attr, const char *exp
     expect_line(expected);
 }
 
-static void test_missing_cores(void **state)
+TEST(test_missing_cores)
 {
     gba_params_t params;
     gba_cores_attr_t attr = {.name = "rank 7", .params = &params};
 
-    (void)state;
     gba_params_default(&params);
     params.stuck_after = 1;
     stalled(0, &attr, "rank 7: barrier 2 of 3 cores stalled for 1 s; missing cores: core 0");
@@ -409,11 +397,10 @@ static void late_member(struct thread_oob_member *self, const gba_oob_t *oob)
     gba_team_destroy(team);
 }
 
-static void test_missing_core_of_a_member(void **state)
+TEST(test_missing_core_of_a_member)
 {
     gba_params_t params;
 
-    (void)state;
     gba_params_default(&params);
     params.stuck_after = 1;
     gba_word_store_relaxed(&play.errors, 0);
@@ -427,24 +414,4 @@ static void test_missing_core_of_a_member(void **state)
     expect_line("missing: member 1");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order),
-        cmocka_unit_test(test_device),
-        cmocka_unit_test(test_hybrid),
-        cmocka_unit_test(test_software),
-        cmocka_unit_test(test_several_hosts),
-        cmocka_unit_test(test_fallback),
-        cmocka_unit_test(test_wait),
-        cmocka_unit_test(test_device_dies),
-        cmocka_unit_test(test_renegotiation),
-        cmocka_unit_test(test_one_process),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_missing_cores),
-        cmocka_unit_test(test_missing_core_of_a_member),
-    };
-
-    alarm(test_limit(300));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(300)))

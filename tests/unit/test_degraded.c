@@ -28,9 +28,8 @@ static void few_notifications(uint32_t size)
     assert_in_range(notifications_sent(), 1, 3 * 2 * size * (size - 1));
 }
 
-static void test_only_nonblocking(void **state)
+TEST(test_only_nonblocking)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++) {
         struct harness *w = harness_dying(UINT32_MAX);
 
@@ -42,9 +41,8 @@ static void test_only_nonblocking(void **state)
 }
 
 /* In the first blocking barrier the members agree on another path, and degraded mode ends. */
-static void test_then_blocking(void **state)
+TEST(test_then_blocking)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++)
         for (uint32_t every = 2; every <= 150; every += 37) {
             struct harness *w = harness_dying(every);
@@ -59,9 +57,8 @@ static void test_then_blocking(void **state)
 }
 
 /* A member without memory for such barriers refuses the device, and so no member takes it. */
-static void test_cannot_open(void **state)
+TEST(test_cannot_open)
 {
-    (void)state;
     for (int leaders = 0; leaders < 2; leaders++) {
         struct harness *w = harness_dying(UINT32_MAX);
 
@@ -76,11 +73,10 @@ static void test_cannot_open(void **state)
 
 /* No member keeps a group if a member cannot run such barriers: neither rank 0, whose group no
  * member joins, nor a member without the runtime's messages. */
-static void test_nothing_is_kept(void **state)
+TEST(test_nothing_is_kept)
 {
     struct harness *w = harness_dying(UINT32_MAX);
 
-    (void)state;
     w->no_open = 0;
     w->no_device = 1;
     harness_run(w, 2, GBA_PATH_SOFTWARE);
@@ -100,11 +96,10 @@ static void late_later(struct harness *w, uint32_t round)
 
 /* A member that waits for the first signal of the late member reports it, and no other member
  * reports. */
-static void test_missing_members(void **state)
+TEST(test_missing_members)
 {
     struct harness *w = harness_dying(UINT32_MAX);
 
-    (void)state;
     w->params.stuck_after = 4; /* longer than a busy machine delays a member that is not late */
     w->before = late_later;
     stall_log_begin(1);
@@ -116,13 +111,4 @@ static void test_missing_members(void **state)
     harness_end(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_nonblocking), cmocka_unit_test(test_then_blocking),
-        cmocka_unit_test(test_cannot_open),      cmocka_unit_test(test_nothing_is_kept),
-        cmocka_unit_test(test_missing_members),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

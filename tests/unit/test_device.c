@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queries of a plugin about a device for its messages: advice, and whether the device is
  * usable. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <grp.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gba/gba.h"
+#include "tests/suite.h"
 #include "tests/unit/log_catch.h"
 
 #define NOBODY 65534 /* root can read and write every file, so the child changes its user */
@@ -76,13 +71,12 @@ static void assert_advice(gba_status_t status, const char *expected)
         fail_msg("\"%s\" does not begin with \"%s\"", text, expected);
 }
 
-static void advice_about_permissions(void **state)
+TEST(advice_about_permissions)
 {
     const struct group *group;
     char expected[96];
     struct stat file;
 
-    (void)state;
     file_make(0600);
     if (0 != geteuid())
         assert_int_equal(chmod(path, 0), 0); /* a file of this user with mode 0600 is usable */
@@ -103,9 +97,8 @@ static void advice_about_permissions(void **state)
     assert_advice(GBA_ERR_PERM, expected);
 }
 
-static void advice_about_files(void **state)
+TEST(advice_about_files)
 {
-    (void)state;
     file_make(0600);
     assert_advice(GBA_ERR_NOT_GBA, "Set device_path to the file of a GBA");
     assert_advice(GBA_ERR_VERSION, "Install the driver and libgba of the same release");
@@ -115,23 +108,21 @@ static void advice_about_files(void **state)
     assert_advice(GBA_ERR_NO_DEVICE, "");
 }
 
-static void no_advice_about_a_simulator(void **state)
+TEST(no_advice_about_a_simulator)
 {
     char text[8] = "before";
 
-    (void)state;
     gba_device_advice("sim", GBA_ERR_PERM, text, sizeof text);
     assert_string_equal(text, "");
 }
 
-static void a_device_is_usable_by_the_job_that_holds_a_group(void **state)
+TEST(a_device_is_usable_by_the_job_that_holds_a_group)
 {
     const gba_device_attr_t attrs[] = {{.job = "one"}, {.job = "two"}};
     gba_group_handle_t handle;
     gba_device_t *devices[2];
     char name[64];
 
-    (void)state;
     snprintf(name, sizeof name, "sim:device%ld?groups=1", (long)getpid());
     for (int i = 0; i < 2; i++)
         assert_int_equal(gba_device_init(name, &attrs[i], &devices[i]), GBA_OK);
@@ -150,12 +141,5 @@ static void a_device_is_usable_by_the_job_that_holds_a_group(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(advice_about_permissions),
-        cmocka_unit_test(advice_about_files),
-        cmocka_unit_test(no_advice_about_a_simulator),
-        cmocka_unit_test(a_device_is_usable_by_the_job_that_holds_a_group),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return SUITE_RUN(setup, teardown);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distances on made-up topologies: hwloc's synthetic ones, and an exported one with PCI devices. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <hwloc.h>
 
 #include "gba/dev/distance.h"
+#include "tests/suite.h"
 
 /* What each PCI object of an export has, with the bus ID and the class. */
 #define PCI(bus, rest)                                                         \
@@ -140,7 +133,7 @@ static gba_distance_t from(hwloc_topology_t topology, unsigned long cores, const
     return distance;
 }
 
-static void exported(void **state)
+TEST(exported)
 {
     static const struct {
         unsigned long cores;
@@ -157,7 +150,6 @@ static void exported(void **state)
                                           "0000:41:00.0"};
     hwloc_topology_t topology = load(xml, NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         for (int d = 0; d < 4; d++)
             assert_string_equal(gba_distance_name(from(topology, expected[i].cores, devices[d])),
@@ -167,12 +159,11 @@ static void exported(void **state)
     hwloc_topology_destroy(topology);
 }
 
-static void without_devices(void **state)
+TEST(without_devices)
 {
     static const char *const hosts[] = {"pu:1", "package:2 numa:2 core:4 pu:2",
                                         "numa:8 core:2 pu:1"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
         hwloc_topology_t topology = load(NULL, hosts[i]);
 
@@ -182,11 +173,10 @@ static void without_devices(void **state)
 }
 
 /* Of this host: files that are no PCI devices. */
-static void measured(void **state)
+TEST(measured)
 {
     gba_candidates_t candidates = {.count = 3};
 
-    (void)state;
     strcpy(candidates.list[0].path, "/dev/null");
     strcpy(candidates.list[1].path, "/etc/passwd");
     strcpy(candidates.list[2].path, "sim:a");
@@ -195,13 +185,4 @@ static void measured(void **state)
         assert_int_equal(candidates.list[i].distance, GBA_DISTANCE_SYS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exported),
-        cmocka_unit_test(without_devices),
-        cmocka_unit_test(measured),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -77,11 +77,10 @@ static void check_domains(const struct place *places, uint32_t size, uint32_t co
     free(memberships);
 }
 
-static void test_nodes_of_a_domain(void **state)
+TEST(test_nodes_of_a_domain)
 {
     static struct place many[1417];
 
-    (void)state;
     check_domains((const struct place[]){{0, 0, 9}}, 1, 1, 1, 1);
     check_domains((const struct place[]){{0, 0, 9}, {0, 1, 9}}, 2, 1, 1, 1); /* of the leader */
     check_domains((const struct place[]){{0, 0, 9}, {1, 1, 9}}, 2, 2, 2, 1);
@@ -136,13 +135,12 @@ static gba_path_t expect(struct harness *w, uint32_t size, char *text, size_t le
     return domains > 1 && 1 == largest ? GBA_PATH_SOFTWARE : GBA_PATH_SIM;
 }
 
-static void test_any_shape(void **state)
+TEST(test_any_shape)
 {
     static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 31};
     struct harness *w = harness_of_domains("sim", "sim", "sim");
     char text[128];
 
-    (void)state;
     w->rounds = 12;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (uint32_t hosts = 1; hosts <= 7 && hosts <= sizes[i]; hosts++)
@@ -156,11 +154,10 @@ static void test_any_shape(void **state)
 }
 
 /* One switch, and more nodes than its groups can have members. */
-static void test_more_nodes_than_a_group_can_have(void **state)
+TEST(test_more_nodes_than_a_group_can_have)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     for (uint32_t most = 2; most <= 4; most++)
         for (uint32_t hosts = most + 1; hosts <= 8; hosts++) {
             char text[96];
@@ -180,9 +177,8 @@ static void test_more_nodes_than_a_group_can_have(void **state)
 }
 
 /* The sequences of barriers and of rounds pass 2^32 during the test, and so does that of v2. */
-static void test_many_rounds(void **state)
+TEST(test_many_rounds)
 {
-    (void)state;
     for (int layout = 0; layout < 4; layout++) {
         struct harness *w = harness_of_domains("sim", "sim", "sim");
 
@@ -197,13 +193,12 @@ static void test_many_rounds(void **state)
 
 /* --------------------------------------------------------------------------- the rounds --- */
 
-static void test_lost_and_resent(void **state)
+TEST(test_lost_and_resent)
 {
     static const char *const paths[] = {"sim?lose_arrival=7", "sim?lose_release=5",
                                         "sim?lose_arrival=5&lose_release=3&latency=100000",
                                         "sim?repeat_release=3&jitter=50000"};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (int wait = GBA_WAIT_YIELD; wait <= GBA_WAIT_SLEEP; wait++) {
             struct harness *w = harness_of_domains(paths[i], paths[i], paths[i]);
@@ -220,11 +215,10 @@ static void test_lost_and_resent(void **state)
 }
 
 /* Waits of 6 x 150 ms, of which each member sleeps in five, at least. */
-static void test_sleeping(void **state)
+TEST(test_sleeping)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     w->params.wait = GBA_WAIT_SLEEP;
     w->rounds = 6;
     w->late_ms = 150;
@@ -257,9 +251,8 @@ static void late(const uint32_t host[7], unsigned lines)
     expect_lines(lines);
 }
 
-static void test_missing_members(void **state)
+TEST(test_missing_members)
 {
-    (void)state;
     /* Rank 1 is no leader: its node reports rank 1. The other leader of the domain reports rank 1's
      * node, and the other domain leader reports rank 1's domain. */
     late((const uint32_t[]){0, 0, 1, 1, 2, 2, 3}, 3);
@@ -280,18 +273,4 @@ static void test_missing_members(void **state)
     expect_line("missing: member 1 or another process in its switch domain\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_of_a_domain),
-        cmocka_unit_test(test_any_shape),
-        cmocka_unit_test(test_more_nodes_than_a_group_can_have),
-        cmocka_unit_test(test_many_rounds),
-        cmocka_unit_test(test_lost_and_resent),
-        cmocka_unit_test(test_sleeping),
-        cmocka_unit_test(test_missing_members),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -11,9 +11,8 @@
 
 /* Each device dies as one of its rounds would complete: a round of the gather, or of the
  * release. */
-static void test_a_device_dies_as_a_round_ends(void **state)
+TEST(test_a_device_dies_as_a_round_ends)
 {
-    (void)state;
     for (uint32_t d = 0; d < 2; d++)
         for (int after = 1; after <= 8; after++)
             for (int layout = 0; layout < 2; layout++) {
@@ -33,9 +32,8 @@ static void test_a_device_dies_as_a_round_ends(void **state)
 
 /* The messages of nonblocking barriers after the failure are separate from those of the domain
  * leaders before it. */
-static void test_nonblocking_barriers(void **state)
+TEST(test_nonblocking_barriers)
 {
-    (void)state;
     for (int after = 1; after <= 8; after++)
         for (int blocks = 0; blocks < 2; blocks++) {
             char path[48];
@@ -54,12 +52,11 @@ static void test_nonblocking_barriers(void **state)
 }
 
 /* The device dies between the arrivals of a round, or between its release stores. */
-static void test_a_device_dies_within_a_round(void **state)
+TEST(test_a_device_dies_within_a_round)
 {
     static const char *const options[][2] = {
         {"die_arrival", ""}, {"die_after", "&die_release=1"}, {"die_after", "&die_release=2"}};
 
-    (void)state;
     for (uint32_t d = 0; d < 2; d++)
         for (size_t i = 0; i < 3; i++)
             for (int n = 1; n <= 6; n++) {
@@ -82,11 +79,10 @@ static void test_a_device_dies_within_a_round(void **state)
  * barrier among the domain leaders, between releases, and in the agreement. All members continue in
  * software, with the same count of rounds, and no message is left unread (harness_run, unread).
  */
-static void test_devices_die_at_any_moment(void **state)
+TEST(test_devices_die_at_any_moment)
 {
     unsigned survived = 0;
 
-    (void)state;
     srand(1);
     for (int i = 0; i < 200; i++) {
         const char *slow = "sim?latency=200000&jitter=3000000";
@@ -123,9 +119,8 @@ static struct harness *harness_renegotiating(int hierarchy)
 
 /* Renegotiation after a number of barriers, when there is a group for each domain. The first or the
  * second domain finds its device full before. */
-static void test_renegotiation(void **state)
+TEST(test_renegotiation)
 {
-    (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
         for (uint32_t full = 0; full < 2; full++) {
             struct harness *w = harness_renegotiating(hierarchy);
@@ -146,9 +141,8 @@ static void test_renegotiation(void **state)
 
 /* One device, and more nodes than its groups can have members: rank 0 knows this from an earlier
  * agreement. */
-static void test_too_many_renegotiate(void **state)
+TEST(test_too_many_renegotiate)
 {
-    (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
         struct harness *w = harness_renegotiating(hierarchy);
 
@@ -164,9 +158,8 @@ static void test_too_many_renegotiate(void **state)
     }
 }
 
-static void test_a_group_is_taken_back(void **state)
+TEST(test_a_group_is_taken_back)
 {
-    (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
         for (uint32_t d = 0; d < 2; d++) {
             struct harness *w = harness_renegotiating(hierarchy);
@@ -184,18 +177,4 @@ static void test_a_group_is_taken_back(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_device_dies_as_a_round_ends),
-        cmocka_unit_test(test_nonblocking_barriers),
-        cmocka_unit_test(test_a_device_dies_within_a_round),
-        cmocka_unit_test(test_devices_die_at_any_moment),
-        cmocka_unit_test(test_renegotiation),
-        cmocka_unit_test(test_too_many_renegotiate),
-        cmocka_unit_test(test_a_group_is_taken_back),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -21,11 +21,10 @@ static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32
     harness_run(w, SIZE, path);
 }
 
-static void test_no_group(void **state)
+TEST(test_no_group)
 {
     struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
 
-    (void)state;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 1);
     harness_end(w);
     w = harness_of_domains("sim?full=1", "sim", "sim?full=1");
@@ -35,11 +34,10 @@ static void test_no_group(void **state)
     harness_end(w);
 }
 
-static void test_no_membership(void **state)
+TEST(test_no_membership)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     for (uint32_t node = 0; node < 5; node++) {
         harness_fail(w, w->switches[node % 2], HARNESS_JOIN, node / 2, GBA_ERR_OTHER_DEVICE);
@@ -54,9 +52,8 @@ static void test_no_membership(void **state)
     harness_end(w);
 }
 
-static void test_no_device(void **state)
+TEST(test_no_device)
 {
-    (void)state;
     for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2) {
         struct harness *w = harness_of_domains("sim", "sim", "sim");
 
@@ -70,11 +67,10 @@ static void test_no_device(void **state)
 }
 
 /* The domain leaders need messages, and a software barrier. */
-static void test_no_messages(void **state)
+TEST(test_no_messages)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     w->no_remote = 1;
     ends(w, GBA_PATH_FALLBACK, GBA_ERR_UNSUPPORTED, 1);
     w->no_remote = 2; /* not a domain leader */
@@ -92,22 +88,20 @@ static void test_no_messages(void **state)
 }
 
 /* Domains are disabled, or the members cannot notify each other of the death of one device. */
-static void test_not_wanted(void **state)
+TEST(test_not_wanted)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_FLAT;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_OTHER_DEVICE, 1);
     harness_end(w);
 }
 
 /* Members of one host with different devices. */
-static void test_one_host(void **state)
+TEST(test_one_host)
 {
     struct harness *w = harness_of_domains("sim", "sim", "sim");
 
-    (void)state;
     for (uint32_t r = 0; r < 4; r++)
         w->devices[r] = w->switches[r % 2];
     w->expected = "through shared memory, 4 members on 1 host; no device: this member and";
@@ -140,23 +134,11 @@ static struct harness *harness_for(int way)
 
 /* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
  * exchange fails. */
-static void test_an_exchange_fails(void **state)
+TEST(test_an_exchange_fails)
 {
-    (void)state;
     /* The list in agree.c, and one more exchange, which belongs to the test. */
     for (int way = 0; way < 4; way++) /* 1 and 3: the leaders' handles, then those of software */
         assert_int_equal(harness_fail_calls(harness_for, way, SIZE), 0 == way % 2 ? 8 : 9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_group),          cmocka_unit_test(test_no_membership),
-        cmocka_unit_test(test_no_device),         cmocka_unit_test(test_no_messages),
-        cmocka_unit_test(test_not_wanted),        cmocka_unit_test(test_one_host),
-        cmocka_unit_test(test_an_exchange_fails),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -105,11 +105,10 @@ static void arm_at_1(void)
 
 /* A group that this host allocated has ended, and another host has it now. This host takes back the
  * other one of its groups. */
-static void test_DRV_12_a_group_of_another_host_is_passed(void **state)
+TEST(test_DRV_12_a_group_of_another_host_is_passed)
 {
     u32 group, own;
 
-    (void)state;
     start(2);
     assert_int_equal(ask(0, &group), 0);
     arm_at_1();
@@ -133,11 +132,4 @@ static void test_DRV_12_a_group_of_another_host_is_passed(void **state)
     assert_int_equal(group, own);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_12_a_group_of_another_host_is_passed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The barrier rate that the Linux driver computes, outside the kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/suite.h"
 
 /* What the kernel defines. */
 typedef uint64_t u64;
@@ -16,11 +10,10 @@ typedef uint64_t u64;
 
 #include "contrib/driver/rate.h"
 
-static void test_DRV_13_rate(void **state)
+TEST(test_DRV_13_rate)
 {
     u64 rate = 0;
 
-    (void)state;
     assert_true(gba_rate(0, 50000000, &rate) && rate == 0);
     assert_true(gba_rate(10, 50000000, &rate) && rate == 200);
     assert_true(gba_rate(10, 2000000000, &rate) && rate == 5);
@@ -29,12 +22,11 @@ static void test_DRV_13_rate(void **state)
 }
 
 /* A device that disappears in a sample: its counter is all ones. */
-static void test_DRV_13_no_rate(void **state)
+TEST(test_DRV_13_no_rate)
 {
     const u64 before[] = {0, 1, 1000000, 1ull << 40};
     u64 rate = 7;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
         assert_false(gba_rate(UINT64_MAX - before[i], 50000000, &rate));
         assert_false(gba_rate(UINT64_MAX - before[i], 3600000000000, &rate));
@@ -42,12 +34,4 @@ static void test_DRV_13_no_rate(void **state)
     assert_true(rate == 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_13_rate),
-        cmocka_unit_test(test_DRV_13_no_rate),
-    };
-
-    return cmocka_run_group_tests_name("driver_rate", tests, NULL, NULL);
-}
+TEST_MAIN()

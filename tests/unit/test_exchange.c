@@ -5,15 +5,9 @@
  * by a member. Each member posts a minimum, an allgather and a minimum. The mail of the test
  * refuses a message for lack of memory once, or fails once, at every place.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "ompi/mca/coll/gba_barrier/exchange.h"
+#include "tests/suite.h"
 #include "tests/unit/search.h"
 
 #define MEMBERS    17
@@ -341,18 +335,16 @@ static uint32_t search(uint32_t count)
     return states;
 }
 
-static void test_every_order(void **state)
+TEST(test_every_order)
 {
-    (void)state;
     refused = broken = NOWHERE;
     for (uint32_t count = 1; count <= 3; count++)
         print_message("%u members: %u states\n", count, search(count));
 }
 
 /* Of three members, each of the messages in each place of a run. */
-static void test_refused_and_broken(void **state)
+TEST(test_refused_and_broken)
 {
-    (void)state;
     refused = broken = NOWHERE;
     for (refused = 0; refused < POSTS; refused++)
         (void)search(3);
@@ -371,9 +363,8 @@ static void dice_run(uint32_t count, bool faults)
     world_close();
 }
 
-static void test_dice(void **state)
+TEST(test_dice)
 {
-    (void)state;
     refused = broken = NOWHERE;
     for (uint32_t seed = 1; seed <= 200; seed++) {
         dice_seed(seed);
@@ -381,13 +372,4 @@ static void test_dice(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order),
-        cmocka_unit_test(test_refused_and_broken),
-        cmocka_unit_test(test_dice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -3,21 +3,15 @@
  * The graph and the tree of failure notifications (gba/algo/graph.h), and how many notifications a
  * round takes (gba/failover/facts.h): simulated teams, without a device.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/suite.h"
 #include "tests/unit/notifications_count.h"
 #include "gba/path/node.h"
 
 #define SIZES 300u
 
-static void test_neighbours(void **state)
+TEST(test_neighbours)
 {
-    (void)state;
     for (uint32_t size = 1; size <= SIZES; size++)
         for (uint32_t rank = 0; rank < size; rank++) {
             bool near[SIZES] = {false};
@@ -38,9 +32,8 @@ static void test_neighbours(void **state)
         }
 }
 
-static void test_degree(void **state)
+TEST(test_degree)
 {
-    (void)state;
     for (uint32_t size = 2; size <= SIZES; size++) {
         uint32_t cursor = 0, degree = 0;
 
@@ -53,9 +46,8 @@ static void test_degree(void **state)
 }
 
 /* The subtrees of the children of a member, and the member, are its subtree. */
-static void test_subtrees(void **state)
+TEST(test_subtrees)
 {
-    (void)state;
     for (uint32_t size = 1; size <= SIZES; size++) {
         uint32_t sums[SIZES] = {0};
 
@@ -92,9 +84,8 @@ static bool connected(uint32_t size, uint32_t missing)
     return (seen | missing) == (1u << size) - 1;
 }
 
-static void test_connected(void **state)
+TEST(test_connected)
 {
-    (void)state;
     for (uint32_t size = 2; size <= 13; size++) {
         uint32_t cursor = 0, degree = 0;
 
@@ -107,11 +98,10 @@ static void test_connected(void **state)
 }
 
 /* The bound of facts.h, for the orders of delivery of a few seeds. */
-static void test_bound(void **state)
+TEST(test_bound)
 {
     static const uint32_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 64, 100, 256};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (unsigned seed = 1; seed <= 4; seed++)
             for (uint32_t released = 0; released < sizes[i]; released += 1 + sizes[i] / 3) {
@@ -121,12 +111,11 @@ static void test_bound(void **state)
             }
 }
 
-static void test_wrong_notifications(void **state)
+TEST(test_wrong_notifications)
 {
     struct gba_facts *facts = malloc(gba_facts_bytes(4));
     gba_notification_t n = {.round = 1, .first_bypassed = UINT64_MAX, .member = 4, .members = 1};
 
-    (void)state;
     assert_non_null(facts);
     gba_facts_init(facts, 0, 4);
     assert_int_equal(gba_facts_take(facts, &n), GBA_ERR_PARAM);
@@ -147,7 +136,7 @@ static void test_wrong_notifications(void **state)
 }
 
 /* The extra peers are notified as well, each once. */
-static void test_extra_peers(void **state)
+TEST(test_extra_peers)
 {
     static const uint32_t ranks[] = {0, 1, 6, 11, 13};
     const struct gba_extra_peers extra = {.ranks = ranks, .size = 5, .index = 0};
@@ -155,7 +144,6 @@ static void test_extra_peers(void **state)
     uint32_t to, seen[32] = {0};
     gba_notification_t n;
 
-    (void)state;
     assert_non_null(facts);
     gba_facts_init(facts, 0, 32);
     for (unsigned kind = 0; kind < 2; kind++) {
@@ -173,14 +161,4 @@ static void test_extra_peers(void **state)
     free(facts);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_neighbours),  cmocka_unit_test(test_degree),
-        cmocka_unit_test(test_subtrees),    cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_bound),       cmocka_unit_test(test_wrong_notifications),
-        cmocka_unit_test(test_extra_peers),
-    };
-
-    return cmocka_run_group_tests_name("facts", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -7,16 +7,10 @@
  * shows that the search finds each faulty variant. In a chain no member has more than two
  * neighbours.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "gba/failover/engine.h"
 #include "failover_search.h"
+#include "tests/suite.h"
 
 #define ALL_ROUND (~0u)
 
@@ -41,11 +35,10 @@ static void expect_all(struct rules r, enum verdict expected)
     expect_within(LIMIT, r, expected);
 }
 
-static void test_everything_of_two(void **state)
+TEST(test_everything_of_two)
 {
     struct rules r = {.size = 2, .rounds = 2, .lone = 1};
 
-    (void)state;
     for (r.blocking = 0; r.blocking <= 6; r.blocking += 2) {
         r.prompt = false;
         expect_all(r, FINE);
@@ -60,9 +53,8 @@ static void test_everything_of_two(void **state)
     expect_all((struct rules){.size = 2, .rounds = 2, .lone = 1, .outside = true}, FINE);
 }
 
-static void test_everything_of_three(void **state)
+TEST(test_everything_of_three)
 {
-    (void)state;
     expect_all((struct rules){.size = 3, .rounds = 1, .prompt = true, .blocking = ALL_ROUND}, FINE);
     expect_all(
         (struct rules){.size = 3, .rounds = 1, .prompt = true, .chain = true, .outside = true},
@@ -73,11 +65,10 @@ static void test_everything_of_three(void **state)
  * In a chain, which has the fewest neighbours and the deepest tree. Some 4 seconds.
  * GBA_TEST_DEEP=1: also with the agreement after the round, which takes minutes and 1 GB.
  */
-static void test_everything_of_four(void **state)
+TEST(test_everything_of_four)
 {
     const char *deep = getenv("GBA_TEST_DEEP");
 
-    (void)state;
     expect_all((struct rules){.size = 4, .rounds = 1, .chain = true}, FINE);
     if (deep != NULL && strcmp(deep, "1") == 0)
         expect_within(DEEP_LIMIT,
@@ -103,12 +94,11 @@ static struct rules rules_drawn(uint64_t seed)
 /* Some 4 seconds. */
 #define RUNS 5000u
 
-static void test_dice(void **state)
+TEST(test_dice)
 {
     const char *given = getenv("GBA_TEST_SEED");
     uint64_t first = given != NULL ? strtoull(given, NULL, 0) : 1;
 
-    (void)state;
     for (uint64_t seed = first; seed < first + RUNS; seed++) {
         struct rules r = rules_drawn(seed);
         enum verdict got = search_dice(&r, seed);
@@ -149,22 +139,20 @@ static const struct {
     {{.size = 4, .rounds = 1, .chain = true, .lone = 1, .fault = UPWARD}, HANG},
 };
 
-static void test_faults_are_found(void **state)
+TEST(test_faults_are_found)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof mutants / sizeof mutants[0]; i++)
         expect_all(mutants[i].rules, mutants[i].expected);
 }
 
 /* This fault needs three members and two rounds, which are too many for the search of all
  * orders. */
-static void test_bare_cover_is_found(void **state)
+TEST(test_bare_cover_is_found)
 {
     const struct rules r = {
         .size = 4, .rounds = 4, .chain = true, .blocking = 1u << 4 | 1u << 2, .fault = BARE};
     enum verdict found = FINE;
 
-    (void)state;
     for (uint64_t seed = 1; found == FINE && seed <= RUNS; seed++)
         found = search_dice(&r, seed);
     assert_int_equal(found, WRONG_DUE);
@@ -189,9 +177,8 @@ static void others_run(uint32_t present)
  * All members except member 1 have seen the release, and only one of them is in the runtime.
  * Whether that one is a neighbour or not, member 1 completes its round.
  */
-static void test_any_released_member_helps(void **state)
+TEST(test_any_released_member_helps)
 {
-    (void)state;
     for (uint32_t helper = 0; helper < 8; helper++) {
         harness_open(&(struct rules){.size = 8, .rounds = 2, .widens = true});
         for (uint32_t m = 0; m < 8; m++)
@@ -212,9 +199,8 @@ static void test_any_released_member_helps(void **state)
 
 /* A member has sent its own arrival, and computes: it delays no other member, wherever it is in the
  * tree. */
-static void test_arrived_member_holds_up_nobody(void **state)
+TEST(test_arrived_member_holds_up_nobody)
 {
-    (void)state;
     for (uint32_t out = 0; out < 8; out++) {
         harness_open(&(struct rules){.size = 8, .rounds = 1, .widens = true});
         dead = true;
@@ -245,7 +231,7 @@ static gba_status_t attempt_at_device(struct gba_path_base *path)
  * does not arrive in the next round either, because the device could release it there for the
  * earlier round.
  */
-static void test_first_notified_bypasses(void **state)
+TEST(test_first_notified_bypasses)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
     const gba_notification_t reported = {
@@ -253,7 +239,6 @@ static void test_first_notified_bypasses(void **state)
     gba_notification_t mine = {0};
     uint32_t to = 0;
 
-    (void)state;
     assert_non_null(team);
     team->size = 2;
     team->renegotiate_at = UINT64_MAX;
@@ -287,11 +272,10 @@ static gba_status_t attempt_notified(struct gba_path_base *path)
 }
 
 /* A barrier that notifications complete is complete: no error, although further steps are due. */
-static void test_completed_is_no_error(void **state)
+TEST(test_completed_is_no_error)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
 
-    (void)state;
     assert_non_null(team);
     team->size = 2;
     team->renegotiate_at = UINT64_MAX;
@@ -328,11 +312,10 @@ static gba_status_t attempt_at_once(struct gba_path_base *path)
  * The caller still gets GBA_NOTIFY, because an answer is due, and this member leaves the device,
  * too.
  */
-static void test_release_with_notification_due(void **state)
+TEST(test_release_with_notification_due)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
 
-    (void)state;
     assert_non_null(team);
     team->size = 2;
     team->path = &some_path;
@@ -363,12 +346,11 @@ static gba_status_t set_nowhere(struct gba_transport *transport, uint32_t peer, 
 static const struct gba_transport_ops nowhere_ops = {.name = "nowhere", .set = set_nowhere};
 
 /* One member passes through all states. */
-static void test_states(void **state)
+TEST(test_states)
 {
     struct gba_team *team = calloc(1, sizeof *team + gba_failover_bytes(2));
     struct gba_transport nowhere = {.ops = &nowhere_ops};
 
-    (void)state;
     assert_non_null(team);
     team->size = 2;
     team->path = &some_path;
@@ -400,22 +382,4 @@ static void test_states(void **state)
     free(team);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything_of_two),
-        cmocka_unit_test(test_everything_of_three),
-        cmocka_unit_test(test_everything_of_four),
-        cmocka_unit_test(test_dice),
-        cmocka_unit_test(test_faults_are_found),
-        cmocka_unit_test(test_bare_cover_is_found),
-        cmocka_unit_test(test_any_released_member_helps),
-        cmocka_unit_test(test_arrived_member_holds_up_nobody),
-        cmocka_unit_test(test_first_notified_bypasses),
-        cmocka_unit_test(test_completed_is_no_error),
-        cmocka_unit_test(test_release_with_notification_due),
-        cmocka_unit_test(test_states),
-    };
-
-    return cmocka_run_group_tests_name("recover", tests, NULL, NULL);
-}
+TEST_MAIN()

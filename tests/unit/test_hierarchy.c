@@ -11,11 +11,10 @@
 #include "tests/unit/team_harness.h"
 
 /* Not requested by the user: a group of all members would be too large. */
-static void test_more_members_than_a_group_can_have(void **state)
+TEST(test_more_members_than_a_group_can_have)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_AUTO;
     w->device->members_max = 4;
     harness_hosts(w, 4, 4, 0);
@@ -41,7 +40,7 @@ static void test_more_members_than_a_group_can_have(void **state)
 }
 
 /* As many nodes as a group can have members, each with a leader only: the steps, in one thread. */
-static void test_708_nodes(void **state)
+TEST(test_708_nodes)
 {
     static struct gba_path_hybrid leader[GBA_MEMBERS_MAX];
     const struct gba_path_ops *ops = &gba_path_hybrid_ops;
@@ -49,7 +48,6 @@ static void test_708_nodes(void **state)
     gba_device_t *device;
     gba_group_handle_t handle;
 
-    (void)state;
     assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
     assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX + 1, &handle), GBA_ERR_TOO_MANY);
     assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX, &handle), GBA_OK);
@@ -81,9 +79,8 @@ static void test_708_nodes(void **state)
 /* --------------------------------------------------------------------------- the rounds --- */
 
 /* The device dies as the round would complete, when all leaders wait for their release. */
-static void test_the_device_dies_as_a_round_ends(void **state)
+TEST(test_the_device_dies_as_a_round_ends)
 {
-    (void)state;
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
         for (int after = 1; after <= 64; after *= 4) {
             char path[48];
@@ -104,11 +101,10 @@ static void test_the_device_dies_as_a_round_ends(void **state)
  * The device dies at any moment: while nodes gather, between arrivals, between the releases of
  * different leaders, which take different times, and in the agreement.
  */
-static void test_the_device_dies_at_any_moment(void **state)
+TEST(test_the_device_dies_at_any_moment)
 {
     unsigned survived = 0;
 
-    (void)state;
     srand(1);
     for (int i = 0; i < 150; i++) {
         struct harness *w = harness_of_leaders(i % 2 ? "sim?latency=200000&jitter=3000000" : "sim");
@@ -146,9 +142,8 @@ static void late(const uint32_t host[5], unsigned lines, bool blind)
     expect_lines(lines);
 }
 
-static void test_missing_members(void **state)
+TEST(test_missing_members)
 {
-    (void)state;
     /* Rank 1 is no leader: its node has 1 of 2 members, and rank 0 has not arrived at the group. */
     late((const uint32_t[]){0, 0, 1, 1, 2}, 2, false);
     expect_line("1 of 5 members have arrived (3 not visible to this process); missing: member 1\n");
@@ -168,16 +163,4 @@ static void test_missing_members(void **state)
     expect_line("4 of 5 members have arrived (1 not visible to this process)\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_more_members_than_a_group_can_have),
-        cmocka_unit_test(test_708_nodes),
-        cmocka_unit_test(test_the_device_dies_as_a_round_ends),
-        cmocka_unit_test(test_the_device_dies_at_any_moment),
-        cmocka_unit_test(test_missing_members),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

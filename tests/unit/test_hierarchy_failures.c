@@ -18,20 +18,18 @@ static void ends(struct harness *w, gba_path_t path, gba_status_t reason, uint32
     harness_run(w, 7, path);
 }
 
-static void test_no_group(void **state)
+TEST(test_no_group)
 {
     struct harness *w = harness_of_leaders("sim?full=1");
 
-    (void)state;
     ends(w, GBA_PATH_SOFTWARE, GBA_ERR_NO_GROUP, 0);
     harness_end(w);
 }
 
-static void test_no_membership(void **state)
+TEST(test_no_membership)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     for (uint32_t node = 0; node < 3; node++) {
         char path[32];
         struct harness *refusing;
@@ -51,11 +49,10 @@ static void test_no_membership(void **state)
 }
 
 /* Only leaders need a device. */
-static void test_a_member_without_device(void **state)
+TEST(test_a_member_without_device)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     for (uint32_t member = 0; member < 7; member++) {
         w->no_device = member;
         ends(w, member < 3 ? GBA_PATH_SOFTWARE : GBA_PATH_SIM, GBA_ERR_NO_DEVICE, member);
@@ -64,11 +61,10 @@ static void test_a_member_without_device(void **state)
 }
 
 /* A refusal of the software barrier alone has no effect as long as there is a group. */
-static void test_no_software(void **state)
+TEST(test_no_software)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     for (int refused = 0; refused < 2; refused++) {
         gba_path_t path = refused ? GBA_PATH_FALLBACK : GBA_PATH_SIM;
 
@@ -89,11 +85,10 @@ static void test_no_software(void **state)
 }
 
 /* Without the memory of its node the team has neither a group nor a software barrier. */
-static void test_no_node(void **state)
+TEST(test_no_node)
 {
     struct harness *w = harness_of_leaders("sim");
 
-    (void)state;
     w->no_host = 6;
     ends(w, GBA_PATH_FALLBACK, GBA_ERR_IO, 6);
     w->no_host = NOBODY;
@@ -116,9 +111,8 @@ static struct harness *harness_refusing(int member)
 
 /* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
  * exchange fails. */
-static void test_an_exchange_fails(void **state)
+TEST(test_an_exchange_fails)
 {
-    (void)state;
     /* Facts, layout, handles, joined, armed; and the run without a failure. */
     assert_int_equal(harness_fail_calls(harness_refusing, -1, 7), 6);
     /* Refused in the handles, or when a member joins; then the handles of software, joined. */
@@ -126,17 +120,4 @@ static void test_an_exchange_fails(void **state)
     assert_int_equal(harness_fail_calls(harness_refusing, 2, 7), 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_group),
-        cmocka_unit_test(test_no_membership),
-        cmocka_unit_test(test_a_member_without_device),
-        cmocka_unit_test(test_no_software),
-        cmocka_unit_test(test_no_node),
-        cmocka_unit_test(test_an_exchange_fails),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

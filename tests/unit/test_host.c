@@ -4,14 +4,8 @@
  * test process itself never reads its host, because each process reads it once.
  */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,6 +13,7 @@
 
 #include "gba/base/host.h"
 #include "gba/agree/info.h"
+#include "tests/suite.h"
 #include "tests/unit/log_catch.h"
 
 #define CALLS 100 /* as many communicators of one process call it */
@@ -134,23 +129,21 @@ static bool same_host(const struct answer *a, const struct answer *b)
     return 0 == memcmp(&a->host, &b->host, sizeof a->host);
 }
 
-static void processes_of_one_user_are_one_host(void **state)
+TEST(processes_of_one_user_are_one_host)
 {
     struct answer a = child_answer(as_it_is), b = child_answer(as_it_is);
 
-    (void)state;
     assert_int_equal(a.status, GBA_OK);
     assert_int_equal(b.status, GBA_OK);
     assert_int_equal(a.lines, 0);
     assert_true(same_host(&a, &b));
 }
 
-static void a_user_namespace_is_another_host(void **state)
+TEST(a_user_namespace_is_another_host)
 {
     struct answer outside = child_answer(as_it_is), a = child_answer(in_user_namespace),
                   b = child_answer(in_user_namespace);
 
-    (void)state;
     if (a.refused || b.refused)
         skip();
     assert_int_equal(a.status, GBA_OK);
@@ -161,11 +154,10 @@ static void a_user_namespace_is_another_host(void **state)
 }
 
 /* A member without a host sends the reason, so all members have it. */
-static void a_failure_is_sent_to_the_other_members(void **state)
+TEST(a_failure_is_sent_to_the_other_members)
 {
     struct answer a = child_answer(without_files);
 
-    (void)state;
     assert_int_equal(a.status, GBA_ERR_IO);
     assert_int_equal(a.sent, GBA_ERR_IO);
     assert_int_equal(a.lines, 1);
@@ -173,11 +165,10 @@ static void a_failure_is_sent_to_the_other_members(void **state)
     assert_int_equal(a.sent, GBA_OK);
 }
 
-static void a_failure_is_logged_once(void **state)
+TEST(a_failure_is_logged_once)
 {
     struct answer a = child_answer(without_boot_id);
 
-    (void)state;
     if (a.refused)
         skip();
     assert_int_equal(a.status, GBA_ERR_IO);
@@ -185,11 +176,10 @@ static void a_failure_is_logged_once(void **state)
     assert_non_null(strstr(a.line, "boot_id"));
 }
 
-static void another_pid_namespaces_proc_is_refused(void **state)
+TEST(another_pid_namespaces_proc_is_refused)
 {
     struct answer a = child_answer(with_outer_proc);
 
-    (void)state;
     if (a.refused)
         skip();
     assert_int_equal(a.status, GBA_ERR_IO);
@@ -197,15 +187,4 @@ static void another_pid_namespaces_proc_is_refused(void **state)
     assert_non_null(strstr(a.line, "another PID namespace"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_of_one_user_are_one_host),
-        cmocka_unit_test(a_user_namespace_is_another_host),
-        cmocka_unit_test(a_failure_is_sent_to_the_other_members),
-        cmocka_unit_test(a_failure_is_logged_once),
-        cmocka_unit_test(another_pid_namespaces_proc_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -6,26 +6,18 @@
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gba/base/site.h"
 #include "gba/base/why.h"
 #include "gba/tools/info.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 
 #define LIMIT 120 /* seconds, which only a hang reaches */
 
@@ -107,11 +99,10 @@ static void text_put(int file, unsigned slot, const char *text)
     assert_int_equal(pwrite(file, bytes, sizeof bytes, (off_t)slot * GBA_WHY_BYTES), sizeof bytes);
 }
 
-static void texts(void **state)
+TEST(texts)
 {
     const int file = file_make();
 
-    (void)state;
     text_put(file, 0, "one");
     text_put(file, 2, "three");
     run(info_why);
@@ -123,11 +114,10 @@ static void texts(void **state)
 }
 
 /* A file whose size would take years to read. */
-static void a_huge_file(void **state)
+TEST(a_huge_file)
 {
     const int file = file_make();
 
-    (void)state;
     text_put(file, GBA_WHY_SLOTS - 1, "the last one");
     text_put(file, GBA_WHY_SLOTS, "too far");
     assert_int_equal(ftruncate(file, (off_t)1 << (8 * sizeof(off_t) - 2)), 0);
@@ -138,11 +128,10 @@ static void a_huge_file(void **state)
 }
 
 /* All files of a process together have that many slots. */
-static void many_files(void **state)
+TEST(many_files)
 {
     const int first = file_make(), second = dup(first);
 
-    (void)state;
     assert_int_equal(ftruncate(first, (off_t)GBA_WHY_SLOTS * GBA_WHY_BYTES), 0);
     text_put(first, GBA_WHY_SLOTS - 1, "once");
     run(info_why);
@@ -153,11 +142,10 @@ static void many_files(void **state)
 }
 
 /* Its open would wait for a writer. (That of a pipe without a name would not.) */
-static void a_fifo(void **state)
+TEST(a_fifo)
 {
     char dir[] = "/tmp/gba-test-info-XXXXXX", path[64];
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/fifo", dir);
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -171,11 +159,10 @@ static void a_fifo(void **state)
     disguised = -1;
 }
 
-static void the_file_of_another_user(void **state)
+TEST(the_file_of_another_user)
 {
     const int file = file_make();
 
-    (void)state;
     text_put(file, 0, "not mine");
     if (0 != fchown(file, geteuid() + 1, (gid_t)-1)) { /* only root can */
         close(file);
@@ -187,11 +174,10 @@ static void the_file_of_another_user(void **state)
 }
 
 /* Escape sequences, C1 controls as bytes and in UTF-8, and DEL. */
-static void controls_in_a_text(void **state)
+TEST(controls_in_a_text)
 {
     const int file = file_make();
 
-    (void)state;
     text_put(file, 0, "a\033[31mb\233c\302\233d\177e");
     run(info_why);
     assert_true(shows("a?[31mb?c?\?d?e\n"));
@@ -199,14 +185,13 @@ static void controls_in_a_text(void **state)
 }
 
 /* gba_info --list does not show its own process, so a child has the device. */
-static void controls_in_the_name_of_a_process(void **state)
+TEST(controls_in_the_name_of_a_process)
 {
     char path[64], byte;
     gba_device_t *device;
     int ready[2];
     pid_t child;
 
-    (void)state;
     snprintf(path, sizeof path, "sim:test-info-%d", (int)getpid());
     assert_int_equal(pipe(ready), 0);
     child = fork();
@@ -230,11 +215,10 @@ static void controls_in_the_name_of_a_process(void **state)
 }
 
 /* The last test, because JSON remains chosen. */
-static void controls_in_json(void **state)
+TEST(controls_in_json)
 {
     const int file = file_make();
 
-    (void)state;
     text_put(file, 0, "a\033\233\"b");
     report_json();
     run(info_why);
@@ -243,7 +227,7 @@ static void controls_in_json(void **state)
 }
 
 /* gba-barrier.conf, and files that are not as it should be. */
-static void the_choice_of_a_site(void **state)
+TEST(the_choice_of_a_site)
 {
     static const struct {
         const char *text;
@@ -258,7 +242,6 @@ static void the_choice_of_a_site(void **state)
                  {"activate\n\n=", false},
                  {"", false}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[] = "/tmp/gba-site-XXXXXX";
         int file = mkstemp(path);
@@ -272,19 +255,4 @@ static void the_choice_of_a_site(void **state)
     assert_false(gba_site_disabled("/no/such/file"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),
-        cmocka_unit_test(a_huge_file),
-        cmocka_unit_test(many_files),
-        cmocka_unit_test(a_fifo),
-        cmocka_unit_test(the_file_of_another_user),
-        cmocka_unit_test(controls_in_a_text),
-        cmocka_unit_test(controls_in_the_name_of_a_process),
-        cmocka_unit_test(controls_in_json),
-        cmocka_unit_test(the_choice_of_a_site),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

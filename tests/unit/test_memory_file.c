@@ -3,17 +3,12 @@
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "gba/base/memory_file.h"
+#include "tests/suite.h"
 
 #define NOEXEC_SEAL 0x0008u
 #define SEAL_EXEC   0x0020
@@ -65,12 +60,11 @@ static int check(int file)
     return seals;
 }
 
-static void test_never_executable(void **state)
+TEST_WITH(test_never_executable, reset, NULL, NULL)
 {
     int plain = __real_memfd_create("gba-test", MFD_CLOEXEC | NOEXEC_SEAL);
     int file = gba_memory_file("gba-test");
 
-    (void)state;
     if (plain >= 0) { /* this kernel has the seal */
         assert_true(check(file) & SEAL_EXEC);
         assert_int_equal(fchmod(file, 0700), -1);
@@ -81,11 +75,10 @@ static void test_never_executable(void **state)
     close(file);
 }
 
-static void test_older_kernel(void **state)
+TEST_WITH(test_older_kernel, reset, NULL, NULL)
 {
     int file;
 
-    (void)state;
     old_kernel = true;
     file = gba_memory_file("gba-test");
     check(file);
@@ -93,11 +86,10 @@ static void test_older_kernel(void **state)
     close(file);
 }
 
-static void test_errors(void **state)
+TEST_WITH(test_errors, reset, NULL, NULL)
 {
     int before = dup(STDIN_FILENO), after;
 
-    (void)state;
     close(before);
     create_error = EMFILE;
     assert_int_equal(gba_memory_file("gba-test"), -1);
@@ -112,13 +104,4 @@ static void test_errors(void **state)
     close(after);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_never_executable, reset),
-        cmocka_unit_test_setup(test_older_kernel, reset),
-        cmocka_unit_test_setup(test_errors, reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -70,9 +70,8 @@ static void sweep(uint32_t first, uint32_t last)
     }
 }
 
-static void test_MAP_1_each_group_in_each_aperture(void **state)
+TEST(test_MAP_1_each_group_in_each_aperture)
 {
-    (void)state;
     bench_power_on(32);
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
         assert_int_equal(bench_reg(group, GBA_REG_GROUP_ID), group);
@@ -88,7 +87,7 @@ static void test_MAP_1_each_group_in_each_aperture(void **state)
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_ID), GBA_DEV_ID_VALUE);
 }
 
-static void test_MAP_3_outside_belongs_to_no_group(void **state)
+TEST(test_MAP_3_outside_belongs_to_no_group)
 {
     static const uint32_t outside[] = {GBA_DEVICE_BASE + GBA_DEVICE_SIZE,
                                        GBA_PORT_BASE, /* without ports */
@@ -99,7 +98,6 @@ static void test_MAP_3_outside_belongs_to_no_group(void **state)
                                        GBA_BAR_SIZE,
                                        0xFFFFFFF8u};
 
-    (void)state;
     bench_power_on(5);
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
         assert_int_equal(gba_model_group_of(&bench, outside[i]), -1);
@@ -115,9 +113,8 @@ static void test_MAP_3_outside_belongs_to_no_group(void **state)
     assert_int_equal(bench_reg(4, GBA_REG_GROUP_ID), 4);
 }
 
-static void test_ACC_1_width_and_alignment_at_every_register(void **state)
+TEST(test_ACC_1_width_and_alignment_at_every_register)
 {
-    (void)state;
     for (size_t i = 0; i < EXPECTED; i++) {
         const struct expected *reg = &expected[i];
         uint32_t first = reg->base + reg->offset;
@@ -131,9 +128,8 @@ static void test_ACC_1_width_and_alignment_at_every_register(void **state)
     assert_int_equal(bench_reg(0, GBA_REG_MEMBER_COUNT), 7);
 }
 
-static void test_ACC_3_offsets_without_a_register(void **state)
+TEST(test_ACC_3_offsets_without_a_register)
 {
-    (void)state;
     sweep(GBA_GROUP_BASE, GBA_GROUP_BASE + GBA_GROUP_STRIDE);
     sweep(GBA_DEVICE_BASE, GBA_DEVICE_BASE + GBA_DEVICE_SIZE);
     sweep(GBA_TABLE_ENTRY(0, GBA_MEMBERS_MAX) - 8, GBA_TABLE_ENTRY(1, 0));
@@ -141,9 +137,8 @@ static void test_ACC_3_offsets_without_a_register(void **state)
     sweep(GBA_DOORBELL(1) - 16, GBA_DOORBELL(1));
 }
 
-static void test_ACC_5_halves_of_arrival(void **state)
+TEST(test_ACC_5_halves_of_arrival)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 3, 0xABCD0000u);
     bench_arrive(0, 2, 0xABCD0001u);
@@ -158,9 +153,8 @@ static void test_ACC_5_halves_of_arrival(void **state)
     assert_true(bench_read(8, GBA_GROUP_REG(0, GBA_REG_ARRIVAL)) == 5ull << 32);
 }
 
-static void test_ACC_6_reads_change_nothing(void **state)
+TEST(test_ACC_6_reads_change_nothing)
 {
-    (void)state;
     bench_power_on(1);
     bench_arm(0, 3, 0);
     bench_arrive(0, 1, 1);
@@ -174,17 +168,15 @@ static void test_ACC_6_reads_change_nothing(void **state)
     }
 }
 
-static void test_GRP_1_id_survives_reset(void **state)
+TEST(test_GRP_1_id_survives_reset)
 {
-    (void)state;
     bench_power_on(32);
     bench_control(17, GBA_CONTROL_RESET);
     assert_int_equal(bench_reg(17, GBA_REG_GROUP_ID), 17);
 }
 
-static void test_GRP_2_status_bits(void **state)
+TEST(test_GRP_2_status_bits)
 {
-    (void)state;
     bench_power_on(32);
     bench_configure(0, 2, 0);
     assert_int_equal(bench_reg(0, GBA_REG_STATUS), 0);
@@ -208,11 +200,10 @@ static void test_GRP_2_status_bits(void **state)
 }
 
 /* Members far apart, each in its own word of the masks. */
-static void test_GRP_3_members_need_not_be_consecutive(void **state)
+TEST(test_GRP_3_members_need_not_be_consecutive)
 {
     static const uint32_t members[] = {0, 63, 64, 640, 707};
 
-    (void)state;
     bench_power_on(32);
     bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 5);
     for (int i = 0; i < 5; i++)
@@ -224,19 +215,4 @@ static void test_GRP_3_members_need_not_be_consecutive(void **state)
         bench_released(i, 0, members[i], 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_MAP_1_each_group_in_each_aperture),
-        cmocka_unit_test(test_MAP_3_outside_belongs_to_no_group),
-        cmocka_unit_test(test_ACC_1_width_and_alignment_at_every_register),
-        cmocka_unit_test(test_ACC_3_offsets_without_a_register),
-        cmocka_unit_test(test_ACC_5_halves_of_arrival),
-        cmocka_unit_test(test_ACC_6_reads_change_nothing),
-        cmocka_unit_test(test_GRP_1_id_survives_reset),
-        cmocka_unit_test(test_GRP_2_status_bits),
-        cmocka_unit_test(test_GRP_3_members_need_not_be_consecutive),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -9,9 +9,8 @@
 #define MASK(word)   GBA_GROUP_REG(0, GBA_REG_MEMBER_MASK + 8 * (word))
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
-static void test_CFG_1_members_are_fixed_while_enabled(void **state)
+TEST(test_CFG_1_members_are_fixed_while_enabled)
 {
-    (void)state;
     bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_write(4, COUNT, 1);
@@ -29,9 +28,8 @@ static void test_CFG_1_members_are_fixed_while_enabled(void **state)
     bench_write(8, MASK(0), 7);
 }
 
-static void test_CFG_2_sequence_is_fixed_while_enabled(void **state)
+TEST(test_CFG_2_sequence_is_fixed_while_enabled)
 {
-    (void)state;
     bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_write(4, SEQUENCE, 0xFFFFFFFFu);
@@ -45,9 +43,8 @@ static void test_CFG_2_sequence_is_fixed_while_enabled(void **state)
     assert_int_equal(bench_read(4, SEQUENCE), 1);
 }
 
-static void test_CFG_3_limits(void **state)
+TEST(test_CFG_3_limits)
 {
-    (void)state;
     bench_power_on(32);
     bench_write(4, COUNT, GBA_MEMBERS_MAX);
     bench_refused_config(4, COUNT, GBA_MEMBERS_MAX + 1);
@@ -62,9 +59,8 @@ static void test_CFG_3_limits(void **state)
     assert_int_equal(bench_read(8, MASK(11)), 0xF);
 }
 
-static void test_CFG_4_enable_demands_a_whole_configuration(void **state)
+TEST(test_CFG_4_enable_demands_a_whole_configuration)
 {
-    (void)state;
     bench_power_on(32);
     bench_refused_config(4, CONTROL, GBA_CONTROL_ENABLE); /* no members */
     bench_configure(0, 3, 0);
@@ -82,9 +78,8 @@ static void test_CFG_4_enable_demands_a_whole_configuration(void **state)
     bench_control(0, ARMED);
 }
 
-static void test_CFG_4_the_last_member_counts(void **state)
+TEST(test_CFG_4_the_last_member_counts)
 {
-    (void)state;
     bench_power_on(32);
     bench_configure(0, GBA_MEMBERS_MAX, 0);
     bench_write(8, ENTRY(707), 0);
@@ -93,9 +88,8 @@ static void test_CFG_4_the_last_member_counts(void **state)
     bench_control(0, GBA_CONTROL_ENABLE);
 }
 
-static void test_CFG_4_enabled_group_with_a_withdrawn_member(void **state)
+TEST(test_CFG_4_enabled_group_with_a_withdrawn_member)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 2, 0);
     bench_write(8, ENTRY(1), 0);
@@ -106,9 +100,8 @@ static void test_CFG_4_enabled_group_with_a_withdrawn_member(void **state)
     bench_refused_config(4, CONTROL, ARMED);
 }
 
-static void test_CFG_5_impossible_control(void **state)
+TEST(test_CFG_5_impossible_control)
 {
-    (void)state;
     bench_power_on(32);
     for (int enabled = 0; enabled < 2; enabled++) {
         bench_configure(0, 2, 0);
@@ -122,11 +115,10 @@ static void test_CFG_5_impossible_control(void **state)
     bench_control(0, GBA_CONTROL_IRQ_EN); /* alone it is allowed */
 }
 
-static void test_CFG_6_losing_ready_abandons_the_round(void **state)
+TEST(test_CFG_6_losing_ready_abandons_the_round)
 {
     static const uint32_t down[] = {0, GBA_CONTROL_ENABLE, GBA_CONTROL_ENABLE | GBA_CONTROL_IRQ_EN};
 
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 2, 8);
     for (int i = 0; i < 3; i++) {
@@ -147,12 +139,11 @@ static void test_CFG_6_losing_ready_abandons_the_round(void **state)
 }
 
 /* RESET in every state leaves the state of power-on, except the counters. */
-static void test_CFG_7_reset_clears_all_but_counters(void **state)
+TEST(test_CFG_7_reset_clears_all_but_counters)
 {
     static const uint32_t values[] = {GBA_CONTROL_RESET, GBA_CONTROL_RESET | ARMED, 0xFFFFFFFFu};
     struct gba_model fresh;
 
-    (void)state;
     bench_power_on(32);
     fresh = bench;
     for (int i = 0; i < 3; i++) {
@@ -169,9 +160,8 @@ static void test_CFG_7_reset_clears_all_but_counters(void **state)
     }
 }
 
-static void test_CFG_8_power_on(void **state)
+TEST(test_CFG_8_power_on)
 {
-    (void)state;
     memset(&bench, 0xFF, sizeof(bench));
     bench_power_on(32);
     for (uint32_t group = 0; group < GBA_GROUPS; group++) {
@@ -182,9 +172,8 @@ static void test_CFG_8_power_on(void **state)
     }
 }
 
-static void test_TAB_1_entries(void **state)
+TEST(test_TAB_1_entries)
 {
-    (void)state;
     bench_power_on(32);
     for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
         bench_write(8, GBA_TABLE_ENTRY(6, member), bench_flag(6, member));
@@ -194,18 +183,16 @@ static void test_TAB_1_entries(void **state)
     bench_refused_write(8, GBA_TABLE_ENTRY(7, 0) - 8, 8, GBA_ERROR_ACCESS);
 }
 
-static void test_TAB_2_multiple_of_8(void **state)
+TEST(test_TAB_2_multiple_of_8)
 {
-    (void)state;
     bench_power_on(32);
     for (uint64_t low = 1; low < 8; low++)
         bench_refused_config(8, ENTRY(0), 0x1000 + low);
     bench_write(8, ENTRY(0), 0xFFFFFFFFFFFFFFF8ull);
 }
 
-static void test_TAB_4_addresses_are_fixed_while_enabled(void **state)
+TEST(test_TAB_4_addresses_are_fixed_while_enabled)
 {
-    (void)state;
     bench_power_on(32);
     bench_configure(0, 2, 0);
     bench_control(0, GBA_CONTROL_ENABLE);
@@ -218,23 +205,4 @@ static void test_TAB_4_addresses_are_fixed_while_enabled(void **state)
     bench_write(8, ENTRY(0), bench_flag(0, 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_CFG_1_members_are_fixed_while_enabled),
-        cmocka_unit_test(test_CFG_2_sequence_is_fixed_while_enabled),
-        cmocka_unit_test(test_CFG_3_limits),
-        cmocka_unit_test(test_CFG_4_enable_demands_a_whole_configuration),
-        cmocka_unit_test(test_CFG_4_the_last_member_counts),
-        cmocka_unit_test(test_CFG_4_enabled_group_with_a_withdrawn_member),
-        cmocka_unit_test(test_CFG_5_impossible_control),
-        cmocka_unit_test(test_CFG_6_losing_ready_abandons_the_round),
-        cmocka_unit_test(test_CFG_7_reset_clears_all_but_counters),
-        cmocka_unit_test(test_CFG_8_power_on),
-        cmocka_unit_test(test_TAB_1_entries),
-        cmocka_unit_test(test_TAB_2_multiple_of_8),
-        cmocka_unit_test(test_TAB_4_addresses_are_fixed_while_enabled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -6,9 +6,8 @@
 #define COUNT        GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT)
 #define ENTRY(entry) GBA_TABLE_ENTRY(0, entry)
 
-static void test_BELL_2_alone_in_its_64k(void **state)
+TEST(test_BELL_2_alone_in_its_64k)
 {
-    (void)state;
     bench_power_on(32);
     for (uint32_t group = 0; group < GBA_GROUPS; group++)
         assert_int_equal(GBA_DOORBELL(group) % 0x10000, GBA_BELL_ARRIVAL);
@@ -17,9 +16,8 @@ static void test_BELL_2_alone_in_its_64k(void **state)
 }
 
 /* One error of each kind: bench_refused compares everything else. */
-static void test_ERR_1_counts_and_marks(void **state)
+TEST(test_ERR_1_counts_and_marks)
 {
-    (void)state;
     bench_power_on(32);
     bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(1, 0), GBA_ERROR_DISABLED);
     bench_arm(0, 2, 0);
@@ -33,9 +31,8 @@ static void test_ERR_1_counts_and_marks(void **state)
     assert_int_equal(bench_arrive(0, 0, 1), 2); /* the round continued */
 }
 
-static void test_ERR_2_last_error_is_the_newest(void **state)
+TEST(test_ERR_2_last_error_is_the_newest)
 {
-    (void)state;
     bench_power_on(32);
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
     bench_refused_config(4, COUNT, 709);
@@ -46,18 +43,16 @@ static void test_ERR_2_last_error_is_the_newest(void **state)
     assert_int_equal(bench_reg(0, GBA_REG_LAST_ERROR), GBA_ERROR_NONE);
 }
 
-static void test_ERR_4_access_is_checked_first(void **state)
+TEST(test_ERR_4_access_is_checked_first)
 {
-    (void)state;
     bench_power_on(32);
     bench_refused_write(8, COUNT, 709, GBA_ERROR_ACCESS); /* and no CONFIG error */
     bench_refused_write(8, ENTRY(0) + 4, 3, GBA_ERROR_ACCESS);
     bench_refused_write(4, GBA_DOORBELL(0), 3, GBA_ERROR_ACCESS); /* and no DISABLED error */
 }
 
-static void test_ERR_5_interrupts(void **state)
+TEST(test_ERR_5_interrupts)
 {
-    (void)state;
     bench_power_on(2);
     for (int irq = 0; irq < 2; irq++) {
         bench_configure(0, 2, 0);
@@ -89,9 +84,8 @@ static uint64_t counted_arrivals(void)
            counters[GBA_COUNTER_ERR_MEMBER] + counters[GBA_COUNTER_ERR_DISABLED];
 }
 
-static void test_CNT_1_each_arrival_counts_once(void **state)
+TEST(test_CNT_1_each_arrival_counts_once)
 {
-    (void)state;
     bench_power_on(32);
     for (int armed = 0; armed < 2; armed++) {
         bench_configure(0, 2, 2);
@@ -107,9 +101,8 @@ static void test_CNT_1_each_arrival_counts_once(void **state)
         assert_true(bench_counter(0, i) == bench.group[0].core.counters[i]);
 }
 
-static void test_CNT_2_counters_survive_reset(void **state)
+TEST(test_CNT_2_counters_survive_reset)
 {
-    (void)state;
     bench_power_on(32);
     for (uint32_t i = 0; i < GBA_COUNTERS; i++)
         assert_int_equal(bench_counter(0, i), 0);
@@ -128,17 +121,4 @@ static void test_CNT_2_counters_survive_reset(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_BELL_2_alone_in_its_64k),
-        cmocka_unit_test(test_ERR_1_counts_and_marks),
-        cmocka_unit_test(test_ERR_2_last_error_is_the_newest),
-        cmocka_unit_test(test_ERR_4_access_is_checked_first),
-        cmocka_unit_test(test_ERR_5_interrupts),
-        cmocka_unit_test(test_CNT_1_each_arrival_counts_once),
-        cmocka_unit_test(test_CNT_2_counters_survive_reset),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

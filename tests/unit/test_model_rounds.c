@@ -19,9 +19,8 @@ static uint64_t arrived(uint32_t group)
     return bench_read(8, GBA_GROUP_REG(group, GBA_REG_ARRIVED_MASK));
 }
 
-static void test_ARR_1_sequence_high_member_low(void **state)
+TEST(test_ARR_1_sequence_high_member_low)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(2, 3, 0x11223343);
     bench_write(8, GBA_DOORBELL(2), 0x1122334400000002ull);
@@ -33,9 +32,8 @@ static void test_ARR_1_sequence_high_member_low(void **state)
         refuse_arrival(2, 2 | 1u << bit, 0x11223344, GBA_ERROR_MEMBER);
 }
 
-static void test_ARR_2_not_ready_then_member_then_sequence(void **state)
+TEST(test_ARR_2_not_ready_then_member_then_sequence)
 {
-    (void)state;
     bench_power_on(32);
     refuse_arrival(0, 0, 1, GBA_ERROR_DISABLED); /* after power-on */
     bench_configure(0, 2, 5);
@@ -53,9 +51,8 @@ static void test_ARR_2_not_ready_then_member_then_sequence(void **state)
     assert_int_equal(bench_arrive(0, 0, 6), 0);
 }
 
-static void test_ARR_5_withdrawn_gets_no_store(void **state)
+TEST(test_ARR_5_withdrawn_gets_no_store)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(3, 2, 0);
     bench_arrive(3, 0, 1);
@@ -66,18 +63,16 @@ static void test_ARR_5_withdrawn_gets_no_store(void **state)
     bench_is(&before);
 }
 
-static void test_ARR_5_configured_sequence_is_a_round(void **state)
+TEST(test_ARR_5_configured_sequence_is_a_round)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(3, 2, 41);
     assert_int_equal(bench_arrive(3, 1, 41), 1);
     bench_released(0, 3, 1, 41);
 }
 
-static void test_SEQ_2_compare_by_difference(void **state)
+TEST(test_SEQ_2_compare_by_difference)
 {
-    (void)state;
     for (size_t i = 0; i < EDGES; i++) {
         for (uint32_t n = 0; n < 4; n++) {
             assert_true(GBA_SEQ_REACHED(edges[i] + n, edges[i]));
@@ -90,11 +85,10 @@ static void test_SEQ_2_compare_by_difference(void **state)
 }
 
 /* Three members at random, each repeating its newest arrival at random: no error, no lost round. */
-static void test_SEQ_4_newest_arrival_may_always_be_repeated(void **state)
+TEST(test_SEQ_4_newest_arrival_may_always_be_repeated)
 {
     uint32_t newest[3], flag[3], random = 1;
 
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 3, 0xFFFFFF00u);
     for (int i = 0; i < 3; i++)
@@ -119,11 +113,10 @@ static void test_SEQ_4_newest_arrival_may_always_be_repeated(void **state)
 /* An access is one step of the model, so the state at the first store is the state after the
  * access. Arrivals for the next round therefore come between the stores, and all of them must be
  * kept. */
-static void test_REL_1_cleared_before_the_first_store(void **state)
+TEST(test_REL_1_cleared_before_the_first_store)
 {
     struct gba_model_effects round;
 
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 3, 0);
     bench_arrive(0, 0, 1);
@@ -142,9 +135,8 @@ static void test_REL_1_cleared_before_the_first_store(void **state)
     assert_int_equal(bench_counter(0, GBA_COUNTER_REPEATS), 0);
 }
 
-static void test_REL_2_ascending_to_all_708(void **state)
+TEST(test_REL_2_ascending_to_all_708)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(31, GBA_MEMBERS_MAX, 6);
     for (uint32_t member = GBA_MEMBERS_MAX; --member > 0;)
@@ -156,9 +148,8 @@ static void test_REL_2_ascending_to_all_708(void **state)
     assert_int_equal(bench_counter(31, GBA_COUNTER_RELEASES), GBA_MEMBERS_MAX);
 }
 
-static void test_REL_3_value_is_the_sequence(void **state)
+TEST(test_REL_3_value_is_the_sequence)
 {
-    (void)state;
     bench_power_on(32);
     bench_arm(0, 1, 0xFFFFFFFEu);
     bench_arrive(0, 0, 0xFFFFFFFFu);
@@ -167,11 +158,10 @@ static void test_REL_3_value_is_the_sequence(void **state)
     assert_true(effects.release[0].address % 8 == 0);
 }
 
-static void test_REL_4_nobody_else_is_stored_to(void **state)
+TEST(test_REL_4_nobody_else_is_stored_to)
 {
     static const uint32_t members[] = {5, 64, 700};
 
-    (void)state;
     bench_power_on(32);
     bench_write(4, GBA_GROUP_REG(0, GBA_REG_MEMBER_COUNT), 3);
     bench_write(8, GBA_TABLE_ENTRY(0, 6), bench_flag(0, 6)); /* an address, but no member */
@@ -188,20 +178,4 @@ static void test_REL_4_nobody_else_is_stored_to(void **state)
         bench_released(i, 0, members[i], 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ARR_1_sequence_high_member_low),
-        cmocka_unit_test(test_ARR_2_not_ready_then_member_then_sequence),
-        cmocka_unit_test(test_ARR_5_withdrawn_gets_no_store),
-        cmocka_unit_test(test_ARR_5_configured_sequence_is_a_round),
-        cmocka_unit_test(test_SEQ_2_compare_by_difference),
-        cmocka_unit_test(test_SEQ_4_newest_arrival_may_always_be_repeated),
-        cmocka_unit_test(test_REL_1_cleared_before_the_first_store),
-        cmocka_unit_test(test_REL_2_ascending_to_all_708),
-        cmocka_unit_test(test_REL_3_value_is_the_sequence),
-        cmocka_unit_test(test_REL_4_nobody_else_is_stored_to),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -7,17 +7,11 @@
  */
 #include "ompi/mca/common/gba/notifications.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
+#include "tests/suite.h"
 
 #define TEAM 77u
 
@@ -151,11 +145,10 @@ static unsigned drain_turns(void)
     return harness.turns;
 }
 
-static void test_nobody_answers_twice(void **state)
+TEST(test_nobody_answers_twice)
 {
     unsigned idle;
 
-    (void)state;
     mca_pml.pml_iprobe = probe;
     mca_pml.pml_irecv = receive;
     mca_pml.pml_isend = send_at_once;
@@ -169,9 +162,4 @@ static void test_nobody_answers_twice(void **state)
     gba_common_notifications_stop();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_answers_twice)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,15 +4,10 @@
  * data has the host's order. On a little-endian host most of this is trivial;
  * contrib/maint/check-foreign runs it on big-endian hosts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gba/base/park.h"
 #include "gba/spec/gba_regs.h"
+#include "tests/suite.h"
 
 #define VALUE UINT64_C(0x0807060504030201)
 
@@ -42,12 +37,11 @@ long __wrap_syscall(long number, ...)
 }
 
 /* The device writes bytes; the host reads a value. [REL-3] */
-static void test_REL_3_flags_are_little_endian(void **state)
+TEST(test_REL_3_flags_are_little_endian)
 {
     gba_flag_t flag;
     unsigned char bytes[sizeof flag];
 
-    (void)state;
     memcpy(&flag, little, sizeof flag);
     assert_true(gba_flag_load_acquire(&flag) == VALUE);
     assert_true(gba_flag_load_relaxed(&flag) == VALUE);
@@ -61,11 +55,10 @@ static void test_REL_3_flags_are_little_endian(void **state)
     assert_memory_equal(bytes, little, sizeof bytes);
 }
 
-static void test_doorbells_are_little_endian(void **state)
+TEST(test_doorbells_are_little_endian)
 {
     _Alignas(8) unsigned char page[16];
 
-    (void)state;
     memset(page, 0xA5, sizeof page);
     gba_mmio_write64((gba_mmio64_t *)(void *)page, VALUE);
     assert_memory_equal(page, little, sizeof little);
@@ -74,13 +67,12 @@ static void test_doorbells_are_little_endian(void **state)
 
 /* A sleeper compares the 32 bits that a new sequence changes, in the order in which the kernel
  * reads them. */
-static void test_sleepers_watch_the_low_half(void **state)
+TEST(test_sleepers_watch_the_low_half)
 {
     const uint64_t before = 41, after = 42;
     gba_word_t word, sleepers;
     gba_flag_t flag;
 
-    (void)state;
     gba_word_store_relaxed(&sleepers, 0);
     gba_flag_store_relaxed(&flag, before);
     gba_flag_park(&flag, before, 0, &sleepers);
@@ -96,13 +88,12 @@ static void test_sleepers_watch_the_low_half(void **state)
 }
 
 /* The store is made while a process sleeps. */
-static void test_wakers_find_the_sleepers(void **state)
+TEST(test_wakers_find_the_sleepers)
 {
     gba_word_t word, sleepers;
     gba_flag_t flag;
     const uint32_t *slept;
 
-    (void)state;
     gba_word_store_relaxed(&word, 1);
     gba_flag_store_relaxed(&flag, 1);
     gba_word_store_relaxed(&sleepers, 0);
@@ -122,14 +113,4 @@ static void test_wakers_find_the_sleepers(void **state)
     assert_ptr_equal(futex.word, slept);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_REL_3_flags_are_little_endian),
-        cmocka_unit_test(test_doorbells_are_little_endian),
-        cmocka_unit_test(test_sleepers_watch_the_low_half),
-        cmocka_unit_test(test_wakers_find_the_sleepers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -2,17 +2,11 @@
 /* The table of parameters: it is consistent, and every value out of range is reported with its
  * name. */
 #define _GNU_SOURCE /* strcasestr */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "gba/gba.h"
+#include "tests/suite.h"
 
 static gba_params_t params;
 static char message[256];
@@ -31,9 +25,8 @@ static void *field_of(const gba_param_t *param)
     return (char *)&params + param->offset;
 }
 
-static void the_table_makes_sense(void **state)
+TEST(the_table_makes_sense)
 {
-    (void)state;
     for (const gba_param_t *a = gba_params_table(); a->name != NULL; a++) {
         size_t size = GBA_PARAM_STRING == a->type ? sizeof(char *) : sizeof(int);
 
@@ -60,9 +53,8 @@ static void the_table_makes_sense(void **state)
 }
 
 /* Names and defaults of the reference, which its users know. */
-static void the_reference(void **state)
+TEST(the_reference)
 {
-    (void)state;
     assert_int_equal(find("priority")->value_default, 100);
     assert_int_equal(find("priority")->max, 100); /* Open MPI's coll framework cuts at this value */
     assert_int_equal(find("disable")->value_default, 0);
@@ -79,13 +71,12 @@ static void the_reference(void **state)
 
 /* Each help text names the range, and the rank whose value is used, if that is not the process
  * itself. */
-static void help_has_the_range(void **state)
+TEST(help_has_the_range)
 {
     static const char *const rank0[] = {"offload_after", "max_groups", "sw_algorithm",
                                         "sw_radix",      "hierarchy",  "first_sequence"};
     char most[32];
 
-    (void)state;
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         snprintf(most, sizeof most, "%" PRId64, param->max);
         if ((GBA_PARAM_INT == param->type && INT32_MAX != param->max) ||
@@ -98,9 +89,8 @@ static void help_has_the_range(void **state)
         assert_non_null(strcasestr(find(rank0[i])->help, "rank 0"));
 }
 
-static void defaults_are_allowed(void **state)
+TEST(defaults_are_allowed)
 {
-    (void)state;
     memset(&params, 0xff, sizeof params);
     gba_params_default(&params);
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++)
@@ -136,9 +126,8 @@ static void out_of_range(const gba_param_t *param, int64_t value)
     assert_string_equal(message, expected);
 }
 
-static void ends_of_every_range(void **state)
+TEST(ends_of_every_range)
 {
-    (void)state;
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         int64_t least = GBA_PARAM_UINT == param->type ? 0 : INT_MIN;
         int64_t most = GBA_PARAM_UINT == param->type ? (int64_t)UINT32_MAX : INT_MAX;
@@ -158,9 +147,8 @@ static void ends_of_every_range(void **state)
     }
 }
 
-static void values_of_enumerations(void **state)
+TEST(values_of_enumerations)
 {
-    (void)state;
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
         const gba_param_value_t *v;
         int most = INT_MIN;
@@ -179,11 +167,10 @@ static void values_of_enumerations(void **state)
     }
 }
 
-static void device_paths(void **state)
+TEST(device_paths)
 {
     static char wrong[] = "/no/../such", bad[] = "sim?x=1", empty[] = "";
 
-    (void)state;
     gba_params_default(&params);
     params.device_path = wrong; /* the text is valid; the check does not open the file */
     assert_int_equal(gba_params_check(&params, message, sizeof message), GBA_OK);
@@ -195,9 +182,8 @@ static void device_paths(void **state)
     assert_non_null(strstr(message, "device_path=: not a device; allowed:"));
 }
 
-static void the_first_of_two_is_named(void **state)
+TEST(the_first_of_two_is_named)
 {
-    (void)state;
     gba_params_default(&params);
     params.priority = 101;
     params.min_comm_size = 0;
@@ -208,14 +194,4 @@ static void the_first_of_two_is_named(void **state)
     assert_string_equal(message, "min_comm_size=0 is out of range; allowed: 2 to 2147483647");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_makes_sense), cmocka_unit_test(the_reference),
-        cmocka_unit_test(help_has_the_range),    cmocka_unit_test(defaults_are_allowed),
-        cmocka_unit_test(ends_of_every_range),   cmocka_unit_test(values_of_enumerations),
-        cmocka_unit_test(device_paths),          cmocka_unit_test(the_first_of_two_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

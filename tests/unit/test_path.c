@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text that names a device: the allowed values, and the message about all others. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "gba/dev/path.h"
+#include "tests/suite.h"
 
 static struct gba_dev_path parsed;
 static char message[288]; /* as long as in the library's own callers */
@@ -38,11 +32,10 @@ static void refuses(const char *text, const char *why)
         assert_true((unsigned char)*c >= ' ');
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
     static const struct gba_sim_options no_options;
 
-    (void)state;
     accepts("none");
     assert_int_equal(parsed.kind, GBA_DEV_NONE);
     accepts("/dev/gba0");
@@ -65,7 +58,7 @@ static void kinds(void **state)
     assert_int_equal(parsed.sim.full, 1);
 }
 
-static void switches(void **state)
+TEST(switches)
 {
     static const char *const bad_files[] = {"switch:", "switch:/", "switch:socket", "switch:?a=1"};
     static const char *const bad_hosts[] = {"switch://",    "switch://:7",  "switch:///socket",
@@ -81,7 +74,6 @@ static void switches(void **state)
                                              "switch:/s?owner=a-name-of-more-than-32-characters"};
     char text[300];
 
-    (void)state;
     accepts("switch:/run/gba/switch.sock");
     assert_int_equal(parsed.kind, GBA_DEV_SWITCH);
     assert_string_equal(parsed.file, "/run/gba/switch.sock");
@@ -135,20 +127,18 @@ static void switches(void **state)
 }
 
 /* Options of two simulators are compared as bytes. */
-static void equal_paths_are_equal_bytes(void **state)
+TEST(equal_paths_are_equal_bytes)
 {
     struct gba_dev_path first;
 
-    (void)state;
     accepts("sim:a?groups=2&seed=9");
     first = parsed;
     accepts("sim:a?seed=9&groups=2");
     assert_memory_equal(&first, &parsed, sizeof first);
 }
 
-static void every_option(void **state)
+TEST(every_option)
 {
-    (void)state;
     accepts("sim?latency=1&jitter=2&seed=3&lose_arrival=4&lose_release=5&repeat_release=6&"
             "die_after=7&die_arrival=10&die_release=11&die_call=12&groups=8&full=1&refuse_rank=9&"
             "version=65536");
@@ -170,9 +160,8 @@ static void every_option(void **state)
     assert_int_equal(parsed.sim.refuse_rank, 1);
 }
 
-static void times_have_units(void **state)
+TEST(times_have_units)
 {
-    (void)state;
     accepts("sim?latency=250&jitter=3us");
     assert_int_equal(parsed.sim.latency, 250);
     assert_int_equal(parsed.sim.jitter, 3000);
@@ -186,9 +175,8 @@ static void times_have_units(void **state)
     refuses("sim?latency=18446744073709551615ms", "is not valid"); /* times 10^6 it would wrap */
 }
 
-static void ranges_of_options(void **state)
+TEST(ranges_of_options)
 {
-    (void)state;
     accepts("sim?seed=4294967295&refuse_rank=707&groups=32&full=0");
     accepts("sim?groups=1");
     refuses("sim?seed=4294967296", "seed=4294967296 is not valid; allowed: 0 to 4294967295");
@@ -207,13 +195,12 @@ static void ranges_of_options(void **state)
     refuses("sim?seed", "seed= is not valid");
 }
 
-static void unknown_options(void **state)
+TEST(unknown_options)
 {
     static const char *const texts[] = {"sim?x=1",     "sim?",        "sim?seed=1&",
                                         "sim?&seed=1", "sim?Seed=1",  "sim?seed =1",
                                         "sim?=1",      "sim?seeds=1", "sim?latenc=1"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         refuses(texts[i], "allowed: latency, jitter, seed, lose_arrival, lose_release, "
                           "repeat_release, die_after, die_arrival, die_release, die_call, "
@@ -222,13 +209,12 @@ static void unknown_options(void **state)
     refuses("sim?seed=1&seed=1", "option seed is given twice");
 }
 
-static void names_of_simulators(void **state)
+TEST(names_of_simulators)
 {
     static const char *const texts[] = {"sim:",    "sim:?seed=1", "sim:a/b",      "sim:../x",
                                         "sim:a b", "sim:a:b",     "sim:a&seed=1", "sim:\xc3\xa4"};
     char text[512] = "sim:";
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         refuses(texts[i], "has 1 to 48 characters of A-Z, a-z, 0-9, '.', '_', '-'");
     memset(text + 4, 'n', 48);
@@ -244,7 +230,7 @@ static void names_of_simulators(void **state)
 }
 
 /* Existing simulators by the number of their job or process, as gba_device_list names them. */
-static void keys_of_simulators(void **state)
+TEST(keys_of_simulators)
 {
     static const char *const bad[] = {"sim:@",
                                       "sim:@12x",
@@ -253,7 +239,6 @@ static void keys_of_simulators(void **state)
                                       "sim:@0123456789ABCDEF",
                                       "sim:@0123456789abcdef0"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refuses(bad[i], "after \"sim:@\" comes the number of a job or of a process");
     accepts("sim:@7");
@@ -262,23 +247,21 @@ static void keys_of_simulators(void **state)
     assert_string_equal(parsed.name, "@0123456789abcdef");
 }
 
-static void no_devices_at_all(void **state)
+TEST(no_devices_at_all)
 {
     static const char *const texts[] = {"",         "simulator", "sims",   "Sim",  "gba0",
                                         "dev/gba0", "none ",     "./gba0", " sim", "sim/abc"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         refuses(texts[i],
                 "not a device; allowed: an absolute path such as /dev/gba0, switch:/path, "
                 "switch://host:port, sim, sim:NAME, each sim with ?OPTION=VALUE&..., or none");
 }
 
-static void long_texts(void **state)
+TEST(long_texts)
 {
     char text[2048];
 
-    (void)state;
     memset(text, 'x', sizeof text);
     text[0] = '/';
     text[255] = '\0';
@@ -300,18 +283,16 @@ static void long_texts(void **state)
     refuses(text, "or with a unit: ns, us, ms");
 }
 
-static void one_line_for_any_input(void **state)
+TEST(one_line_for_any_input)
 {
-    (void)state;
     refuses("a\nb\tc\x1b[31m\x7f", "device_path=a?b?c?[31m?:");
     refuses("sim?a\nb=1", "unknown option \"a?b\"");
 }
 
-static void short_buffers(void **state)
+TEST(short_buffers)
 {
     char small[20] = "0123456789012345678";
 
-    (void)state;
     assert_int_equal(gba_dev_path_parse("foo", &parsed, small, 16), GBA_ERR_PARAM);
     assert_string_equal(small, "device_path=foo");
     assert_string_equal(small + 16, "678"); /* the bytes behind the buffer are unchanged */
@@ -319,23 +300,4 @@ static void short_buffers(void **state)
     assert_string_equal(small, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds),
-        cmocka_unit_test(switches),
-        cmocka_unit_test(equal_paths_are_equal_bytes),
-        cmocka_unit_test(every_option),
-        cmocka_unit_test(times_have_units),
-        cmocka_unit_test(ranges_of_options),
-        cmocka_unit_test(unknown_options),
-        cmocka_unit_test(names_of_simulators),
-        cmocka_unit_test(keys_of_simulators),
-        cmocka_unit_test(no_devices_at_all),
-        cmocka_unit_test(long_texts),
-        cmocka_unit_test(one_line_for_any_input),
-        cmocka_unit_test(short_buffers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

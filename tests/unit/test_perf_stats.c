@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The statistics of gba_perf, compared with published tables and values computed by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "contrib/perf/stats.h"
+#include "tests/suite.h"
 
 static struct perf_histogram histogram, other;
 
-static void test_buckets_have_all_values(void **state)
+TEST(test_buckets_have_all_values)
 {
-    (void)state;
     assert_int_equal(perf_bucket(0), 0);
     assert_int_equal(perf_bucket(63), 63);
     assert_int_equal(perf_bucket(64), 64);
@@ -49,9 +43,8 @@ static bool near(double value, double expected, double part)
     return error <= expected * part;
 }
 
-static void test_percentiles_of_small_values_are_exact(void **state)
+TEST(test_percentiles_of_small_values_are_exact)
 {
-    (void)state;
     perf_histogram_init(&histogram);
     for (uint64_t ns = 50; ns >= 1; ns--)
         perf_histogram_add(&histogram, ns);
@@ -61,9 +54,8 @@ static void test_percentiles_of_small_values_are_exact(void **state)
     assert_true(percentile(9800) == 49);
 }
 
-static void test_percentiles_of_large_values_are_near(void **state)
+TEST(test_percentiles_of_large_values_are_near)
 {
-    (void)state;
     perf_histogram_init(&histogram);
     for (uint64_t i = 1; i <= 100000; i++)
         perf_histogram_add(&histogram, i * 10);
@@ -77,9 +69,8 @@ static void test_percentiles_of_large_values_are_near(void **state)
     assert_int_equal(histogram.count, 100000);
 }
 
-static void test_one_outlier_is_kept(void **state)
+TEST(test_one_outlier_is_kept)
 {
-    (void)state;
     perf_histogram_init(&histogram);
     for (int i = 0; i < 9999; i++)
         perf_histogram_add(&histogram, 40);
@@ -92,11 +83,10 @@ static void test_one_outlier_is_kept(void **state)
     assert_true(percentile(9999) == (double)(UINT64_C(1) << 41));
 }
 
-static void test_too_few_samples_have_no_percentile(void **state)
+TEST(test_too_few_samples_have_no_percentile)
 {
     double ns = 7;
 
-    (void)state;
     perf_histogram_init(&histogram);
     assert_false(perf_histogram_percentile(&histogram, 5000, &ns));
     perf_histogram_add(&histogram, 12);
@@ -111,9 +101,8 @@ static void test_too_few_samples_have_no_percentile(void **state)
     assert_false(perf_histogram_percentile(&histogram, 9990, &ns));
 }
 
-static void test_merged_is_as_counted_together(void **state)
+TEST(test_merged_is_as_counted_together)
 {
-    (void)state;
     perf_histogram_init(&histogram);
     perf_histogram_init(&other);
     perf_histogram_merge(&histogram, &other);
@@ -127,18 +116,17 @@ static void test_merged_is_as_counted_together(void **state)
     assert_true(percentile(5000) == 15);
 }
 
-static void test_median(void **state)
+TEST(test_median)
 {
     double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2}, one[] = {9};
 
-    (void)state;
     assert_true(perf_median(odd, 3) == 3);
     assert_true(perf_median(even, 4) == 2.5);
     assert_true(perf_median(one, 1) == 9);
 }
 
 /* From tables of the sign test. */
-static void test_interval_of_the_median(void **state)
+TEST(test_interval_of_the_median)
 {
     static const struct {
         size_t count, low, high;
@@ -158,7 +146,6 @@ static void test_interval_of_the_median(void **state)
         {100, 40, 61, 0.9647998},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t low, high;
         double coverage;
@@ -171,31 +158,15 @@ static void test_interval_of_the_median(void **state)
 }
 
 /* The longest series: no term underflows, and the normal approximation is near. */
-static void test_interval_of_the_longest_series(void **state)
+TEST(test_interval_of_the_longest_series)
 {
     size_t low, high;
     double coverage;
 
-    (void)state;
     perf_median_interval(PERF_INTERVAL_MAX, 0.95, &low, &high, &coverage);
     assert_int_equal(low, 469);
     assert_int_equal(high, 532);
     assert_true(coverage >= 0.95 && coverage < 0.96);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buckets_have_all_values),
-        cmocka_unit_test(test_percentiles_of_small_values_are_exact),
-        cmocka_unit_test(test_percentiles_of_large_values_are_near),
-        cmocka_unit_test(test_one_outlier_is_kept),
-        cmocka_unit_test(test_too_few_samples_have_no_percentile),
-        cmocka_unit_test(test_merged_is_as_counted_together),
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_interval_of_the_median),
-        cmocka_unit_test(test_interval_of_the_longest_series),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -5,14 +5,9 @@
  * once; deriving the list again from the same information changes nothing; and a team without a
  * group has a reason.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "gba/agree/plan.h"
+#include "tests/suite.h"
 
 #define SIZE     4u
 #define SWITCHES 2u
@@ -134,13 +129,12 @@ static uint32_t walk(const uint32_t *n, gba_due_t due, uint32_t refusals)
     }
 }
 
-static void test_search(void **state)
+TEST(test_search)
 {
     static const gba_due_t dues[] = {GBA_DUE_CREATE, GBA_DUE_REQUEST, GBA_DUE_RECOVER,
                                      GBA_DUE_TRIAL};
     uint32_t n[NUMBERS] = {0}, digit, cases = 0;
 
-    (void)state;
     do {
         for (uint32_t refusals = 0; refusals < 32; refusals++)
             (void)walk(n, dues[n[DUE]], refusals);
@@ -152,9 +146,4 @@ static void test_search(void **state)
     assert_int_equal(cases, 3 * 3 * 3 * 3 * 2 * 2 * 2 * 2 * 4 * 2 * 2 * 4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -33,11 +33,10 @@ static bool takes(uint32_t offset, uint8_t width, bool write)
     return false;
 }
 
-static void test_ACC_3_offsets_of_the_port_page(void **state)
+TEST(test_ACC_3_offsets_of_the_port_page)
 {
     static const uint8_t widths[] = {1, 2, 4, 8};
 
-    (void)state;
     power_on(GBA_GROUPS);
     for (uint32_t offset = 0; offset < GBA_PORT_SIZE; offset++) {
         for (int i = 0; i < 8; i++) {
@@ -54,12 +53,11 @@ static void test_ACC_3_offsets_of_the_port_page(void **state)
     assert_int_equal(gba_model_group_of(&bench, GBA_PORT_REG(0)), -1);
 }
 
-static void test_PORT_1_banks(void **state)
+TEST(test_PORT_1_banks)
 {
     static const uint32_t regs[] = {GBA_PORT_IRQ_MASK, GBA_PORT_GROUP, GBA_PORT_GENERATION,
                                     GBA_PORT_MEMBER, GBA_PORT_VALUE};
 
-    (void)state;
     power_on(1);
     for (uint16_t port = 0; port < PORTS; port++) {
         assert_int_equal(port_read(port, GBA_PORT_NUMBER), port);
@@ -77,9 +75,8 @@ static void test_PORT_1_banks(void **state)
         assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
 }
 
-static void test_PORT_2_a_stranger_changes_nothing(void **state)
+TEST(test_PORT_2_a_stranger_changes_nothing)
 {
-    (void)state;
     power_on(2);
     arm(3, 0);
     arrive(0, 1);
@@ -104,9 +101,8 @@ static void test_PORT_2_a_stranger_changes_nothing(void **state)
     refused_stranger(3, true, 8, GBA_TABLE_ENTRY(number, 0), 8);
 }
 
-static void test_PORT_3_down_and_up(void **state)
+TEST(test_PORT_3_down_and_up)
 {
-    (void)state;
     bench_power_on_ports(1, 0);
     gba_model_init(&bench, 1, PORTS, bench.uuid);
     for (bench_port = 0; bench_port < PORTS + 2; bench_port++) {
@@ -131,9 +127,8 @@ static void test_PORT_3_down_and_up(void **state)
     assert_int_equal(port_read(1, GBA_PORT_QUOTA), 6);
 }
 
-static void test_PORT_4_a_port_that_goes_down_withdraws_its_members(void **state)
+TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members)
 {
-    (void)state;
     power_on(3);
     assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
     arm(3, 0);                                    /* group 1 */
@@ -167,11 +162,10 @@ static void test_PORT_4_a_port_that_goes_down_withdraws_its_members(void **state
 
 /* A port leaves its groups one by one, in any order, as where each group has a lock of its own.
  * Each step changes one group, and the end is that of a link that goes down at once. */
-static void test_PORT_4_one_group_at_a_time(void **state)
+TEST(test_PORT_4_one_group_at_a_time)
 {
     static struct gba_model at_once;
 
-    (void)state;
     for (uint32_t first = 0; first < 3; first++) {
         power_on(3);
         assert_int_equal(alloc(1, 1), GBA_RESULT_OK); /* group 0: without any JOIN */
@@ -201,9 +195,8 @@ static void test_PORT_4_one_group_at_a_time(void **state)
     }
 }
 
-static void test_PORT_5_members_belong_to_their_ports(void **state)
+TEST(test_PORT_5_members_belong_to_their_ports)
 {
-    (void)state;
     power_on(1);
     arm(3, 0);
     for (uint16_t port = 0; port < 3; port++) {
@@ -233,11 +226,10 @@ static void test_PORT_5_members_belong_to_their_ports(void **state)
     assert_int_equal(arrive(1, 2), 0);
 }
 
-static void test_CFG_9_only_the_control_unit_configures(void **state)
+TEST(test_CFG_9_only_the_control_unit_configures)
 {
     static const uint32_t regs[] = {GBA_REG_MEMBER_COUNT, GBA_REG_CONTROL, GBA_REG_SEQUENCE};
 
-    (void)state;
     power_on(1);
     assert_int_equal(alloc(0, 1), GBA_RESULT_OK);
     for (int i = 0; i < 3; i++)
@@ -246,9 +238,8 @@ static void test_CFG_9_only_the_control_unit_configures(void **state)
     bench_refused_config(4, GBA_GROUP_REG(0, GBA_REG_CONTROL), GBA_CONTROL_RESET);
 }
 
-static void test_GRP_6_generation(void **state)
+TEST(test_GRP_6_generation)
 {
-    (void)state;
     power_on(1);
     assert_int_equal(bench_reg(0, GBA_REG_GENERATION), 0);
     for (uint32_t i = 1; i < 4; i++) {
@@ -259,9 +250,8 @@ static void test_GRP_6_generation(void **state)
     }
 }
 
-static void test_DEV_5_ports(void **state)
+TEST(test_DEV_5_ports)
 {
-    (void)state;
     power_on(1);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_PORTS), PORTS);
     bench_power_on(1);
@@ -274,9 +264,8 @@ static void test_DEV_5_ports(void **state)
     assert_int_equal(effects.release[0].port, 0);
 }
 
-static void test_DEV_6_groups_free(void **state)
+TEST(test_DEV_6_groups_free)
 {
-    (void)state;
     bench_power_on(7);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
     power_on(7);
@@ -296,9 +285,8 @@ static void err(uint16_t port)
     bench_refused_write(8, GBA_DOORBELL(number), GBA_ARRIVAL(77, port), GBA_ERROR_SEQUENCE);
 }
 
-static void test_ERR_5_events_of_the_port_that_made_the_access(void **state)
+TEST(test_ERR_5_events_of_the_port_that_made_the_access)
 {
-    (void)state;
     power_on(1);
     arm(2, 0);
     bench_port = 1;
@@ -308,9 +296,8 @@ static void test_ERR_5_events_of_the_port_that_made_the_access(void **state)
     assert_int_equal(events(0), 0);
 }
 
-static void test_IRQ_1_cause(void **state)
+TEST(test_IRQ_1_cause)
 {
-    (void)state;
     power_on(3);
     arm(1, 0);
     arm(1, 0);
@@ -332,9 +319,8 @@ static void test_IRQ_1_cause(void **state)
     }
 }
 
-static void test_IRQ_2_acknowledge(void **state)
+TEST(test_IRQ_2_acknowledge)
 {
-    (void)state;
     power_on(2);
     arm(2, 0);
     notify(1, 0);
@@ -353,9 +339,8 @@ static void test_IRQ_2_acknowledge(void **state)
     assert_int_equal(bench_read(4, GBA_PORT_EVENT(2)), 0); /* no such group */
 }
 
-static void test_IRQ_3_new_events_interrupt(void **state)
+TEST(test_IRQ_3_new_events_interrupt)
 {
-    (void)state;
     power_on(2);
     arm(2, 0);
     port_write(1, GBA_PORT_IRQ_MASK, ~1u);
@@ -375,9 +360,8 @@ static void test_IRQ_3_new_events_interrupt(void **state)
     }
 }
 
-static void test_IRQ_4_unmasking_interrupts(void **state)
+TEST(test_IRQ_4_unmasking_interrupts)
 {
-    (void)state;
     power_on(2);
     arm(2, 0);
     notify(1, 0);
@@ -391,9 +375,8 @@ static void test_IRQ_4_unmasking_interrupts(void **state)
     assert_false(effects.interrupt);
 }
 
-static void test_NOTE_1_once_when_the_round_is_complete(void **state)
+TEST(test_NOTE_1_once_when_the_round_is_complete)
 {
-    (void)state;
     power_on(1);
     arm(3, 0xFFFFFFFFu);
     for (uint16_t port = 0; port < 3; port++)
@@ -417,9 +400,8 @@ static void test_NOTE_1_once_when_the_round_is_complete(void **state)
 }
 
 /* NOTIFY before, between and after the arrivals: the event comes in each order. */
-static void test_NOTE_2_at_once_if_complete(void **state)
+TEST(test_NOTE_2_at_once_if_complete)
 {
-    (void)state;
     for (int at = 0; at < 3; at++) {
         power_on(1);
         arm(2, 6);
@@ -440,9 +422,8 @@ static void test_NOTE_2_at_once_if_complete(void **state)
     }
 }
 
-static void test_NOTE_3_cancelled(void **state)
+TEST(test_NOTE_3_cancelled)
 {
-    (void)state;
     power_on(1);
     arm(3, 0);
     notify(1, 1);
@@ -461,29 +442,4 @@ static void test_NOTE_3_cancelled(void **state)
                         GBA_ERROR_DISABLED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ACC_3_offsets_of_the_port_page),
-        cmocka_unit_test(test_PORT_1_banks),
-        cmocka_unit_test(test_PORT_2_a_stranger_changes_nothing),
-        cmocka_unit_test(test_PORT_3_down_and_up),
-        cmocka_unit_test(test_PORT_4_a_port_that_goes_down_withdraws_its_members),
-        cmocka_unit_test(test_PORT_4_one_group_at_a_time),
-        cmocka_unit_test(test_PORT_5_members_belong_to_their_ports),
-        cmocka_unit_test(test_CFG_9_only_the_control_unit_configures),
-        cmocka_unit_test(test_GRP_6_generation),
-        cmocka_unit_test(test_DEV_5_ports),
-        cmocka_unit_test(test_DEV_6_groups_free),
-        cmocka_unit_test(test_ERR_5_events_of_the_port_that_made_the_access),
-        cmocka_unit_test(test_IRQ_1_cause),
-        cmocka_unit_test(test_IRQ_2_acknowledge),
-        cmocka_unit_test(test_IRQ_3_new_events_interrupt),
-        cmocka_unit_test(test_IRQ_4_unmasking_interrupts),
-        cmocka_unit_test(test_NOTE_1_once_when_the_round_is_complete),
-        cmocka_unit_test(test_NOTE_2_at_once_if_complete),
-        cmocka_unit_test(test_NOTE_3_cancelled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

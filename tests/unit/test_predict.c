@@ -62,21 +62,19 @@ static void compare_all(struct harness *w, uint32_t hosts_max)
                 }
 }
 
-static void test_software(void **state)
+TEST(test_software)
 {
     struct harness *w = harness_on(NULL);
 
-    (void)state;
     w->rounds = 3;
     compare_all(w, 5);
     harness_end(w);
 }
 
-static void test_simulated_device(void **state)
+TEST(test_simulated_device)
 {
     struct harness *w = harness_on("sim");
 
-    (void)state;
     w->rounds = 3;
     compare_all(w, 1);
     w->device->members_max = 2; /* more members than a group can have */
@@ -85,11 +83,10 @@ static void test_simulated_device(void **state)
 }
 
 /* All hosts reach the same device, as only real ones do. */
-static void test_device_of_all_hosts(void **state)
+TEST(test_device_of_all_hosts)
 {
     struct harness *w = harness_on("sim");
 
-    (void)state;
     w->rounds = 3;
     w->device->simulated = false;
     compare_all(w, 5);
@@ -100,11 +97,10 @@ static void test_device_of_all_hosts(void **state)
 }
 
 /* The leaders are not tried where no group is free. */
-static void test_no_group_free(void **state)
+TEST(test_no_group_free)
 {
     struct harness *w = harness_on("sim?full=1");
 
-    (void)state;
     w->rounds = 3;
     w->device->simulated = false;
     compare_all(w, 3);
@@ -112,13 +108,12 @@ static void test_no_group_free(void **state)
     harness_end(w);
 }
 
-static void test_invalid_shapes(void **state)
+TEST(test_invalid_shapes)
 {
     gba_params_t params;
     gba_team_attr_t attr = {.params = &params, .device_status = GBA_ERR_NO_DEVICE};
     gba_prediction_t prediction;
 
-    (void)state;
     gba_params_default(&params);
     assert_int_equal(gba_team_predict(&attr, 0, 1, &prediction), GBA_ERR_PARAM);
     assert_int_equal(gba_team_predict(&attr, 1, 0, &prediction), GBA_ERR_PARAM);
@@ -128,15 +123,4 @@ static void test_invalid_shapes(void **state)
     assert_int_equal(prediction.path, GBA_PATH_FALLBACK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_software),
-        cmocka_unit_test(test_simulated_device),
-        cmocka_unit_test(test_device_of_all_hosts),
-        cmocka_unit_test(test_no_group_free),
-        cmocka_unit_test(test_invalid_shapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The processors that a process may use: affinities, and quotas of cgroups made of plain files. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "gba/gba.h"
 #include "gba/base/processors.h"
+#include "tests/suite.h"
 
 static char root[] = "/tmp/gba-processors.XXXXXX";
 
@@ -60,9 +53,8 @@ static uint32_t quota(const char *groups)
     return gba_processors_quota(path, root);
 }
 
-static void test_no_limit(void **state)
+TEST_WITH(test_no_limit, make_root, remove_root, NULL)
 {
-    (void)state;
     assert_int_equal(gba_processors_quota("/nonexistent", root), UINT32_MAX);
     assert_int_equal(quota(""), UINT32_MAX);
     assert_int_equal(quota("0::/\n"), UINT32_MAX);
@@ -73,9 +65,8 @@ static void test_no_limit(void **state)
     assert_int_equal(quota("4:cpu,cpuacct:/job\n0::/\n"), UINT32_MAX);
 }
 
-static void test_version_2(void **state)
+TEST_WITH(test_version_2, make_root, remove_root, NULL)
 {
-    (void)state;
     put("job/step/cpu.max", "350000 100000\n");
     assert_int_equal(quota("0::/job/step\n"), 3);
     assert_int_equal(quota("0::/job/step/task\n"), 3); /* without files of its own */
@@ -86,9 +77,8 @@ static void test_version_2(void **state)
     assert_int_equal(quota("0::/../other\n"), 1);
 }
 
-static void test_version_1(void **state)
+TEST_WITH(test_version_1, make_root, remove_root, NULL)
 {
-    (void)state;
     put("cpu/job/cpu.cfs_quota_us", "400000\n");
     put("cpu/job/cpu.cfs_period_us", "100000\n");
     assert_int_equal(quota("9:memory:/a\n4:cpu,cpuacct:/job/step_0\n0::/\n"), 4);
@@ -97,9 +87,8 @@ static void test_version_1(void **state)
     assert_int_equal(quota("4:cpuacct:/job\n"), UINT32_MAX);
 }
 
-static void test_nonsense(void **state)
+TEST_WITH(test_nonsense, make_root, remove_root, NULL)
 {
-    (void)state;
     put("job/cpu.max", "");
     assert_int_equal(quota("0::/job\n"), UINT32_MAX);
     put("job/cpu.max", "1 0\n");
@@ -107,24 +96,22 @@ static void test_nonsense(void **state)
     assert_int_equal(quota("0\n::\n0::\n:\n0::job\n"), UINT32_MAX);
 }
 
-static void test_count(void **state)
+TEST(test_count)
 {
     gba_processors_t processors = {.map = {[0] = 5, [255] = UINT32_C(1) << 31},
                                    .quota = UINT32_MAX};
 
-    (void)state;
     assert_int_equal(gba_processors_count(&processors), 3);
     processors.quota = 2;
     assert_int_equal(gba_processors_count(&processors), 2);
 }
 
-static void test_affinity(void **state)
+TEST(test_affinity)
 {
     cpu_set_t all, one;
     gba_processors_t processors;
     unsigned cpu = 0;
 
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     gba_processors_get(&processors);
     processors.quota = UINT32_MAX;
@@ -140,16 +127,4 @@ static void test_affinity(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_limit, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_version_2, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_version_1, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_nonsense, make_root, remove_root),
-        cmocka_unit_test(test_count),
-        cmocka_unit_test(test_affinity),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

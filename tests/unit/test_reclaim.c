@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which group an ALLOC gets (sim/model/reclaim.h): device.md, "Scarce groups". */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "sim/model/reclaim.h"
+#include "tests/suite.h"
 
 #define WINDOW GBA_USAGE_WINDOW_NS
 
@@ -83,9 +79,8 @@ static void refused(gba_status_t status)
     assert_true(reclaim);
 }
 
-static void test_DRV_11_a_job_has_no_more_than_its_limit(void **state)
+TEST(test_DRV_11_a_job_has_no_more_than_its_limit)
 {
-    (void)state;
     scarce();
     asker.groups_max = 2;
     gets(0, false);
@@ -107,9 +102,8 @@ static void test_DRV_11_a_job_has_no_more_than_its_limit(void **state)
     gets(0, false);
 }
 
-static void test_DRV_12_the_slowest_is_taken(void **state)
+TEST(test_DRV_12_the_slowest_is_taken)
 {
-    (void)state;
     give_all();
     rounds(0, 5); /* 100 a second */
     rounds(1, 1); /* 20 */
@@ -131,9 +125,8 @@ static void test_DRV_12_the_slowest_is_taken(void **state)
     refused(GBA_ERR_NO_GROUP);
 }
 
-static void test_DRV_12_of_several_the_lowest_number(void **state)
+TEST(test_DRV_12_of_several_the_lowest_number)
 {
-    (void)state;
     give_all();
     asker.barrier_rate = 1;
     asker.now += WINDOW;
@@ -142,9 +135,8 @@ static void test_DRV_12_of_several_the_lowest_number(void **state)
     takes_back(1);
 }
 
-static void test_DRV_12_at_the_limit_one_of_the_same_job(void **state)
+TEST(test_DRV_12_at_the_limit_one_of_the_same_job)
 {
-    (void)state;
     scarce();
     give(0);
     asker.job = 71;
@@ -161,11 +153,10 @@ static void test_DRV_12_at_the_limit_one_of_the_same_job(void **state)
     refused(GBA_ERR_LIMIT);
 }
 
-static void test_DRV_13_rates(void **state)
+TEST(test_DRV_13_rates)
 {
     const struct gba_usage *usage = &groups[0].usage;
 
-    (void)state;
     give_all();
     asker.barrier_rate = UINT32_MAX;
     asker.now += WINDOW - 1;
@@ -194,15 +185,4 @@ static void test_DRV_13_rates(void **state)
     assert_true(usage->rate == UINT32_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_11_a_job_has_no_more_than_its_limit),
-        cmocka_unit_test(test_DRV_12_the_slowest_is_taken),
-        cmocka_unit_test(test_DRV_12_of_several_the_lowest_number),
-        cmocka_unit_test(test_DRV_12_at_the_limit_one_of_the_same_job),
-        cmocka_unit_test(test_DRV_13_rates),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -21,9 +21,8 @@ static const uint32_t sizes[] = {1, 2, 3, 7};
 
 /* The group is taken back, and the team gets one again after 64 barriers, repeatedly; with software
  * and without. */
-static void test_reclaimed_and_regained(void **state)
+TEST(test_reclaimed_and_regained)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++)
         for (int way = 0; way < 8; way++) {
             struct harness *w = harness_reclaiming("sim", 7, 70);
@@ -45,9 +44,8 @@ static void test_reclaimed_and_regained(void **state)
 }
 
 /* The members that are no leaders learn the failure from their leader. */
-static void test_leaders_of_nodes(void **state)
+TEST(test_leaders_of_nodes)
 {
-    (void)state;
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
         for (int flags = 0; flags < 2; flags++) {
             struct harness *w = harness_reclaiming("sim", 3, 66);
@@ -65,11 +63,10 @@ static void test_leaders_of_nodes(void **state)
 }
 
 /* The request of rank 0: it contains a barrier rate from the second one on. */
-static void test_requests(void **state)
+TEST(test_requests)
 {
     struct harness *w = harness_reclaiming("sim", 10, 1000);
 
-    (void)state;
     w->params.max_groups = 5;
     w->rounds = 100;
     harness_run(w, 3, GBA_PATH_SIM);
@@ -94,11 +91,10 @@ static void test_requests(void **state)
 }
 
 /* The barrier rate is that of the last pause, not of the one before it. */
-static void test_barrier_rate(void **state)
+TEST(test_barrier_rate)
 {
     struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
 
-    (void)state;
     harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_NO_GROUP);
     w->rounds = 64 + 10;
     w->late_ms = 2; /* one member is late in each round: at least 2 ms a round */
@@ -109,11 +105,10 @@ static void test_barrier_rate(void **state)
 }
 
 /* If the device has died as well, that is the reason, and no member requests a group again. */
-static void test_reclaimed_and_dead(void **state)
+TEST(test_reclaimed_and_dead)
 {
     struct harness *w = harness_reclaiming("sim?die_after=20", UINT32_MAX, 0);
 
-    (void)state;
     w->rounds = 200;
     w->expected = gba_status_text(GBA_ERR_DEAD);
     harness_run(w, 4, GBA_PATH_SOFTWARE);
@@ -137,11 +132,10 @@ static void kill_and_revive(struct harness *w, uint32_t round)
 }
 
 /* A device that recovers serves new teams only: a team that has left it does not return. */
-static void test_comes_back(void **state)
+TEST(test_comes_back)
 {
     struct harness *w = harness_reclaiming("sim", UINT32_MAX, 0);
 
-    (void)state;
     w->before = kill_and_revive;
     w->rounds = 300;
     w->expected = gba_status_text(GBA_ERR_DEAD);
@@ -155,16 +149,4 @@ static void test_comes_back(void **state)
     harness_end(w);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reclaimed_and_regained),
-        cmocka_unit_test(test_leaders_of_nodes),
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_barrier_rate),
-        cmocka_unit_test(test_reclaimed_and_dead),
-        cmocka_unit_test(test_comes_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

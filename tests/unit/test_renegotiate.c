@@ -16,12 +16,11 @@ static const uint32_t sizes[] = {1, 2, 3, 7, 12};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 /* Barriers on a software path, and barriers that do not use the team. */
-static void test_offload_after_so_many_barriers(void **state)
+TEST(test_offload_after_so_many_barriers)
 {
     static const int after[] = {1, 2, 10, 59};
     struct harness *w = harness_renegotiating("sim");
 
-    (void)state;
     for (size_t i = 0; i < SIZES; i++)
         for (size_t j = 0; j < sizeof after / sizeof after[0]; j++)
             for (int software = 0; software < 2; software++) {
@@ -38,11 +37,10 @@ static void test_offload_after_so_many_barriers(void **state)
 }
 
 /* Nonblocking barriers count, but the members renegotiate at the end of a blocking one. */
-static void test_nonblocking_barriers_count(void **state)
+TEST(test_nonblocking_barriers_count)
 {
     struct harness *w = harness_renegotiating("sim");
 
-    (void)state;
     for (int software = 0; software < 2; software++) {
         w->no_software = software ? NOBODY : 1;
         w->steps_every = 3;
@@ -56,11 +54,10 @@ static void test_nonblocking_barriers_count(void **state)
 
 /* Nobody requests a group if there is no device, whatever the reason, and a refused member does not
  * request one again. */
-static void test_some_reasons_do_not_pass(void **state)
+TEST(test_some_reasons_do_not_pass)
 {
     struct harness *w = harness_renegotiating("sim");
 
-    (void)state;
     w->rounds = 200;
     w->no_device = 0;
     w->params.offload_after = 5;
@@ -84,11 +81,10 @@ static void test_some_reasons_do_not_pass(void **state)
 }
 
 /* 64 barriers, then twice as many each time, up to 16384. */
-static void test_pauses(void **state)
+TEST(test_pauses)
 {
     static const uint32_t met[] = {64, 192, 448, 960, 1984, 4032, 8128, 16320, 32704, 49088, 65472};
 
-    (void)state;
     for (size_t i = 0; i < sizeof met / sizeof met[0]; i++) {
         struct harness *w = harness_renegotiating("sim?groups=2");
 
@@ -106,11 +102,10 @@ static void test_pauses(void **state)
     }
 }
 
-static void test_offload_after_and_then_none_is_free(void **state)
+TEST(test_offload_after_and_then_none_is_free)
 {
     struct harness *w = harness_renegotiating("sim?groups=3");
 
-    (void)state;
     others_take(w, w->device);
     w->others.free_before = 100;
     w->params.offload_after = 20;
@@ -125,11 +120,10 @@ static void test_offload_after_and_then_none_is_free(void **state)
 }
 
 /* Node leaders: rank 0 knows the nodes by then, or (no software) does not. */
-static void test_leaders_of_nodes(void **state)
+TEST(test_leaders_of_nodes)
 {
     struct harness *w = harness_renegotiating("sim?groups=1");
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     w->rounds = 300;
     for (uint32_t hosts = 1; hosts <= 4; hosts++)
@@ -155,9 +149,8 @@ static void test_leaders_of_nodes(void **state)
 }
 
 /* The leaders had messages among themselves, and have them again when one of them is refused. */
-static void test_a_leader_is_refused(void **state)
+TEST(test_a_leader_is_refused)
 {
-    (void)state;
     for (uint32_t hosts = 2; hosts <= 4; hosts++) {
         struct harness *w = harness_renegotiating("sim?refuse_rank=1");
 
@@ -187,25 +180,10 @@ static struct harness *harness_for(int hierarchy)
 /* The exchanges of the creation (facts, layout, handles of the nodes, joined), those of the
  * renegotiation (facts, layout of the nodes, handles, joined, armed), and the run without a
  * failure. All members return the same error, and no member keeps a resource. */
-static void test_an_exchange_fails(void **state)
+TEST(test_an_exchange_fails)
 {
-    (void)state;
     assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_FLAT, 5), 3 + 4 + 1);
     assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_NODE, 5), 4 + 5 + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offload_after_so_many_barriers),
-        cmocka_unit_test(test_nonblocking_barriers_count),
-        cmocka_unit_test(test_some_reasons_do_not_pass),
-        cmocka_unit_test(test_pauses),
-        cmocka_unit_test(test_offload_after_and_then_none_is_free),
-        cmocka_unit_test(test_leaders_of_nodes),
-        cmocka_unit_test(test_a_leader_is_refused),
-        cmocka_unit_test(test_an_exchange_fails),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

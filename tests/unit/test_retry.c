@@ -4,15 +4,10 @@
  * function, and whole barriers on a simulated device. The test sets the clock (the linker
  * substitutes clock_gettime), so nothing here depends on speed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "gba/failover/engine.h"
+#include "tests/suite.h"
 #include "tests/unit/thread_oob.h"
 
 #define US UINT64_C(1000)
@@ -35,11 +30,10 @@ static void rounds_of(struct gba_retry *retry, unsigned rounds, uint64_t took)
     }
 }
 
-static void test_the_first_reading_follows_the_rounds(void **state)
+TEST(test_the_first_reading_follows_the_rounds)
 {
     struct gba_retry retry;
 
-    (void)state;
     gba_retry_init(&retry, 0);
     assert_int_equal(first(&retry, 0), 20 * MS); /* nothing is measured yet */
     assert_int_equal(first(&retry, 100), 100 * US);
@@ -57,11 +51,10 @@ static void test_the_first_reading_follows_the_rounds(void **state)
 }
 
 /* A device that has not answered yet. */
-static void test_an_answer_is_awaited(void **state)
+TEST(test_an_answer_is_awaited)
 {
     struct gba_retry retry;
 
-    (void)state;
     gba_retry_init(&retry, 0);
     (void)first(&retry, 100);
     assert_false(gba_retry_read(&retry, 100 * US, GBA_LOSS_ARRIVAL));
@@ -72,11 +65,10 @@ static void test_an_answer_is_awaited(void **state)
     assert_true(gba_retry_read(&retry, 2200 * US, GBA_LOSS_ARRIVAL)); /* nothing was forgotten */
 }
 
-static void test_a_resent_round_is_not_learned(void **state)
+TEST(test_a_resent_round_is_not_learned)
 {
     struct gba_retry retry;
 
-    (void)state;
     gba_retry_init(&retry, 0);
     (void)first(&retry, 100);
     for (int i = 0; i < 100; i++) {
@@ -88,11 +80,10 @@ static void test_a_resent_round_is_not_learned(void **state)
     assert_int_equal(first(&retry, 0), 100 * US);
 }
 
-static void test_large_groups_read_later(void **state)
+TEST(test_large_groups_read_later)
 {
     struct gba_retry retry;
 
-    (void)state;
     for (uint32_t members = 1; members <= 2000; members++) {
         gba_retry_init(&retry, 0);
         gba_retry_begin(&retry, 0, members, 100);
@@ -115,12 +106,11 @@ static unsigned readings(struct gba_retry *retry, uint64_t time, uint64_t *pause
     return count;
 }
 
-static void test_the_pauses_double(void **state)
+TEST(test_the_pauses_double)
 {
     struct gba_retry retry;
     uint64_t pause = 0;
 
-    (void)state;
     gba_retry_init(&retry, 0);
     (void)first(&retry, 100);
     assert_int_equal(readings(&retry, 100 * MS, &pause), 9); /* 0.1, 0.3, 0.7, ... 51.1 ms */
@@ -135,11 +125,10 @@ static void test_the_pauses_double(void **state)
 }
 
 /* The same loss in two consecutive readings. */
-static void test_two_readings_prove_a_loss(void **state)
+TEST(test_two_readings_prove_a_loss)
 {
     struct gba_retry retry;
 
-    (void)state;
     gba_retry_init(&retry, 0);
     (void)first(&retry, 100);
     assert_false(gba_retry_read(&retry, 100 * US, GBA_LOSS_ARRIVAL));
@@ -263,20 +252,18 @@ static void losses_cost_little(const char *path)
     scene_end(&scene);
 }
 
-static void test_a_loss_costs_some_hundred_microseconds(void **state)
+TEST(test_a_loss_costs_some_hundred_microseconds)
 {
-    (void)state;
     losses_cost_little("sim?lose_arrival=11");
     losses_cost_little("sim?lose_release=11");
 }
 
 /* A sleeping member is awake when a reading is due. */
-static void test_a_loss_costs_a_sleeping_member_as_much(void **state)
+TEST(test_a_loss_costs_a_sleeping_member_as_much)
 {
     struct scene scene = {0};
     uint64_t began;
 
-    (void)state;
     scene_begin(&scene, "sim?lose_arrival=11", 1);
     scene.team[0]->wait = GBA_WAIT_SLEEP;
     clock_step = US;
@@ -290,11 +277,10 @@ static void test_a_loss_costs_a_sleeping_member_as_much(void **state)
     scene_end(&scene);
 }
 
-static void test_a_fixed_pause(void **state)
+TEST(test_a_fixed_pause)
 {
     struct scene scene = {0};
 
-    (void)state;
     scene_begin(&scene, "sim?lose_arrival=2", 1);
     gba_retry_init(&scene.team[0]->watchdog.retry, 100 * MS);
     assert_int_equal(barrier(scene.team[0], 100 * US, 1000 * MS), 0);
@@ -303,11 +289,10 @@ static void test_a_fixed_pause(void **state)
 }
 
 /* The other member does not come for 10 s. */
-static void test_a_late_member_is_no_loss(void **state)
+TEST(test_a_late_member_is_no_loss)
 {
     struct scene scene = {0};
 
-    (void)state;
     scene_begin(&scene, "sim", 2);
     assert_int_equal(barrier(scene.team[0], 20 * US, 10000 * MS), 10000 * MS);
     assert_int_equal(repaired(scene.team[0]), 0);
@@ -316,11 +301,10 @@ static void test_a_late_member_is_no_loss(void **state)
 }
 
 /* The releases of a slow device, on their way for 2 ms, are not lost. */
-static void test_a_slow_release_is_no_loss(void **state)
+TEST(test_a_slow_release_is_no_loss)
 {
     struct scene scene = {0};
 
-    (void)state;
     scene_begin(&scene, "sim?latency=2000000", 1);
     for (int i = 0; i < 200; i++)
         assert_in_range(barrier(scene.team[0], 20 * US, 1000 * MS), 2 * MS, 3 * MS);
@@ -330,13 +314,12 @@ static void test_a_slow_release_is_no_loss(void **state)
 }
 
 /* The round has just ended when the registers are read: not a loss either. */
-static void test_a_release_on_its_way_is_no_loss(void **state)
+TEST(test_a_release_on_its_way_is_no_loss)
 {
     struct scene scene = {0};
     gba_team_t **team = scene.team;
     uint64_t began, late;
 
-    (void)state;
     scene_begin(&scene, "sim?latency=50000", 2);
     for (unsigned i = 0; i < 400; i++) {
         late = 0 == i % 4 ? i * 5 * US : 0;
@@ -354,22 +337,4 @@ static void test_a_release_on_its_way_is_no_loss(void **state)
     scene_end(&scene);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_reading_follows_the_rounds),
-        cmocka_unit_test(test_an_answer_is_awaited),
-        cmocka_unit_test(test_a_resent_round_is_not_learned),
-        cmocka_unit_test(test_large_groups_read_later),
-        cmocka_unit_test(test_the_pauses_double),
-        cmocka_unit_test(test_two_readings_prove_a_loss),
-        cmocka_unit_test(test_a_loss_costs_some_hundred_microseconds),
-        cmocka_unit_test(test_a_loss_costs_a_sleeping_member_as_much),
-        cmocka_unit_test(test_a_fixed_pause),
-        cmocka_unit_test(test_a_late_member_is_no_loss),
-        cmocka_unit_test(test_a_slow_release_is_no_loss),
-        cmocka_unit_test(test_a_release_on_its_way_is_no_loss),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,14 +4,10 @@
  * fails, a member answers by that count that a round is complete. If it counted one round twice,
  * the other members would leave a round at which not all have arrived.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/unit/thread_oob.h"
 
 #define MEMBERS 3u
@@ -80,24 +76,14 @@ static void count_once(bool wait)
     alarm(0);
 }
 
-static void test_after_the_end(void **state)
+TEST(test_after_the_end)
 {
-    (void)state;
     count_once(false);
 }
 
-static void test_after_a_wait(void **state)
+TEST(test_after_a_wait)
 {
-    (void)state;
     count_once(true);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_after_the_end),
-        cmocka_unit_test(test_after_a_wait),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

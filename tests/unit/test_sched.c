@@ -5,16 +5,9 @@
  * schedule treats all members alike (peer = rank + distance), but the test does not rely on that:
  * it follows every member.
  */
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "gba/algo/sched.h"
+#include "tests/suite.h"
 
 #define SIZE_MAX_TESTED 1024u
 #define WORDS           (SIZE_MAX_TESTED / 64u)
@@ -108,9 +101,8 @@ static void check_lanes(uint32_t size, uint32_t radix)
     }
 }
 
-static void test_sizes_to_64(void **state)
+TEST(test_sizes_to_64)
 {
-    (void)state;
     for (uint32_t size = 1; size <= 64; size++) {
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
             check_everyone_is_reached(size, radix);
@@ -122,12 +114,11 @@ static void test_sizes_to_64(void **state)
     }
 }
 
-static void test_large_sizes(void **state)
+TEST(test_large_sizes)
 {
     static const uint32_t sizes[] = {65,  81,  100, 127, 128, 129, 243, 256,
                                      343, 512, 513, 625, 707, 708, 1024};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
             check_everyone_is_reached(sizes[i], radix);
@@ -195,11 +186,10 @@ static void check_tree_knowledge(uint32_t size, uint32_t degree)
     }
 }
 
-static void test_tree(void **state)
+TEST(test_tree)
 {
     static const uint32_t large[] = {65, 127, 128, 129, 708, 1024};
 
-    (void)state;
     for (uint32_t degree = GBA_RADIX_MIN; degree <= GBA_RADIX_MAX; degree += degree < 9 ? 1 : 11) {
         for (uint32_t size = 1; size <= 64; size++) {
             check_tree_links(size, degree);
@@ -221,9 +211,8 @@ static void test_tree(void **state)
 }
 
 /* The links of the dissemination are those of its rounds. */
-static void test_links(void **state)
+TEST(test_links)
 {
-    (void)state;
     for (uint32_t size = 2; size <= 64; size++)
         for (uint32_t radix = GBA_RADIX_MIN; radix <= 16; radix++) {
             uint32_t slot = 0;
@@ -239,9 +228,8 @@ static void test_links(void **state)
         }
 }
 
-static void test_known_numbers(void **state)
+TEST(test_known_numbers)
 {
-    (void)state;
     assert_int_equal(gba_sched_slots(1, 8), 0);
     assert_int_equal(gba_sched_slots(2, 2), 1);
     assert_int_equal(gba_sched_slots(708, 2), 10);
@@ -253,9 +241,8 @@ static void test_known_numbers(void **state)
 }
 
 /* No overflow at the largest size: the loops end, after the expected number of rounds. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     assert_int_equal(gba_sched_slots(GBA_SCHED_SIZE_MAX, 2), 25);
     for (uint32_t radix = GBA_RADIX_MIN; radix <= GBA_RADIX_MAX; radix++) {
         uint32_t rounds = 0;
@@ -269,13 +256,4 @@ static void test_limits(void **state)
         GBA_SCHED_SIZE_MAX - 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_to_64),   cmocka_unit_test(test_large_sizes),
-        cmocka_unit_test(test_known_numbers), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_tree),          cmocka_unit_test(test_links),
-    };
-
-    return cmocka_run_group_tests_name("sched", tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -3,16 +3,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,6 +14,7 @@
 
 #include "gba/transport/node_barrier.h"
 #include "gba/transport/shm.h"
+#include "tests/suite.h"
 
 #define SEQ    41u
 #define NOBODY 65534
@@ -94,7 +88,7 @@ static gba_status_t attach_and_signal(const void *arg)
     return GBA_OK;
 }
 
-static void test_two_processes(void **state)
+TEST(test_two_processes)
 {
     unsigned fds = count_entries("/proc/self/fd");
     struct gba_segment segment;
@@ -102,7 +96,6 @@ static void test_two_processes(void **state)
     struct gba_shm shm;
     struct gba_node_barrier node;
 
-    (void)state;
     assert_int_equal(gba_shm_segment_create(2, 3, SEQ, &segment, &handle), GBA_OK);
     gba_shm_init(&shm, &segment, 0);
     gba_node_barrier_init(&node, &segment, SEQ);
@@ -118,13 +111,12 @@ static void test_two_processes(void **state)
 }
 
 /* No two words share a line, and the sizes are those of segment.h. */
-static void test_layout(void **state)
+TEST(test_layout)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle;
     unsigned char *end;
 
-    (void)state;
     assert_int_equal(gba_shm_segment_create(16, gba_sched_slots(16, 2), SEQ, &segment, &handle),
                      GBA_OK);
     assert_true(segment.bytes <= 8192);
@@ -153,13 +145,12 @@ static bool kernel_seals_exec(void)
     return true;
 }
 
-static void test_file_is_private(void **state)
+TEST(test_file_is_private)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle;
     struct stat st;
 
-    (void)state;
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(fstat(segment.fd, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
@@ -180,12 +171,11 @@ static gba_status_t attach_as_nobody(const void *arg)
     return gba_shm_segment_attach(arg, &segment);
 }
 
-static void test_other_user(void **state)
+TEST(test_other_user)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
@@ -196,14 +186,13 @@ static void test_other_user(void **state)
     gba_shm_segment_close(&segment);
 }
 
-static void test_not_the_file(void **state)
+TEST(test_not_the_file)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle, wrong;
     int pipes[2];
     FILE *file = tmpfile();
 
-    (void)state;
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     wrong = handle;
     wrong.cookie[1]++;
@@ -236,12 +225,11 @@ static void test_not_the_file(void **state)
     gba_shm_segment_close(&segment);
 }
 
-static void test_other_version(void **state)
+TEST(test_other_version)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle;
 
-    (void)state;
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     segment.base[sizeof handle.cookie]++; /* the first byte behind the cookie */
     expect_refusal(&handle, GBA_ERR_VERSION);
@@ -264,11 +252,10 @@ static gba_status_t create_with_limit(const void *arg)
     return lines == 1 ? status : GBA_ERR_MISMATCH;
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
     const int address_space = RLIMIT_AS, files = RLIMIT_NOFILE;
 
-    (void)state;
     assert_int_equal(in_child(create_with_limit, &files), GBA_ERR_NOMEM);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     assert_int_equal(in_child(create_with_limit, &address_space), GBA_ERR_NOMEM);
@@ -294,12 +281,11 @@ int __wrap_fallocate(int file, int mode, off_t offset, off_t len)
 }
 
 /* The timer of a profiler interrupts the allocation: not an error. */
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
     struct gba_segment_handle handle;
     struct gba_segment segment;
 
-    (void)state;
     lines = 0;
     interruptions = 2;
     assert_int_equal(gba_shm_segment_create(2, 1, SEQ, &segment, &handle), GBA_OK);
@@ -308,12 +294,11 @@ static void test_interrupted(void **state)
     gba_shm_segment_close(&segment);
 }
 
-static void test_bad_parameters(void **state)
+TEST(test_bad_parameters)
 {
     struct gba_segment segment;
     struct gba_segment_handle handle;
 
-    (void)state;
     lines = 0;
     assert_int_equal(gba_shm_segment_create(0, 1, SEQ, &segment, &handle), GBA_ERR_PARAM);
     assert_int_equal(gba_shm_segment_create(GBA_SEGMENT_MEMBERS_MAX + 1, 1, SEQ, &segment, &handle),
@@ -325,16 +310,4 @@ static void test_bad_parameters(void **state)
     assert_true(gba_sched_slots(GBA_SEGMENT_MEMBERS_MAX, GBA_RADIX_MAX) <= GBA_SEGMENT_SLOTS_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_processes),   cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_file_is_private), cmocka_unit_test(test_other_user),
-        cmocka_unit_test(test_not_the_file),    cmocka_unit_test(test_other_version),
-        cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_bad_parameters),
-        cmocka_unit_test(test_interrupted),
-    };
-
-    gba_log_set(count_line, NULL, GBA_LOG_WARN);
-    return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(count_line, NULL, GBA_LOG_WARN))

@@ -2,21 +2,13 @@
 /* The transport of signals over TCP (gba/bootstrap/signals.h): whole barriers of several members,
  * and a member against a peer that this test plays. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "gba/algo/algorithm.h"
 #include "gba/base/clock.h"
 #include "gba/bootstrap/signals.h"
+#include "tests/suite.h"
 
 #define MEMBERS 6u
 #define FIRST   (UINT32_MAX - 3) /* the sequence wraps */
@@ -107,12 +99,11 @@ static void barrier(const struct gba_algorithm *algorithm, uint32_t size, uint32
 }
 
 /* Also: two transports on one channel, one after the other, and a second channel. */
-static void test_barriers(void **state)
+TEST(test_barriers)
 {
     static const struct gba_algorithm *const algorithms[] = {&gba_algo_dissemination,
                                                              &gba_algo_radix, &gba_algo_tree};
 
-    (void)state;
     for (uint32_t size = 2; size <= MEMBERS; size++) {
         open_all(size);
         for (uint32_t a = 0; a < 6; a++) {
@@ -129,12 +120,11 @@ static void test_barriers(void **state)
 }
 
 /* A member that has left its last barrier closes everything; the others still complete theirs. */
-static void test_leaves_at_once(void **state)
+TEST(test_leaves_at_once)
 {
     uint64_t end = gba_clock_ns() + PATIENT;
     gba_status_t status = GBA_INPROGRESS;
 
-    (void)state;
     open_all(2);
     for (uint32_t i = 0; i < 2; i++)
         open_transport(i, 2, &gba_algo_dissemination, 0);
@@ -213,12 +203,11 @@ static gba_status_t outcome(uint32_t rank)
 }
 
 /* Byte by byte: the barrier ends with the last byte, not before. */
-static void test_partial(void **state)
+TEST(test_partial)
 {
     uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
     int fd;
 
-    (void)state;
     begin_rank0();
     say_hello(bytes, 0, 1);
     signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
@@ -236,13 +225,12 @@ static void test_partial(void **state)
 }
 
 /* Silent and noisy strangers, and connections with a wrong secret or rank, change nothing. */
-static void test_strangers(void **state)
+TEST(test_strangers)
 {
     uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
     char noise[1000] = "GET / HTTP/1.0", byte;
     int strangers[300], wrong, fd;
 
-    (void)state;
     begin_rank0();
     for (unsigned i = 0; i < 300; i++) {
         strangers[i] = raw_connect();
@@ -276,7 +264,7 @@ static void test_strangers(void **state)
 }
 
 /* What a connected peer does wrong is an error, never an arrival. */
-static void test_wrong_signals(void **state)
+TEST(test_wrong_signals)
 {
     static const struct {
         uint32_t channel, seq;
@@ -286,7 +274,6 @@ static void test_wrong_signals(void **state)
                  {1, FIRST + 1, "no signal"},
                  {2, FIRST + 1, "invalid"}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
         int fd;
@@ -306,9 +293,8 @@ static void test_wrong_signals(void **state)
 }
 
 /* A peer that dies after its hello, or in the middle of a signal. */
-static void test_dies(void **state)
+TEST(test_dies)
 {
-    (void)state;
     for (unsigned extra = 0; extra < GBA_BOOT_SIGNAL_BYTES; extra += 5) {
         uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
         int fd;
@@ -327,11 +313,10 @@ static void test_dies(void **state)
 }
 
 /* Rank 1 connects to a process that does not know its secret, to one that closes, and to none. */
-static void test_wrong_listener(void **state)
+TEST(test_wrong_listener)
 {
     uint8_t bytes[GBA_BOOT_HELLO_BYTES + GBA_BOOT_SIGNAL_BYTES];
 
-    (void)state;
     for (unsigned kind = 0; kind < 3; kind++) {
         gba_status_t status;
         int fd = -1;
@@ -361,14 +346,4 @@ static void test_wrong_listener(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barriers),       cmocka_unit_test(test_leaves_at_once),
-        cmocka_unit_test(test_partial),        cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_wrong_signals),  cmocka_unit_test(test_dies),
-        cmocka_unit_test(test_wrong_listener),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -36,9 +36,8 @@ static void member_run(const struct gba_dev_path *path, const gba_group_handle_t
     gba_dev_sim.close(dev);
 }
 
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
-    (void)state;
     for (uint32_t members = 2; members <= 8; members++) {
         struct gba_dev_path path = sim_path();
         struct gba_dev *dev = sim_open(&path);
@@ -69,9 +68,8 @@ static void test_barrier(void **state)
 }
 
 /* Groups of dead processes are free for every query, and the next allocation takes them. */
-static void test_reap(void **state)
+TEST(test_reap)
 {
-    (void)state;
     for (int query = 0; query < 2; query++) {
         struct gba_dev_path path = sim_path();
         struct gba_dev *dev = sim_open(&path);
@@ -103,14 +101,13 @@ static void test_reap(void **state)
 }
 
 /* A child of fork is another process: it can use the device, but cannot leave for its parent. */
-static void test_fork(void **state)
+TEST(test_fork)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_membership *membership[2];
     pid_t child;
 
-    (void)state;
     assert_non_null(dev);
     sim_group(dev, 2, 0, membership);
     child = sim_fork();
@@ -141,14 +138,13 @@ static uint64_t reg_read(struct gba_dev *dev, uint32_t address, unsigned int wid
     return value;
 }
 
-static void test_registers(void **state)
+TEST(test_registers)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_membership *membership[2];
     uint32_t group;
 
-    (void)state;
     assert_non_null(dev);
     sim_group(dev, 2, 7, membership);
     group = membership[0]->group;
@@ -185,7 +181,7 @@ static bool is_same(const unsigned char *before, const struct gba_sim_segment *s
 }
 
 /* A release address that is not the address of a flag: no store is made there. */
-static void test_bad_address(void **state)
+TEST(test_bad_address)
 {
     static const uint64_t bad[] = {8,
                                    offsetof(struct gba_sim_segment, model),
@@ -206,7 +202,6 @@ static void test_bad_address(void **state)
     gba_group_handle_t handle;
     unsigned char *before;
 
-    (void)state;
     assert_non_null(dev);
     before = malloc(compared);
     assert_non_null(before);
@@ -266,12 +261,11 @@ static void *thread_run(void *arg)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
     static const struct gba_sim_options options[] = {
         {.latency = 0}, {.latency = 1000, .jitter = 1000}, {.repeat_release = 2}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = options[i]};
         struct gba_dev *dev = sim_open(&path);
@@ -305,7 +299,7 @@ static void test_threads(void **state)
 
 /* A program that closes all descriptors, and then opens a file of its own: the library neither
  * writes to that file nor closes it. */
-static void test_replaced_descriptor(void **state)
+TEST(test_replaced_descriptor)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -315,7 +309,6 @@ static void test_replaced_descriptor(void **state)
     struct stat status;
     int number;
 
-    (void)state;
     assert_true(dev != NULL && own != NULL);
     assert_int_equal(fputs("sixsix", own), 1);
     assert_int_equal(fflush(own), 0);
@@ -332,18 +325,4 @@ static void test_replaced_descriptor(void **state)
     fclose(own);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_reap),
-        cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_bad_address),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_replaced_descriptor),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

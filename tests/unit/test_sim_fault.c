@@ -27,7 +27,7 @@ static struct gba_dev *open_with(const struct gba_sim_options *options)
 }
 
 /* Every option that differs is named, with both values, and nothing is opened. */
-static void test_options_differ(void **state)
+TEST(test_options_differ)
 {
     static const struct {
         size_t offset;
@@ -56,7 +56,6 @@ static void test_options_differ(void **state)
          "runs with ?refuse_rank=6; requested: ?refuse_rank=8;"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         struct gba_dev_path path = sim_path(), other = path, none = path;
         struct gba_dev *dev, *second;
@@ -81,26 +80,24 @@ static void test_options_differ(void **state)
 }
 
 /* All processes of a job must give the same options. */
-static void test_options_of_job(void **state)
+TEST(test_options_of_job)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM, .sim = {.refuse_rank = 1}};
     struct gba_dev_path none = {.kind = GBA_DEV_SIM};
     const gba_device_attr_t attr = {.job = __FILE__};
     struct gba_dev *dev, *second;
 
-    (void)state;
     assert_int_equal(gba_dev_sim.open(&path, &attr, &dev), GBA_OK);
     assert_int_equal(gba_dev_sim.open(&none, &attr, &second), GBA_ERR_BUSY);
     assert_non_null(strstr(last_line, "runs with ?refuse_rank=0; requested: no options;"));
     gba_dev_sim.close(dev);
 }
 
-static void test_version(void **state)
+TEST(test_version)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev;
 
-    (void)state;
     path.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
     lines = 0;
     assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
@@ -113,12 +110,11 @@ static void test_version(void **state)
     gba_dev_sim.close(dev);
 }
 
-static void test_groups_and_full(void **state)
+TEST(test_groups_and_full)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.groups = 2});
     gba_group_handle_t handle[3];
 
-    (void)state;
     assert_int_equal(sim_info(dev).groups, 2);
     assert_int_equal(sim_alloc(dev, 1, &handle[0]), GBA_OK);
     assert_int_equal(sim_alloc(dev, 1, &handle[1]), GBA_OK);
@@ -130,13 +126,12 @@ static void test_groups_and_full(void **state)
     gba_dev_sim.close(dev);
 }
 
-static void test_refuse(void **state)
+TEST(test_refuse)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.refuse_rank = 2});
     gba_group_handle_t handle;
     struct gba_membership *membership, *none;
 
-    (void)state;
     assert_int_equal(sim_alloc(dev, 3, &handle), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &handle, 1, &none), GBA_ERR_REFUSED);
@@ -145,13 +140,12 @@ static void test_refuse(void **state)
 }
 
 /* Every third arrival is lost: detected in the registers, and repaired by sending it again. */
-static void test_lose_arrival(void **state)
+TEST(test_lose_arrival)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_arrival = 3});
     struct gba_membership *membership[2];
     gba_group_state_t group;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     sim_round(membership, 2, 1);
     sim_arrive(membership[0], 2);
@@ -164,13 +158,12 @@ static void test_lose_arrival(void **state)
     gba_dev_sim.close(dev);
 }
 
-static void test_lose_release(void **state)
+TEST(test_lose_release)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.lose_release = 2});
     struct gba_membership *membership[2];
     gba_group_state_t group;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     sim_arrive(membership[0], 1);
     sim_arrive(membership[1], 1);
@@ -187,13 +180,12 @@ static void test_lose_release(void **state)
 
 /* Each release store is made again while the member waits for a later round: the flag goes back, is
  * never taken for a release, and the round ends nevertheless. */
-static void test_repeat_release(void **state)
+TEST(test_repeat_release)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.repeat_release = 1});
     struct gba_membership *membership[2];
     unsigned int stale = 0;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     for (uint32_t round = 1; round <= 20; round++) {
         sim_arrive(membership[0], round);
@@ -211,12 +203,11 @@ static void test_repeat_release(void **state)
 }
 
 /* The third arrival is not counted, and none after it. */
-static void test_die_arrival(void **state)
+TEST(test_die_arrival)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_arrival = 3});
     struct gba_membership *membership[2];
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     sim_round(membership, 2, 1);
     assert_false(sim_info(dev).dead);
@@ -230,14 +221,13 @@ static void test_die_arrival(void **state)
 }
 
 /* The device dies as the first member maps its flag; freeing the group works nevertheless. */
-static void test_die_call(void **state)
+TEST(test_die_call)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_call = 3});
     const gba_group_request_t request = {.members = 2};
     struct gba_membership *membership;
     gba_group_handle_t handle;
 
-    (void)state;
     assert_int_equal(gba_dev_sim.alloc(dev, &request, &handle), GBA_OK);
     assert_int_equal(gba_dev_sim.join(dev, &handle, 0, &membership), GBA_OK);
     assert_false(sim_info(dev).dead);
@@ -249,12 +239,11 @@ static void test_die_call(void **state)
 }
 
 /* One round is completed; of the second, two of three members are released. */
-static void test_die_release(void **state)
+TEST(test_die_release)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 1, .die_release = 2});
     struct gba_membership *membership[3];
 
-    (void)state;
     sim_group(dev, 3, 0, membership);
     for (uint32_t round = 1; round <= 2; round++) {
         assert_false(sim_info(dev).dead);
@@ -269,7 +258,7 @@ static void test_die_release(void **state)
 }
 
 /* Two rounds are completed; of the third no member is released, and every later call fails. */
-static void test_die(void **state)
+TEST(test_die)
 {
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.die_after = 2});
     struct gba_membership *membership[2], *none;
@@ -277,7 +266,6 @@ static void test_die(void **state)
     gba_group_handle_t spare, handle;
     uint64_t value;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     assert_int_equal(sim_alloc(dev, 2, &spare), GBA_OK);
     for (uint32_t round = 1; round <= 3; round++) {
@@ -310,14 +298,13 @@ static void test_die(void **state)
 
 /* A release comes no earlier than the latency, by the member's own polling. A repeated request does
  * not restart the delay. */
-static void test_latency(void **state)
+TEST(test_latency)
 {
     const uint32_t latency = 20000000;
     struct gba_dev *dev = open_with(&(struct gba_sim_options){.latency = latency});
     struct gba_membership *membership[2];
     gba_word_t *due;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     due = &sim_segment(dev)->place[membership[0]->group].slot[0].due;
     for (uint32_t round = 1; round <= 3; round++) {
@@ -337,7 +324,7 @@ static void test_latency(void **state)
 }
 
 /* Random, but the same for the same seed, and within the range that was asked for. */
-static void test_jitter(void **state)
+TEST(test_jitter)
 {
     const struct gba_sim_options one = {.latency = 500, .jitter = 1000, .seed = 1};
     const struct gba_sim_options two = {.latency = 500, .jitter = 1000, .seed = 2};
@@ -346,7 +333,6 @@ static void test_jitter(void **state)
     struct gba_membership *membership[4];
     unsigned int differ = 0, high = 0;
 
-    (void)state;
     for (uint64_t count = 1; count <= 1000; count++) {
         uint64_t delay = gba_sim_fault_delay(&one, count);
 
@@ -371,24 +357,7 @@ static void test_jitter(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_differ),
-        cmocka_unit_test(test_options_of_job),
-        cmocka_unit_test(test_version),
-        cmocka_unit_test(test_groups_and_full),
-        cmocka_unit_test(test_refuse),
-        cmocka_unit_test(test_lose_arrival),
-        cmocka_unit_test(test_lose_release),
-        cmocka_unit_test(test_repeat_release),
-        cmocka_unit_test(test_die),
-        cmocka_unit_test(test_die_arrival),
-        cmocka_unit_test(test_die_call),
-        cmocka_unit_test(test_die_release),
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_jitter),
-    };
-
     alarm(test_limit(SIM_TEST_TIMEOUT));
     gba_log_set(log_keep, NULL, GBA_LOG_WARN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return SUITE_RUN(NULL, NULL);
 }

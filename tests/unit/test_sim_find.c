@@ -23,7 +23,7 @@ DIR *__wrap_opendir(const char *name)
 }
 
 /* Many processes open a simulator that does not exist yet: all get the same one. */
-static void test_open_at_once(void **state)
+TEST(test_open_at_once)
 {
     enum { OPENERS = 12 };
     struct opened {
@@ -31,7 +31,6 @@ static void test_open_at_once(void **state)
         uint8_t uuid[OPENERS][GBA_UUID_SIZE];
     } *shared = sim_shared(sizeof *shared);
 
-    (void)state;
     for (int round = 0; round < 10; round++) {
         struct gba_dev_path path = sim_path();
         pid_t child[OPENERS];
@@ -71,14 +70,13 @@ static void uuid_get(const struct gba_dev_path *path, const char *job, uint8_t u
 }
 
 /* Processes of the same job or with the same name share a simulator; all others do not. */
-static void test_sharing(void **state)
+TEST(test_sharing)
 {
     struct gba_dev_path job = {.kind = GBA_DEV_SIM}, name = sim_path();
     char longer[512], longer2[512];
     uint8_t uuid[8][GBA_UUID_SIZE];
     struct gba_dev *dev[8];
 
-    (void)state;
     memset(longer, '/', sizeof longer);
     longer[sizeof longer - 1] = '\0';
     memcpy(longer2, longer, sizeof longer2);
@@ -121,7 +119,7 @@ static int files_of(const struct gba_dev_path *path)
 
 /* All processes are killed at once: no memfd and no file are left, and the next process gets a new
  * device. */
-static void test_nothing_left(void **state)
+TEST(test_nothing_left)
 {
     struct gba_dev_path path = sim_path();
     uint8_t *shared = sim_shared(4096), uuid[GBA_UUID_SIZE];
@@ -131,7 +129,6 @@ static void test_nothing_left(void **state)
     pid_t child[4];
     DIR *shm;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         child[i] = sim_fork();
         if (0 != child[i])
@@ -165,7 +162,7 @@ static void test_nothing_left(void **state)
 
 /* One process at a time has the right to make a simulator, and the right is free as soon as that
  * process is dead. */
-static void test_maker_lock(void **state)
+TEST(test_maker_lock)
 {
     char id[GBA_SIM_ID_MAX];
     gba_word_t *ready = sim_shared(4096);
@@ -173,7 +170,6 @@ static void test_maker_lock(void **state)
     pid_t child;
     int lock;
 
-    (void)state;
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
     child = sim_fork();
     if (0 == child) {
@@ -195,12 +191,11 @@ static void test_maker_lock(void **state)
 
 /* Searches of all processes cost milliseconds: a process that makes a simulator searches once, and
  * so does one that attaches. */
-static void test_one_search(void **state)
+TEST(test_one_search)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *first, *second;
 
-    (void)state;
     searches = 0;
     first = sim_open(&path);
     assert_non_null(first);
@@ -213,14 +208,13 @@ static void test_one_search(void **state)
 }
 
 /* The holder of the lock makes no simulator: the existing simulator is found nevertheless. */
-static void test_held_lock(void **state)
+TEST(test_held_lock)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *first = sim_open(&path), *second;
     char id[GBA_SIM_ID_MAX];
     int lock;
 
-    (void)state;
     assert_non_null(first);
     assert_int_equal(gba_sim_id(id, path.name, NULL), GBA_OK);
     lock = gba_sim_maker_lock(id);
@@ -234,7 +228,7 @@ static void test_held_lock(void **state)
 }
 
 /* Files with the right name that are not safe are skipped, or refused. */
-static void test_foreign_file(void **state)
+TEST(test_foreign_file)
 {
     static const struct {
         uid_t owner; /* another one: only root can make such a file */
@@ -248,7 +242,6 @@ static void test_foreign_file(void **state)
         {65534, 0600, F_SEAL_SHRINK | F_SEAL_GROW, GBA_OK},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct gba_dev_path path = sim_path();
         struct gba_sim_header header = {.layout = GBA_SIM_LAYOUT + 1,
@@ -278,13 +271,12 @@ static void test_foreign_file(void **state)
 }
 
 /* Another user does not find it, and gets a separate simulator of the same name. */
-static void test_other_user(void **state)
+TEST(test_other_user)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev;
     pid_t child;
 
-    (void)state;
     if (0 != geteuid())
         skip();
     dev = sim_open(&path);
@@ -308,13 +300,12 @@ static void test_other_user(void **state)
 }
 
 /* Nor does a process in another IPC or network namespace: that is another host. */
-static void test_other_host(void **state)
+TEST(test_other_host)
 {
     static const int kinds[] = {CLONE_NEWIPC, CLONE_NEWNET};
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path);
 
-    (void)state;
     assert_non_null(dev);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         pid_t child = sim_fork();
@@ -379,7 +370,7 @@ static void open_in_other_time_namespace(const struct gba_dev_path *path, const 
 
 /* In another time namespace processes have other start times, so all of ours look dead. A process
  * that opens our simulator there gets another one, and takes nothing from us. */
-static void test_other_time(void **state)
+TEST(test_other_time)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path);
@@ -388,7 +379,6 @@ static void test_other_time(void **state)
     pid_t child;
     int status;
 
-    (void)state;
     assert_non_null(dev);
     memcpy(uuid, sim_info(dev).uuid, sizeof uuid);
     assert_int_equal(sim_alloc(dev, 1, &handle), GBA_OK);
@@ -415,12 +405,11 @@ static void test_other_time(void **state)
 }
 
 /* Too small a limit of the file size is an error, and SIGXFSZ does not end the process. */
-static void test_file_limit(void **state)
+TEST(test_file_limit)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     pid_t child = sim_fork();
 
-    (void)state;
     if (0 == child) {
         const struct rlimit limit = {.rlim_cur = 65536, .rlim_max = 65536};
         struct gba_dev *dev;
@@ -432,17 +421,4 @@ static void test_file_limit(void **state)
     assert_true(sim_child_ok(child));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open_at_once), cmocka_unit_test(test_sharing),
-        cmocka_unit_test(test_nothing_left), cmocka_unit_test(test_maker_lock),
-        cmocka_unit_test(test_foreign_file), cmocka_unit_test(test_other_user),
-        cmocka_unit_test(test_other_host),   cmocka_unit_test(test_other_time),
-        cmocka_unit_test(test_file_limit),   cmocka_unit_test(test_one_search),
-        cmocka_unit_test(test_held_lock),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -70,7 +70,7 @@ static void change(struct gba_model *model, int call, uint32_t port,
 }
 
 /* Each change of a group, done and then undone from the journal. */
-static void test_undo(void **state)
+TEST(test_undo)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -80,7 +80,6 @@ static void test_undo(void **state)
     gba_group_handle_t handle;
     struct gba_membership *membership[2];
 
-    (void)state;
     for (int call = 0; call < CALLS; call++) {
         assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
         assert_int_equal(handle.group, 0);
@@ -113,7 +112,7 @@ static void test_undo(void **state)
 }
 
 /* The same for ALLOC, and for the end of an allocation without any JOIN. */
-static void test_undo_alloc(void **state)
+TEST(test_undo_alloc)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -122,7 +121,6 @@ static void test_undo_alloc(void **state)
     struct gba_model_effects effects;
     uint32_t group = 0;
 
-    (void)state;
     gba_model_clear(&effects);
     for (int call = 0; call < 2; call++) {
         assert_int_equal(gba_sim_group_lock(sim_segment(dev), 0), GBA_OK);
@@ -167,7 +165,7 @@ static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint
 
 /* Before the journal is closed the arrival is lost, after that the releases are lost. Sending the
  * arrival again repairs both. */
-static void test_kill_in_lock(void **state)
+TEST(test_kill_in_lock)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -175,7 +173,6 @@ static void test_kill_in_lock(void **state)
     gba_group_state_t group;
     uint32_t round = 0;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     for (enum place place = BEFORE_BEGIN; place < PLACES; place++) {
         pid_t child;
@@ -203,7 +200,7 @@ static void test_kill_in_lock(void **state)
 
 /* A process is killed while it takes down the port of dead processes: one group is left, and it is
  * in the second one. */
-static void test_kill_reaper(void **state)
+TEST(test_kill_reaper)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -213,7 +210,6 @@ static void test_kill_reaper(void **state)
     struct gba_membership *membership;
     pid_t child;
 
-    (void)state;
     assert_int_equal(sim_alloc(dev, 4, &handle), GBA_OK);
     membership = sim_join(dev, &handle, 0, 0);
     child = sim_fork();
@@ -253,15 +249,4 @@ static void test_kill_reaper(void **state)
     gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undo),
-        cmocka_unit_test(test_undo_alloc),
-        cmocka_unit_test(test_kill_in_lock),
-        cmocka_unit_test(test_kill_reaper),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -23,12 +23,11 @@ static uint32_t ports_used(struct gba_dev *dev)
 }
 
 /* Each open takes a port, and its close frees it. */
-static void test_open(void **state)
+TEST(test_open)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path), *other;
 
-    (void)state;
     assert_non_null(dev);
     assert_int_equal(gba_sim_holder(sim(dev)), 1);
     assert_int_equal(gba_sim_holder_pid(sim_segment(dev), 1), getpid());
@@ -44,7 +43,7 @@ static void test_open(void **state)
 }
 
 /* A close withdraws what its port holds, and nothing of another port of the process. */
-static void test_close(void **state)
+TEST(test_close)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path), *other = sim_open(&path);
@@ -52,7 +51,6 @@ static void test_close(void **state)
     struct gba_membership *mine, *left;
     gba_group_handle_t handle, unused;
 
-    (void)state;
     assert_int_equal(sim_alloc(dev, 2, &handle), GBA_OK);
     mine = sim_join(dev, &handle, 0, 0);
     left = sim_join(other, &handle, 1, 0);
@@ -71,7 +69,7 @@ static void test_close(void **state)
 
 /* A child of fork has a port of its own from its first allocation or membership on. Another process
  * claims the port only after all that the child held was taken back. */
-static void test_child(void **state)
+TEST(test_child)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -82,7 +80,6 @@ static void test_child(void **state)
     uint32_t count;
     pid_t child;
 
-    (void)state;
     assert_int_equal(sim_alloc(dev, 3, &handle), GBA_OK);
     living = sim_join(dev, &handle, 2, 0);
     assert_non_null(living);
@@ -112,13 +109,12 @@ static void test_child(void **state)
 }
 
 /* A process number that was used again: its start time shows that the owner of the port is dead. */
-static void test_another_start(void **state)
+TEST(test_another_start)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_sim_port *port = &sim_segment(dev)->port[5];
 
-    (void)state;
     gba_word_store_relaxed(&port->start, gba_sim_process_self().start + 1);
     gba_word_store_relaxed(&port->pid, (uint64_t)getpid());
     gba_sim_reap(sim(dev));
@@ -128,14 +124,13 @@ static void test_another_start(void **state)
 
 /* If all ports are in use, an open fails, and a child of fork gets no group. The port of a dead
  * process is in use only until then. */
-static void test_all_in_use(void **state)
+TEST(test_all_in_use)
 {
     struct gba_dev_path path = sim_path();
     struct gba_dev *dev = sim_open(&path), *other = NULL;
     struct gba_sim_segment *segment = sim_segment(dev);
     pid_t child;
 
-    (void)state;
     for (uint32_t port = 1; port < GBA_PORTS_MAX; port++) {
         gba_word_store_relaxed(&segment->port[port].start,
                                gba_word_load_relaxed(&segment->port[0].start));
@@ -170,7 +165,7 @@ static void claim_and_end(void *arg)
 
 /* A process is killed at any instruction while it claims or frees a port: the port is free again,
  * and its number is used again. */
-static void test_step_claim(void **state)
+TEST(test_step_claim)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -178,7 +173,6 @@ static void test_step_claim(void **state)
     uint32_t held = 0;
     int ended = 0;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
         ended = sim_step_and_kill(claim_and_end, dev, steps);
@@ -197,14 +191,4 @@ static void test_step_claim(void **state)
     gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open),       cmocka_unit_test(test_close),
-        cmocka_unit_test(test_child),      cmocka_unit_test(test_another_start),
-        cmocka_unit_test(test_all_in_use), cmocka_unit_test(test_step_claim),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

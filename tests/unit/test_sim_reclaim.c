@@ -36,14 +36,13 @@ void __wrap_gba_flag_wake(gba_flag_t *flag)
     wakes++;
 }
 
-static void test_DRV_14_members_are_reported(void **state)
+TEST(test_DRV_14_members_are_reported)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_membership *old[MEMBERS], *new[MEMBERS];
     gba_group_state_t group;
     gba_group_handle_t handle, kept;
 
-    (void)state;
     sim_group(dev, MEMBERS, 40, old);
     sim_round(old, MEMBERS, 41);
     memset(&handle, 0x5a, sizeof handle);
@@ -81,7 +80,7 @@ static void test_DRV_14_members_are_reported(void **state)
 }
 
 /* Release stores in transit come before the mark, and none after it. */
-static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
+TEST(test_DRV_14_nothing_is_stored_after_the_mark)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM,
                                 .sim = {.groups = 1, .latency = 1000000000, .repeat_release = 1}};
@@ -89,7 +88,6 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
     struct gba_membership *old[MEMBERS];
     gba_group_handle_t handle;
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t i = 0; i < MEMBERS; i++)
         sim_arrive(old[i], 1);
@@ -107,13 +105,12 @@ static void test_DRV_14_nothing_is_stored_after_the_mark(void **state)
 }
 
 /* At every point of a round: the group is taken back only if no member has arrived. */
-static void test_DRV_12_never_in_a_round(void **state)
+TEST(test_DRV_12_never_in_a_round)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_membership *old[MEMBERS];
     gba_group_handle_t handle;
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t round = 1; round <= 3; round++)
         for (uint32_t i = 0; i < MEMBERS; i++) {
@@ -160,7 +157,7 @@ static void poll_and_arrive(struct gba_membership *membership, struct shared *sh
     _exit(0);
 }
 
-static void test_DRV_16_nobody_arrives_for_another_team(void **state)
+TEST(test_DRV_16_nobody_arrives_for_another_team)
 {
     struct gba_dev *dev = scarce(1);
     struct shared *shared = sim_shared(sizeof *shared);
@@ -168,7 +165,6 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
     gba_group_handle_t handle;
     pid_t child[MEMBERS];
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, old);
     for (uint32_t round = 1; round <= 5; round++)
         sim_round(old, MEMBERS, round);
@@ -211,7 +207,7 @@ static void test_DRV_16_nobody_arrives_for_another_team(void **state)
 
 /* A flag belongs to its member until that has left or died, however often the group is taken
  * back. */
-static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
+TEST(test_DRV_15_flags_are_given_to_nobody_else)
 {
     enum { TEAMS = 40 };
     struct gba_dev *dev = scarce(2);
@@ -219,7 +215,6 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
     gba_group_handle_t handle;
     pid_t child;
 
-    (void)state;
     for (uint32_t team = 0; team < TEAMS; team++) {
         assert_int_equal(ask(dev, 1, 0, &handle), GBA_OK);
         memberships_take(dev, &handle, membership[team], team);
@@ -265,7 +260,7 @@ static void test_DRV_15_flags_are_given_to_nobody_else(void **state)
 }
 
 /* If there is no place for the members that lose a group, no group is taken back. */
-static void test_no_place(void **state)
+TEST(test_no_place)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
@@ -274,7 +269,6 @@ static void test_no_place(void **state)
     uint32_t holder;
     pid_t child;
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, old);
     age_samples(dev);
     for (uint32_t i = GBA_GROUPS; i < GBA_SIM_PLACES; i++)
@@ -301,14 +295,13 @@ static void test_no_place(void **state)
 }
 
 /* Many processes request at once: the job gets its limit, and not one group more. */
-static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
+TEST(test_DRV_11_the_limit_holds_at_any_moment)
 {
     enum { PROCESSES = 6, LIMIT = 4, TRIES = 300 };
     struct gba_dev *dev = scarce(GBA_GROUPS);
     gba_word_t *held = sim_shared(sizeof *held);
     pid_t child[PROCESSES];
 
-    (void)state;
     for (uint32_t p = 0; p < PROCESSES; p++) {
         child[p] = sim_fork();
         if (0 != child[p])
@@ -339,13 +332,12 @@ static void test_DRV_11_the_limit_holds_at_any_moment(void **state)
 
 /* A request that fails because of memory gets a status after which the team requests again, and one
  * line with the cause. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
     struct gba_dev *dev = scarce(2);
     struct gba_membership *old[MEMBERS];
     gba_group_handle_t handle;
 
-    (void)state;
     sim_group(dev, MEMBERS, 40, old);
     age_samples(dev);
     full = true;
@@ -367,19 +359,4 @@ static void test_no_memory(void **state)
     gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_DRV_14_members_are_reported),
-        cmocka_unit_test(test_DRV_14_nothing_is_stored_after_the_mark),
-        cmocka_unit_test(test_DRV_12_never_in_a_round),
-        cmocka_unit_test(test_DRV_16_nobody_arrives_for_another_team),
-        cmocka_unit_test(test_DRV_15_flags_are_given_to_nobody_else),
-        cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_DRV_11_the_limit_holds_at_any_moment),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -8,14 +8,13 @@
 #include "tests/unit/sim_reclaim_test.h"
 
 /* A reaper is killed when it examines an unused place: the group is not changed. */
-static void test_kill_at_a_free_place(void **state)
+TEST(test_kill_at_a_free_place)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
     struct gba_membership *membership[MEMBERS];
     pid_t child;
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, membership);
     child = sim_fork();
     if (0 == child) {
@@ -38,7 +37,7 @@ static void test_kill_at_a_free_place(void **state)
 /* A member of a team that lost its group is killed while it leaves, before or after the one store
  * of that: the old place is free in the end, and the group, which another team holds, is not
  * changed. */
-static void test_kill_in_leave(void **state)
+TEST(test_kill_in_leave)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
@@ -47,7 +46,6 @@ static void test_kill_in_leave(void **state)
     gba_group_handle_t handle;
     pid_t child;
 
-    (void)state;
     sim_group(dev, MEMBERS, 0, old);
     age_samples(dev);
     assert_int_equal(ask(dev, UINT32_MAX, 0, &handle), GBA_OK);
@@ -104,7 +102,7 @@ static void ask_and_stop(void *arg)
 
 /* A process is killed at any point while it takes a group back: the group was taken back
  * completely, and is free, or not at all. */
-static void test_step_reclaim(void **state)
+TEST(test_step_reclaim)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_membership *old[MEMBERS], *new[MEMBERS];
@@ -113,7 +111,6 @@ static void test_step_reclaim(void **state)
     gba_group_handle_t handle;
     int ended = 0;
 
-    (void)state;
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
         uint32_t marks = 0;
 
@@ -165,7 +162,7 @@ static void lock_and_unlock(void *arg)
 
 /* A process is killed as it takes a group back, and the next one, at any point, as it repairs that:
  * the group is taken back completely. */
-static void test_step_repair(void **state)
+TEST(test_step_repair)
 {
     struct gba_dev *dev = scarce(1);
     struct gba_sim_segment *segment = sim_segment(dev);
@@ -174,7 +171,6 @@ static void test_step_repair(void **state)
     int ended = 0;
     pid_t child;
 
-    (void)state;
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 24) {
         uint64_t reclaimed = sim_info(dev).reclaimed;
 
@@ -249,14 +245,13 @@ static void request_repeatedly(struct gba_dev *dev)
 
 /* Some of the processes that take groups from each other are killed, at any moment. The others see
  * no round end early, no round is lost, and the dead processes hold nothing. */
-static void test_kill_at_random(void **state)
+TEST(test_kill_at_random)
 {
     enum { KILLS = 200, TEAMS = 3 };
     struct gba_dev *dev = scarce(2);
     pid_t child[TEAMS];
     uint32_t random = 7;
 
-    (void)state;
     for (uint32_t team = 0; team < TEAMS; team++)
         child[team] = 0;
     for (uint32_t i = 0; i < KILLS || 0 == sim_info(dev).reclaimed; i++) {
@@ -281,14 +276,4 @@ static void test_kill_at_random(void **state)
     gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kill_at_a_free_place), cmocka_unit_test(test_kill_in_leave),
-        cmocka_unit_test(test_step_reclaim),         cmocka_unit_test(test_step_repair),
-        cmocka_unit_test(test_kill_at_random),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -22,7 +22,7 @@ static void stop_and_arrive(void *arg)
 
 /* The arrival that completes a round, interrupted at every few instructions: it happened completely
  * or not at all, and sending both arrivals again completes the round. */
-static void test_step_arrive(void **state)
+TEST(test_step_arrive)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -31,7 +31,6 @@ static void test_step_arrive(void **state)
     uint32_t round = 1, happened = 0, cut = 0;
     int ended = 0;
 
-    (void)state;
     sim_group(dev, 2, 0, membership);
     sim_round(membership, 2, round); /* also: the dynamic linker has finished */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 48) {
@@ -79,14 +78,13 @@ static void run_life(void *arg)
 
 /* The whole life of a group, interrupted anywhere: what was held is free again, and the group
  * works. */
-static void test_step_life(void **state)
+TEST(test_step_life)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
     struct gba_membership *membership[2];
     int ended = 0;
 
-    (void)state;
     live_once(dev);
     for (unsigned int steps = 0; 0 == ended; steps += 61 + steps / 8) {
         ended = sim_step_and_kill(run_life, dev, steps);
@@ -133,7 +131,7 @@ static uint32_t mapped(const struct gba_model_group *group)
 /* A process is killed while it takes down the port of a dead process, with three memberships in one
  * group and the allocation of another one: the port has left a group completely or not at all. The
  * next process takes back the rest, and nothing of the living member. */
-static void test_step_reap(void **state)
+TEST(test_step_reap)
 {
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
@@ -143,7 +141,6 @@ static void test_step_reap(void **state)
     uint32_t undone = 0, half = 0;
     int ended = 0;
 
-    (void)state;
     gba_sim_reap((struct gba_sim_dev *)dev); /* also: the dynamic linker has finished */
     for (unsigned int steps = 0; 0 == ended; steps += 1 + steps / 12) {
         pid_t child;
@@ -177,14 +174,4 @@ static void test_step_reap(void **state)
     gba_dev_sim.close(dev);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_arrive),
-        cmocka_unit_test(test_step_life),
-        cmocka_unit_test(test_step_reap),
-    };
-
-    alarm(test_limit(SIM_TEST_TIMEOUT));
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(alarm(test_limit(SIM_TEST_TIMEOUT)))

@@ -22,9 +22,8 @@ static void choose(struct harness *w, int algorithm, int hierarchy, int radix)
 static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-static void one_host(void **state)
+TEST(one_host)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++) {
         struct harness *w = harness_on(NULL);
 
@@ -71,9 +70,8 @@ static void count_replaced(void *ctx, gba_log_level_t level, const char *line)
         (void)gba_word_add_relaxed(&replaced_lines, 1);
 }
 
-static void several_hosts(void **state)
+TEST(several_hosts)
 {
-    (void)state;
     gba_log_set(count_replaced, NULL, GBA_LOG_WARN);
     for (size_t i = 1; i < SIZES; i++)
         for (int layout = 0; layout < 5; layout++) {
@@ -105,9 +103,8 @@ static void several_hosts(void **state)
 }
 
 /* The sequence passes 2^32 during the test. */
-static void many_rounds(void **state)
+TEST(many_rounds)
 {
-    (void)state;
     for (int kind = 0; kind < 8; kind++) {
         struct harness *w = harness_on(NULL);
 
@@ -141,11 +138,10 @@ static void fails_on(uint32_t *member, struct harness *w, uint32_t who, gba_stat
     *member = NOBODY;
 }
 
-static void failures(void **state)
+TEST(failures)
 {
     struct harness *w = harness_on(NULL);
 
-    (void)state;
     fails_on(&w->no_software, w, 3, GBA_ERR_DISABLED);
     fails_on(&w->no_host, w, 5, GBA_ERR_IO);
     fails_on(&w->no_attach, w, 4, GBA_ERR_STALE);
@@ -160,12 +156,11 @@ static void failures(void **state)
     harness_end(w);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
     struct rlimit before, none;
     struct harness *w = harness_on(NULL);
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     none = before;
     none.rlim_cur = 1024;
@@ -191,9 +186,8 @@ static struct harness *harness_on_two_hosts(int way)
 }
 
 /* Whichever exchange fails, all members return the error, and nothing is left. */
-static void exchange_fails(void **state)
+TEST(exchange_fails)
 {
-    (void)state;
     /* the proposal, the members' information, the memory, the vote */
     assert_true(harness_fail_calls(harness_on_two_hosts, 0, 4) > 4);
 }
@@ -202,9 +196,8 @@ static void exchange_fails(void **state)
 
 /* Waits of 4 x 150 ms, of which each member sleeps in three: less than a tenth is processor
  * time. */
-static void sleeping(void **state)
+TEST(sleeping)
 {
-    (void)state;
     for (int hosts = 1; hosts <= 2; hosts++) {
         struct harness *w = harness_on(NULL);
 
@@ -219,9 +212,8 @@ static void sleeping(void **state)
     }
 }
 
-static void device_dies(void **state)
+TEST(device_dies)
 {
-    (void)state;
     for (int hosts = 1; hosts <= 2; hosts++)
         for (int after = 1; after <= 64; after *= 8) {
             char path[64], since[96];
@@ -240,15 +232,4 @@ static void device_dies(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_host),    cmocka_unit_test(several_hosts),
-        cmocka_unit_test(many_rounds), cmocka_unit_test(failures),
-        cmocka_unit_test(no_memory),   cmocka_unit_test(exchange_fails),
-        cmocka_unit_test(sleeping),    cmocka_unit_test(device_dies),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

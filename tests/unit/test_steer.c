@@ -44,11 +44,10 @@ static void run_at(struct harness *w, uint32_t size, uint32_t at)
         assert_int_equal(rounds_of(w->switches[d]) - before[d], d == at ? w->rounds : 0);
 }
 
-static void test_to_rank_0(void **state)
+TEST(test_to_rank_0)
 {
     struct harness *w = switches();
 
-    (void)state;
     w->expected = "of 32, 6 members";
     for (uint32_t first = 0; first < 3; first++) {
         for (uint32_t r = 0; r < SIZE; r++)
@@ -58,11 +57,10 @@ static void test_to_rank_0(void **state)
     harness_end(w);
 }
 
-static void test_to_another_switch(void **state)
+TEST(test_to_another_switch)
 {
     struct harness *w = switches();
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 7);
     has(w, 2, 1, 6); /* not at switch 0, which rank 0 proposes; of 1 and 2 ... */
@@ -73,11 +71,10 @@ static void test_to_another_switch(void **state)
 }
 
 /* A member with one device, which does not know that others have several. */
-static void test_single_device(void **state)
+TEST(test_single_device)
 {
     struct harness *w = switches();
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, r % 3, 7);
     has(w, 3, 1, 0);
@@ -88,11 +85,10 @@ static void test_single_device(void **state)
 }
 
 /* The chosen device cannot be opened, but another one can. */
-static void test_without_chosen(void **state)
+TEST(test_without_chosen)
 {
     struct harness *w = switches();
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 1, 3);
     w->no_device = 4;
@@ -100,12 +96,11 @@ static void test_without_chosen(void **state)
     harness_end(w);
 }
 
-static void test_none_serves_all(void **state)
+TEST(test_none_serves_all)
 {
     struct harness *w = switches();
     char reason[128];
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
     has(w, 2, 1, 2);
@@ -125,11 +120,10 @@ static void test_none_serves_all(void **state)
     harness_end(w);
 }
 
-static void test_leaders(void **state)
+TEST(test_leaders)
 {
     struct harness *w = switches();
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     harness_hosts(w, SIZE, 3, 0);
     for (uint32_t r = 0; r < SIZE; r++)
@@ -140,11 +134,10 @@ static void test_leaders(void **state)
 }
 
 /* Rank 0 proposes groups of the leaders at a switch that the other hosts do not reach. */
-static void test_leaders_to_another_switch(void **state)
+TEST(test_leaders_to_another_switch)
 {
     struct harness *w = switches();
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     harness_hosts(w, SIZE, 3, 0);
     for (uint32_t r = 0; r < SIZE; r++)
@@ -159,12 +152,11 @@ static void test_leaders_to_another_switch(void **state)
     harness_end(w);
 }
 
-static void test_other_switch_is_full(void **state)
+TEST(test_other_switch_is_full)
 {
     struct harness *w = harness_of_domains("sim", "sim?full=1", "sim");
     char reason[128];
 
-    (void)state;
     w->rounds = 10;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
@@ -185,11 +177,10 @@ static struct harness *full_choice(void)
     return w;
 }
 
-static void test_first_is_full(void **state)
+TEST(test_first_is_full)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     others_take(w, w->switches[0]);
     w->expected = "of 32, 6 members; not at sim (no barrier group is free)";
     run_at(w, SIZE, 1);
@@ -197,11 +188,10 @@ static void test_first_is_full(void **state)
 }
 
 /* The device of rank 0 has no group, and that of its second choice does not serve all. */
-static void test_second_serves_not_all(void **state)
+TEST(test_second_serves_not_all)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     others_take(w, w->switches[0]);
     has(w, 4, 0, 5);
     w->expected = "not at sim (no barrier group is free), sim (this member and the leader use "
@@ -210,14 +200,13 @@ static void test_second_serves_not_all(void **state)
     harness_end(w);
 }
 
-static void test_first_refuses(void **state)
+TEST(test_first_refuses)
 {
     static const gba_status_t reasons[] = {GBA_ERR_NO_GROUP, GBA_ERR_QUOTA, GBA_ERR_LIMIT,
                                            GBA_ERR_DEAD,     GBA_ERR_NOMEM, GBA_ERR_IO};
     struct harness *w = full_choice();
     char text[200];
 
-    (void)state;
     w->expected = text;
     for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         harness_fail(w, w->switches[0], HARNESS_ALLOC, NOBODY, reasons[i]);
@@ -228,12 +217,11 @@ static void test_first_refuses(void **state)
 }
 
 /* The first switch gives a group, but a member cannot use it. */
-static void test_first_fails_later(void **state)
+TEST(test_first_fails_later)
 {
     static const enum harness_call calls[] = {HARNESS_JOIN, HARNESS_MAP, HARNESS_CONFIGURE};
     struct harness *w = full_choice();
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++)
         for (uint32_t member = 0; member < (HARNESS_CONFIGURE == calls[i] ? 1 : SIZE); member++) {
             char text[200];
@@ -249,11 +237,10 @@ static void test_first_fails_later(void **state)
 
 /* No switch has a group. Of the reasons, one that passes is taken, so that the members request a
  * group again. No group is taken back before all switches were tried. */
-static void test_all_full(void **state)
+TEST(test_all_full)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
     w->rounds = 200;
@@ -274,11 +261,10 @@ static void test_all_full(void **state)
 }
 
 /* No switch has a free group, and the first one takes a group back. */
-static void test_first_takes_back(void **state)
+TEST(test_first_takes_back)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
     w->rounds = 100;
@@ -293,11 +279,10 @@ static void test_first_takes_back(void **state)
 
 /* Each member has two ports at one switch, and the chosen port is dead. Two simulators stand for
  * the ports. */
-static void test_other_port(void **state)
+TEST(test_other_port)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     harness_device_join(w->switches[1], w->switches[0]);
     for (uint32_t r = 0; r < SIZE; r++)
         has(w, r, 0, 3);
@@ -312,11 +297,10 @@ static void test_other_port(void **state)
     harness_end(w);
 }
 
-static void test_leaders_first_is_full(void **state)
+TEST(test_leaders_first_is_full)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     w->params.hierarchy = GBA_HIERARCHY_NODE;
     harness_hosts(w, SIZE, 3, 0);
     others_take(w, w->switches[0]);
@@ -333,11 +317,10 @@ static void test_leaders_first_is_full(void **state)
 
 /* The first switch dies. After some barriers in software the team takes a group of the second one.
  * When all have died, it stays in software. */
-static void test_first_dies(void **state)
+TEST(test_first_dies)
 {
     struct harness *w = full_choice();
 
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const bool both = 0 != (way & 1);
 
@@ -360,11 +343,10 @@ static void test_first_dies(void **state)
 }
 
 /* Any devices of any members: a device if one switch serves all, else software. */
-static void test_random(void **state)
+TEST(test_random)
 {
     struct harness *w = switches();
 
-    (void)state;
     srand(11);
     w->rounds = 3;
     w->expected = "";
@@ -412,37 +394,10 @@ static struct harness *make(int way)
     return w;
 }
 
-static void test_calls_fail(void **state)
+TEST(test_calls_fail)
 {
-    (void)state;
     for (int way = 0; way < 7; way++)
         assert_true(harness_fail_calls(make, way, 4) > (4 == way ? 4 : 6));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_to_rank_0),
-        cmocka_unit_test(test_to_another_switch),
-        cmocka_unit_test(test_single_device),
-        cmocka_unit_test(test_without_chosen),
-        cmocka_unit_test(test_none_serves_all),
-        cmocka_unit_test(test_leaders),
-        cmocka_unit_test(test_leaders_to_another_switch),
-        cmocka_unit_test(test_other_switch_is_full),
-        cmocka_unit_test(test_first_is_full),
-        cmocka_unit_test(test_second_serves_not_all),
-        cmocka_unit_test(test_first_refuses),
-        cmocka_unit_test(test_first_fails_later),
-        cmocka_unit_test(test_all_full),
-        cmocka_unit_test(test_first_takes_back),
-        cmocka_unit_test(test_other_port),
-        cmocka_unit_test(test_leaders_first_is_full),
-        cmocka_unit_test(test_first_dies),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_calls_fail),
-    };
-
-    gba_log_set(log_drop, NULL, GBA_LOG_ERROR);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

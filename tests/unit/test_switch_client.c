@@ -4,16 +4,12 @@
  * missing, a group that is taken back, descriptors that the program closes, and a child of fork.
  * test_switch_connect.c has the connection, test_switch_wait.c the client that waits.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 
 #include "sim/switch/client/client.h"
+#include "tests/suite.h"
 #include "tests/unit/switch_members.h"
 
 /* --- Barriers --- */
@@ -49,9 +45,8 @@ static void serve_alone(int file)
     }
 }
 
-static void rounds(void **state)
+TEST(rounds)
 {
-    (void)state;
     script_start(serve_alone);
     members_make(3);
     for (uint32_t round = 1; round <= 100; round++)
@@ -96,9 +91,8 @@ static void dies_of(struct gba_switch_message message)
     members_end(1);
 }
 
-static void hostile_messages(void **state)
+TEST(hostile_messages)
 {
-    (void)state;
     dies_of((struct gba_switch_message){.type = 0});
     dies_of((struct gba_switch_message){.type = 200});
     dies_of((struct gba_switch_message){.type = GBA_SWITCH_ARRIVE});
@@ -136,9 +130,8 @@ static gba_status_t inspect_until_answered(void)
 }
 
 /* The member was not released from its last round, and is not going to be. */
-static void a_group_that_is_taken_back(void **state)
+TEST(a_group_that_is_taken_back)
 {
-    (void)state;
     script_start(serve_and_take_back);
     members_make(2);
     assert_int_equal(inspect_until_answered(), GBA_OK);
@@ -158,13 +151,12 @@ static int client_file(void)
 
 /* Another file of the program has the number of the connection. It gets no message, and stays open.
  */
-static void a_reused_descriptor(void **state)
+TEST(a_reused_descriptor)
 {
     gba_group_state_t registers;
     int pair[2], number;
     char byte;
 
-    (void)state;
     log_forget();
     script_start(serve_alone);
     members_make(1);
@@ -185,12 +177,11 @@ static void a_reused_descriptor(void **state)
 }
 
 /* The same in a round: the member has arrived, and only polls. */
-static void a_reused_descriptor_in_a_round(void **state)
+TEST(a_reused_descriptor_in_a_round)
 {
     int pair[2], number;
     char byte;
 
-    (void)state;
     log_forget();
     script_start(serve_and_take_back); /* releases no member */
     members_make(1);
@@ -211,9 +202,8 @@ static void a_reused_descriptor_in_a_round(void **state)
 }
 
 /* The program has closed it, and opened no other file. */
-static void a_closed_descriptor(void **state)
+TEST(a_closed_descriptor)
 {
-    (void)state;
     script_start(serve_alone);
     members_make(1);
     close(client_file());
@@ -224,14 +214,13 @@ static void a_closed_descriptor(void **state)
 
 /* --- A child of a process with a group --- */
 
-static void child_of_fork(void **state)
+TEST(child_of_fork)
 {
     gba_group_state_t registers;
     gba_group_handle_t handle;
     int status, connection;
     pid_t child;
 
-    (void)state;
     script_start(serve_alone);
     members_make(1);
     connection = client_file();
@@ -260,15 +249,5 @@ static void child_of_fork(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds),
-        cmocka_unit_test(hostile_messages),
-        cmocka_unit_test(a_group_that_is_taken_back),
-        cmocka_unit_test(a_reused_descriptor),
-        cmocka_unit_test(a_closed_descriptor),
-        cmocka_unit_test(child_of_fork),
-        cmocka_unit_test(a_reused_descriptor_in_a_round),
-    };
-
-    return cmocka_run_group_tests(tests, setup, script_teardown);
+    return SUITE_RUN(setup, script_teardown);
 }

@@ -4,11 +4,6 @@
  * key files, addresses that do not answer, and a child that another thread makes meanwhile.
  * test_switch_client.c has the connected client.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -18,6 +13,7 @@
 
 #include "gba/base/clock.h"
 #include "sim/switch/client/client.h"
+#include "tests/suite.h"
 #include "tests/unit/switch_members.h"
 
 /* --- Greetings --- */
@@ -60,9 +56,8 @@ static gba_status_t refusal(unsigned code)
     return open_status(serve_greeting);
 }
 
-static void greetings(void **state)
+TEST(greetings)
 {
-    (void)state;
     assert_int_equal(open_status(serve_nothing), GBA_ERR_IO);
     assert_logged("cannot reach gba-switchd at switch:/");
     assert_int_equal(refusal(GBA_SWITCH_REFUSED_USER), GBA_ERR_PERM);
@@ -86,11 +81,10 @@ static void greetings(void **state)
     assert_int_equal(open_status(serve_greeting), GBA_ERR_VERSION);
 }
 
-static void no_switch(void **state)
+TEST(no_switch)
 {
     char text[160];
 
-    (void)state;
     log_forget();
     assert_int_equal(gba_device_init("switch:/nonexistent/socket", NULL, &device), GBA_ERR_IO);
     assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: No such file");
@@ -140,11 +134,10 @@ static void serve_stranger(int file)
 }
 
 /* A socket that another user has made at the path first is refused. */
-static void listeners(void **state)
+TEST(listeners)
 {
     char path[sizeof script_path + 32];
 
-    (void)state;
     if (0 != geteuid())
         skip(); /* only root can listen as somebody else */
     assert_int_equal(listener_status(script_path, serve_welcome, false), GBA_OK);
@@ -168,12 +161,11 @@ static void serve_until_closed(int file)
         continue;
 }
 
-static void limited_open(void **state)
+TEST(limited_open)
 {
     const gba_device_attr_t attr = {.timeout_ms = 50};
     const uint64_t began = gba_clock_ns();
 
-    (void)state;
     log_forget();
     script_start(serve_until_closed);
     assert_int_equal(gba_device_init(script_path, &attr, &device), GBA_ERR_IO);
@@ -213,11 +205,10 @@ static gba_status_t key_status(const char *text, mode_t mode)
     return status;
 }
 
-static void key_files(void **state)
+TEST(key_files)
 {
     const char key[] = "0123456789abcdef0123456789abcdef\n";
 
-    (void)state;
     unsetenv("GBA_SWITCH_KEY_FILE");
     log_forget();
     assert_int_equal(gba_device_init("switch://127.0.0.1:1", NULL, &device), GBA_ERR_PERM);
@@ -275,9 +266,8 @@ static void serve_and_fork(int file)
     script_put(file, script_welcome());
 }
 
-static void fork_before_welcome(void **state)
+TEST(fork_before_welcome)
 {
-    (void)state;
     connections_of_child = 0;
     assert_int_equal(open_status(serve_and_fork), GBA_OK);
     assert_int_equal(connections_of_child, 0);
@@ -344,7 +334,7 @@ static void *tcp_welcome(void *arg)
 
 /* The first two addresses of a host do not answer, because the queues of their sockets are full.
  * The third one does. */
-static void dead_addresses(void **state)
+TEST(dead_addresses)
 {
     enum { DEAD = 2, FILLERS = 4 };
     struct sockaddr_in address[DEAD + 1];
@@ -357,7 +347,6 @@ static void dead_addresses(void **state)
     char text[200], file[80];
     pthread_t thread;
 
-    (void)state;
     for (int i = 0; i <= DEAD; i++) {
         listener[i] = tcp_listen(&address[i]);
         list[i] = (struct addrinfo){.ai_family = AF_INET,
@@ -426,13 +415,12 @@ static void refused_open(const gba_device_attr_t *attr)
 }
 
 /* The message names the source of the key. */
-static void wrong_keys(void **state)
+TEST(wrong_keys)
 {
     const uint8_t key[GBA_KEY_SIZE] = {1};
     gba_device_attr_t attr = {.key = key};
     char file[80], wanted[160];
 
-    (void)state;
     refused_open(&attr);
     assert_logged("wrong key (the job's key, from rank 0)");
     key_write("0123456789abcdef0123456789abcdef\n", 0600, file, sizeof file);
@@ -449,12 +437,5 @@ static void wrong_keys(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(greetings),           cmocka_unit_test(no_switch),
-        cmocka_unit_test(listeners),           cmocka_unit_test(limited_open),
-        cmocka_unit_test(key_files),           cmocka_unit_test(wrong_keys),
-        cmocka_unit_test(fork_before_welcome), cmocka_unit_test(dead_addresses),
-    };
-
-    return cmocka_run_group_tests(tests, setup, script_teardown);
+    return SUITE_RUN(setup, script_teardown);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The client of gba-switchd, while it waits in a barrier, answers how another process of its host
  * is. The switch is scripted. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "sim/switch/net/process.h"
+#include "tests/suite.h"
 #include "tests/unit/switch_members.h"
 
 struct probe {
@@ -83,14 +79,13 @@ static uint64_t start_of(pid_t number)
     return process.start;
 }
 
-static void answers(void **state)
+TEST(answers)
 {
     const uid_t other_user = 0 == geteuid() ? 65534 : geteuid();
     pid_t stopped = child_make(geteuid()), running, other, zombie, dead;
     siginfo_t info;
     int status;
 
-    (void)state;
     assert_int_equal(waitpid(stopped, &status, WUNTRACED), stopped);
     assert_true(WIFSTOPPED(status));
     expect(stopped, start_of(stopped), GBA_SWITCH_PROCESS_STOPPED);
@@ -129,8 +124,5 @@ static void answers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(answers)};
-
-    return cmocka_run_group_tests_name("gba-switchd: probes of processes", tests, setup,
-                                       script_teardown);
+    return SUITE_RUN(setup, script_teardown);
 }

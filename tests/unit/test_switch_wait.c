@@ -4,15 +4,11 @@
  * socket, answers that come late, and threads that sleep. The test sets the clock (the linker
  * substitutes clock_gettime), so nothing here depends on speed.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
 #include "sim/switch/client/client.h"
+#include "tests/suite.h"
 #include "tests/unit/switch_members.h"
 
 /* --- The clock --- */
@@ -67,9 +63,8 @@ static void serve_gate(int file)
     } while (script_get(file, &message));
 }
 
-static void a_full_socket(void **state)
+TEST(a_full_socket)
 {
-    (void)state;
     crowd_seen = 0;
     gba_word_store_relaxed(&gate, 0);
     script_start(serve_gate);
@@ -98,11 +93,10 @@ static void arrive_and_inspect(void)
 }
 
 /* A stopped switch: the registers cannot be read, and after GBA_CLIENT_SILENCE it is dead. */
-static void a_silent_switch(void **state)
+TEST(a_silent_switch)
 {
     gba_group_state_t registers;
 
-    (void)state;
     arrive_and_inspect();
     gba_word_store_relaxed(&clock_ahead, 5);
     assert_int_equal(gba_group_inspect(group[0], &registers), GBA_INPROGRESS);
@@ -116,12 +110,11 @@ static void a_silent_switch(void **state)
 }
 
 /* A switch that continues in time. */
-static void a_stopped_switch(void **state)
+TEST(a_stopped_switch)
 {
     gba_group_state_t registers;
     gba_status_t status;
 
-    (void)state;
     arrive_and_inspect();
     gba_word_store_release(&gate, 1);
     while (GBA_INPROGRESS == (status = gba_group_inspect(group[0], &registers)))
@@ -133,13 +126,12 @@ static void a_stopped_switch(void **state)
 
 /* The answer has come, but the thread that waits at the connection does not run: this process was
  * stopped for a long time. */
-static void an_answer_that_waits(void **state)
+TEST(an_answer_that_waits)
 {
     gba_group_state_t registers;
     struct gba_client_membership *membership;
     int expected, come = 0;
 
-    (void)state;
     arrive_and_inspect();
     membership = (struct gba_client_membership *)group[0]->membership;
     membership->client->receiving = true;
@@ -206,12 +198,11 @@ static void *sleeper(void *arg)
 }
 
 /* Threads that sleep on one connection: each sleeping member gets its release. */
-static void sleeping_threads(void **state)
+TEST(sleeping_threads)
 {
     pthread_t thread[SLEEPERS];
     void *missed;
 
-    (void)state;
     script_start(serve_all);
     members_make(SLEEPERS);
     for (uint32_t i = 0; i < SLEEPERS; i++)
@@ -227,11 +218,5 @@ static void sleeping_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_socket),    cmocka_unit_test(a_silent_switch),
-        cmocka_unit_test(a_stopped_switch), cmocka_unit_test(an_answer_that_waits),
-        cmocka_unit_test(sleeping_threads),
-    };
-
-    return cmocka_run_group_tests(tests, setup, script_teardown);
+    return SUITE_RUN(setup, script_teardown);
 }

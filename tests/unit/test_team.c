@@ -33,11 +33,10 @@ static void agree(struct harness *w, uint32_t size, gba_path_t path, gba_status_
 static const uint32_t sizes[] = {2, 3, 4, 7, 16};
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
-static void test_all_well_takes_the_device(void **state)
+TEST(test_all_well_takes_the_device)
 {
     struct harness *w = harness_without_software();
 
-    (void)state;
     w->params.offload = GBA_OFFLOAD_ALWAYS; /* on one host, too */
     for (size_t i = 0; i < SIZES; i++) {
         w->device->simulated = false;
@@ -67,12 +66,11 @@ static void one_failure(struct harness *w, uint32_t size, enum harness_call call
     assert_int_equal(harness_calls(w, HARNESS_CANCEL), HARNESS_JOIN == call && 0 == member);
 }
 
-static void test_one_failure_anywhere_falls_back_everywhere(void **state)
+TEST(test_one_failure_anywhere_falls_back_everywhere)
 {
     static const gba_status_t statuses[] = {GBA_ERR_NO_GROUP, GBA_ERR_REFUSED, GBA_ERR_DEAD};
     struct harness *w = harness_without_software();
 
-    (void)state;
     /* Otherwise the later members may find that the group was freed in between, and all would
      * report that as the reason. */
     w->fault.last = true;
@@ -84,11 +82,10 @@ static void test_one_failure_anywhere_falls_back_everywhere(void **state)
     harness_end(w);
 }
 
-static void test_a_member_without_device(void **state)
+TEST(test_a_member_without_device)
 {
     struct harness *w = harness_without_software();
 
-    (void)state;
     for (uint32_t member = 0; member < 7; member++) {
         w->no_device = member;
         agree(w, 7, GBA_PATH_FALLBACK, GBA_ERR_NO_DEVICE);
@@ -97,11 +94,10 @@ static void test_a_member_without_device(void **state)
     harness_end(w);
 }
 
-static void test_a_member_with_another_device(void **state)
+TEST(test_a_member_with_another_device)
 {
     struct harness *w = harness_without_software();
 
-    (void)state;
     for (uint32_t member = 1; member < 4; member++) {
         w->devices[member] = w->switches[1];
         agree(w, 4, GBA_PATH_FALLBACK, GBA_ERR_OTHER_DEVICE);
@@ -110,20 +106,18 @@ static void test_a_member_with_another_device(void **state)
     harness_end(w);
 }
 
-static void test_too_many_members(void **state)
+TEST(test_too_many_members)
 {
     struct harness *w = harness_without_software();
 
-    (void)state;
     w->device->members_max = 3;
     agree(w, 4, GBA_PATH_FALLBACK, GBA_ERR_TOO_MANY);
     agree(w, 3, GBA_PATH_SIM, GBA_OK);
     harness_end(w);
 }
 
-static void test_a_failed_exchange_leaves_nothing(void **state)
+TEST(test_a_failed_exchange_leaves_nothing)
 {
-    (void)state;
     for (int call = 1; call <= 4; call++) {
         struct harness *w = harness_without_software();
 
@@ -138,16 +132,4 @@ static void test_a_failed_exchange_leaves_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_well_takes_the_device),
-        cmocka_unit_test(test_one_failure_anywhere_falls_back_everywhere),
-        cmocka_unit_test(test_a_member_without_device),
-        cmocka_unit_test(test_a_member_with_another_device),
-        cmocka_unit_test(test_too_many_members),
-        cmocka_unit_test(test_a_failed_exchange_leaves_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

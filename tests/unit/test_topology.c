@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Members and nodes: all members must derive the same nodes, whatever the placement. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "gba/algo/topology.h"
+#include "tests/suite.h"
 
 static const struct gba_host *host_of(const void *ctx, uint32_t rank)
 {
@@ -50,12 +45,11 @@ static void check_placement(const uint32_t *placement, uint32_t size)
     gba_topology_fini(&first);
 }
 
-static void test_placements_that_are_common(void **state)
+TEST(test_placements_that_are_common)
 {
     uint32_t one[5] = {0}, each[5] = {0, 1, 2, 3, 4}, round_robin[7] = {0, 1, 2, 0, 1, 2, 0};
     uint32_t blocks[6] = {3, 3, 3, 1, 1, 1}, unequal[6] = {9, 2, 9, 9, 9, 2}, single[1] = {4};
 
-    (void)state;
     check_placement(one, 5);
     check_placement(each, 5);
     check_placement(round_robin, 7);
@@ -65,11 +59,10 @@ static void test_placements_that_are_common(void **state)
 }
 
 /* All placements of up to 6 members on up to 6 nodes. */
-static void test_all_small_placements(void **state)
+TEST(test_all_small_placements)
 {
     uint32_t placement[6];
 
-    (void)state;
     for (uint32_t size = 1; size <= 6; size++) {
         uint32_t count = 1;
 
@@ -83,11 +76,10 @@ static void test_all_small_placements(void **state)
     }
 }
 
-static void test_large_random_placements(void **state)
+TEST(test_large_random_placements)
 {
     uint32_t placement[708];
 
-    (void)state;
     srand(1);
     for (uint32_t nodes = 1; nodes <= 708; nodes = nodes * 3 + 1) {
         for (uint32_t i = 0; i < 708; i++)
@@ -96,13 +88,4 @@ static void test_large_random_placements(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_placements_that_are_common),
-        cmocka_unit_test(test_all_small_placements),
-        cmocka_unit_test(test_large_random_placements),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

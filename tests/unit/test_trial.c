@@ -28,9 +28,8 @@ static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t
     assert_string_equal(text, expected);
 }
 
-static void test_candidates(void **state)
+TEST(test_candidates)
 {
-    (void)state;
     list_is("counter, dissemination, radix, tree, central, fallback",
             (struct gba_trial_terms){.nodes = 1, .fallback = 1}, 4);
     list_is("counter, dissemination, central", (struct gba_trial_terms){.nodes = 1}, 2);
@@ -63,11 +62,10 @@ static void test_candidates(void **state)
 }
 
 /* The trials of a long run cost less than 1% of it. */
-static void test_cost(void **state)
+TEST(test_cost)
 {
     static const uint64_t intervals[] = {200, 3000, 100000, SECOND};
 
-    (void)state;
     assert_false(gba_trial_affordable(0, 0, 0));
     assert_false(gba_trial_affordable(1000 * SECOND, 30000, 0));
     assert_true(gba_trial_affordable(2 * SECOND, 50000, 0)); /* the default of trial_after */
@@ -95,9 +93,8 @@ static void test_cost(void **state)
     assert_int_equal(gba_trial_pause(1024 * 7, 7), 1024 * 7);
 }
 
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     assert_int_equal(gba_trial_batch(0), 12);
     assert_int_equal(gba_trial_batch(1), 256);
     assert_int_equal(gba_trial_batch(1000 * 1000), 100);
@@ -109,11 +106,10 @@ static void test_batches(void **state)
 
 /* Whatever the costs: the choice is never slower than the current barrier, it is the fastest if
  * that gains more than 3%, and costs that differ by less change nothing. */
-static void test_choice(void **state)
+TEST(test_choice)
 {
     uint64_t costs[GBA_TRIAL_MOST] = {0};
 
-    (void)state;
     srandom(1);
     for (int n = 0; n < 200000; n++) {
         const uint32_t count = 1 + (uint32_t)random() % GBA_TRIAL_MOST;
@@ -166,11 +162,10 @@ static void run_to(struct harness *w, uint32_t size, uint32_t trials, gba_path_t
 
 /* All candidates in turn, the runtime's barrier among them, with late members and with messages
  * that leave late. */
-static void test_rotation_on_one_host(void **state)
+TEST(test_rotation_on_one_host)
 {
     struct harness *w = harness_of_trials(2);
 
-    (void)state;
     w->late_ms = 1;
     run_to(w, 4, 2, GBA_PATH_SOFTWARE, "tree through shared memory");
     run_to(w, 4, 4, GBA_PATH_FALLBACK, "the fastest of 6");
@@ -185,9 +180,8 @@ static void test_rotation_on_one_host(void **state)
     harness_end(w);
 }
 
-static void test_rotation_on_hosts(void **state)
+TEST(test_rotation_on_hosts)
 {
-    (void)state;
     for (uint32_t hosts = 2; hosts <= 3; hosts++)
         for (int layout = 0; layout < 2; layout++) {
             struct harness *w = harness_of_trials(2);
@@ -208,11 +202,10 @@ static void test_rotation_on_hosts(void **state)
 
 /* Nonblocking barriers count, and a trial waits for a blocking one. A team that has had one keeps
  * its own barriers. */
-static void test_nonblocking_barriers(void **state)
+TEST(test_nonblocking_barriers)
 {
     struct harness *w = harness_of_trials(2);
 
-    (void)state;
     w->blocks_every = 4; /* trials after rounds 4, 8, 12, ... */
     w->rounds = 25;
     w->expected = "radix (v2) through shared memory";
@@ -224,11 +217,10 @@ static void test_nonblocking_barriers(void **state)
     harness_end(w);
 }
 
-static void test_parameters_restrict_the_choice(void **state)
+TEST(test_parameters_restrict_the_choice)
 {
     struct harness *w = harness_of_trials(2);
 
-    (void)state;
     w->params.sw_algorithm = GBA_ALGORITHM_V2;
     run_to(w, 4, 0, GBA_PATH_SOFTWARE, "radix (v2)");
     w->rounds = 20; /* one candidate is no choice */
@@ -251,13 +243,12 @@ static void test_parameters_restrict_the_choice(void **state)
 
 /* Whichever candidate is the fastest. Pauses double without rotation: trials after 3, 9, 21 and 45
  * rounds. */
-static void test_all_take_the_fastest(void **state)
+TEST(test_all_take_the_fastest)
 {
     static const char *const paths[] = {"dissemination (v1)", "radix (v2)",       "tree through",
                                         "central (v3)",       "the fastest of 6", "counter"};
     struct harness *w = harness_of_trials(1);
 
-    (void)state;
     w->candidates = 6;
     for (uint32_t i = 0; i < 6; i++) {
         for (uint32_t r = 0; r < 4; r++)
@@ -277,11 +268,10 @@ static void test_all_take_the_fastest(void **state)
 }
 
 /* A renegotiation between trials gives the team a group, which has no trials. */
-static void test_a_group_ends_the_trials(void **state)
+TEST(test_a_group_ends_the_trials)
 {
     struct harness *w = harness_on("sim");
 
-    (void)state;
     w->past = w->own_barrier = true;
     w->params.trial_after = 3;
     w->params.trial_test = 2;
@@ -323,11 +313,10 @@ static void see_no_group(struct harness *w, uint32_t round)
 
 /* On one host the team holds no group, until a trial finds the device the fastest. When another
  * barrier is faster, it gives the group back. */
-static void test_the_fastest_of_one_host(void **state)
+TEST(test_the_fastest_of_one_host)
 {
     struct harness *w = harness_of_offload("sim", 3, 1);
 
-    (void)state;
     w->before = see_no_group;
     w->rounds = 3;
     w->params.trial_after = 0;
@@ -351,11 +340,10 @@ static void test_the_fastest_of_one_host(void **state)
 }
 
 /* On several hosts the device comes first, and groups of the leaders are measured, too. */
-static void test_the_fastest_of_two_hosts(void **state)
+TEST(test_the_fastest_of_two_hosts)
 {
     struct harness *w = harness_of_offload("sim", 4, 2);
 
-    (void)state;
     w->params.trial_test = 2;
     run_to(w, 4, 0, GBA_PATH_SIM, "of 32, 4 members");
     run_to(w, 4, 1, GBA_PATH_SIM, "of 32 among the leaders of 2 hosts, 4 members; measured");
@@ -373,9 +361,8 @@ static void test_the_fastest_of_two_hosts(void **state)
 }
 
 /* The device dies in the middle of a trial: all members take another path. */
-static void test_the_device_dies_in_a_trial(void **state)
+TEST(test_the_device_dies_in_a_trial)
 {
-    (void)state;
     for (int hosts = 1; hosts <= 2; hosts++) {
         struct harness *w = harness_of_offload("sim?die_after=12", 4, (uint32_t)hosts);
 
@@ -391,11 +378,10 @@ static void test_the_device_dies_in_a_trial(void **state)
 }
 
 /* A group fails: the members agree on a software barrier, and try others from then on. */
-static void test_trials_after_a_failure(void **state)
+TEST(test_trials_after_a_failure)
 {
     struct harness *w = harness_on("sim?die_after=20");
 
-    (void)state;
     w->past = true;
     w->params.trial_after = 3;
     w->params.trial_test = 2;
@@ -413,11 +399,10 @@ static void let_open_fail(struct harness *w, uint32_t round)
 }
 
 /* A candidate that one member cannot make is a candidate of no member. */
-static void test_a_candidate_cannot_be_made(void **state)
+TEST(test_a_candidate_cannot_be_made)
 {
     struct harness *w = harness_of_trials(2);
 
-    (void)state;
     harness_hosts(w, 4, 2, 0); /* members 0 and 1 are leaders */
     w->own_barrier = false;
     w->before = let_open_fail;
@@ -439,9 +424,8 @@ static struct harness *harness_short(int hosts)
 }
 
 /* All members return the same error, and no member keeps a resource. */
-static void test_an_exchange_fails(void **state)
+TEST(test_an_exchange_fails)
 {
-    (void)state;
     /* The agreement, the facts of the trial, the exchanges of two to three paths, a batch of each.
      */
     assert_true(harness_fail_calls(harness_short, 1, 4) > 3 + 1 + 3 * 2 + 4);
@@ -449,9 +433,8 @@ static void test_an_exchange_fails(void **state)
 }
 
 /* The faulty variant: one member decides by other costs than the others. */
-static void test_a_member_that_decides_alone_is_found(void **state)
+TEST(test_a_member_that_decides_alone_is_found)
 {
-    (void)state;
     for (uint32_t alone = 0; alone < 3; alone++)
         for (uint32_t choice = 1; choice < 6; choice++) {
             struct harness *w = harness_of_trials(1);
@@ -465,27 +448,4 @@ static void test_a_member_that_decides_alone_is_found(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates),
-        cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_rotation_on_one_host),
-        cmocka_unit_test(test_rotation_on_hosts),
-        cmocka_unit_test(test_nonblocking_barriers),
-        cmocka_unit_test(test_parameters_restrict_the_choice),
-        cmocka_unit_test(test_all_take_the_fastest),
-        cmocka_unit_test(test_a_group_ends_the_trials),
-        cmocka_unit_test(test_the_fastest_of_one_host),
-        cmocka_unit_test(test_the_fastest_of_two_hosts),
-        cmocka_unit_test(test_the_device_dies_in_a_trial),
-        cmocka_unit_test(test_trials_after_a_failure),
-        cmocka_unit_test(test_a_candidate_cannot_be_made),
-        cmocka_unit_test(test_an_exchange_fails),
-        cmocka_unit_test(test_a_member_that_decides_alone_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting on a device that wakes its members, gba_dev_ops.sleep, and that reports the failure of a
  * group, gba_dev_ops.failure. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "gba/failover/engine.h"
 #include "gba/team/wait.h"
+#include "tests/suite.h"
 #include "tests/unit/thread_oob.h"
 
 /* The longest sleep for which the device may be called, ns, because the runtime needs progress. */
@@ -104,16 +99,14 @@ static void rounds(gba_status_t answer, int count)
     }
 }
 
-static void test_a_member_sleeps_on_its_device(void **state)
+TEST_WITH(test_a_member_sleeps_on_its_device, scene_begin, scene_end, NULL)
 {
-    (void)state;
     rounds(GBA_OK, 20);
 }
 
 /* The member takes naps. */
-static void test_a_device_that_wakes_nobody(void **state)
+TEST_WITH(test_a_device_that_wakes_nobody, scene_begin, scene_end, NULL)
 {
-    (void)state;
     rounds(GBA_ERR_UNSUPPORTED, 20);
 }
 
@@ -143,11 +136,10 @@ static void progress_counted(void *arg)
 }
 
 /* A poll that is a system call must not delay the runtime's progress. */
-static void test_a_device_with_slow_polls(void **state)
+TEST_WITH(test_a_device_with_slow_polls, scene_begin, scene_end, NULL)
 {
     uint32_t calls = 0;
 
-    (void)state;
     scene.ops.poll = poll_counted;
     scene.ops.spins = 8;
     scene.team[0]->oversubscribed = false;
@@ -191,14 +183,13 @@ static gba_status_t leader_progress(struct gba_team *team)
 }
 
 /* Tests that follow the leader's message cannot complete the round: progress is due at once. */
-static void test_a_leader_that_has_sent_its_message(void **state)
+TEST_WITH(test_a_leader_that_has_sent_its_message, scene_begin, scene_end, NULL)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
     static const struct gba_wait_steps steps = {leader_test, leader_progress};
     struct gba_path_base *path = scene.team[0]->path;
     const struct gba_path_ops *ops = path->ops;
 
-    (void)state;
     leader.ops = *ops;
     leader.ops.listens = leader_listens;
     path->ops = &leader.ops;
@@ -213,12 +204,11 @@ static void test_a_leader_that_has_sent_its_message(void **state)
 }
 
 /* Longer than `sleep` waits until its first sleep. */
-static void test_a_member_that_does_not_sleep(void **state)
+TEST_WITH(test_a_member_that_does_not_sleep, scene_begin, scene_end, NULL)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD};
     uint32_t calls;
 
-    (void)state;
     scene.late = 1000;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         calls = 0;
@@ -231,7 +221,7 @@ static void test_a_member_that_does_not_sleep(void **state)
 
 /* For each way of waiting, a member abandons its round when the memory of the device shows that the
  * group has failed. */
-static void test_a_failed_group(void **state)
+TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
 {
     static const int waits[] = {GBA_WAIT_SPIN, GBA_WAIT_YIELD, GBA_WAIT_SLEEP};
     static const gba_status_t reasons[] = {GBA_ERR_RECLAIMED, GBA_ERR_DEAD};
@@ -259,13 +249,12 @@ static void test_a_failed_group(void **state)
 
 /* The periods of sleep become longer while turns are long at once after them, and are short again
  * after a time without. All end at multiples of their lengths. */
-static void test_how_long_a_member_sleeps(void **state)
+TEST_WITH(test_how_long_a_member_sleeps, scene_begin, scene_end, NULL)
 {
     struct gba_busy busy = {0};
     uint32_t length = GBA_BUSY_FIRST;
     uint64_t round;
 
-    (void)state;
     for (round = 0; round < 1000; round++) {
         assert_false(gba_busy_sleeps(&busy, round));
         assert_false(gba_busy_turn(&busy, round, SHORT));
@@ -290,12 +279,11 @@ static void test_how_long_a_member_sleeps(void **state)
 }
 
 /* A follower of a node's leader sleeps in as many waits as its core is busy, and polls then. */
-static void test_a_follower(void **state)
+TEST_WITH(test_a_follower, scene_begin, scene_end, NULL)
 {
     struct gba_team *team = scene.team[0];
     uint32_t calls = 0;
 
-    (void)state;
     team->path->waits_for_leader = true;
     team->oversubscribed = true;
     team->wait = GBA_WAIT_AUTO;
@@ -308,16 +296,4 @@ static void test_a_follower(void **state)
     assert_true(1000 == scene.sleeps || 0 != team->busy.length);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, scene_begin, scene_end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_a_member_sleeps_on_its_device),      TEST(test_a_device_that_wakes_nobody),
-        TEST(test_a_member_that_does_not_sleep),       TEST(test_a_device_with_slow_polls),
-        TEST(test_a_leader_that_has_sent_its_message), TEST(test_a_failed_group),
-        TEST(test_how_long_a_member_sleeps),           TEST(test_a_follower),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

@@ -4,16 +4,11 @@
  * the end. On a simulated device, also with unreadable registers, and on software barriers of each
  * kind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "gba/dev/member.h"
 #include "tests/limit.h"
+#include "tests/suite.h"
 #include "tests/unit/stall_log.h"
 #include "tests/unit/thread_oob.h"
 
@@ -148,16 +143,14 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
 
 /* The path of the team is another one than that of the trial's barriers, and its barriers are not
  * counted. */
-static void test_missing_members_in_a_trial(void **state)
+TEST(test_missing_members_in_a_trial)
 {
-    (void)state;
     play((struct scene){.late = 1u << 2, .trial = true}, GBA_PATH_SOFTWARE,
          "3 of 4 members have arrived; missing: number 2");
 }
 
-static void test_missing_members_of_a_group(void **state)
+TEST(test_missing_members_of_a_group)
 {
-    (void)state;
     play((struct scene){.path = "sim", .late = 1u << 2}, GBA_PATH_SIM,
          "3 of 4 members have arrived; missing: number 2");
     play((struct scene){.path = "sim", .late = 1u << 0 | 1u << 3}, GBA_PATH_SIM,
@@ -166,11 +159,10 @@ static void test_missing_members_of_a_group(void **state)
 
 /* Member 0, the reporter, cannot read the registers: it reports what it sees, once, and reads again
  * only for its retries. */
-static void test_unreadable_registers(void **state)
+TEST(test_unreadable_registers)
 {
     static const gba_status_t reasons[] = {GBA_ERR_IO, GBA_ERR_STALE};
 
-    (void)state;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         blind.status = reasons[i];
         blind.members = 1u << 0;
@@ -182,9 +174,8 @@ static void test_unreadable_registers(void **state)
     }
 }
 
-static void test_missing_members_of_software(void **state)
+TEST(test_missing_members_of_software)
 {
-    (void)state;
     for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_V3; algorithm++)
         play((struct scene){.algorithm = algorithm,
                             .oversubscribed = true,
@@ -192,22 +183,10 @@ static void test_missing_members_of_software(void **state)
              GBA_PATH_SOFTWARE, "2 of 4 members have arrived; missing: number 0, number 2");
 }
 
-static void test_no_report_of_barriers_that_end(void **state)
+TEST(test_no_report_of_barriers_that_end)
 {
-    (void)state;
     play((struct scene){.path = "sim"}, GBA_PATH_SIM, NULL);
     play((struct scene){.oversubscribed = true}, GBA_PATH_SOFTWARE, NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_members_of_a_group),
-        cmocka_unit_test(test_unreadable_registers),
-        cmocka_unit_test(test_missing_members_of_software),
-        cmocka_unit_test(test_missing_members_in_a_trial),
-        cmocka_unit_test(test_no_report_of_barriers_that_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()
