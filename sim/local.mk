@@ -83,3 +83,15 @@ sysusersdir = $(prefix)/lib/sysusers.d
 sysusers_DATA = sim/switch/gba-switchd.conf
 doc_DATA += sim/switch/gba-switchd-tcp.conf
 endif
+
+# gba_predict: the engine is a library of its own, for its tests.
+noinst_LTLIBRARIES += sim/libgbapredict.la
+sim_libgbapredict_la_SOURCES = sim/predict/engine.h sim/predict/engine.c sim/predict/state.h \
+	sim/predict/queue.h sim/predict/random.h sim/predict/link.c sim/predict/groups.c \
+	sim/predict/candidates.h sim/predict/candidates.c
+sim_libgbapredict_la_LIBADD = gba/libgbacore.la -lm
+bin_PROGRAMS += sim/predict/gba_predict
+sim_predict_gba_predict_SOURCES = sim/predict/main.c sim/predict/report.h sim/predict/report.c sim/predict/plot.c
+sim_predict_gba_predict_CPPFLAGS = $(AM_CPPFLAGS) -DGBA_PKGDATADIR='"$(pkgdatadir)"'
+sim_predict_gba_predict_LDADD = sim/libgbapredict.la
+dist_man_MANS += gba/man/gba_predict.1

@@ -138,6 +138,11 @@ check_PROGRAMS += tests/unit/test_distance
 TESTS += tests/unit/test_distance
 endif
 endif
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_predict_engine
+TESTS += tests/unit/test_predict_engine
+endif
+tests_unit_test_predict_engine_LDADD = sim/libgbapredict.la $(CMOCKA_LIBS)
 tests_unit_test_distance_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(HWLOC_CFLAGS)
 tests_unit_test_distance_LDADD = gba/libgbacore.la $(CMOCKA_LIBS) $(HWLOC_LIBS)
 

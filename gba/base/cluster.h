@@ -41,7 +41,7 @@
     X(far_hops, COUNT, 0, 100, 4)                        \
     X(hop, TIME, 0, GBA_CLUSTER_SECOND, 130000)          \
     X(device_members, COUNT, 1, 708, 708)                \
-    X(device_hosts, COUNT, 1, 1u << 24, 708)             \
+    X(device_hosts, COUNT, 1, 708, 708)                  \
     X(device_issue, TIME, 0, GBA_CLUSTER_SECOND, 100000) \
     X(device_up, TIME, 0, GBA_CLUSTER_SECOND, 500000)    \
     X(device_accept, TIME, 0, GBA_CLUSTER_SECOND, 2000)  \

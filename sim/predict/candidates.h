@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The candidates of a team on a cluster, by gba/agree/plan, and what each is expected to cost. */
+#ifndef GBA_PREDICT_CANDIDATES_H
+#define GBA_PREDICT_CANDIDATES_H
+
+#include "gba/agree/plan.h"
+#include "gba/params.h"
+#include "sim/predict/engine.h"
+
+struct predict_candidate {
+    const char *name;
+    struct gba_choice choice;
+    gba_status_t refused; /* GBA_OK: it is simulated; else the reason; GBA_ERR_UNSUPPORTED: the
+                             runtime's own */
+    struct predict_result result;
+};
+
+struct predict_list {
+    uint32_t hosts, ranks;
+    uint32_t count;
+    struct predict_candidate at[GBA_LIST_MOST];
+};
+
+/* The question: the cluster, the parameters of the plugin, and how to simulate. `choice`, `hosts`
+ * and `ranks` of the setup are not used. */
+struct predict_question {
+    struct predict_setup setup;
+    const gba_params_t *params;
+    uint64_t signals; /* of a candidate at least, if `barriers` of the setup is 0 */
+};
+
+/*
+ * Simulate all candidates of a team of hosts x ranks in the order of the list.
+ * barriers of the setup: 0: as many as have that many signals, 1 to 1000.
+ * Returns GBA_OK, or GBA_ERR_NOMEM.
+ */
+gba_status_t predict_candidates(const struct predict_question *question, uint32_t hosts,
+                                uint32_t ranks, struct predict_list *list);
+
+/* The fastest candidate with, or without, a group; NULL: there is none. */
+const struct predict_candidate *predict_fastest(const struct predict_list *list, bool group);
+
+/*
+ * The least number of hosts, 1 to `most`, from which on the device is faster: for twice as many
+ * hosts again and again, and then between the last two.
+ * found: 0: not up to `most`. Returns GBA_OK, or GBA_ERR_NOMEM.
+ */
+gba_status_t predict_crossover(const struct predict_question *question, uint32_t ranks,
+                               uint32_t most, uint32_t *found);
+
+/* Read a trace of noise. Returns GBA_OK, GBA_ERR_NOMEM, GBA_ERR_IO or GBA_ERR_PARAM; then message
+ * has one line (len bytes at most, terminated). The caller frees the arrays. */
+gba_status_t predict_trace_read(const char *path, struct predict_trace *trace, char *message,
+                                size_t len);
+
+#endif

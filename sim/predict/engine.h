@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One candidate on one cluster: a discrete-event simulation of its barriers. The steps of the
+ * algorithms are those of gba/algo, over a transport that costs simulated time; the device is
+ * sim/model; losses at the device are repaired by the rules of gba/path/retry.h.
+ */
+#ifndef GBA_PREDICT_ENGINE_H
+#define GBA_PREDICT_ENGINE_H
+
+#include "gba/base/cluster.h"
+#include "gba/path/shape.h"
+
+/* Interruptions of the cores, from a file: sorted, and repeated after `period`. */
+struct predict_trace {
+    uint32_t count; /* 0: no trace */
+    uint64_t period;
+    uint64_t *start, *length; /* [count] ps */
+};
+
+struct predict_setup {
+    const struct gba_cluster *cluster;
+    const struct predict_trace *trace;
+    struct gba_choice choice;
+    uint32_t hosts, ranks; /* 1 or more; ranks of a host; hosts x ranks at most 2^24 */
+    uint32_t radix;        /* the parameter sw_radix */
+    uint64_t retry_after;  /* the parameter, ns; 0: automatic */
+    uint32_t warmup;       /* barriers before the first one that counts */
+    uint32_t barriers;     /* that count; 1 or more */
+    uint64_t seed;
+    uint64_t late; /* ps: in each barrier one rank, at random, arrives later by this time */
+};
+
+/* A distribution over the barriers, ps. */
+struct predict_spread {
+    uint64_t least, median, p95, p99, most;
+};
+
+struct predict_result {
+    uint64_t mean;                 /* time from barrier to barrier, ps: that of a batch */
+    struct predict_spread slowest; /* the longest time that a rank spends in a barrier */
+    struct predict_spread after;   /* from the last arrival to the last exit */
+    struct predict_spread skew;    /* from the first exit to the last */
+    uint64_t resent;               /* arrivals that the retry rules sent again */
+    uint64_t events, drawn;        /* random numbers */
+    uint64_t bytes;                /* of memory */
+    uint64_t rank_bytes; /* of these, the state of a rank; a pending event takes 16 more */
+    double seconds;      /* of this processor */
+};
+
+/*
+ * Simulate. Returns GBA_OK, GBA_ERR_NOMEM, or GBA_ERR_PARAM: the choice is the runtime's own
+ * barrier, or is not for so many hosts. Thread-safe. Not collective.
+ */
+gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Barrier groups: the device is sim/model, and the retry rules are those of gba/path/retry.h. */
+#include <stdlib.h>
+
+#include "gba/algo/domains.h"
+#include "sim/model/control.h"
+#include "sim/model/group.h"
+#include "sim/predict/state.h"
+
+#define PS_PER_NS 1000u
+
+static uint32_t host_of(const struct predict *p, uint32_t actor)
+{
+    return predict_rank_of(p, actor) / p->on_host;
+}
+
+static uint32_t port_of(const struct predict *p, uint32_t actor)
+{
+    return host_of(p, actor) % (uint32_t)p->cluster->device_hosts;
+}
+
+static const struct predict_group *group_of(const struct predict *p, uint32_t actor)
+{
+    return &p->group[p->group_of != NULL ? p->group_of[actor] : 0];
+}
+
+/* Allocate, join and arm by the commands of the control unit. */
+static gba_status_t group_make(struct predict *p, uint32_t number, uint32_t first, uint32_t members)
+{
+    struct predict_group *group = &p->group[number];
+    struct gba_model *model = &p->model[host_of(p, first) / (uint32_t)p->cluster->device_hosts];
+    const uint64_t key = number + 1;
+    uint32_t id = GBA_GROUP_ANY, generation, result;
+
+    *group = (struct predict_group){.model = model, .first = first, .members = members};
+    if (p->leaders != NULL && 1 == members)
+        return GBA_OK; /* a domain of one host has no group */
+    for (uint32_t i = 0; i < members; i++)
+        if (0 == model->port[port_of(p, first + i)].up)
+            gba_model_port_up(model, port_of(p, first + i), 0);
+    result = gba_control_alloc(model, port_of(p, first), &id, members, key);
+    if (GBA_RESULT_OK != result)
+        return GBA_ERR_NO_GROUP;
+    generation = model->group[id].record.generation;
+    for (uint32_t i = 0; i < members && GBA_RESULT_OK == result; i++) {
+        result = gba_control_join(model, port_of(p, first + i), id, generation, key, i);
+        gba_model_store_table(&model->group[id], i, 8 * (uint64_t)(first + i + 1));
+    }
+    if (GBA_RESULT_OK == result)
+        result = gba_control_arm(model, port_of(p, first), id, generation, 0);
+    group->id = id;
+    return GBA_RESULT_OK == result ? GBA_OK : GBA_ERR_PARAM;
+}
+
+/* The device of a host, which stands for its leader. */
+static const struct gba_port *port_at(const void *ports, uint32_t host)
+{
+    return &((const struct gba_port *)ports)[host];
+}
+
+/* The switch domains of the hosts, by gba/algo/domains.h. */
+static gba_status_t domains_make(struct predict *p)
+{
+    const uint32_t device_hosts = (uint32_t)p->cluster->device_hosts;
+    struct gba_port *ports = calloc(p->hosts, sizeof *ports);
+    uint32_t *hosts = calloc(p->hosts, sizeof *hosts);
+    struct gba_topology topology = {.nodes = p->hosts, .leaders = hosts};
+    struct gba_domains domains;
+    gba_status_t status = GBA_ERR_NOMEM;
+
+    if (ports == NULL || hosts == NULL)
+        goto free_arrays;
+    for (uint32_t host = 0; host < p->hosts; host++) {
+        const uint32_t device = host / device_hosts;
+
+        hosts[host] = host;
+        ports[host].members_max = (uint32_t)p->cluster->device_members;
+        for (unsigned i = 0; i < 4; i++)
+            ports[host].uuid[i] = (uint8_t)(device >> 8 * (3 - i));
+    }
+    status = gba_domains_init(&domains, &topology, port_at, ports);
+    if (GBA_OK != status)
+        goto free_arrays;
+    p->groups = domains.count;
+    p->group = predict_alloc(p, p->groups, sizeof *p->group);
+    if (p->groups > 1) {
+        p->leaders = predict_alloc(p, p->groups, sizeof *p->leaders);
+        p->group_of = predict_alloc(p, p->hosts, sizeof *p->group_of);
+    }
+    if (p->out_of_memory)
+        status = GBA_ERR_NOMEM;
+    for (uint32_t i = 0; i < p->groups && GBA_OK == status; i++) {
+        /* Hosts of a domain are contiguous here, because those of a device are. */
+        const uint32_t first = domains.domain_leaders[i];
+        const uint32_t end = i + 1 < p->groups ? domains.domain_leaders[i + 1] : p->hosts;
+
+        if (p->leaders != NULL)
+            p->leaders[i] = first;
+        for (uint32_t host = first; p->group_of != NULL && host < end; host++)
+            p->group_of[host] = i;
+        status = group_make(p, i, first, end - first);
+    }
+    gba_domains_fini(&domains);
+
+free_arrays:
+    free(hosts);
+    free(ports);
+    return status;
+}
+
+gba_status_t predict_groups_init(struct predict *p)
+{
+    const struct gba_cluster *c = p->cluster;
+    static const uint64_t uuid[2] = {1, 1};
+
+    p->devices = (uint32_t)((p->hosts - 1) / c->device_hosts + 1);
+    p->model = calloc(p->devices, sizeof *p->model);
+    p->effects = calloc(1, sizeof *p->effects);
+    p->member = predict_alloc(p, p->actors, sizeof *p->member);
+    if (0 != c->device_loss)
+        p->retry = predict_alloc(p, p->actors, sizeof *p->retry);
+    if (p->model == NULL || p->effects == NULL || p->out_of_memory)
+        return GBA_ERR_NOMEM;
+    for (uint32_t i = 0; i < p->devices; i++)
+        gba_model_init(&p->model[i], GBA_GROUPS, GBA_PORTS_MAX, uuid);
+    for (uint32_t i = 0; p->retry != NULL && i < p->actors; i++)
+        gba_retry_init(&p->retry[i], p->setup->retry_after);
+    if (p->nodes)
+        return domains_make(p);
+    if (p->actors > c->device_members || p->devices > 1)
+        return GBA_ERR_TOO_MANY;
+    p->groups = 1;
+    p->group = predict_alloc(p, 1, sizeof *p->group);
+    return p->group == NULL ? GBA_ERR_NOMEM : group_make(p, 0, 0, p->actors);
+}
+
+bool predict_group_serves(const struct predict *p, uint32_t actor)
+{
+    return p->leaders == NULL || group_of(p, actor)->members > 1;
+}
+
+static uint64_t jitter(struct predict *p)
+{
+    return predict_random_time(&p->random, GBA_TIMES_UNIFORM, p->cluster->device_jitter / 2);
+}
+
+/* The store of an arrival. */
+static void arrival_send(struct predict *p, uint32_t actor)
+{
+    const struct gba_cluster *c = p->cluster;
+    const uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
+
+    if (!predict_random_happens(&p->random, c->device_loss))
+        predict_push(&p->queue, at + c->device_up + jitter(p), actor,
+                     PREDICT_WHAT(PREDICT_ARRIVAL) | (p->member[actor].seq & PREDICT_LOW));
+}
+
+static void reading_plan(struct predict *p, uint32_t actor)
+{
+    predict_push(&p->queue, p->retry[actor].due * PS_PER_NS, actor, PREDICT_WHAT(PREDICT_READING));
+}
+
+void predict_group_arrive(struct predict *p, uint32_t actor)
+{
+    p->member[actor].seq++;
+    arrival_send(p, actor);
+    if (p->retry != NULL) {
+        const uint64_t now = p->rank[predict_rank_of(p, actor)].free_at;
+
+        gba_retry_begin(&p->retry[actor], now / PS_PER_NS, group_of(p, actor)->members, 0);
+        reading_plan(p, actor);
+    }
+}
+
+bool predict_group_released(struct predict *p, uint32_t actor)
+{
+    return p->member[actor].flag == p->member[actor].seq;
+}
+
+/* An arrival reaches the device. */
+static void device_take(struct predict *p, const struct predict_event *event)
+{
+    const struct gba_cluster *c = p->cluster;
+    const uint32_t actor = event->who;
+    struct predict_group *group = &p->group[group_of(p, actor) - p->group];
+    struct gba_model_effects *effects = p->effects;
+    uint64_t at = event->time < group->accept_free ? group->accept_free : event->time;
+
+    group->accept_free = at + c->device_accept;
+    gba_model_arrive(group->model, group->id, port_of(p, actor),
+                     GBA_ARRIVAL(event->what & PREDICT_LOW, actor - group->first), effects);
+    at += effects->completed ? c->device_match : 0;
+    for (uint32_t i = 0; i < effects->releases; i++) {
+        const struct gba_model_release *release = &effects->release[i];
+
+        if (!predict_random_happens(&p->random, c->device_loss))
+            predict_push(&p->queue, at + i * c->device_release + c->device_down + jitter(p),
+                         group->first + release->member,
+                         PREDICT_WHAT(PREDICT_FLAG) | (release->sequence & PREDICT_LOW));
+    }
+}
+
+/* What the registers show, as the watchdog of a team reads them. */
+static enum gba_loss loss_read(const struct predict *p, uint32_t actor)
+{
+    const struct predict_group *group = group_of(p, actor);
+    const struct gba_model_group *g = &group->model->group[group->id];
+    const uint32_t member = actor - group->first;
+
+    if (gba_model_load(g, group->id, GBA_REG_SEQUENCE, 4) == p->member[actor].seq)
+        return GBA_LOSS_RELEASE;
+    return 0 != (gba_model_load(g, group->id, GBA_REG_ARRIVED_MASK + member / 64 * 8, 8) >>
+                     member % 64 &
+                 1)
+               ? GBA_LOSS_NONE
+               : GBA_LOSS_ARRIVAL;
+}
+
+static void registers_read(struct predict *p, const struct predict_event *event)
+{
+    const uint32_t actor = event->who;
+    struct gba_retry *retry = &p->retry[actor];
+    const uint8_t phase = p->actor[actor].phase;
+    enum gba_loss loss;
+    uint64_t end;
+
+    if (retry->due * PS_PER_NS != event->time || predict_group_released(p, actor) ||
+        (PREDICT_FIRST != phase && PREDICT_LAST != phase))
+        return; /* of a round that is over */
+    loss = loss_read(p, actor);
+    end = predict_work(p, predict_rank_of(p, actor), event->time, p->cluster->device_read);
+    if (gba_retry_read(retry, end / PS_PER_NS, loss)) {
+        p->resent++;
+        arrival_send(p, actor);
+    }
+    reading_plan(p, actor);
+}
+
+void predict_group_event(struct predict *p, const struct predict_event *event)
+{
+    const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
+
+    switch (event->what >> 28) {
+    case PREDICT_ARRIVAL:
+        device_take(p, event);
+        return;
+    case PREDICT_READING:
+        registers_read(p, event);
+        return;
+    default: /* PREDICT_FLAG */
+        if (predict_group_released(p, actor))
+            return; /* a release that was stored again */
+        p->member[actor].flag = event->what & PREDICT_LOW;
+        if (p->retry != NULL && predict_group_released(p, actor))
+            gba_retry_end(&p->retry[actor], (event->time - p->rank[rank].entered) / PS_PER_NS);
+        if (p->turns)
+            return;
+        predict_work(p, rank, event->time, 0);
+        predict_actor_go(p, actor);
+    }
+}

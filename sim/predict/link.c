@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The transport of the algorithms: a signal is a store to shared memory, or a message by LogGP
+ * (Alexandrov, Ionescu, Schauser and Scheiman, "LogGP: Incorporating Long Messages into the LogP
+ * Model", 1997). The steps that decide who signals whom are those of gba/algo.
+ */
+#include "gba/spec/gba_regs.h"
+#include "sim/predict/state.h"
+
+#define LOCAL (1u << 16) /* in `what`: the message does not pass an adapter */
+#define NONE  UINT32_MAX
+
+static struct predict *of(struct gba_transport *transport)
+{
+    return (struct predict *)(void *)((char *)transport - offsetof(struct predict, transport));
+}
+
+/* The actor of a member of the algorithm, and the reverse. */
+static uint32_t actor_of(const struct predict *p, uint32_t member)
+{
+    return p->leaders != NULL ? p->leaders[member] : member;
+}
+
+static uint32_t member_of(const struct predict *p, uint32_t actor)
+{
+    return p->leaders != NULL ? p->group_of[actor] : actor;
+}
+
+uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to)
+{
+    const uint64_t cores = p->cluster->cores, sockets = p->cluster->sockets;
+    const uint64_t a = from % p->on_host % cores, b = to % p->on_host % cores;
+
+    return a * sockets / cores == b * sockets / cores ? p->cluster->store : p->cluster->store_far;
+}
+
+/* The time of a message on the wire between two hosts, without the gaps of the adapters. */
+static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
+{
+    const struct gba_cluster *c = p->cluster;
+    uint64_t time = p->wire;
+
+    if (from / c->pod != to / c->pod)
+        time += c->far_hops * c->hop;
+    else if (from / c->leaf != to / c->leaf)
+        time += c->pod_hops * c->hop;
+    if (0 != c->jitter)
+        time += predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL, c->jitter);
+    while (predict_random_happens(&p->random, c->loss))
+        time += c->resend;
+    return time;
+}
+
+static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
+{
+    const struct gba_cluster *c = p->cluster;
+    const uint32_t rank = predict_rank_of(p, from), target = predict_rank_of(p, to);
+    const uint32_t host = rank / p->on_host, target_host = target / p->on_host;
+    uint64_t at = predict_work(p, rank, 0, c->o_send);
+
+    what |= PREDICT_WHAT(PREDICT_MESSAGE);
+    if (host == target_host) {
+        predict_push(&p->queue, at + predict_store_time(p, rank, target), to, what | LOCAL);
+        return;
+    }
+    if (p->adapter != NULL) {
+        struct predict_adapter *adapter = &p->adapter[host];
+
+        at = at < adapter->out_free ? adapter->out_free : at;
+        adapter->out_free = at + c->g + (c->bytes - 1) * c->G;
+    }
+    predict_push(&p->queue, at + wire_time(p, host, target_host), to, what);
+}
+
+/* Central: an actor sets its flag, and those that wait for it look again, one after the other. */
+static void flag_set(struct predict *p, uint32_t actor, uint32_t parity, uint64_t at)
+{
+    uint32_t waiter = p->waiter[actor];
+
+    p->set_at[2 * (size_t)actor + parity] = at;
+    p->waiter[actor] = NONE;
+    for (uint64_t i = 0; waiter != NONE; waiter = p->next[waiter], i++)
+        predict_push(&p->queue, at + predict_store_time(p, actor, waiter) + i * p->cluster->reload,
+                     waiter, PREDICT_WHAT(PREDICT_LOOK));
+}
+
+static gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t slot, uint32_t seq)
+{
+    struct predict *p = of(transport);
+    const uint32_t to = actor_of(p, peer), parity = gba_slot_parity(seq);
+    const uint32_t what = slot << 1 | parity;
+    uint64_t at;
+
+    if (!p->shared) {
+        message_send(p, p->running, to, what);
+        return GBA_OK;
+    }
+    at = predict_work(p, p->running, 0, p->cluster->store_issue);
+    if (p->pulls)
+        flag_set(p, to, parity, at);
+    else
+        predict_push(&p->queue, at + predict_store_time(p, p->running, to), to,
+                     PREDICT_WHAT(PREDICT_STORED) | what);
+    return GBA_OK;
+}
+
+static uint64_t *slot_word(const struct predict *p, uint32_t actor, uint32_t slot, uint32_t parity)
+{
+    return &p->slots[((size_t)actor * 2 + parity) * p->words + slot / 64];
+}
+
+static uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
+{
+    struct predict *p = of(transport);
+    const uint32_t seq = p->actor[p->running].seq;
+
+    return 0 != (*slot_word(p, p->running, slot, parity) >> slot % 64 & 1) ? seq : seq - 1;
+}
+
+static uint32_t peek(struct gba_transport *transport, uint32_t peer, uint32_t slot, uint32_t parity)
+{
+    struct predict *p = of(transport);
+    const uint32_t seq = p->actor[p->running].seq;
+
+    (void)slot;
+    /* Loads do not wait for each other: one that finds the flag there takes `reload`. */
+    if (GBA_SEQ_REACHED(p->actor[peer].seq, seq)) {
+        predict_work(p, p->running,
+                     p->set_at[2 * (size_t)peer + parity] + predict_store_time(p, peer, p->running),
+                     p->cluster->reload);
+        return seq;
+    }
+    if (!p->turns) {
+        p->next[p->running] = p->waiter[peer];
+        p->waiter[peer] = p->running;
+    }
+    return seq - 1;
+}
+
+static const struct gba_transport_ops transport_ops = {
+    .name = "predict", .set = set, .mine = mine, .peek = peek};
+
+gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
+{
+    static const struct gba_algorithm *const algorithms[] = {[GBA_ALGORITHM_V1] =
+                                                                 &gba_algo_dissemination,
+                                                             [GBA_ALGORITHM_V2] = &gba_algo_radix,
+                                                             [GBA_ALGORITHM_V3] = &gba_algo_central,
+                                                             [GBA_ALGORITHM_TREE] = &gba_algo_tree};
+    const struct gba_cluster *c = p->cluster;
+
+    p->algorithm = algorithms[algorithm];
+    p->pulls = p->algorithm->pulls;
+    if (p->pulls && !p->shared)
+        return GBA_ERR_PARAM; /* messages cannot read */
+    p->transport.ops = &transport_ops;
+    p->wire = c->L + (c->bytes - 1) * c->G;
+    if (p->pulls) {
+        p->set_at = predict_alloc(p, p->actors, 2 * sizeof *p->set_at);
+        p->waiter = predict_alloc(p, p->actors, sizeof *p->waiter);
+        p->next = predict_alloc(p, p->actors, sizeof *p->next);
+        for (uint32_t i = 0; i < p->actors && p->waiter != NULL; i++)
+            p->waiter[i] = NONE;
+    } else {
+        p->words = (p->algorithm->slots(p->in_algo, p->setup->radix) + 63) / 64;
+        p->slots = predict_alloc(p, (size_t)p->actors * 2, p->words * sizeof *p->slots);
+    }
+    /* One rank of a host, slower than its adapter: the gaps never matter. */
+    if (!p->shared &&
+        (p->actors > p->hosts || c->g + (c->bytes - 1) * c->G > c->o_send || c->g > c->o_recv))
+        p->adapter = predict_alloc(p, p->hosts, sizeof *p->adapter);
+    return GBA_OK;
+}
+
+/* ------------------------------------------------------------------------------- steps --- */
+
+static struct gba_algo_state state_of(const struct predict *p, uint32_t actor)
+{
+    const struct predict_actor *a = &p->actor[actor];
+
+    return (struct gba_algo_state){.rank = member_of(p, actor),
+                                   .size = p->in_algo,
+                                   .radix = p->setup->radix,
+                                   .seq = a->seq,
+                                   .distance = a->distance,
+                                   .slot = a->slot,
+                                   .seen = a->seen,
+                                   .lanes = a->lanes};
+}
+
+static void state_keep(struct predict_actor *a, const struct gba_algo_state *state)
+{
+    a->distance = state->distance;
+    a->seen = state->seen;
+    a->slot = (uint16_t)state->slot;
+    a->lanes = (uint8_t)state->lanes;
+}
+
+gba_status_t predict_algo_start(struct predict *p, uint32_t actor)
+{
+    struct gba_algo_state state = state_of(p, actor);
+    gba_status_t status;
+
+    p->running = actor;
+    status = p->algorithm->start(&state, &p->transport, state.seq);
+    state_keep(&p->actor[actor], &state);
+    return status;
+}
+
+gba_status_t predict_algo_test(struct predict *p, uint32_t actor)
+{
+    struct gba_algo_state state = state_of(p, actor);
+    gba_status_t status;
+
+    p->running = actor;
+    status = p->algorithm->test(&state, &p->transport);
+    state_keep(&p->actor[actor], &state);
+    return status;
+}
+
+/* A member leaves a barrier only when it has received all of its signals, so the words of this
+ * parity are free for the barrier after the next one. */
+void predict_links_left(struct predict *p, uint32_t actor)
+{
+    const uint32_t parity = gba_slot_parity(p->actor[actor].seq);
+
+    for (uint32_t i = 0; i < p->words; i++)
+        *slot_word(p, actor, 64 * i, parity) = 0;
+}
+
+void predict_signal(struct predict *p, const struct predict_event *event)
+{
+    const uint32_t kind = event->what >> 28, slot = event->what >> 1 & 0x7fff;
+    const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
+    const uint64_t gap = p->cluster->g;
+    uint64_t at = event->time;
+
+    if (PREDICT_MESSAGE == kind && p->adapter != NULL && 0 == (event->what & LOCAL)) {
+        struct predict_adapter *adapter = &p->adapter[rank / p->on_host];
+
+        at = at < adapter->in_free ? adapter->in_free : at;
+        adapter->in_free = at + gap;
+    }
+    if (PREDICT_LOOK != kind)
+        *slot_word(p, actor, slot, event->what & 1) |= UINT64_C(1) << slot % 64;
+    if (p->turns) {
+        p->turn[rank].received += PREDICT_MESSAGE == kind;
+        return;
+    }
+    predict_work(p, rank, at, PREDICT_MESSAGE == kind ? p->cluster->o_recv : 0);
+    if (PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase)
+        predict_actor_go(p, actor);
+}

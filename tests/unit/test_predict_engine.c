@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulation behind gba_predict: exact where a formula can be written down, the same for the
+ * same seed, and small enough for a million ranks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "gba/params.h"
+#include "sim/predict/candidates.h"
+#include "sim/predict/queue.h"
+#include "sim/predict/random.h"
+
+static struct gba_cluster c;
+static struct predict_setup setup;
+
+static int defaults(void **state)
+{
+    (void)state;
+    gba_cluster_default(&c);
+    c.o_send = 210000;
+    c.o_recv = 190000;
+    c.device_release = 3000;
+    setup = (struct predict_setup){
+        .cluster = &c, .hosts = 1, .ranks = 1, .radix = 8, .barriers = 1, .seed = 1};
+    return 0;
+}
+
+static struct predict_result run(uint32_t hosts, uint32_t ranks, int32_t hierarchy,
+                                 int32_t algorithm, bool group)
+{
+    struct predict_result result;
+
+    setup.hosts = hosts;
+    setup.ranks = ranks;
+    setup.choice = (struct gba_choice){hierarchy, algorithm, group, false};
+    assert_int_equal(predict_run(&setup, &result), GBA_OK);
+    return result;
+}
+
+static uint64_t time_of(uint32_t hosts, uint32_t ranks, int32_t hierarchy, int32_t algorithm,
+                        bool group)
+{
+    const struct predict_result result = run(hosts, ranks, hierarchy, algorithm, group);
+
+    assert_int_equal(result.mean, result.after.median);
+    assert_int_equal(result.mean, result.slowest.most);
+    return result.mean;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One rank on each of n hosts of one leaf switch, by LogGP. */
+static void formulas(void)
+{
+    const uint64_t o = c.o_send + c.o_recv, wire = c.L + (c.bytes - 1) * c.G;
+    const uint64_t out = c.g + (c.bytes - 1) * c.G; /* from one departure to the next */
+
+    for (uint32_t n = 2; n <= 8; n++) {
+        const uint64_t rounds = n > 4 ? 3 : n > 2 ? 2 : 1;
+
+        assert_int_equal(time_of(n, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false),
+                         rounds * (o + wire));
+        /* One round: n - 1 messages one after the other. The slowest of processors and adapters
+         * sets the pace; or all have come when the processor has sent its own. */
+        assert_int_equal(
+            time_of(n, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V2, false),
+            larger(o + wire + (n - 2) * larger(larger(c.o_send, c.o_recv), out), (n - 1) * o));
+        /* One level: the root receives n - 1 messages that come together, then sends as many. */
+        assert_int_equal(time_of(n, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_TREE, false),
+                         2 * (o + wire) +
+                             (n - 2) * (larger(c.o_recv, c.g) + larger(c.o_send, out)));
+    }
+}
+
+static void test_messages(void **state)
+{
+    const uint64_t wire = c.L + (c.bytes - 1) * c.G;
+
+    (void)state;
+    formulas();
+    c.o_recv = 230000; /* slower to receive than to send */
+    formulas();
+    c.g = 300000; /* the adapters are the slowest */
+    formulas();
+    defaults(NULL);
+    setup.radix = 2; /* the tree of 7 has two full levels */
+    assert_int_equal(time_of(7, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_TREE, false),
+                     6 * (c.o_send + c.o_recv) + 4 * wire);
+    c.leaf = 1; /* two leaves of one pod */
+    assert_int_equal(time_of(2, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false),
+                     c.o_send + wire + c.pod_hops * c.hop + c.o_recv);
+    c.pod = 1;
+    assert_int_equal(time_of(2, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false),
+                     c.o_send + wire + c.far_hops * c.hop + c.o_recv);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    c.sockets = 1;
+    for (uint32_t n = 2; n <= 8; n++) {
+        const uint64_t rounds = n > 4 ? 3 : n > 2 ? 2 : 1;
+
+        assert_int_equal(time_of(1, n, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false),
+                         n * c.atomic + c.store_issue + c.store + (n - 2) * c.reload);
+        assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false),
+                         rounds * (c.store_issue + c.store));
+        assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V2, false),
+                         (n - 1) * c.store_issue + c.store);
+    }
+    assert_int_equal(time_of(1, 2, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3, false),
+                     c.store_issue + c.store + c.reload);
+}
+
+static void test_device(void **state)
+{
+    const uint64_t way = c.device_issue + c.device_up + c.device_match + c.device_down;
+    const uint64_t message = c.o_send + c.L + (c.bytes - 1) * c.G + c.o_recv;
+
+    (void)state;
+    c.sockets = 1;
+    for (uint32_t n = 2; n <= 8; n++) {
+        const uint64_t device = way + (n - 1) * (c.device_accept + c.device_release);
+
+        assert_int_equal(time_of(n, 1, GBA_HIERARCHY_FLAT, 0, true), device);
+        assert_int_equal(time_of(1, n, GBA_HIERARCHY_FLAT, 0, true), device);
+        assert_int_equal(time_of(n, 3, GBA_HIERARCHY_NODE, 0, true),
+                         3 * c.atomic + c.store + device + c.store_issue + c.store + c.reload);
+    }
+    /* Two switch domains of two hosts; domains of one host, without a group. */
+    c.device_hosts = 2;
+    assert_int_equal(time_of(4, 1, GBA_HIERARCHY_NODE, 0, true),
+                     2 * way + c.device_accept + message + c.device_release);
+    c.device_hosts = 1;
+    assert_int_equal(time_of(2, 1, GBA_HIERARCHY_NODE, 0, true), message);
+    c.device_members = 3;
+    c.device_hosts = 708;
+    setup.choice = (struct gba_choice){GBA_HIERARCHY_FLAT, 0, true, false};
+    setup.hosts = 4;
+    assert_int_equal(predict_run(&setup, &(struct predict_result){0}), GBA_ERR_TOO_MANY);
+}
+
+/* Two ranks on one core: each turn ends a barrier and begins the next one. */
+static void test_turns(void **state)
+{
+    struct predict_result result;
+
+    (void)state;
+    c.cores = 1;
+    setup.barriers = 1000;
+    result = run(1, 2, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false);
+    assert_in_range(result.mean, c.turn, c.turn + 2 * (c.atomic + c.store + c.store_issue));
+    /* Two hosts of one rank on one machine of one core. */
+    c.hosts_per_machine = 2;
+    c.L = 0;
+    result = run(2, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false);
+    assert_in_range(result.mean, c.turn, 2 * c.turn + 2 * (c.o_send + c.o_recv));
+}
+
+static void test_random(void **state)
+{
+    struct predict_random random = {{1, 2, 3, 4}, 0};
+    struct predict_result a, b;
+
+    (void)state;
+    /* The first numbers of the generators as their authors publish them. */
+    assert_int_equal(predict_random_next(&random), 11520);
+    assert_int_equal(predict_random_next(&random), 0);
+    assert_int_equal(predict_random_next(&random), 1509978240);
+    predict_random_seed(&random, 1234567);
+    assert_int_equal(random.state[0], UINT64_C(6457827717110365317));
+    /* The same input gives the same output. */
+    c.noise_rate = 1000;
+    c.noise_length = 10000000;
+    c.skew = 1000000;
+    c.jitter = 50000;
+    c.loss = c.device_loss = 5000;
+    c.skew_shape = GBA_TIMES_NORMAL;
+    setup.barriers = 200;
+    for (int group = 0; group < 2; group++) {
+        a = run(16, 4, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, group != 0);
+        b = run(16, 4, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, group != 0);
+        a.seconds = b.seconds = 0;
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_true(a.drawn > 0);
+        assert_true((0 != group) == (0 != a.resent));
+        setup.seed++;
+        b = run(16, 4, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, group != 0);
+        assert_int_not_equal(a.mean, b.mean);
+    }
+}
+
+/* Interruptions of 10 us, each 100 us, stretch a rank's work of 20 us by 2 us in the mean. */
+static void test_trace(void **state)
+{
+    uint64_t start[] = {0}, length[] = {10000000};
+    const struct predict_trace trace = {1, 100000000, start, length};
+    struct predict_result result;
+
+    (void)state;
+    setup.trace = &trace;
+    setup.barriers = 20000;
+    c.atomic = 20000000;
+    result = run(1, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false);
+    assert_int_equal(result.slowest.median, 0);
+    c.device_issue = 20000000;
+    c.device_up = c.device_down = c.device_match = c.device_accept = 0;
+    result = run(1, 1, GBA_HIERARCHY_FLAT, 0, true);
+    assert_in_range(result.mean, 22100000, 22300000);
+    assert_int_equal(result.slowest.least, 20000000);
+    assert_int_equal(result.slowest.most, 30000000);
+}
+
+static void test_queue(void **state)
+{
+    struct predict_queue queue = {0};
+    struct predict_random random;
+    struct predict_event event, before = {0, 0, 0};
+    uint32_t pushed = 0;
+
+    (void)state;
+    predict_random_seed(&random, 1);
+    for (; pushed < 1000; pushed++)
+        predict_push(&queue, predict_random_next(&random) % 64, pushed, 0);
+    while (predict_pop(&queue, &event)) {
+        assert_true(event.time > before.time ||
+                    (event.time == before.time && event.who >= before.who));
+        before = event;
+        for (int i = 0; i < 2 && pushed < 100000; i++, pushed++)
+            predict_push(&queue, event.time + predict_random_next(&random) % (1u << pushed % 20),
+                         pushed, 0);
+    }
+    assert_int_equal(queue.taken, pushed);
+    predict_queue_free(&queue);
+}
+
+static void test_scale(void **state)
+{
+    struct predict_result result = run(708, 1412, GBA_HIERARCHY_NODE, 0, true);
+
+    (void)state;
+    print_message("708 x 1412: %.3f s, %.1f MB\n", result.seconds, (double)result.bytes / 1e6);
+    assert_true(result.rank_bytes <= 64);
+    result = run(65536, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false);
+    print_message("65536: %.3f s, %.1f MB, %.1f million events a second\n", result.seconds,
+                  (double)result.bytes / 1e6, (double)result.events / result.seconds / 1e6);
+    assert_true(result.rank_bytes <= 64);
+}
+
+/* The list of gba/agree/plan on hosts of one switch, of two, and on one host. */
+static void test_candidates(void **state)
+{
+    static struct predict_list list;
+    gba_params_t params;
+    struct predict_question question = {.setup = setup, .params = &params};
+    uint32_t found;
+
+    (void)state;
+    gba_params_default(&params);
+    question.setup.cluster = &c;
+    for (uint32_t hosts = 1; hosts <= 4; hosts++) {
+        c.device_hosts = 2;
+        assert_int_equal(predict_candidates(&question, hosts, 4, &list), GBA_OK);
+        assert_non_null(predict_fastest(&list, true));
+        assert_non_null(predict_fastest(&list, false));
+        assert_string_equal(list.at[list.count - 1].name, "fallback");
+        assert_string_equal(list.at[0].name, "device");
+        assert_int_equal(list.at[0].refused, hosts > 2 ? GBA_ERR_OTHER_DEVICE : GBA_OK);
+    }
+    c.device_hosts = 708;
+    assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
+    assert_int_equal(found, 2);
+    c.device_up = 100 * c.L;
+    assert_int_equal(predict_crossover(&question, 4, 64, &found), GBA_OK);
+    assert_int_equal(found, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, defaults)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_messages), TEST(test_memory), TEST(test_device),
+        TEST(test_turns),    TEST(test_random), TEST(test_trace),
+        TEST(test_queue),    TEST(test_scale),  TEST(test_candidates)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
