@@ -130,7 +130,7 @@ configure_asan() {
         CFLAGS='-g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all'
 }
 
-# Settings of mpirun. Open MPI runs as root only with two variables, and more ranks than cores only
+# MPIRUN: settings for it. Open MPI runs as root only with two variables, and more ranks than cores only
 # with a third.
 setup_mpirun() {
     if [ "$(id -u)" -eq 0 ]; then
@@ -139,7 +139,7 @@ setup_mpirun() {
     fi
     # shellcheck source=contrib/launcher.sh
     . "$top/contrib/launcher.sh"
-    allow_oversubscription mpirun
+    allow_oversubscription "$1"
 }
 
 # BUILD: what "make check" runs there.

@@ -98,7 +98,15 @@ test_case() {
     case_started "$@"
 }
 
-# The same, while no other case runs.
+# NAME...: cases whose functions have their names, with _ for -.
+test_cases() {
+    local name
+    for name in "$@"; do
+        test_case "$name" "${name//-/_}"
+    done
+}
+
+# As test_case, while no other case runs.
 test_alone() {
     case_wanted "$1" || return 0
     cases_wait

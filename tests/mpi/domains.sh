@@ -238,21 +238,13 @@ all_domains() {
     done
     test_case domains-death-seed-109 domains_death_seed 7 109
     test_case domains-death-seed-522 domains_death_seed 4 522
-    test_case domains-of-one domains_of_one
+    test_cases domains-of-one devices-apart devices-balanced devices-mapped devices-replaced \
+        devices-unnotified devices-exhausted devices-full devices-all-full devices-path
     test_case devices-one-list devices_steered 'a b' 'a b'
     test_case devices-other-switch devices_steered 'a b' b
-    test_case devices-apart devices_apart
-    test_case devices-balanced devices_balanced
-    test_case devices-mapped devices_mapped
-    test_case devices-replaced devices_replaced
-    test_case devices-unnotified devices_unnotified
-    test_case devices-exhausted devices_exhausted
-    test_case devices-full devices_full
-    test_case devices-all-full devices_all_full
     test_case devices-death devices_death 1 200 MPI_COMM_WORLD
     test_case devices-death-nonblocking devices_death 9 400 MPI_COMM_WORLD
     test_case devices-death-comms devices_death 6 6 ''
-    test_case devices-path devices_path
 }
 
 # For tests/mpi/hosts: emulated hosts with a simulated device each; the ranks of each pretend to be two

@@ -386,12 +386,11 @@ all_faults() {
             test_case "fault-die-$rounds-$ranks" death "$rounds" "$ranks"
         done
     done
-    test_case death-posted death_posted
+    test_cases death-posted death-meanwhile silent
     # Two ranks only: a third rank would notify the last one as well, and its notifications are not
     # held.
     test_case death-queued-blocking death_queued 10 2
     test_case death-queued-nonblocking death_queued 11 2
-    test_case death-meanwhile death_meanwhile
     for ranks in 3 7; do
         test_case "rare-released-$ranks" rare 3 4 5 'sim?die_after=5&die_release=1' "$ranks"
         test_case "rare-lost-$ranks" rare 2 4 2 "sim?lose_arrival=$((2 * ranks + 2))" "$ranks"
@@ -464,7 +463,6 @@ all_faults() {
     test_case bad-missing bad_path /dev/gba-missing 'no device'
     test_case bad-version bad_path 'sim?version=0x20000' 'version'
     test_case bad-permission no_permission
-    test_case silent silent
     test_alone killed-rank killed rank
     test_alone killed-job killed job
     all_stalled

@@ -307,16 +307,8 @@ all_switch() {
     test_case switch-regained switch_regained unix
     test_case switch-regained-tcp switch_regained tcp
     test_case switch-stopped switch_paused unix 5
-    test_case switch-missing switch_missing
-    test_case switch-no-key switch_no_key
-    test_case switch-job-key switch_job_key
-    test_case switch-job-limit switch_job_limit
-    test_case switch-munge switch_munge
-    test_case switch-key-kept switch_key_kept
-    test_case switch-own-key switch_own_key
-    test_case switch-shares-processors switch_shares_processors
-    test_case switch-replaces switch_replaces
-    test_case switch-list-silent switch_list_silent
+    test_cases switch-missing switch-no-key switch-job-key switch-job-limit switch-munge switch-key-kept \
+        switch-own-key switch-shares-processors switch-replaces switch-list-silent
     test_alone switch-rank-killed switch_rank_killed
     $long || return 0
     test_case switch-many switch_right tcp 4 many 20000

@@ -151,14 +151,8 @@ own_line() {
 }
 
 all_unusable() {
-    test_case unusable-mode unusable_mode
-    test_case unusable-group unusable_group
-    test_case unusable-file unusable_file
-    test_case unusable-device unusable_device
-    test_case unusable-abi unusable_abi
-    test_case unusable-stale unusable_stale
-    test_case unusable-one unusable_one
-    test_case unusable-once unusable_once
+    test_cases unusable-mode unusable-group unusable-file unusable-device unusable-abi unusable-stale \
+        unusable-one unusable-once
     test_case absent-file absent :
     test_case absent-link absent 'ln -s no-such-file gba0'
     test_case alerts-later no_group_alerts 'sim' 0
