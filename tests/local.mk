@@ -9,7 +9,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
 	tests/unit/test_sched tests/unit/test_algo tests/unit/test_segment \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
-	tests/unit/test_sim_kill tests/unit/test_sim_step tests/unit/test_sim_reclaim \
+	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_reclaim \
 	tests/unit/test_sim_reclaim_kill \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
 	tests/conformance/conformance \
@@ -203,7 +203,7 @@ tests_unit_test_sim_find_SOURCES = tests/unit/test_sim_find.c tests/unit/sim_tes
 tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
 tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_test.h
 tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h
-tests_unit_test_sim_kill_SOURCES = tests/unit/test_sim_kill.c tests/unit/sim_test.h
+tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
 tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that are killed while they work on the simulator, at chosen points: the device stays
- * consistent, the others continue, and all that the dead processes held is free again.
- * test_sim_step.c kills at single instructions, test_sim_reclaim_kill.c also at random.
+ * The journal of the simulator: a change of a group, cut off after any part of its stores, is
+ * undone completely. test_sim_step.c kills processes at single instructions of such changes,
+ * test_sim_reclaim_kill.c also at random.
  */
 #include "tests/limit.h"
 #include "tests/unit/sim_test.h"
@@ -135,117 +135,6 @@ TEST(test_undo_alloc)
         assert_undone(sim_segment(dev), &before);
         gba_sim_group_unlock(sim_segment(dev), 0);
     }
-    gba_dev_sim.close(dev);
-}
-
-/* The point at which the holder of the lock dies, relative to the journal. */
-enum place { BEFORE_BEGIN, AFTER_BEGIN, AFTER_CHANGE, AFTER_END, PLACES };
-
-/* The arrival that completes a round, interrupted at that point; does not return. */
-static void arrive_and_die(struct gba_sim_segment *segment, uint32_t group, uint64_t value,
-                           enum place place)
-{
-    struct gba_model_effects effects;
-
-    CHECK(GBA_OK == gba_sim_group_lock(segment, group));
-    if (BEFORE_BEGIN == place)
-        raise(SIGKILL);
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_CORE);
-    if (AFTER_BEGIN == place) { /* half an arrival */
-        segment->model.group[group].core.arrived_count = 77;
-        raise(SIGKILL);
-    }
-    gba_model_arrive(&segment->model, group, 0, value, &effects);
-    CHECK(effects.completed);
-    if (AFTER_CHANGE == place)
-        raise(SIGKILL);
-    gba_sim_journal_end(segment, group);
-    raise(SIGKILL);
-}
-
-/* Before the journal is closed the arrival is lost, after that the releases are lost. Sending the
- * arrival again repairs both. */
-TEST(test_kill_in_lock)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_membership *membership[2];
-    gba_group_state_t group;
-    uint32_t round = 0;
-
-    sim_group(dev, 2, 0, membership);
-    for (enum place place = BEFORE_BEGIN; place < PLACES; place++) {
-        pid_t child;
-
-        round++;
-        sim_arrive(membership[0], round);
-        child = sim_fork();
-        if (0 == child)
-            arrive_and_die(sim_segment(dev), membership[0]->group, GBA_ARRIVAL(round, 1), place);
-        assert_true(sim_child_killed(child));
-        assert_int_equal(gba_dev_sim.inspect(membership[0], &group), GBA_OK);
-        assert_int_equal(group.sequence, AFTER_END == place ? round : round - 1);
-        assert_int_equal(group.arrived_count, AFTER_END == place ? 0 : 1);
-        assert_false(sim_released(membership[0], round));
-        if (AFTER_END == place)
-            sim_arrive(membership[0], round);
-        sim_arrive(membership[1], round);
-        assert_true(sim_released(membership[0], round) && sim_released(membership[1], round));
-        sim_round(membership, 2, ++round);
-    }
-    assert_int_equal(sim_info(dev).counters[GBA_COUNTER_ROUNDS], round);
-    sim_leave(membership, 2);
-    gba_dev_sim.close(dev);
-}
-
-/* A process is killed while it takes down the port of dead processes: one group is left, and it is
- * in the second one. */
-TEST(test_kill_reaper)
-{
-    struct gba_dev_path path = {.kind = GBA_DEV_SIM};
-    struct gba_dev *dev = sim_open(&path);
-    struct gba_sim_segment *segment = sim_segment(dev);
-    struct gba_model_group *group = segment->model.group;
-    gba_group_handle_t handle, other;
-    struct gba_membership *membership;
-    pid_t child;
-
-    assert_int_equal(sim_alloc(dev, 4, &handle), GBA_OK);
-    membership = sim_join(dev, &handle, 0, 0);
-    child = sim_fork();
-    if (0 == child) {
-        struct gba_model_effects effects;
-        uint32_t port;
-
-        for (uint32_t i = 1; i < 4; i++)
-            CHECK(sim_join(dev, &handle, i, 0) != NULL);
-        CHECK(GBA_OK == sim_alloc(dev, 2, &other));
-        for (uint32_t i = 0; i < 2; i++)
-            CHECK(sim_join(dev, &other, i, 0) != NULL);
-        port = gba_sim_holder((struct gba_sim_dev *)dev) - 1;
-        gba_model_clear(&effects);
-        for (uint32_t i = 0; i < 2; i++) {
-            CHECK(GBA_OK == gba_sim_group_lock(segment, i));
-            gba_sim_journal_begin(segment, i, GBA_SIM_JOURNAL_GROUP);
-            gba_control_port_leave(&segment->model, port, i, &effects);
-            if (0 == i) {
-                gba_sim_journal_end(segment, i);
-                gba_sim_group_unlock(segment, i);
-            }
-        }
-        raise(SIGKILL);
-    }
-    assert_true(sim_child_killed(child));
-    assert_int_equal(group[0].record.present, 1);
-    assert_int_equal(gba_sim_group_lock(segment, 1), GBA_OK);
-    assert_int_equal(group[1].record.present, 2);
-    assert_int_equal(group[1].record.holder, 2);
-    assert_true(0 != group[1].table[0] && 0 != group[1].table[1]);
-    gba_sim_group_unlock(segment, 1);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
-    assert_int_equal(group[0].record.present, 1);
-    gba_dev_sim.leave(membership);
-    assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS);
     gba_dev_sim.close(dev);
 }
 
