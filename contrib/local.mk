@@ -33,7 +33,7 @@ contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)
 contrib_bench_fast_path_LDADD = gba/libgbacore.la
 contrib_bench_fast_path_LDFLAGS = -no-pie
 if BUILD_OMPI
-check_PROGRAMS += contrib/bench/wakeup contrib/bench/lifecycle_cost
+check_PROGRAMS += contrib/bench/wakeup
 endif
 contrib_bench_wakeup_SOURCES = contrib/bench/wakeup.c
 contrib_bench_wakeup_CPPFLAGS = $(MPI_CPPFLAGS)
@@ -41,10 +41,6 @@ contrib_bench_wakeup_LDADD = $(MPI_LIBS)
 EXTRA_DIST += contrib/HACKING.md contrib/bench/instructions contrib/bench/figures contrib/bench/README.md \
 	contrib/bench/hosts contrib/bench/device_wakeup
 EXTRA_DIST += contrib/bench/common.sh contrib/bench/latency.records contrib/bench/latency.svg
-contrib_bench_lifecycle_cost_SOURCES = contrib/bench/lifecycle_cost.c
-contrib_bench_lifecycle_cost_CPPFLAGS = $(MPI_CPPFLAGS)
-contrib_bench_lifecycle_cost_LDADD = $(MPI_LIBS)
-EXTRA_DIST += contrib/bench/lifecycle
 
 # OpenSHMEM examples: independent of the plugins, they include only their own headers.
 # oshcc alone would do as well: oshcc contrib/examples/teams/*.c
