@@ -3,9 +3,9 @@
  * The loop of the agreement (gba/agree/agree.c) under every refusal, delay and failure. The members
  * are agreements of one thread, which tests them in any order; their exchange is memory. Each
  * exchange of each candidate is refused by each member in turn, also two of them; each exchange
- * fails; and each member is the last one. All members must end on one path for one reason, after
- * the same exchanges, and leave nothing behind. Two and three members exhaustively, up to 16 by
- * dice.
+ * fails; and each member is the last one. The hosts have no device, one, or devices of two switch
+ * domains. All members must end on one path for one reason, after the same exchanges, and leave
+ * nothing behind. Two and three members exhaustively, up to 16 by dice.
  */
 #include <unistd.h>
 
@@ -24,7 +24,7 @@
 struct script {
     uint32_t size, hosts;
     int hierarchy, offload;
-    gba_device_t *device;
+    gba_device_t *device[2];     /* of the even and of the odd hosts; NULL: none */
     uint64_t refuses[EXCHANGES]; /* the members that refuse this exchange, a bit for each */
     uint32_t fails;              /* the exchange that fails, from 1; 0: none */
     uint32_t last;               /* the member that is tested after all others */
@@ -203,7 +203,7 @@ static struct outcome play(const struct script *script)
         const gba_team_attr_t attr = {.name = "loop",
                                       .id = 1,
                                       .params = &params,
-                                      .device = script->device,
+                                      .device = script->device[r % script->hosts % 2],
                                       .device_status = GBA_ERR_NO_DEVICE,
                                       .remote = &some_remote};
         const gba_oob_t oob = {.ctx = &member[r],
@@ -244,8 +244,8 @@ static struct outcome play(const struct script *script)
     }
     for (uint32_t r = 0; GBA_OK == status[0] && r < script->size; r++)
         gba_team_destroy(team[r]);
-    if (script->device != NULL) {
-        assert_int_equal(gba_device_query(script->device, &info), GBA_OK);
+    for (int i = 0; i < 2 && script->device[i] != NULL; i++) {
+        assert_int_equal(gba_device_query(script->device[i], &info), GBA_OK);
         assert_int_equal(info.groups_free, info.groups);
     }
     return outcome;
@@ -282,37 +282,61 @@ static void refuse_each(struct script script, uint32_t depth, uint32_t from,
         }
 }
 
+static void devices_open(gba_device_t *device[2])
+{
+    alarm(test_limit(300));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gba_device_init("sim", NULL, &device[i]), GBA_OK);
+}
+
+static void devices_close(gba_device_t *device[2])
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+
+    while (fgets(line, sizeof line, maps) != NULL)
+        assert_null(strstr(line, "gba-team")); /* the memory of a node */
+    fclose(maps);
+    for (int i = 0; i < 2; i++)
+        gba_device_fini(device[i]);
+    alarm(0);
+}
+
+/* Neither device, the first one for all hosts, or both. */
+static void devices_choose(struct script *script, gba_device_t *device[2], int count)
+{
+    script->device[0] = 0 == count ? NULL : device[0];
+    script->device[1] = 2 == count ? device[1] : script->device[0];
+}
+
 TEST(test_exhaustive)
 {
-    gba_device_t *device;
+    gba_device_t *device[2];
 
-    alarm(test_limit(300));
-    assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
+    devices_open(device);
     for (uint32_t size = 2; size <= 3; size++)
         for (uint32_t hosts = 1; hosts <= size; hosts++)
-            for (int way = 0; way < 6; way++)
-                refuse_each((struct script){.size = size,
-                                            .hosts = hosts,
-                                            .hierarchy = way % 3,
-                                            .device = way < 3 ? device : NULL},
-                            2, 1, NULL);
-    gba_device_fini(device);
-    alarm(0);
+            for (int way = 0; way < 9; way++) {
+                struct script script = {.size = size, .hosts = hosts, .hierarchy = way % 3};
+
+                devices_choose(&script, device, way / 3);
+                refuse_each(script, 2, 1, NULL);
+            }
+    devices_close(device);
 }
 
 TEST(test_dice)
 {
-    gba_device_t *device;
+    gba_device_t *device[2];
 
-    alarm(test_limit(300));
+    devices_open(device);
     srand(7);
-    assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
     for (unsigned i = 1; i <= 2000; i++) {
         struct script script = {.size = 2 + (uint32_t)rand() % (MOST - 1), .seed = i};
 
         script.hosts = 1 + (uint32_t)rand() % script.size;
         script.hierarchy = rand() % 3;
-        script.device = 0 == rand() % 4 ? NULL : device;
+        devices_choose(&script, device, (1 + rand() % 4) / 2);
         script.offload = GBA_OFFLOAD_FASTEST + rand() % 3;
         for (uint32_t k = 1; k < EXCHANGES; k++)
             if (0 == rand() % 3) {
@@ -322,25 +346,23 @@ TEST(test_dice)
         script.fails = 0 == rand() % 4 ? 1 + (uint32_t)rand() % 9 : 0;
         (void)play(&script);
     }
-    gba_device_fini(device);
-    alarm(0);
+    devices_close(device);
 }
 
 /* The exchanges of an agreement without refusals. */
 TEST(test_exchanges)
 {
-    struct script script = {.size = 4, .hosts = 1};
-    gba_device_t *device;
+    gba_device_t *device[2];
 
-    assert_int_equal(play(&script).exchanges, 3);
-    assert_int_equal(gba_device_init("sim", NULL, &device), GBA_OK);
-    for (script.hosts = 1; script.hosts <= 4; script.hosts++) {
-        script.device = device;
-        assert_int_equal(play(&script).exchanges, 4);
-        script.device = NULL;
-        assert_true(play(&script).exchanges <= 4);
-    }
-    gba_device_fini(device);
+    devices_open(device);
+    for (uint32_t hosts = 1; hosts <= 4; hosts++)
+        for (int count = 0; count < 3; count++) {
+            struct script script = {.size = 4, .hosts = hosts};
+
+            devices_choose(&script, device, count);
+            assert_in_range(play(&script).exchanges, 3, 2 == count ? 7 : 4);
+        }
+    devices_close(device);
 }
 
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -112,33 +112,4 @@ TEST(test_one_host)
     harness_end(w);
 }
 
-/* The parameters of the members, and the member without a device. */
-static const struct way {
-    int hierarchy;
-    uint32_t no_device;
-} ways[] = {{GBA_HIERARCHY_NODE, NOBODY},
-            {GBA_HIERARCHY_NODE, 3},
-            {GBA_HIERARCHY_AUTO, NOBODY},
-            {GBA_HIERARCHY_AUTO, 3}};
-
-static struct harness *harness_for(int way)
-{
-    struct harness *w = harness_of_domains("sim", "sim", "sim");
-
-    harness_place(w, SIZE, 5, 2, 0);
-    w->params.hierarchy = ways[way].hierarchy;
-    w->no_device = ways[way].no_device;
-    w->rounds = 1;
-    return w;
-}
-
-/* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
- * exchange fails. */
-TEST(test_an_exchange_fails)
-{
-    /* The list in agree.c, and one more exchange, which belongs to the test. */
-    for (int way = 0; way < 4; way++) /* 1 and 3: the leaders' handles, then those of software */
-        assert_int_equal(harness_fail_calls(harness_for, way, SIZE), 0 == way % 2 ? 8 : 9);
-}
-
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

@@ -98,26 +98,4 @@ TEST(test_no_node)
     harness_end(w);
 }
 
-static struct harness *harness_refusing(int member)
-{
-    struct harness *w = harness_of_leaders("sim");
-
-    if (member >= 0)
-        harness_fail(w, w->device, HARNESS_JOIN, (uint32_t)member, GBA_ERR_OTHER_DEVICE);
-    harness_hosts(w, 7, 3, 0);
-    w->rounds = 1;
-    return w;
-}
-
-/* Whichever exchange fails, all members return the error, and nothing is left. In the last run no
- * exchange fails. */
-TEST(test_an_exchange_fails)
-{
-    /* Facts, layout, handles, joined, armed; and the run without a failure. */
-    assert_int_equal(harness_fail_calls(harness_refusing, -1, 7), 6);
-    /* Refused in the handles, or when a member joins; then the handles of software, joined. */
-    assert_int_equal(harness_fail_calls(harness_refusing, 0, 7), 6);
-    assert_int_equal(harness_fail_calls(harness_refusing, 2, 7), 7);
-}
-
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

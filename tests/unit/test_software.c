@@ -175,23 +175,6 @@ TEST(no_memory)
     harness_end(w);
 }
 
-static struct harness *harness_on_two_hosts(int way)
-{
-    struct harness *w = harness_on(NULL);
-
-    (void)way;
-    w->host[2] = 1;
-    w->rounds = 1;
-    return w;
-}
-
-/* Whichever exchange fails, all members return the error, and nothing is left. */
-TEST(exchange_fails)
-{
-    /* the proposal, the members' information, the memory, the vote */
-    assert_true(harness_fail_calls(harness_on_two_hosts, 0, 4) > 4);
-}
-
 /* ----------------------------------------------------------------- waiting, recovering --- */
 
 /* Waits of 4 x 150 ms, of which each member sleeps in three: less than a tenth is processor

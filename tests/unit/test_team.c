@@ -4,7 +4,6 @@
  * same reason, and no member keeps a membership.
  */
 #include "gba/dev/member.h"
-#include "tests/unit/notification_harness.h"
 #include "tests/unit/team_harness.h"
 
 static struct harness *harness_without_software(void)
@@ -114,22 +113,6 @@ TEST(test_too_many_members)
     agree(w, 4, GBA_PATH_FALLBACK, GBA_ERR_TOO_MANY);
     agree(w, 3, GBA_PATH_SIM, GBA_OK);
     harness_end(w);
-}
-
-TEST(test_a_failed_exchange_leaves_nothing)
-{
-    for (int call = 1; call <= 4; call++) {
-        struct harness *w = harness_without_software();
-
-        notifications_start(w, 4);
-        thread_oob_run(4, call, harness_member, w);
-        notifications_stop(w);
-        for (int r = 0; r < 4; r++)
-            assert_int_equal(w->returned[r], GBA_ERR_OOB);
-        /* In the second one rank 0 has a group that no member has joined. */
-        assert_int_equal(harness_calls(w, HARNESS_CANCEL), 2 == call);
-        harness_end(w);
-    }
 }
 
 TEST_MAIN()
