@@ -72,9 +72,9 @@ int32_t gba_algorithm_auto(uint32_t size);
 bool gba_reason_passes(gba_status_t reason);
 
 /*
- * Derive the shape of a candidate's path. Needs the layout, if there are several hosts. Returns
- * GBA_OK, or GBA_ERR_NOMEM, which a single member may have alone. The caller calls gba_shape_fini
- * in each case.
+ * Derive the shape of a candidate's path. Needs the layout, if there are several hosts. shape:
+ * zero, or that of another candidate, whose topology is kept. Returns GBA_OK, or GBA_ERR_NOMEM,
+ * which a single member may have alone. The caller calls gba_shape_fini in each case.
  */
 gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info,
                             const struct gba_candidate *candidate, uint32_t rank);

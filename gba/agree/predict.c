@@ -137,7 +137,6 @@ static gba_status_t candidate_check(struct gba_agreement *a, struct gba_refusal 
         *refusal = gba_shape_refusal(&a->shape, &a->info);
     if (GBA_OK == status)
         gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
-    gba_shape_fini(&a->shape);
     return status;
 }
 
@@ -164,7 +163,6 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
     status = gba_shape_make(&a->shape, &a->info, candidate, 0);
     if (GBA_OK == status)
         gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
-    gba_shape_fini(&a->shape);
     used = strlen(text);
     if (several && candidate->take_back && GBA_AT_EACH != candidate->at)
         snprintf(text + used, len - used, ", taken back from another team");
@@ -270,6 +268,8 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
         *prediction = *result;
 
 free_memory:
+    if (a != NULL)
+        gba_shape_fini(&a->shape);
     free(memory);
     free(a);
     free(team);

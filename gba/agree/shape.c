@@ -74,16 +74,20 @@ gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info
 {
     const struct gba_choice *choice = &candidate->choice;
     const bool nodes = GBA_HIERARCHY_NODE == choice->hierarchy, one_host = info->one_host;
-    gba_status_t status;
+    const struct gba_topology known = shape->topology;
+    gba_status_t status = GBA_OK;
 
+    gba_domains_fini(&shape->domains);
     memset(shape, 0, sizeof *shape);
+    shape->topology = known;
     shape->topology.size = info->size;
     shape->radix = info->terms.radix;
     shape->sequence = info->terms.sequence;
     shape->slots = 1; /* for gba_node_mark */
     if (GBA_KIND_ALL == candidate->kind || GBA_KIND_FALLBACK == candidate->kind)
         return GBA_OK;
-    status = gba_topology_init(&shape->topology, rank, info->size, host_of, info);
+    if (known.locals == NULL)
+        status = gba_topology_init(&shape->topology, rank, info->size, host_of, info);
     if (GBA_OK != status)
         return status;
     if (GBA_KIND_LEADERS == candidate->kind) {
