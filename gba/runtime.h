@@ -21,14 +21,14 @@ typedef struct gba_team gba_team_t; /* A team that gba_team_create made. */
  * gba_wire_version before it calls gba_team_create, and calls that only if all members have the
  * same version.
  */
-#define GBA_WIRE_VERSION 17u
+#define GBA_WIRE_VERSION 18u
 
 /* Get GBA_WIRE_VERSION of the loaded libgba.so. Returns the version, which may differ from that of
  * the header. Thread-safe. Not collective. */
 GBA_EXPORT uint32_t gba_wire_version(void);
 
 /* The words of a minimum, at most. */
-#define GBA_OOB_WORDS 32u
+#define GBA_OOB_WORDS 40u
 
 /*
  * The exchange by which the members of a team agree: collective operations of the runtime that work

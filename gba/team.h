@@ -133,6 +133,7 @@ typedef struct gba_predicted {
     bool taken;          /* the team takes it: one of each prediction */
     gba_status_t reason; /* why the team cannot take it; GBA_OK: taken, or not tried */
     uint32_t culprit;    /* the rank that causes the reason, else 0 */
+    uint64_t cost;       /* the expected time of a barrier, ns; 0: not known */
     char text[256];      /* one line: "sim: a group of 32, 8 members" */
 } gba_predicted_t;
 

@@ -63,7 +63,7 @@ typedef enum gba_status {
     GBA_ERR_QUOTA = -26,        /* the administrator's limit for the user or the host is reached */
     GBA_ERR_NOT_WANTED = -27,   /* `offload` is never */
     GBA_ERR_FEW_HOSTS = -28,    /* fewer hosts than `min_hosts` */
-    GBA_ERR_SLOWER = -29        /* a trial found another barrier faster than the device */
+    GBA_ERR_SLOWER = -29        /* another barrier is measured or expected to be faster */
 } gba_status_t;
 
 /* The lowest status. */

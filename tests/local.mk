@@ -19,7 +19,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
-	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
+	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
 	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve tests/unit/test_cores \
 	tests/conformance/conformance_switch
@@ -282,6 +282,7 @@ tests_unit_test_wait_SOURCES = tests/unit/test_wait.c $(GBA_THREAD_OOB)
 tests_unit_test_watchdog_SOURCES = tests/unit/test_watchdog.c tests/unit/stall_log.h $(GBA_THREAD_OOB)
 tests_unit_test_agree_SOURCES = tests/unit/test_agree.c tests/unit/log_catch.h tests/unit/no_transport.h $(GBA_THREAD_OOB)
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
+tests_unit_test_cost_SOURCES = tests/unit/test_cost.c
 tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log_catch.h tests/unit/no_transport.h
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 

@@ -408,8 +408,10 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
         own.failure = team->failure;
         own.failed_round = team->failed_round;
     }
-    if (0 == oob->rank)
+    if (0 == oob->rank) {
+        gba_schedule_measure(attr, due);
         gba_schedule_terms(team, attr, due, &terms);
+    }
     own.terms = &terms;
     gba_info_fill(a->words, &own);
     status = post(a, GBA_AGREE_FACTS, GBA_FACTS);

@@ -99,6 +99,7 @@ void gba_info_read(struct gba_info *info, const uint64_t *words)
     memcpy(&info->terms, &words[TERMS], sizeof info->terms);
     info->one_host = equal_read(&words[HOST], 4);
     info->hosts = info->one_host ? 1 : 0;
+    info->largest = info->size;
     info->one_device = equal_read(&words[DEVICE], 2) && 0 != words[SAME];
     info->oversubscribed = 0 == words[CORES];
     info->pull = 0 != words[PULL];
@@ -145,14 +146,36 @@ static uint64_t host_word(const struct gba_host *host)
     return word;
 }
 
+/* The number of different words, and of the most frequent one. */
+static uint32_t words_count(uint64_t *words, uint32_t size, uint32_t *most)
+{
+    uint32_t count = 0, run = 0;
+
+    uint32_t ordered = 1;
+
+    while (ordered < size && words[ordered] >= words[ordered - 1])
+        ordered++;
+    if (ordered < size)
+        qsort(words, size, sizeof *words, compare_words);
+    for (uint32_t i = 0; i < size; i++) {
+        run = 0 == i || words[i] != words[i - 1] ? 1 : run + 1;
+        count += 1 == run;
+        *most = run > *most ? run : *most;
+    }
+    return count;
+}
+
 void gba_layout_read(struct gba_info *info, const struct gba_member_info *members,
                      uint64_t *scratch)
 {
+    uint32_t ignored = 0;
+
     info->members = members;
+    info->largest = 0;
+    for (uint32_t rank = 0; rank < info->size; rank++)
+        scratch[rank] = gba_switch_key(members[rank].port.uuid);
+    info->ports = words_count(scratch, info->size, &ignored);
     for (uint32_t rank = 0; rank < info->size; rank++)
         scratch[rank] = host_word(&members[rank].host);
-    qsort(scratch, info->size, sizeof *scratch, compare_words);
-    info->hosts = 1;
-    for (uint32_t i = 1; i < info->size; i++)
-        info->hosts += scratch[i] != scratch[i - 1];
+    info->hosts = words_count(scratch, info->size, &info->largest);
 }

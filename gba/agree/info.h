@@ -12,6 +12,7 @@
 #ifndef GBA_AGREE_INFO_H
 #define GBA_AGREE_INFO_H
 
+#include "gba/agree/cost.h"
 #include "gba/algo/domains.h"
 #include "gba/base/host.h"
 #include "gba/team.h"
@@ -40,6 +41,7 @@ struct gba_terms {
     uint8_t trial_fallback; /* 1: the runtime's barrier is measured */
     uint8_t device_returns; /* its device may come back after its death */
     uint8_t reserved[2];    /* 0 */
+    struct gba_cost_terms cost;
 };
 
 /* A member, in the allgather. Travels as bytes. */
@@ -76,6 +78,8 @@ struct gba_info {
     struct gba_switches switches;
     const struct gba_member_info *members; /* [size]; NULL: not exchanged */
     uint32_t hosts;                        /* 0: not known */
+    uint32_t largest;                      /* members on one host, at most */
+    uint32_t ports;                        /* switches of the chosen devices */
 };
 
 /* A refusal as a word of a minimum: the lowest status, and of equal ones the lowest rank. */
@@ -83,7 +87,7 @@ uint64_t gba_refusal_word(gba_status_t status, uint32_t rank);
 struct gba_refusal gba_refusal_of(uint64_t word);
 
 /* The positions of the facts in their exchange, for tests. */
-enum { GBA_FACT_HOST = 0, GBA_FACT_MEMORY = 13, GBA_FACTS = 29 };
+enum { GBA_FACT_HOST = 0, GBA_FACT_MEMORY = 13, GBA_FACTS = 33 };
 
 /* What a member contributes to the facts. */
 struct gba_own {
@@ -106,7 +110,7 @@ void gba_info_read(struct gba_info *info, const uint64_t *words);
 void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_attr_t *attr,
                           const uint8_t uuid[GBA_UUID_SIZE]);
 
-/* The layout is complete: count the hosts. scratch: [size] words. */
+/* The layout is complete: count the hosts and the switches. scratch: [size] words. */
 void gba_layout_read(struct gba_info *info, const struct gba_member_info *members,
                      uint64_t *scratch);
 

@@ -27,6 +27,64 @@ static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
     return candidate;
 }
 
+/* ----------------------------------------------------------------------------- software --- */
+
+int32_t gba_algorithm_auto(uint32_t size)
+{
+    return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
+}
+
+/*
+ * Choose an algorithm. `auto`, with a core for each member, takes dissemination for a few members,
+ * and radix where dissemination has many rounds. gba/algo/README.md has the measurements.
+ */
+static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
+{
+    if (GBA_ALGORITHM_AUTO == wanted)
+        return gba_algorithm_auto(size);
+    if (!one_host && GBA_ALGORITHM_V3 == wanted && !pull)
+        return GBA_ALGORITHM_V1; /* central (v3) reads flags; messages cannot */
+    return wanted;
+}
+
+/* The software barrier that the parameters and the table of algorithms choose. */
+static struct gba_choice choice_first(const struct gba_info *info)
+{
+    const struct gba_terms *terms = &info->terms;
+    const bool flat = info->one_host || GBA_HIERARCHY_FLAT == terms->hierarchy;
+
+    if (info->one_host && GBA_ALGORITHM_AUTO == terms->algorithm &&
+        (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
+        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_NODE,
+                                   .algorithm = GBA_ALGORITHM_AUTO};
+    return (struct gba_choice){.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE,
+                               .algorithm = algorithm_choose(terms->algorithm,
+                                                             flat ? info->size : info->hosts,
+                                                             info->one_host, info->pull)};
+}
+
+static struct gba_refusal software_refusal(const struct gba_info *info)
+{
+    if (GBA_OK != info->memory.reason)
+        return info->memory;
+    if (GBA_OK != info->disabled.reason)
+        return info->disabled;
+    return info->one_host ? (struct gba_refusal){GBA_OK, 0} : info->remote;
+}
+
+/* The software barriers that a trial measures, in the order of gba_trial_list, and the runtime's.
+ * Returns their number. */
+static uint32_t choices_software(const struct gba_info *info, bool fallback,
+                                 struct gba_choice choices[GBA_CHOICES_MOST])
+{
+    const struct gba_trial_terms terms = {.fallback = fallback,
+                                          .nodes = info->hosts,
+                                          .algorithm = info->terms.algorithm,
+                                          .hierarchy = info->terms.hierarchy};
+
+    return gba_trial_list(&terms, info->size, choices);
+}
+
 /* ------------------------------------------------------------------------ barrier groups --- */
 
 /* Why no member is to try a group at that switch of rank 0; GBA_OK: they may. */
@@ -106,8 +164,41 @@ static bool device_first(const struct gba_info *info)
            (!info->one_host && (least <= 2 || least <= info->hosts));
 }
 
+/* The expected time of a path; 0: not known, also as long as the hosts are not. */
+static uint64_t cost_of(const struct gba_info *info, struct gba_choice choice, uint8_t at)
+{
+    const struct gba_terms *terms = &info->terms;
+    const struct gba_switches *switches = &info->switches;
+    const uint32_t most = at < switches->count ? switches->members_max[at] : terms->members_max;
+    const struct gba_cost_team team = {.members = info->size,
+                                       .hosts = info->hosts,
+                                       .largest = info->largest,
+                                       .domains = GBA_AT_EACH == at ? info->ports
+                                                  : 0 == most       ? 1
+                                                                    : (info->hosts - 1) / most + 1,
+                                       .radix = terms->radix,
+                                       .oversubscribed = info->oversubscribed};
+
+    return 0 == info->hosts ? 0 : gba_cost(&terms->cost, &team, choice);
+}
+
+/* Whether a software barrier is expected to be so much faster than the device that this outweighs
+ * the policy for several hosts. */
+static bool device_slower(const struct gba_info *info, enum gba_kind kind)
+{
+    const uint64_t device = gba_cost_preferred(cost_of(info, group_choice(kind), 0));
+    struct gba_choice choices[GBA_CHOICES_MOST];
+    const uint32_t count = choices_software(info, false, choices);
+
+    for (uint32_t i = 0; i < count && GBA_OK == software_refusal(info).reason; i++)
+        if (cost_of(info, choices[i], 0) < device)
+            return true;
+    return false;
+}
+
 /* Why the team is to have no group, whatever its switches are; GBA_OK: it may. */
-static struct gba_refusal groups_refusal(const struct gba_info *info, bool trial)
+static struct gba_refusal groups_refusal(const struct gba_info *info, enum gba_kind kind,
+                                         bool trial)
 {
     gba_status_t reason = (gba_status_t)info->terms.status;
 
@@ -115,14 +206,17 @@ static struct gba_refusal groups_refusal(const struct gba_info *info, bool trial
         reason = GBA_ERR_NOT_WANTED;
     if (GBA_OK == reason && !trial && !device_first(info))
         reason = GBA_ERR_FEW_HOSTS;
+    if (GBA_OK == reason && !trial && GBA_OFFLOAD_FASTEST == info->terms.offload &&
+        device_slower(info, kind))
+        reason = GBA_ERR_SLOWER;
     return (struct gba_refusal){reason, 0};
 }
 
 static void list_groups(struct gba_list *list, const struct gba_info *info, bool trial)
 {
     const bool nodes = GBA_HIERARCHY_NODE == info->terms.hierarchy;
-    const struct gba_refusal refusal = groups_refusal(info, trial);
     const enum gba_kind kind = nodes ? GBA_KIND_LEADERS : GBA_KIND_ALL;
+    const struct gba_refusal refusal = groups_refusal(info, kind, trial);
 
     if (GBA_OK != refusal.reason) {
         list_add(list, kind, refusal)->choice = group_choice(kind);
@@ -137,62 +231,36 @@ static void list_groups(struct gba_list *list, const struct gba_info *info, bool
     }
 }
 
-/* ----------------------------------------------------------------------------- software --- */
+/* ----------------------------------------------------------------------- software, in order --- */
 
-int32_t gba_algorithm_auto(uint32_t size)
+/* Sort software barriers by expected cost, if that decides: the chosen one, the first, stays before
+ * those that are hardly faster. */
+static void sort_software(struct gba_candidate *first, uint32_t count, const struct gba_info *info)
 {
-    return size <= AUTO_V1_MAX ? GBA_ALGORITHM_V1 : GBA_ALGORITHM_V2;
+    struct gba_candidate moved;
+    uint32_t to;
+
+    if (GBA_OFFLOAD_FASTEST != info->terms.offload || 0 == info->hosts)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        first[i].cost = cost_of(info, first[i].choice, 0);
+    first[0].cost = gba_cost_preferred(first[0].cost);
+    for (uint32_t i = 1; i < count; i++) {
+        moved = first[i];
+        for (to = i; to > 0 && first[to - 1].cost > moved.cost; to--)
+            first[to] = first[to - 1];
+        first[to] = moved;
+    }
 }
 
-/*
- * Choose an algorithm. `auto`, with a core for each member, takes dissemination for a few members,
- * and radix where dissemination has many rounds. gba/algo/README.md has the measurements.
- */
-static int32_t algorithm_choose(int32_t wanted, uint32_t size, bool one_host, bool pull)
-{
-    if (GBA_ALGORITHM_AUTO == wanted)
-        return gba_algorithm_auto(size);
-    if (!one_host && GBA_ALGORITHM_V3 == wanted && !pull)
-        return GBA_ALGORITHM_V1; /* central (v3) reads flags; messages cannot */
-    return wanted;
-}
-
-/* The software barrier that the parameters and the table of algorithms choose. */
-static struct gba_choice choice_first(const struct gba_info *info)
-{
-    const struct gba_terms *terms = &info->terms;
-    const bool flat = info->one_host || GBA_HIERARCHY_FLAT == terms->hierarchy;
-
-    if (info->one_host && GBA_ALGORITHM_AUTO == terms->algorithm &&
-        (info->oversubscribed || GBA_HIERARCHY_NODE == terms->hierarchy))
-        return (struct gba_choice){.hierarchy = GBA_HIERARCHY_NODE,
-                                   .algorithm = GBA_ALGORITHM_AUTO};
-    return (struct gba_choice){.hierarchy = flat ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE,
-                               .algorithm = algorithm_choose(terms->algorithm,
-                                                             flat ? info->size : info->hosts,
-                                                             info->one_host, info->pull)};
-}
-
-static struct gba_refusal software_refusal(const struct gba_info *info)
-{
-    if (GBA_OK != info->memory.reason)
-        return info->memory;
-    if (GBA_OK != info->disabled.reason)
-        return info->disabled;
-    return info->one_host ? (struct gba_refusal){GBA_OK, 0} : info->remote;
-}
-
-/* The chosen software barrier first, then those that a trial measures, then the runtime's. A trial
- * measures them in the order of gba_trial_list. */
+/* The chosen software barrier and those that a trial measures, then the runtime's. */
 static void list_software(struct gba_list *list, const struct gba_info *info, bool trial)
 {
     const struct gba_choice first = choice_first(info);
-    const struct gba_trial_terms terms = {.fallback = trial && 0 != info->terms.trial_fallback,
-                                          .nodes = info->hosts,
-                                          .algorithm = info->terms.algorithm,
-                                          .hierarchy = info->terms.hierarchy};
+    const uint32_t from = list->count;
     struct gba_choice choices[GBA_CHOICES_MOST];
-    const uint32_t count = gba_trial_list(&terms, info->size, choices);
+    const uint32_t count =
+        choices_software(info, trial && 0 != info->terms.trial_fallback, choices);
 
     if (!trial)
         list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = first;
@@ -201,8 +269,10 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
             list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice = choices[i];
         else if (trial || !gba_choices_equal(choices[i], first))
             list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = choices[i];
-    if (!trial)
-        list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice.fallback = true;
+    if (trial)
+        return;
+    sort_software(&list->at[from], list->count - from, info);
+    list_add(list, GBA_KIND_FALLBACK, (struct gba_refusal){GBA_OK, 0})->choice.fallback = true;
 }
 
 /* ----------------------------------------------------------------------------- the list --- */
@@ -254,6 +324,8 @@ void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t
         list_software(list, info, GBA_DUE_TRIAL == due);
     list_keep(list, &before);
     list_again(list, info);
+    for (uint32_t i = 0; i < list->count; i++)
+        list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
 }
 
 /* Whether a group of leaders can serve where none of all members did. */
@@ -278,9 +350,12 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
 {
     bool refused = false; /* the group of a switch; rank 0 may have another one */
 
-    /* The order of the list depends on the number of hosts. */
+    /* The order of the list depends on the number of hosts, but not if the device is faster than
+     * one message. */
     if (GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->terms.status &&
-        info->terms.min_hosts > 2 && 0 == info->hosts)
+        0 == info->hosts &&
+        (info->terms.min_hosts > 2 ||
+         gba_cost_preferred(info->terms.cost.device) > info->terms.cost.message))
         return GBA_NEXT_LAYOUT;
 
     for (uint32_t i = 0; i < list->count; i++) {

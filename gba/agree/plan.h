@@ -29,6 +29,7 @@ struct gba_candidate {
     bool tried;     /* the members have tried it; the refusal is that of a step */
     bool unmade;    /* its maker refused, before another member took part */
     struct gba_choice choice;
+    uint64_t cost; /* ns, expected; 0: not known, see gba_cost */
     struct gba_refusal refusal;
 };
 

@@ -49,6 +49,7 @@ static void facts_fill(struct gba_agreement *a, uint32_t hosts)
     gba_schedule_terms(a->team, attr, GBA_DUE_CREATE, &info->terms);
     info->one_host = 1 == hosts;
     info->hosts = 1 == hosts;
+    info->largest = info->size;
     info->one_device = one_device(attr, hosts);
     info->oversubscribed = attr->oversubscribed;
     info->pull = attr->remote != NULL && attr->remote->pulls;
@@ -186,6 +187,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
             refusal = gba_plan_reason(&a->list);
         *shown = (gba_predicted_t){.path = gba_build_kind(a),
                                    .taken = a->at == taken,
+                                   .cost = gba_agree_candidate(a)->cost,
                                    .reason = refusal.reason,
                                    .culprit = refusal.culprit};
         a->device = NULL;

@@ -95,6 +95,35 @@ static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr
         0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
 }
 
+static void terms_cost(const gba_team_attr_t *attr, struct gba_cost_terms *cost)
+{
+    uint64_t round_trip = 0;
+    struct gba_cluster cluster;
+    gba_processors_t mine;
+
+    gba_cluster_default(&cluster);
+    if (attr->oversubscribed) {
+        gba_processors_get(&mine);
+        cluster.cores = gba_processors_count(&mine);
+    }
+    gba_cost_terms_set(cost, &cluster);
+    if (attr->device != NULL)
+        round_trip = gba_word_load_relaxed(&attr->device->round_trip);
+    if (0 != round_trip && round_trip <= UINT32_MAX)
+        cost->device = (uint32_t)round_trip;
+}
+
+void gba_schedule_measure(const gba_team_attr_t *attr, gba_due_t due)
+{
+    const bool requests =
+        GBA_DUE_REQUEST == due || (GBA_DUE_CREATE == due && attr->params->offload_after <= 0);
+
+    /* Tests that count arrivals make trials without it. */
+    if (requests && attr->device != NULL && 0 == attr->params->trial_test &&
+        GBA_OFFLOAD_FASTEST == offload_of(attr))
+        gba_round_trip_measure(attr->device);
+}
+
 void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_due_t due,
                         struct gba_terms *terms)
 {
@@ -112,6 +141,7 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     if (GBA_DUE_TRIAL == due)
         terms_trial(team, attr, terms);
     terms->offload = (uint8_t)offload_of(attr);
+    terms_cost(attr, &terms->cost);
     terms->min_hosts = (uint32_t)params->min_hosts;
     if (attr->device != NULL) {
         memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);

@@ -16,8 +16,10 @@ struct gba_device {
     char *job;                   /* of the attributes; may be NULL */
     uint8_t uuid[GBA_UUID_SIZE]; /* does not change while the device is open */
     uint32_t groups, members_max;
-    bool simulated; /* in the processes of its users */
-    bool switchd;   /* a gba-switchd */
+    bool simulated;        /* in the processes of its users */
+    bool switchd;          /* a gba-switchd */
+    gba_word_t round_trip; /* ns, see gba_round_trip_measure; 0: not measured; UINT64_MAX: not
+                              known */
     /* Only for devices of the process-wide list (device.c), under its lock: */
     unsigned references;
     struct gba_device *next;

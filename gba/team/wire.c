@@ -19,7 +19,7 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/switches.h"
 
-#define LAYOUTS_OF 17u
+#define LAYOUTS_OF 18u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -31,7 +31,7 @@
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
 
 /* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
-WIRE_SIZE(struct gba_terms, 64);
+WIRE_SIZE(struct gba_terms, 96);
 WIRE_FIELD(struct gba_terms, id, 0, 8);
 WIRE_FIELD(struct gba_terms, backoff, 8, 8);
 WIRE_FIELD(struct gba_terms, uuid, 16, 16);
@@ -51,9 +51,20 @@ WIRE_FIELD(struct gba_terms, trial_rotates, 59, 1);
 WIRE_FIELD(struct gba_terms, trial_fallback, 60, 1);
 WIRE_FIELD(struct gba_terms, device_returns, 61, 1);
 WIRE_FIELD(struct gba_terms, reserved, 62, 2);
+WIRE_FIELD(struct gba_terms, cost, 64, 32);
+
+WIRE_SIZE(struct gba_cost_terms, 32);
+WIRE_FIELD(struct gba_cost_terms, store, 0, 4);
+WIRE_FIELD(struct gba_cost_terms, line, 4, 4);
+WIRE_FIELD(struct gba_cost_terms, turn, 8, 4);
+WIRE_FIELD(struct gba_cost_terms, message, 12, 4);
+WIRE_FIELD(struct gba_cost_terms, send, 16, 4);
+WIRE_FIELD(struct gba_cost_terms, device, 20, 4);
+WIRE_FIELD(struct gba_cost_terms, port, 24, 4);
+WIRE_FIELD(struct gba_cost_terms, cores, 28, 4);
 
 /* The words of each minimum, and the text about the switches that were tried. */
-_Static_assert(GBA_FACTS == 29 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
+_Static_assert(GBA_FACTS == 33 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
 _Static_assert(GBA_TRIED_TEXT == 232, CHANGED);
 
 WIRE_SIZE(gba_group_handle_t, 40);

@@ -86,7 +86,17 @@ static uint32_t processors(void)
     return gba_processors_count(&mine);
 }
 
-/* One line for each candidate: the path, and "taken", "not tried", or why it cannot be used. */
+/* "1.2 us", or "-": not known. */
+static void time_print(uint64_t ns, char *text, size_t len)
+{
+    if (0 == ns)
+        snprintf(text, len, "-");
+    else
+        snprintf(text, len, "%" PRIu64 ".%" PRIu64 " us", ns / 1000, ns % 1000 / 100);
+}
+
+/* One line for each candidate: the path, its expected time, and "taken", "not tried", or why it
+ * cannot be used. */
 static void show_candidates(const gba_prediction_t *prediction)
 {
     int width = 0, length;
@@ -99,18 +109,21 @@ static void show_candidates(const gba_prediction_t *prediction)
         report_begin("candidates", '[');
     for (uint32_t i = 0; i < prediction->count; i++) {
         const gba_predicted_t *candidate = &prediction->candidates[i];
-        char result[128];
+        char result[128], expected[32];
 
         snprintf(result, sizeof result, "%s", candidate->taken ? "taken" : "not tried");
         if (GBA_OK != candidate->reason)
             snprintf(result, sizeof result, "%s (rank %" PRIu32 ")",
                      gba_status_text(candidate->reason), candidate->culprit);
+        time_print(candidate->cost, expected, sizeof expected);
         if (!report_is_json()) {
-            report_text("candidate", "%-*s  %s", width, candidate->text, result);
+            report_text("candidate", "%-*s  %9s  %s", width, candidate->text, expected, result);
             continue;
         }
         report_begin(NULL, '{');
         report_text("candidate", "%s", candidate->text);
+        if (0 != candidate->cost)
+            report_number("expected_ns", candidate->cost);
         report_text("result", "%s", result);
         report_end();
     }

@@ -7,7 +7,9 @@
  */
 #include "tests/unit/team_harness.h"
 
+#include "gba/agree/schedule.h"
 #include "gba/agree/trial.h"
+#include "gba/dev/member.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -332,8 +334,9 @@ TEST(test_the_fastest_of_one_host)
     harness_run(w, 3, GBA_PATH_SIM);
     assert_int_equal(w->reason[0], GBA_OK);
     w->rounds = 12; /* the next trial: device, counter, dissemination, radix, tree, central, ... */
-    w->expected = "software: central (v3) through shared memory, 3 members on 1 host; no device: "
-                  "another barrier was measured to be faster; measured in us: device 0.00";
+    w->expected =
+        "software: central (v3) through shared memory, 3 members on 1 host; no device: "
+        "another barrier is measured or expected to be faster; measured in us: device 0.00";
     harness_run(w, 3, GBA_PATH_SOFTWARE);
     assert_int_equal(w->reason[0], GBA_ERR_SLOWER);
     harness_end(w);
@@ -357,6 +360,36 @@ TEST(test_the_fastest_of_two_hosts)
     w->rounds = 20;
     harness_run(w, 4, GBA_PATH_SIM);
     assert_int_equal(w->stats[0].trials, 0);
+    harness_end(w);
+}
+
+/* A device that is measured once, by a group of one member, and is too slow to come first. */
+TEST(test_a_slow_device_comes_later)
+{
+    struct harness *w = harness_of_offload("sim", 4, 2);
+
+    gba_round_trip_measure(w->device);
+    assert_in_range(gba_word_load_relaxed(&w->device->round_trip), 1, UINT64_MAX - 1);
+    assert_int_equal(groups_free(w), 32);
+    w->rounds = 2;
+    w->expected = "of 32, 4 members";
+    gba_word_store_relaxed(&w->device->round_trip, 500);
+    harness_run(w, 4, GBA_PATH_SIM);
+    gba_word_store_relaxed(&w->device->round_trip, 100000);
+    w->expected =
+        "among the leaders of 2 hosts, 4 members, at most 2 on a host; no device: another "
+        "barrier is measured or expected to be faster";
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    w->params.offload = GBA_OFFLOAD_ALWAYS;
+    w->expected = "of 32, 4 members";
+    harness_run(w, 4, GBA_PATH_SIM);
+    harness_end(w);
+    w = harness_of_offload("sim?full=1", 2, 2);
+    w->params.trial_test = 0; /* the agreement measures */
+    w->rounds = 2;
+    w->expected = "no barrier group is free";
+    harness_run(w, 2, GBA_PATH_SOFTWARE);
+    assert_true(UINT64_MAX == gba_word_load_relaxed(&w->device->round_trip));
     harness_end(w);
 }
 

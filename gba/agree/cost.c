@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/agree/cost.h"
+
+static uint32_t ns_of(uint64_t ps)
+{
+    const uint64_t ns = (ps + 500) / 1000;
+
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
+void gba_cost_terms_set(struct gba_cost_terms *terms, const struct gba_cluster *cluster)
+{
+    const uint64_t ends = cluster->o_send + cluster->o_recv;
+
+    *terms = (struct gba_cost_terms){
+        .store = ns_of(cluster->store),
+        .line = ns_of(cluster->atomic + cluster->reload),
+        .turn = ns_of(cluster->turn),
+        .message = ns_of(ends + cluster->L + (cluster->bytes - 1) * cluster->G),
+        .send = ns_of(ends > cluster->g ? ends : cluster->g),
+        .device = ns_of(cluster->device_issue + cluster->device_up + cluster->device_match +
+                        cluster->device_down),
+        .port = ns_of(cluster->device_accept + cluster->device_release),
+        .cores = (uint32_t)cluster->cores};
+}
+
+/* Signals of an algorithm: rounds one after the other, and the time of all. */
+struct way {
+    uint32_t rounds;
+    uint64_t ns;
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A round in which a member sends and receives `signals`, of which the first takes `one` and each
+ * other one `more`. */
+static void way_add(struct way *way, uint64_t signals, uint32_t one, uint32_t more)
+{
+    way->rounds++;
+    way->ns += one + (signals - 1) * more;
+}
+
+/* gba/algo/README.md has what each algorithm sends. */
+static struct way way_of(int32_t algorithm, uint32_t n, uint32_t radix, uint32_t one, uint32_t more)
+{
+    const uint64_t k = GBA_ALGORITHM_V1 == algorithm || radix < 2 ? 2 : radix;
+    const bool tree = GBA_ALGORITHM_TREE == algorithm;
+    struct way way = {0, 0};
+
+    if (GBA_ALGORITHM_V3 == algorithm && n > 1)
+        way_add(&way, n - 1, one, more);
+    for (uint64_t reach = 1; reach < n && GBA_ALGORITHM_V3 != algorithm; reach *= k) {
+        way_add(&way, tree ? smaller(k, n - 1) : smaller(k - 1, (n - 1) / reach), one, more);
+        if (tree) /* a level up, and a level down */
+            way_add(&way, smaller(k, n - 1), one, more);
+    }
+    return way;
+}
+
+/*
+ * The turns of the processes of a host that share cores. Each process runs once, and with several
+ * rounds again in every other round: in the other half the member that it waits for has run before
+ * (gba/algo/README.md, "Measurements": 2.0, 1.5 and 3.0 times the floor for 3, 4 and 5 rounds).
+ */
+static uint64_t turns(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
+                      uint32_t rounds)
+{
+    const uint32_t cores = 0 == terms->cores ? 1 : terms->cores;
+    const uint64_t all = (team->largest + cores - 1) / cores;
+
+    return team->oversubscribed && rounds > 0 ? all * terms->turn * (rounds + 1) / 2 : 0;
+}
+
+/* Gather and release in a node: one line for all, and the release word. */
+static uint64_t node(const struct gba_cost_terms *terms, const struct gba_cost_team *team)
+{
+    const uint64_t n = team->largest;
+
+    return n > 1 ? n * terms->line + UINT64_C(2) * terms->store : 0;
+}
+
+static uint64_t group(const struct gba_cost_terms *terms, uint32_t members)
+{
+    return terms->device + (uint64_t)(members - 1) * terms->port;
+}
+
+/* Among the node leaders. The groups of several domains have two rounds, with the barrier of the
+ * domain leaders between them. */
+static uint64_t leaders(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
+                        struct gba_choice choice)
+{
+    const uint32_t domains = team->domains > 1 ? team->domains : 1;
+
+    if (choice.group)
+        return group(terms, (team->hosts + domains - 1) / domains) * (1 == domains ? 1u : 2u) +
+               way_of(GBA_ALGORITHM_V1, domains, 2, terms->message, terms->send).ns;
+    return way_of(choice.algorithm, team->hosts, team->radix, terms->message, terms->send).ns;
+}
+
+uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
+                  struct gba_choice choice)
+{
+    const bool one_host = 1 == team->hosts;
+    const uint32_t one = one_host ? terms->store : terms->message;
+    /* Stores to several lines, and loads of them, miss one after the other. */
+    const uint32_t more = one_host ? terms->store : terms->send;
+    struct way way;
+
+    if (choice.fallback)
+        return 0;
+    if (GBA_HIERARCHY_NODE == choice.hierarchy && one_host && !choice.group)
+        return node(terms, team) + turns(terms, team, 1);
+    if (GBA_HIERARCHY_NODE == choice.hierarchy) /* a turn to arrive, and a turn to leave */
+        return node(terms, team) + turns(terms, team, 3) + leaders(terms, team, choice);
+    if (choice.group)
+        return group(terms, team->members) + turns(terms, team, 1);
+    way = way_of(choice.algorithm, team->members, team->radix, one, more);
+    return way.ns + turns(terms, team, way.rounds);
+}
