@@ -33,7 +33,8 @@ struct gba_team {
     gba_status_t reason; /* why that kind */
     int wait;            /* gba_wait_t */
     bool oversubscribed;
-    struct gba_busy busy; /* of this member's core */
+    struct gba_crew *crew; /* the cores that share the work of its barriers; NULL: none */
+    struct gba_busy busy;  /* of this member's core */
     void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
     void *name_ctx;
     gba_team_stats_t stats; /* without the rounds */

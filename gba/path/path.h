@@ -19,6 +19,7 @@
 #include "gba/dev/member.h"
 #include "gba/transport/transport.h"
 
+struct gba_crew;
 struct gba_path_base;
 
 /* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
@@ -53,6 +54,10 @@ struct gba_path_ops {
 
     /* Free the path and leave its group. Sends nothing, does not block. */
     void (*destroy)(struct gba_path_base *path);
+
+    /* From now on the cores of this member share the work of a barrier (crew.h); NULL: they do not.
+     * Between two barriers. NULL: they cannot. */
+    void (*share)(struct gba_path_base *path, struct gba_crew *crew);
 
     /* --- For waiting: */
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gba/path/crew.h"
 #include "gba/path/message_barrier.h"
 
 struct path_software {
@@ -11,6 +12,7 @@ struct path_software {
     /* An algorithm over shared memory: */
     const struct gba_algorithm *algorithm;
     struct gba_algo_state algo;
+    struct gba_crew *crew; /* of the cores that share it; NULL: none */
     /* An algorithm over messages: */
     struct gba_message_barrier messages;
 };
@@ -154,12 +156,74 @@ static enum gba_arrived shared_arrived(const struct gba_path_base *path,
     return gba_node_arrived(node, local, software->algo.seq);
 }
 
+static void shared_share(struct gba_path_base *path, struct gba_crew *crew);
+
 static const struct gba_path_ops shared_ops = {.attempt = shared_attempt,
                                                .start = shared_start,
                                                .test = shared_test,
+                                               .share = shared_share,
                                                .destroy = software_destroy,
                                                .awaited = shared_awaited,
                                                .arrived = shared_arrived};
+
+/* --------------------------------------------- the same, by all cores of a member ------------ */
+
+static gba_status_t crew_start(struct gba_path_base *path)
+{
+    struct path_software *software = software_of(path);
+
+    gba_crew_start(software->crew, ++software->algo.seq);
+    return GBA_OK;
+}
+
+static gba_status_t crew_test(struct gba_path_base *path)
+{
+    return gba_crew_test(software_of(path)->crew);
+}
+
+static gba_status_t crew_attempt(struct gba_path_base *path)
+{
+    gba_status_t status;
+
+    (void)crew_start(path);
+    for (uint32_t spins = path->spins; GBA_OK != (status = crew_test(path)) && --spins > 0;)
+        gba_cpu_pause();
+    return status;
+}
+
+static struct gba_awaited crew_awaited(const struct gba_path_base *path)
+{
+    const struct gba_crew *crew = software_const(path)->crew;
+
+    if (0 == crew->part.lanes) /* core 0 waits for the others */
+        return (struct gba_awaited){.word = crew->node->arrived, .sleepers = crew->node->sleepers};
+    return (struct gba_awaited){.word = gba_crew_awaited(crew, &crew->part),
+                                .sleepers = crew->shm->sleepers};
+}
+
+static const struct gba_path_ops crew_ops = {.attempt = crew_attempt,
+                                             .start = crew_start,
+                                             .test = crew_test,
+                                             .share = shared_share,
+                                             .destroy = software_destroy,
+                                             .awaited = crew_awaited,
+                                             .arrived = shared_arrived};
+
+static void shared_share(struct gba_path_base *path, struct gba_crew *crew)
+{
+    struct path_software *software = software_of(path);
+
+    software->crew = crew;
+    path->ops = &shared_ops;
+    if (crew == NULL || !software->algorithm->shares)
+        return;
+    path->ops = &crew_ops;
+    crew->shm = &software->node.shm;
+    crew->algorithm = software->algorithm;
+    crew->step = software->algo;
+    if (crew->algorithm->pulls)
+        crew->step.radix = crew->step.size;
+}
 
 /* ------------------------------------------------------ an algorithm over messages, all hosts --
  */

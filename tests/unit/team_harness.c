@@ -86,8 +86,11 @@ static void *core_run(void *arg)
 
 static void cores_start(struct member_cores *of)
 {
-    const gba_cores_attr_t attr = {
-        .cpus = 1, .barrier = cores_fallback, .notify = cores_notify, .ctx = of};
+    const gba_cores_attr_t attr = {.cpus = 1,
+                                   .share = of->w->share,
+                                   .barrier = cores_fallback,
+                                   .notify = cores_notify,
+                                   .ctx = of};
 
     for (uint32_t i = 0; i < HARNESS_CORES; i++)
         gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][i], 0);

@@ -8,9 +8,11 @@
 #include "gba/transport/node_barrier.h"
 
 /* Faults that the search must find. */
-static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
-#define gba_node_barrier_gathered(node) (CROSSES_EARLY == mutant || gba_node_barrier_gathered(node))
-#define gba_node_barrier_test(node)     (LEAVES_EARLY == mutant ? GBA_OK : gba_node_barrier_test(node))
+static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS, RUNS_AHEAD } mutant;
+static bool runs_ahead(void);
+#define gba_node_barrier_gathered(node) \
+    (CROSSES_EARLY == mutant || runs_ahead() || gba_node_barrier_gathered(node))
+#define gba_node_barrier_test(node) (LEAVES_EARLY == mutant ? GBA_OK : gba_node_barrier_test(node))
 #define gba_node_barrier_release(node)      \
     do {                                    \
         if (KEEPS != mutant)                \
@@ -25,70 +27,116 @@ static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
 
 /* ------------------------------------------------------------------------------ every order --- */
 
-#define SEARCH_CORES  3u
-#define SEARCH_ROUNDS 3u
+#define SEARCH_MEMBERS 6u
+#define SEARCH_CORES   3u
+#define SEARCH_LIMIT   (1u << 16)
 
-/* The cores are always in `live`, because they have pointers to themselves. */
-struct order {
-    _Alignas(
-        LINE) unsigned char cores[sizeof(struct gba_cores) + SEARCH_CORES * sizeof(struct core)];
-    uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
+/* A search: one member, or members on one host whose cores share the work. */
+struct layout {
+    uint32_t members, first, others; /* cores of the first member, and of each of the others */
+    uint32_t rounds, radix;          /* 0: central */
+    bool joined;                     /* one member: with a barrier of processes */
 };
-static struct order live;
+
+/* The states. The cores are always in `live`, because they have pointers to themselves. */
+struct order {
+    struct member {
+        _Alignas(LINE) unsigned char cores[sizeof(struct gba_cores) +
+                                           SEARCH_CORES * sizeof(struct core)];
+        struct gba_shm shm;
+        uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
+        bool crosses; /* core 0 is in the barrier of the members */
+    } member[SEARCH_MEMBERS];
+    gba_word_t sleepers, slot[SEARCH_MEMBERS][SEARCH_MEMBERS][GBA_SLOT_SIZE / sizeof(gba_word_t)];
+};
+static struct order live, from;
+static const struct layout *searched;
+static const struct gba_cores *crosser; /* whose core 0 makes a step */
 static bool early;
 
-static void all_have_entered(uint32_t count, uint32_t round)
+static uint32_t cores_of(uint32_t member)
 {
-    for (uint32_t i = 0; i < count; i++)
-        early |= live.entered[i] < round;
+    return 0 == member ? searched->first : searched->others;
+}
+
+static void all_have_entered(uint32_t round)
+{
+    for (uint32_t m = 0; m < searched->members; m++)
+        for (uint32_t c = 0; c < cores_of(m); c++)
+            early |= live.member[m].entered[c] < round;
 }
 
 static gba_status_t search_barrier(void *ctx)
 {
     (void)ctx;
-    all_have_entered(((struct gba_cores *)live.cores)->count, live.entered[0]);
+    all_have_entered(live.member[0].entered[0]);
     return GBA_OK;
 }
 
-/* One step of a core. Returns whether anything has changed. */
-static bool order_step(struct gba_cores *cores, uint32_t i)
+/* RUNS_AHEAD: core 0 ends the first round while core 1 waits for a signal of that round. */
+static bool runs_ahead(void)
 {
-    if (live.left[i] == live.entered[i]) {
-        if (SEARCH_ROUNDS == live.entered[i])
-            return false;
-        live.entered[i]++;
-        core_arrive(cores, &cores->core[i]);
-        return true;
+    return RUNS_AHEAD == mutant && crosser->core[1].helps && 1 == crosser->crew.step.distance;
+}
+
+/* As core_look of core 0, which would wait for the other members. */
+static gba_status_t look_at_members(struct member *m, struct gba_cores *cores)
+{
+    struct gba_node_barrier *node = &cores->core[0].node;
+
+    if (!m->crosses) {
+        if (!gba_node_barrier_gathered(node))
+            return GBA_INPROGRESS;
+        m->crosses = true;
+        gba_crew_start(&cores->crew, m->entered[0]);
     }
-    if (GBA_OK != core_look(cores, &cores->core[i]))
-        return false;
-    live.left[i]++;
-    all_have_entered(cores->count, live.left[i]);
-    return true;
+    crosser = cores;
+    if (GBA_OK != gba_crew_test(&cores->crew))
+        return GBA_INPROGRESS;
+    m->crosses = false;
+    gba_node_barrier_release(node);
+    return GBA_OK;
+}
+
+static void order_step(struct member *m, uint32_t core)
+{
+    struct gba_cores *cores = (struct gba_cores *)m->cores;
+    gba_status_t status;
+
+    if (m->left[core] == m->entered[core]) {
+        if (searched->rounds > m->entered[core]++)
+            core_arrive(cores, &cores->core[core]);
+        else
+            m->entered[core]--;
+        return;
+    }
+    status = searched->members > 1 && 0 == core ? look_at_members(m, cores)
+                                                : core_look(cores, &cores->core[core]);
+    if (GBA_OK == status)
+        all_have_entered(++m->left[core]);
 }
 
 static uint64_t order_hash(void)
 {
-    uint64_t hash = 14695981039346656037ull;
+    uint64_t hash = 14695981039346656037ull, word;
 
-    for (size_t i = 0; i < sizeof live; i++)
-        hash = (hash ^ ((const unsigned char *)&live)[i]) * 1099511628211ull;
+    for (size_t i = 0; i < sizeof live / sizeof word; i++) {
+        memcpy(&word, (unsigned char *)&live + i * sizeof word, sizeof word);
+        hash = (hash ^ word ^ hash >> 29) * 1099511628211ull;
+    }
     return 0 == hash ? 1 : hash;
 }
 
-/* Returns NULL, or the fault of some order. */
-static const char *search_all(uint32_t count, bool joined, enum mutant which)
+static void search_begin(uint32_t member)
 {
-    const gba_cores_attr_t attr = {.barrier = joined ? search_barrier : NULL};
-    struct gba_cores *cores = (struct gba_cores *)live.cores, *made = NULL;
-    struct order from;
-    struct visited v;
-    bool stuck = false;
+    const gba_cores_attr_t attr = {.barrier = searched->joined ? search_barrier : NULL};
+    const uint32_t count = cores_of(member);
+    struct member *m = &live.member[member];
+    struct gba_cores *cores = (struct gba_cores *)m->cores, *made = NULL;
 
-    memset(&live, 0, sizeof live);
     assert_int_equal(gba_cores_create(count, NULL, &attr, &made), GBA_OK);
     if (made == NULL)
-        return "no cores";
+        abort();
     memcpy(cores, made, sizeof *made + count * sizeof made->core[0]);
     gba_cores_destroy(made);
     for (uint32_t i = 0; i < count; i++) {
@@ -96,24 +144,47 @@ static const char *search_all(uint32_t count, bool joined, enum mutant which)
         cores->core[i].node.release = &cores->release;
         cores->core[i].node.sleepers = &cores->sleepers;
     }
+    m->shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
+                              .slots = live.slot[0][0],
+                              .row = sizeof live.slot[0] / sizeof live.slot[0][0][0],
+                              .mine = live.slot[member][0],
+                              .sleepers = &live.sleepers};
+    cores->joined |= searched->members > 1;
+    cores->crew.node = &cores->core[0].node;
+    cores->crew.shm = &m->shm;
+    cores->crew.algorithm = 0 == searched->radix ? &gba_shm_central : &gba_shm_radix;
+    gba_algo_init(&cores->crew.step, member, searched->members,
+                  0 == searched->radix ? searched->members : searched->radix, 0);
+}
+
+/* Returns NULL, or the fault of some order. */
+static const char *search_all(const struct layout *layout, enum mutant which)
+{
+    struct visited v;
+    bool stuck = false;
+
+    searched = layout;
+    memset(&live, 0, sizeof live);
+    for (uint32_t m = 0; m < layout->members; m++)
+        search_begin(m);
     mutant = which;
     early = false;
-    visited_open(&v, sizeof live, 1u << 16);
+    visited_open(&v, sizeof live, SEARCH_LIMIT);
     visit(&v, &live, order_hash());
     while (!early && !stuck && visited_next(&v, &from)) {
         bool moved = false, ended = true;
 
-        for (uint32_t i = 0; i < count; i++) {
-            memcpy(&live, &from, sizeof live);
-            ended &= SEARCH_ROUNDS == live.left[i];
-            if (order_step(cores, i)) {
-                moved = true;
+        assert_in_range(v.states, 1, SEARCH_LIMIT - 1);
+        for (uint32_t m = 0; m < layout->members; m++)
+            for (uint32_t c = 0; c < cores_of(m); c++) {
+                memcpy(&live, &from, sizeof live);
+                ended &= layout->rounds == live.member[m].left[c];
+                order_step(&live.member[m], c);
+                moved |= 0 != memcmp(&live, &from, sizeof live);
                 visit(&v, &live, order_hash());
             }
-        }
         stuck = !moved && !ended;
     }
-    assert_in_range(v.states, 2, 1u << 16);
     visited_close(&v);
     mutant = NONE;
     return early ? "early" : stuck ? "stuck" : NULL;
@@ -122,15 +193,35 @@ static const char *search_all(uint32_t count, bool joined, enum mutant which)
 TEST(test_every_order)
 {
     for (uint32_t count = 1; count <= SEARCH_CORES; count++)
-        for (int joined = 0; joined < 2; joined++)
-            assert_null(search_all(count, joined, NONE));
-    for (uint32_t count = 2; count <= SEARCH_CORES; count++) {
-        assert_string_equal(search_all(count, true, CROSSES_EARLY), "early");
         for (int joined = 0; joined < 2; joined++) {
-            assert_string_equal(search_all(count, joined, LEAVES_EARLY), "early");
-            assert_string_equal(search_all(count, joined, KEEPS), "stuck");
+            const struct layout one = {1, count, 0, 3, 2, joined};
+
+            assert_null(search_all(&one, NONE));
+            if (1 == count)
+                continue;
+            if (joined)
+                assert_string_equal(search_all(&one, CROSSES_EARLY), "early");
+            assert_string_equal(search_all(&one, LEAVES_EARLY), "early");
+            assert_string_equal(search_all(&one, KEEPS), "stuck");
         }
+}
+
+/* Members of several cores that share the work. With six members, what member 0 vouches for in the
+ * second round of radix 3 is partly known to its core 1 alone. */
+TEST(test_every_shared_order)
+{
+    static const struct layout layouts[] = {{3, 2, 2, 2, 3, false},
+                                            {3, 2, 1, 2, 2, false},
+                                            {2, 3, 2, 2, 0, false},
+                                            {3, 2, 1, 2, 0, false},
+                                            {6, 2, 1, 1, 3, false}};
+
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        assert_null(search_all(&layouts[i], NONE));
+        assert_non_null(search_all(&layouts[i], CROSSES_EARLY));
+        assert_string_equal(search_all(&layouts[i], KEEPS), "stuck");
     }
+    assert_string_equal(search_all(&layouts[4], RUNS_AHEAD), "early");
 }
 
 /* ------------------------------------------------------------------------------ each path --- */
@@ -174,6 +265,26 @@ TEST(test_software)
         w->params.sw_algorithm = algorithm;
         w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
         run_cores(w, GBA_PATH_SOFTWARE);
+    }
+}
+
+/* The cores share the work of radix and central; of the others core 0 does it all. */
+TEST(test_shared)
+{
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
+        for (int wait = GBA_WAIT_AUTO; wait <= GBA_WAIT_SLEEP; wait += GBA_WAIT_SLEEP) {
+            struct harness *w = harness_on(NULL);
+
+            w->params.sw_algorithm = algorithm;
+            w->params.sw_radix = 3;
+            w->params.wait = wait;
+            w->share = true;
+            w->cores = 3;
+            w->rounds = 60;
+            for (uint32_t members = 1; members <= 7; members += 2)
+                harness_run(w, members, GBA_PATH_SOFTWARE);
+            harness_end(w);
+        }
     }
 }
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barriers of the cores of two processes, which are threads of this one, for ThreadSanitizer. Each
- * core writes a plain word before a barrier and reads the words of all cores of both processes
- * after it, as in test_algo_tsan.c. Exit status 0: no error; 66: the sanitizer found a data race.
+ * Barriers of the cores of some processes, which are threads of this one, for ThreadSanitizer: with
+ * a barrier of the processes, and with cores that share the work of a team. Each core writes a
+ * plain word before a barrier and reads the words of all cores of both processes after it, as in
+ * test_algo_tsan.c. Exit status 0: no error; 66: the sanitizer found a data race.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gba/gba.h"
+#include "gba/path/crew.h"
 #include "gba/team/barrier.h"
 
 #define CORES     4u
-#define PROCESSES 2u
+#define PROCESSES 4u
 #define ROUNDS    1000u
 
 static uint64_t data[2][PROCESSES][CORES];
@@ -21,34 +25,54 @@ static uint32_t count, processes;
 static pthread_barrier_t members;
 static int wrong[PROCESSES][CORES];
 
-/* cores.c calls these only for a team, or without parameters. */
-gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
+/* A team on one host, with radix (v2) of degree 3, or central (v3). */
+static gba_team_t team[PROCESSES];
+static struct gba_shm shm[PROCESSES];
+static gba_word_t sleepers, slot[PROCESSES][PROCESSES][GBA_SLOT_SIZE / sizeof(gba_word_t)];
+static enum { PLAIN, RADIX, CENTRAL, KINDS } kind;
+
+gba_status_t gba_barrier_wait(gba_team_t *of, void (*progress)(void *), void *arg)
 {
-    (void)team;
     (void)progress;
     (void)arg;
+    gba_crew_start(of->crew, of->crew->step.seq + 1);
+    while (GBA_OK != gba_crew_test(of->crew))
+        sched_yield();
+    return GBA_OK;
+}
+
+void gba_barrier_init(struct gba_team *of)
+{
+    const ptrdiff_t p = of - team;
+
+    if (of->crew == NULL)
+        return;
+    shm[p] = (struct gba_shm){.base = {.ops = &gba_shm_ops},
+                              .slots = slot[0][0],
+                              .row = sizeof slot[0] / sizeof slot[0][0][0],
+                              .mine = slot[p][0],
+                              .sleepers = &sleepers};
+    of->crew->shm = &shm[p];
+    of->crew->algorithm = CENTRAL == kind ? &gba_shm_central : &gba_shm_radix;
+    gba_algo_init(&of->crew->step, (uint32_t)p, processes, CENTRAL == kind ? processes : 3, 0);
+}
+
+gba_path_t gba_team_path(const gba_team_t *of)
+{
+    (void)of;
+    return GBA_PATH_SOFTWARE;
+}
+
+/* cores.c does not call these here. */
+gba_status_t gba_barrier_progress(gba_team_t *of)
+{
+    (void)of;
     abort();
 }
 
-gba_status_t gba_barrier_progress(gba_team_t *team)
+gba_status_t gba_team_count(gba_team_t *of)
 {
-    return gba_barrier_wait(team, NULL, NULL);
-}
-
-gba_status_t gba_team_count(gba_team_t *team)
-{
-    return gba_barrier_wait(team, NULL, NULL);
-}
-
-gba_path_t gba_team_path(const gba_team_t *team)
-{
-    (void)team;
-    abort();
-}
-
-void gba_barrier_init(struct gba_team *team)
-{
-    (void)gba_barrier_wait(team, NULL, NULL);
+    return gba_barrier_progress(of);
 }
 
 void gba_params_default(gba_params_t *params)
@@ -60,7 +84,9 @@ void gba_params_default(gba_params_t *params)
 gba_status_t gba_params_environment(gba_params_t *params, char *message, size_t len)
 {
     (void)params;
-    return gba_barrier_wait(NULL, NULL, message + len);
+    (void)message;
+    (void)len;
+    abort();
 }
 
 static gba_status_t barrier_of_members(void *ctx)
@@ -90,17 +116,20 @@ static int run(void)
     const gba_params_t params = {.wait = GBA_WAIT_AUTO};
     const gba_cores_attr_t attr = {.params = &params,
                                    .cpus = 1, /* yield: other work uses the machine */
+                                   .share = PLAIN != kind,
                                    .barrier = processes > 1 ? barrier_of_members : NULL};
     pthread_t threads[PROCESSES][CORES] = {{0}};
     int any = 0;
 
-    for (uintptr_t p = 0; p < processes; p++) {
-        if (GBA_OK != gba_cores_create(count, NULL, &attr, &cores[p]))
+    pthread_barrier_init(&members, NULL, processes);
+    memset(slot, 0, sizeof slot);
+    for (uint32_t p = 0; p < processes; p++)
+        if (GBA_OK != gba_cores_create(count, PLAIN == kind ? NULL : &team[p], &attr, &cores[p]))
             abort();
+    for (uintptr_t p = 0; p < processes; p++)
         for (uintptr_t c = 0; c < count; c++)
             if (0 != pthread_create(&threads[p][c], NULL, run_core, (void *)(p * CORES + c)))
                 abort();
-    }
     for (uint32_t p = 0; p < processes; p++) {
         for (uint32_t c = 0; c < count; c++) {
             pthread_join(threads[p][c], NULL);
@@ -115,10 +144,10 @@ int main(void)
 {
     int any = 0;
 
-    pthread_barrier_init(&members, NULL, PROCESSES);
-    for (processes = 1; processes <= PROCESSES; processes++)
-        for (count = 1; count <= CORES; count++)
-            any |= run();
+    for (kind = PLAIN; kind < KINDS; kind++)
+        for (processes = 1; processes <= PROCESSES; processes += PLAIN == kind ? 1 : 3)
+            for (count = 1; count <= CORES; count++)
+                any |= run();
     puts(any ? "FAILED: left too early" : "all barriers order");
     return any;
 }
