@@ -163,6 +163,17 @@ static void claim_and_end(void *arg)
     gba_sim_port_release(arg);
 }
 
+/* What is known of a port that was not taken down. */
+static void port_print(const struct gba_sim_port *port, unsigned int steps)
+{
+    const struct gba_sim_process process = {.pid = gba_word_load_relaxed(&port->pid),
+                                            .start = gba_word_load_relaxed(&port->start)};
+
+    print_message("after %u steps: process %llu, start %llu, %s\n", steps,
+                  (unsigned long long)process.pid, (unsigned long long)process.start,
+                  gba_sim_process_alive(process) ? "alive" : "dead");
+}
+
 /* A process is killed at any instruction while it claims or frees a port: the port is free again,
  * and its number is used again. */
 TEST(test_step_claim)
@@ -181,6 +192,8 @@ TEST(test_step_claim)
         assert_in_range(ports_used(dev), 1, 2);
         held += 2 == ports_used(dev);
         gba_sim_reap(sim(dev));
+        if (1 != ports_used(dev)) /* seen once beside 20 busy processes, and not explained */
+            port_print(&sim_segment(dev)->port[1], steps);
         assert_int_equal(ports_used(dev), 1);
         assert_int_equal(gba_sim_holder(sim(dev)), 1);
         assert_int_equal(sim_info(dev).groups_free, GBA_GROUPS - 1);
