@@ -2,7 +2,8 @@
 # gba_perf: a script, two programs that measure, and one that reports. Users run only the script.
 GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
 	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/measure.c \
-	contrib/perf/slices.c contrib/perf/overlap.c
+	contrib/perf/slices.c contrib/perf/overlap.c \
+	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_messages.c
 perfdatadir = $(pkgdatadir)/perf
 pkglibexec_PROGRAMS =
 if BUILD_OMPI
@@ -21,10 +22,10 @@ contrib_perf_gba_perf_report_SOURCES = contrib/perf/records.h contrib/perf/stats
 contrib_perf_gba_perf_report_LDADD = -lm
 contrib_perf_gba_perf_mpi_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_mpi.c
 contrib_perf_gba_perf_mpi_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_perf_gba_perf_mpi_LDADD = $(MPI_LIBS)
+contrib_perf_gba_perf_mpi_LDADD = gba/libgba.la $(MPI_LIBS)
 contrib_perf_gba_perf_shmem_SOURCES = $(GBA_PERF_SOURCES) contrib/perf/calls_shmem.c
 contrib_perf_gba_perf_shmem_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_perf_gba_perf_shmem_LDADD = -loshmem $(MPI_LIBS)
+contrib_perf_gba_perf_shmem_LDADD = gba/libgba.la -loshmem $(MPI_LIBS)
 
 GBA_OTHER_UNIT_TESTS += tests/unit/test_perf_stats
 tests_unit_test_perf_stats_SOURCES = tests/unit/test_perf_stats.c contrib/perf/stats.h \

@@ -12,8 +12,10 @@
 static const char *call_list;
 
 static const char usage[] =
-    "usage: mpirun -np N %s --calls CALL[,CALL...] [OPTION...]\n"
+    "usage: mpirun -np N %s --calls CALL[,CALL...] | --calibrate [OPTION...]\n"
     "Measures barriers; rank 0 prints records for gba_perf_report. gba_perf(1) runs this program.\n"
+    "  --calibrate      print a description of the cluster for gba_predict instead\n"
+    "  --device PATH    with --calibrate: a device to measure, as coll_gba_barrier_device_path\n"
     "  --batches N      timed batches of each call, 1 to 1001 (31)\n"
     "  --batch-us N     microseconds of a batch, 10 to 1000000 (2000)\n"
     "  --samples N      calls that are timed one by one, 0 to 1000000 (1000)\n"
@@ -37,9 +39,10 @@ static int64_t number(const char *option, const char *text, int64_t min, int64_t
 static void options_read(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"calls", 1, NULL, 'c'},   {"batches", 1, NULL, 'b'}, {"batch-us", 1, NULL, 'u'},
-        {"samples", 1, NULL, 's'}, {"warmup", 1, NULL, 'w'},  {"imbalance", 1, NULL, 'i'},
-        {"late", 1, NULL, 'l'},    {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0},
+        {"calls", 1, NULL, 'c'},   {"batches", 1, NULL, 'b'},   {"batch-us", 1, NULL, 'u'},
+        {"samples", 1, NULL, 's'}, {"warmup", 1, NULL, 'w'},    {"imbalance", 1, NULL, 'i'},
+        {"late", 1, NULL, 'l'},    {"calibrate", 0, NULL, 'C'}, {"device", 1, NULL, 'd'},
+        {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0},
     };
     int letter;
 
@@ -58,6 +61,10 @@ static void options_read(int argc, char **argv)
             perf_options.imbalance_ns = number("imbalance", optarg, 0, 1000000000);
         } else if (letter == 'l') {
             perf_options.imbalance_rank = number("late", optarg, -1, INT32_MAX);
+        } else if (letter == 'C') {
+            perf_options.calibrate = true;
+        } else if (letter == 'd') {
+            perf_options.device = optarg;
         } else if (letter == 'h') {
             printf(usage, perf_program);
             exit(0);
@@ -65,7 +72,7 @@ static void options_read(int argc, char **argv)
             exit(2);
         }
     }
-    if (call_list == NULL || optind != argc) {
+    if ((call_list == NULL) != perf_options.calibrate || optind != argc) {
         fprintf(stderr, usage, perf_program);
         exit(2);
     }
@@ -131,8 +138,10 @@ int main(int argc, char **argv)
     if (perf_job.rank == 0)
         printf("perf 1\njob %d %d %lld\n", perf_job.size, perf_job.hosts,
                (long long)perf_job.timer_ns);
+    if (perf_options.calibrate)
+        perf_calibrate();
     perf_floor_init();
-    name = strdup(call_list);
+    name = strdup(call_list != NULL ? call_list : "");
     for (char *part = name; name != NULL && (part = strtok_r(part, ",", &rest)); part = NULL) {
         const struct perf_call *call = call_find(part);
 

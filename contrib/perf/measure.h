@@ -24,6 +24,8 @@ struct perf_options {
     uint32_t batch_us;      /* the length of a batch, 10 to 1000000 us */
     int64_t imbalance_ns;   /* delay of the late rank, 0 to 1e9; 0: no rank is late */
     int64_t imbalance_rank; /* the late rank; -1: a random rank at each barrier */
+    bool calibrate;         /* print a description of the cluster; measure no calls */
+    const char *device;     /* a device path, for the calibration; NULL: none */
 };
 
 /* A collective call that can be measured. */
@@ -94,6 +96,9 @@ void perf_imbalance(void);
 
 /* Run a batch of count calls. Returns the ns for each call on this rank. Collective. */
 double perf_batch(void (*run)(void), uint32_t count);
+
+/* Print a description of the cluster, for gba_predict. Collective. */
+void perf_calibrate(void);
 
 /* Measure a call and print its records. perf_measure calls the other three functions.
  * Collective. */

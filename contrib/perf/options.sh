@@ -25,6 +25,9 @@ format=table
 plot=
 save=
 from=
+calibrate=
+device=none
+[ ! -e /dev/gba0 ] || device=/dev/gba0
 
 # OPTION VALUE ALLOWED
 refuse() {
@@ -109,6 +112,9 @@ check_output() {
     [ -z "$plot" ] || command -v gnuplot >/dev/null 2>&1 ||
         die "--plot $plot: gnuplot is not installed (Debian: apt-get install gnuplot-nox)"
     [ -z "$plot" ] || [ -d "$(dirname -- "$plot")" ] || refuse --plot "$plot" 'a file in a directory that exists'
+    [ -z "$calibrate" ] || [ -d "$(dirname -- "$calibrate")" ] ||
+        refuse --calibrate "$calibrate" 'a file in a directory that exists'
+    [ -z "$calibrate" ] || ! $shmem || refuse --calibrate "$calibrate" 'without --shmem'
     [ -z "$save" ] || [ -d "$(dirname -- "$save")" ] || refuse --save "$save" 'a file in a directory that exists'
     [ -z "$from" ] || [ -r "$from" ] || refuse --from "$from" 'a file that can be read'
 }
@@ -123,7 +129,7 @@ options_read() {
         --paths) paths=true ;;
         --csv | --json) format=${option#--} ;;
         --np | --call | --a | --b | --set | --base | --pairs | --batches | --batch-us | --samples | --warmup | \
-            --imbalance | --late | --launch | --timeout | --plot | --save | --from)
+            --imbalance | --late | --launch | --timeout | --plot | --save | --from | --calibrate | --device)
             [ $# -ge 2 ] || refuse "$option" '' 'a value'
             shift
             ;;
@@ -152,6 +158,8 @@ options_read() {
         --plot) plot=$value ;;
         --save) save=$value ;;
         --from) from=$value ;;
+        --calibrate) calibrate=$value ;;
+        --device) device=$value ;;
         esac
         shift
     done

@@ -124,23 +124,28 @@ start() {
         --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank"
 }
 
-# RANKS SETTING PAIR: one run, and its records.
-run() {
-    local code=0
+# WHAT HINT COMMAND...: run a measuring program; its output goes to $work/out. Ends with WHAT if it fails.
+run_job() {
+    local what=$1 hint=$2 code=0
+    shift 2
     look_for_others
     # In a process group of its own, so that an interrupt ends all of it.
     set -m
-    (start "$1" "$2") >"$work/out" 2>"$work/log" </dev/null &
+    ("$@") >"$work/out" 2>"$work/log" </dev/null &
     job=$!
     set +m
     wait "$job" || code=$?
     job=
-    if [ "$code" -ne 0 ] || ! grep -qx end "$work/out"; then
-        progress ''
-        tail -n 20 "$work/log" >&2
-        [ "$code" -ne 124 ] || die "setting $2 with $1 ranks: not finished after $limit s (--timeout)"
-        die "setting $2 with $1 ranks failed, exit status $code: ${settings[$2]}"
-    fi
+    [ "$code" -ne 0 ] || ! grep -qx end "$work/out" || return 0
+    progress ''
+    tail -n 20 "$work/log" >&2
+    [ "$code" -ne 124 ] || die "$what: not finished after $limit s (--timeout)"
+    die "$what failed, exit status $code$hint"
+}
+
+# RANKS SETTING PAIR: one run, and its records.
+run() {
+    run_job "setting $2 with $1 ranks" ": ${settings[$2]}" start "$1" "$2"
     printf 'run %d %s %d\n' "$1" "$2" "$3" >>"$work/records"
     # Other programs of the job can have printed other lines.
     grep -E '^(perf|job|batch|floor|figure|histogram|last|late|clock|missing) ' "$work/out" >>"$work/records"
@@ -172,6 +177,30 @@ measure_all() {
     done
     progress ''
     busy_records "$before" >>"$work/records"
+}
+
+# --- The description of this cluster
+
+# Each rank chooses its processors itself, so mpirun binds none.
+calibrate() {
+    local before count=$((10#${np%%,*}))
+    local -a placed options=()
+    count_cores
+    before=$(cpu_ticks)
+    if [ -n "$launch" ]; then place "$count"; else placed=(--bind-to none --mca mpi_yield_when_idle 1); fi
+    allow_oversubscription "$mpirun"
+    [ "$device" = none ] || options=(--device "$device")
+    run_job --calibrate '' timeout "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \
+        --calibrate "${options[@]}" --batches "$batches" --samples "$samples"
+    look_for_others
+    sed -n 's/^noise //p' "$work/out" >"$calibrate.noise" || die "--calibrate $calibrate: cannot be written"
+    {
+        echo "# A description of this cluster, see gba_predict(1). Times are in ns. A key that is absent was not measured."
+        busy_records "$before" | sed 's/^busy/# THIS MACHINE IS TOO BUSY TO MEASURE:/'
+        echo "source = measured on $(hostname), $(date +%F), by gba_perf --calibrate"
+        sed -n 's/^cluster //p' "$work/out"
+        [ ! -s "$calibrate.noise" ] || echo "noise_trace = $(realpath -- "$calibrate.noise") # the interruptions"
+    } >"$calibrate" || die "--calibrate $calibrate: cannot be written"
 }
 
 # --- The report
