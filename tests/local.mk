@@ -352,8 +352,8 @@ $(GBA_TSAN_TESTS): private LDADD = -lpthread
 
 # The fuzzer builds itself, with clang, and reports that it was skipped if there is none; gba_info is run
 # as by a user.
-dist_check_SCRIPTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_wire tests/unit/test_runner
-TESTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_wire tests/unit/test_runner
+dist_check_SCRIPTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_gba_predict tests/unit/test_wire tests/unit/test_runner
+TESTS += contrib/maint/check-rules contrib/fuzz tests/unit/test_gba_info tests/unit/test_gba_predict tests/unit/test_wire tests/unit/test_runner
 EXTRA_DIST += tests/switch/fuzz_switch.c tests/switch/corpus/round tests/switch/corpus/round-link-down \
 	tests/switch/corpus/batch tests/switch/corpus/notify tests/switch/corpus/status tests/switch/corpus/tcp \
 	tests/switch/corpus/job-key \

@@ -23,10 +23,19 @@ static const struct number numbers[] = {GBA_CLUSTER_NUMBERS(NUMBER)};
 
 static const char *const shapes[] = {"fixed", "uniform", "exponential", "normal", "pareto"};
 
-/* The keys without a number have bits of their own in `seen`. */
-enum { SEEN_SOURCE = NUMBERS, SEEN_TRACE, SEEN_NOISE, SEEN_SKEW, SEEN_NONE };
+/* The keys without a number: a text, or the name of a shape. */
+static const struct {
+    const char *name;
+    size_t offset;
+    bool text;
+} others[] = {{"source", offsetof(struct gba_cluster, source), true},
+              {"noise_trace", offsetof(struct gba_cluster, noise_trace), true},
+              {"noise_shape", offsetof(struct gba_cluster, noise_shape), false},
+              {"skew_shape", offsetof(struct gba_cluster, skew_shape), false}};
 
-_Static_assert((int)SEEN_NONE < 64, "a bit for each key");
+#define KEYS (NUMBERS + sizeof others / sizeof others[0])
+
+_Static_assert(KEYS < 64, "a bit for each key, and one for no key");
 
 static uint64_t *field_of(struct gba_cluster *cluster, const struct number *number)
 {
@@ -82,65 +91,43 @@ static gba_status_t number_set(struct gba_cluster *cluster, const struct number 
     return GBA_ERR_PARAM;
 }
 
-static gba_status_t shape_set(uint64_t *shape, const char *key, const char *value, char *message,
-                              size_t len)
+/* The number of a key; KEYS: there is no such key. */
+static size_t key_of(const char *key)
 {
-    for (uint64_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        if (strcmp(shapes[i], value) == 0) {
-            *shape = i;
-            return GBA_OK;
-        }
-    snprintf(message, len,
-             "%s = %s is invalid; allowed: fixed, uniform, exponential, normal, pareto", key,
-             value);
-    return GBA_ERR_PARAM;
-}
+    size_t at = 0;
 
-static gba_status_t text_set(char *text, const char *key, const char *value, char *message,
-                             size_t len)
-{
-    if ('\0' != *value && strlen(value) < GBA_CLUSTER_TEXT) {
-        memcpy(text, value, strlen(value) + 1);
-        return GBA_OK;
-    }
-    snprintf(message, len, "%s needs 1 to %u characters", key, GBA_CLUSTER_TEXT - 1);
-    return GBA_ERR_PARAM;
-}
-
-/* The number of a key; SEEN_NONE: there is no such key. */
-static unsigned key_of(const char *key)
-{
-    static const char *const others[] = {"source", "noise_trace", "noise_shape", "skew_shape"};
-
-    for (unsigned i = 0; i < NUMBERS; i++)
-        if (strcmp(numbers[i].name, key) == 0)
-            return i;
-    for (unsigned i = 0; i < SEEN_NONE - SEEN_SOURCE; i++)
-        if (strcmp(others[i], key) == 0)
-            return SEEN_SOURCE + i;
-    return SEEN_NONE;
+    while (at < KEYS &&
+           strcmp(at < NUMBERS ? numbers[at].name : others[at - NUMBERS].name, key) != 0)
+        at++;
+    return at;
 }
 
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
                              char *message, size_t len)
 {
-    const unsigned at = key_of(key);
+    const size_t at = key_of(key);
+    char *field;
 
-    switch (at) {
-    case SEEN_NONE:
+    if (at < NUMBERS)
+        return number_set(cluster, &numbers[at], value, message, len);
+    if (KEYS == at) {
         snprintf(message, len, "there is no key %s; see gba_predict(1)", key);
         return GBA_ERR_PARAM;
-    case SEEN_SOURCE:
-        return text_set(cluster->source, key, value, message, len);
-    case SEEN_TRACE:
-        return text_set(cluster->noise_trace, key, value, message, len);
-    case SEEN_NOISE:
-        return shape_set(&cluster->noise_shape, key, value, message, len);
-    case SEEN_SKEW:
-        return shape_set(&cluster->skew_shape, key, value, message, len);
-    default:
-        return number_set(cluster, &numbers[at], value, message, len);
     }
+    field = (char *)cluster + others[at - NUMBERS].offset;
+    if (others[at - NUMBERS].text && '\0' != *value && strlen(value) < GBA_CLUSTER_TEXT) {
+        memcpy(field, value, strlen(value) + 1);
+        return GBA_OK;
+    }
+    for (uint64_t i = 0; !others[at - NUMBERS].text && i < sizeof shapes / sizeof shapes[0]; i++)
+        if (strcmp(shapes[i], value) == 0) {
+            *(uint64_t *)(void *)field = i;
+            return GBA_OK;
+        }
+    snprintf(message, len, "%s = %s is invalid; allowed: %s", key, value,
+             others[at - NUMBERS].text ? "1 to 199 characters"
+                                       : "fixed, uniform, exponential, normal, pareto");
+    return GBA_ERR_PARAM;
 }
 
 /* Cut the blanks at both ends. */
@@ -161,7 +148,7 @@ static gba_status_t line_read(char *line, struct gba_cluster *cluster, uint64_t 
                               char *message, size_t len)
 {
     char *key, *value;
-    unsigned at;
+    size_t at;
 
     line[strcspn(line, "#")] = '\0';
     key = trim(line);
@@ -175,12 +162,11 @@ static gba_status_t line_read(char *line, struct gba_cluster *cluster, uint64_t 
     *value++ = '\0';
     key = trim(key);
     at = key_of(key);
-    if (at < SEEN_NONE && 0 != (*seen >> at & 1)) {
+    if (at < KEYS && 0 != (*seen >> at & 1)) {
         snprintf(message, len, "%s is given a second time", key);
         return GBA_ERR_PARAM;
     }
-    if (at < SEEN_NONE)
-        *seen |= UINT64_C(1) << at;
+    *seen |= UINT64_C(1) << at;
     return gba_cluster_set(cluster, key, trim(value), message, len);
 }
 

@@ -28,7 +28,6 @@
     X(atomic, TIME, 0, GBA_CLUSTER_SECOND, 20000)        \
     X(reload, TIME, 0, GBA_CLUSTER_SECOND, 10000)        \
     X(turn, TIME, 1, GBA_CLUSTER_SECOND, 1500000)        \
-    X(wake, TIME, 0, GBA_CLUSTER_SECOND, 5000000)        \
     X(L, TIME, 0, GBA_CLUSTER_SECOND, 900000)            \
     X(o_send, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
     X(o_recv, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
@@ -81,17 +80,14 @@ struct gba_cluster {
 void gba_cluster_default(struct gba_cluster *cluster);
 
 /*
- * Set the fields that a file has.
- * cluster: set before; changed also on an error. message, len: on an error one line with file,
- * line and cause (len bytes at most, terminated).
- * Returns GBA_OK, GBA_ERR_IO (the file cannot be read) or GBA_ERR_PARAM. Thread-safe on different
+ * Set the fields that a file has; or one field, as a line `key = value` does.
+ * cluster: set before; changed by a file also on an error. message, len: on an error one line with
+ * file, line and cause (len bytes at most, terminated).
+ * Return GBA_OK, GBA_ERR_IO (the file cannot be read) or GBA_ERR_PARAM. Thread-safe on different
  * structures. Not collective.
  */
 gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, char *message,
                               size_t len);
-
-/* Set one field, as a line `key = value` does. Returns GBA_OK or GBA_ERR_PARAM, with the cause in
- * message. Thread-safe on different structures. Not collective. */
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
                              char *message, size_t len);
 

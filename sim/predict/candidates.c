@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/predict/candidates.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,61 +164,36 @@ gba_status_t predict_crossover(const struct predict_question *question, uint32_t
 
 /* ------------------------------------------------------------------------------- traces --- */
 
-static bool trace_add(struct predict_trace *trace, uint32_t *room, double start, double length)
+gba_status_t predict_trace_read(const char *path, struct predict_trace *trace)
 {
-    if (trace->count == *room) {
-        const uint32_t more = 0 == *room ? 1024 : 2 * *room;
-        uint64_t *starts = realloc(trace->start, more * sizeof *starts);
-        uint64_t *lengths;
-
-        if (starts == NULL)
-            return false;
-        trace->start = starts;
-        lengths = realloc(trace->length, more * sizeof *lengths);
-        if (lengths == NULL)
-            return false;
-        trace->length = lengths;
-        *room = more;
-    }
-    trace->start[trace->count] = (uint64_t)(start * 1000);
-    trace->length[trace->count++] = (uint64_t)(length * 1000);
-    return true;
-}
-
-gba_status_t predict_trace_read(const char *path, struct predict_trace *trace, char *message,
-                                size_t len)
-{
-    char line[256];
     double start, length, end = 0;
-    uint32_t number = 0, room = 0;
+    uint32_t room = 0;
+    int fields;
+    gba_status_t status = GBA_OK;
     FILE *file = fopen(path, "re");
 
     *trace = (struct predict_trace){0};
-    if (file == NULL) {
-        snprintf(message, len, "cannot open %s: %s", path, strerror(errno));
+    if (file == NULL)
         return GBA_ERR_IO;
-    }
-    while (fgets(line, sizeof line, file) != NULL) {
-        number++;
-        line[strcspn(line, "#\n")] = '\0';
-        if (line[strspn(line, " \t")] == '\0')
-            continue;
-        if (sscanf(line, "%lf %lf", &start, &length) != 2 || !(start >= end) || !(length > 0) ||
-            !(start + length < 1e15)) {
-            snprintf(message, len,
-                     "%s:%" PRIu32 ": needs a start behind the last interruption and a length, ns",
-                     path, number);
-            fclose(file);
-            return GBA_ERR_PARAM;
+    while (GBA_OK == status && (fields = fscanf(file, "%lf %lf", &start, &length)) != EOF) {
+        if (trace->count == room) {
+            uint64_t *more;
+
+            room = 0 == room ? 1024 : 2 * room;
+            more = realloc(trace->at, 2 * sizeof *more * room);
+            if (more == NULL) {
+                status = GBA_ERR_NOMEM;
+                break;
+            }
+            trace->at = more;
         }
+        if (fields != 2 || !(start >= end) || !(length > 0) || !(start + length < 1e15))
+            status = GBA_ERR_PARAM;
         end = start + length;
-        if (!trace_add(trace, &room, start, length)) {
-            snprintf(message, len, "out of memory");
-            fclose(file);
-            return GBA_ERR_NOMEM;
-        }
+        trace->at[2 * trace->count] = (uint64_t)(start * 1000);
+        trace->at[2 * trace->count++ + 1] = (uint64_t)(length * 1000);
     }
     fclose(file);
     trace->period = (uint64_t)(end * 1000) + 1;
-    return GBA_OK;
+    return GBA_OK == status && 0 == trace->count ? GBA_ERR_PARAM : status;
 }

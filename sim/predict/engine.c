@@ -51,7 +51,7 @@ static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint
     for (high = trace->count; low < high;) {
         const uint32_t middle = (low + high) / 2;
 
-        if (trace->start[middle] < at + offset - cycle)
+        if (trace->at[2 * middle] < at + offset - cycle)
             low = middle + 1;
         else
             high = middle;
@@ -60,8 +60,8 @@ static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint
         cycle += trace->period;
         low = 0;
     }
-    *length = trace->length[low];
-    at = cycle + trace->start[low];
+    *length = trace->at[2 * low + 1];
+    at = cycle + trace->at[2 * low];
     return at > offset ? at - offset : 0;
 }
 
@@ -399,6 +399,8 @@ static gba_status_t make(struct predict *p)
     p->turns = together * p->on_host > c->cores;
     p->shared = 1 == p->hosts;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
+    if (0 == p->actors && 1 == p->on_host)
+        return GBA_ERR_TOO_FEW; /* a counter of one rank */
     p->rank = predict_alloc(p, p->ranks, sizeof *p->rank);
     p->actor = predict_alloc(p, p->actors + 1u, sizeof *p->actor);
     p->host = predict_alloc(p, p->nodes ? p->hosts : 1, sizeof *p->host);

@@ -14,7 +14,7 @@
 struct predict_trace {
     uint32_t count; /* 0: no trace */
     uint64_t period;
-    uint64_t *start, *length; /* [count] ps */
+    uint64_t *at; /* [count][2] start and length, ps */
 };
 
 struct predict_setup {
@@ -48,8 +48,8 @@ struct predict_result {
 };
 
 /*
- * Simulate. Returns GBA_OK, GBA_ERR_NOMEM, or GBA_ERR_PARAM: the choice is the runtime's own
- * barrier, or is not for so many hosts. Thread-safe. Not collective.
+ * Simulate. Returns GBA_OK; GBA_ERR_NOMEM; or why there is no such barrier: GBA_ERR_PARAM (that of
+ * the runtime), GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_NO_GROUP. Thread-safe. Not collective.
  */
 gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result);
 

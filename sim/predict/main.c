@@ -30,7 +30,7 @@ static const char usage[] =
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --json                print JSON, in nanoseconds\n"
-    "  --plot FILE.svg       draw latency by hosts, kinds of release, and losses, with gnuplot\n"
+    "  --plot FILE.svg       draw latency by hosts, kinds of release, losses and a late rank\n"
     "  --help, --version\n";
 
 static _Noreturn void fail(const char *message)
@@ -176,10 +176,13 @@ static void command_parse(struct command *command, int argc, char **argv, uint32
     if (GBA_OK != gba_params_environment(&command->params, message, sizeof message))
         fail(message);
     if (strcmp(command->cluster.noise_trace, "none") != 0) {
-        if (GBA_OK != predict_trace_read(command->cluster.noise_trace, &command->trace, message,
-                                         sizeof message))
-            fail(message);
         setup->trace = &command->trace;
+        if (GBA_OK != predict_trace_read(command->cluster.noise_trace, &command->trace)) {
+            snprintf(message, sizeof message,
+                     "noise_trace %s: cannot be read, or is not lines of start and length, ns",
+                     command->cluster.noise_trace);
+            fail(message);
+        }
     }
 }
 
@@ -189,7 +192,6 @@ int main(int argc, char **argv)
     struct predict_question *question = &command.question, search;
     struct predict_list *list = calloc(1, sizeof *list);
     struct predict_report report = {.question = question, .list = list};
-    char message[400];
     uint32_t hosts, ranks;
     gba_status_t status;
 
@@ -213,11 +215,14 @@ int main(int argc, char **argv)
         predict_report_json(&report, stdout);
     else
         predict_report_text(&report, stdout);
-    if (command.plot != NULL &&
-        GBA_OK != predict_plot(&search, hosts, ranks, command.plot, message, sizeof message))
-        fail(message);
-    free(command.trace.start);
-    free(command.trace.length);
+    if (command.plot != NULL) {
+        status = predict_plot(&search, hosts, ranks, command.plot);
+        if (GBA_OK != status)
+            fail(GBA_ERR_IO == status
+                     ? "--plot: gnuplot failed; is it installed (Debian: gnuplot-nox)?"
+                     : gba_status_text(status));
+    }
+    free(command.trace.at);
     free(list);
     return 0;
 }

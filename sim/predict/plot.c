@@ -1,226 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plot of gba_predict: data and commands for gnuplot. */
-#include <errno.h>
+/*
+ * The plot of gba_predict: gnuplot gets the data of each picture, one line for each candidate at
+ * each size, and draws a line for each name.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/predict/report.h"
 
-#define SIZES_MOST 26u
+#define NAMES 512u
 
-/* The results for one series of sizes, of which each has another question. */
-struct series {
-    uint32_t count;
-    double x[SIZES_MOST];
-    struct predict_list *list[SIZES_MOST];
+struct plot {
+    FILE *out;
+    struct predict_question *question; /* these two change from size to size */
+    struct gba_cluster *cluster;
+    struct predict_list *list;
+    char names[NAMES]; /* of this picture, each once, with a blank behind it */
+    gba_status_t status;
 };
 
-static void series_free(struct series *series)
+static void name_write(struct plot *plot, const char *name)
 {
-    for (uint32_t i = 0; i < series->count; i++)
-        free(series->list[i]);
-    series->count = 0;
+    const size_t used = strlen(plot->names);
+    char word[64];
+
+    snprintf(word, sizeof word, "%s ", name);
+    for (char *c = word; '\0' != c[0] && '\0' != c[1]; c++)
+        *c = ' ' == *c ? '_' : *c;
+    if (strstr(plot->names, word) == NULL)
+        snprintf(plot->names + used, NAMES - used, "%s", word);
+    fputs(word, plot->out);
 }
 
-static gba_status_t series_add(struct series *series, double x,
-                               const struct predict_question *question, uint32_t hosts,
-                               uint32_t ranks)
+/* The candidates of one size. device: only the device of all, by that name. */
+static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ranks,
+                       const char *device)
 {
-    struct predict_list *list = calloc(1, sizeof *list);
-    gba_status_t status =
-        list == NULL ? GBA_ERR_NOMEM : predict_candidates(question, hosts, ranks, list);
+    if (GBA_OK == plot->status)
+        plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
+    for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
+        const struct predict_candidate *candidate = &plot->list->at[i];
+        const struct predict_spread *spread = &candidate->result.slowest;
 
-    if (GBA_OK != status || SIZES_MOST == series->count) {
-        free(list);
-        return status;
+        if (GBA_OK != candidate->refused ||
+            (device != NULL && strcmp(candidate->name, "device") != 0))
+            continue;
+        name_write(plot, device != NULL ? device : candidate->name);
+        fprintf(plot->out, "%g %g %g %g\n", x, (double)spread->median / 1e6,
+                (double)spread->least / 1e6, (double)spread->p95 / 1e6);
     }
-    series->x[series->count] = x;
-    series->list[series->count++] = list;
-    return GBA_OK;
 }
 
-/* The candidate of that name on so many hosts. NULL: none, or not simulated. */
-static const struct predict_candidate *find(const struct predict_list *list, const char *name)
+static void picture_begin(struct plot *plot, const char *title, const char *x)
 {
-    for (uint32_t i = 0; i < list->count; i++)
-        if (strcmp(list->at[i].name, name) == 0 && GBA_OK == list->at[i].refused)
-            return &list->at[i];
-    return NULL;
+    plot->names[0] = '\0';
+    fprintf(plot->out, "set title \"%s%s\"\nset xlabel \"%s\"\n$data << EOD\n", title,
+            0 != plot->cluster->extrapolated ? " (dashed: extrapolated, not measured)" : "", x);
 }
 
-/* A data block of median, p95 and p99, and nothing where there is no such candidate. */
-static void block(FILE *out, const struct series *series, const char *name, unsigned number)
+static void picture_end(struct plot *plot)
 {
-    fprintf(out, "$d%u << EOD\n", number);
-    for (uint32_t i = 0; i < series->count; i++) {
-        const struct predict_candidate *candidate = find(series->list[i], name);
-        const struct predict_spread *spread = candidate == NULL ? NULL : &candidate->result.slowest;
-
-        if (spread != NULL)
-            fprintf(out, "%g %g %g %g\n", series->x[i], (double)spread->median / 1e6,
-                    (double)spread->least / 1e6, (double)spread->p95 / 1e6);
-    }
-    fputs("EOD\n", out);
+    fprintf(plot->out,
+            "EOD\nplot for [name in \"%s\"] $data using (strcol(1) eq name ? $2 : NaN):3:4:5 with "
+            "yerrorlines pointtype 7 pointsize 0.5 dashtype %d title name\n",
+            plot->names, 0 != plot->cluster->extrapolated ? 2 : 1);
 }
 
-/* One picture: all candidates that some size has. extrapolated: dashed lines. */
-static unsigned picture(FILE *out, const struct series *series, const char *title,
-                        const char *x_name, bool extrapolated, unsigned number)
-{
-    const char *names[GBA_LIST_MOST];
-    unsigned count = 0;
-
-    for (uint32_t i = 0; i < series->count; i++)
-        for (uint32_t k = 0; k < series->list[i]->count; k++) {
-            const char *name = series->list[i]->at[k].name;
-            bool known = find(series->list[i], name) == NULL || GBA_LIST_MOST == count;
-
-            for (unsigned n = 0; n < count; n++)
-                known = known || strcmp(names[n], name) == 0;
-            if (!known)
-                names[count++] = name;
-        }
-    for (unsigned n = 0; n < count; n++)
-        block(out, series, names[n], number + n);
-    fprintf(out, "set title \"%s\"\nset xlabel \"%s\"\nplot ", title, x_name);
-    for (unsigned n = 0; n < count; n++)
-        fprintf(out,
-                "%s$d%u using 1:2:3:4 with yerrorlines pointtype 7 pointsize 0.5 dashtype %d "
-                "linecolor %u title \"%s\"",
-                0 == n ? "" : ", ", number + n, extrapolated ? 2 : 1, n + 1, names[n]);
-    fputs("\n", out);
-    return number + count;
-}
-
-static gba_status_t hosts_series(struct series *series, const struct predict_question *question,
-                                 uint32_t hosts, uint32_t ranks)
-{
-    gba_status_t status = GBA_OK;
-
-    for (uint32_t n = 1; GBA_OK == status && n < hosts; n *= 2)
-        status = series_add(series, n, question, n, ranks);
-    return GBA_OK == status ? series_add(series, hosts, question, hosts, ranks) : status;
-}
-
-/* One rank on each host of one switch: only the device. */
-static gba_status_t releases_series(struct series *series, const struct predict_question *question,
-                                    struct gba_cluster *cluster, uint64_t apart)
+static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
 {
     static const uint32_t members[] = {32, 64, 128, 256, 512, 708};
-    gba_status_t status = GBA_OK;
-
-    cluster->device_release = apart;
-    for (size_t i = 0; GBA_OK == status && i < sizeof members / sizeof members[0]; i++)
-        if (members[i] <= cluster->device_members && members[i] <= cluster->device_hosts)
-            status = series_add(series, members[i], question, members[i], 1);
-    return status;
-}
-
-static gba_status_t losses_series(struct series *series, const struct predict_question *question,
-                                  struct gba_cluster *cluster, uint32_t hosts, uint32_t ranks)
-{
     static const uint32_t ppm[] = {1, 10, 100, 1000, 10000};
-    gba_status_t status = GBA_OK;
+    struct gba_cluster *c = plot->cluster;
+    const uint64_t release = c->device_release, apart = 0 == release ? 5000 : release;
+    const uint64_t loss = c->device_loss, message_loss = c->loss;
+    const uint32_t few = hosts < 64 ? hosts : 64;
+    char title[120];
 
-    for (size_t i = 0; GBA_OK == status && i < sizeof ppm / sizeof ppm[0]; i++) {
-        cluster->device_loss = cluster->loss = ppm[i];
-        status = series_add(series, ppm[i], question, hosts, ranks);
-    }
-    return status;
-}
-
-/* Only the device of all members. */
-static void device_only(struct series *series, const char *name)
-{
-    for (uint32_t i = 0; i < series->count; i++)
-        for (uint32_t k = 0; k < series->list[i]->count; k++) {
-            struct predict_candidate *candidate = &series->list[i]->at[k];
-
-            if (strcmp(candidate->name, "device") == 0)
-                candidate->name = name;
-            else
-                candidate->refused = GBA_ERR_UNSUPPORTED;
-        }
-}
-
-static gba_status_t draw(FILE *out, const struct predict_question *question, uint32_t hosts,
-                         uint32_t ranks)
-{
-    struct gba_cluster cluster = *question->setup.cluster;
-    struct predict_question other = *question;
-    struct series series = {0}, unicast = {0};
-    const bool extrapolated = 0 != cluster.extrapolated;
-    const uint64_t apart = 0 == cluster.device_release ? 5000 : cluster.device_release;
-    char title[160];
-    unsigned number = 0;
-    gba_status_t status;
-
-    other.setup.cluster = &cluster;
-    fputs("set terminal svg size 1000,1350 enhanced font \"sans,13\" background rgb \"white\"\n"
-          "set multiplot layout 3,1\nset key outside right top noenhanced\nset grid\n"
-          "set title noenhanced\nset logscale xy\nset ylabel \"us\"\n"
+    fputs("set terminal svg size 1000,1800 enhanced font \"sans,13\" background rgb \"white\"\n"
+          "set multiplot layout 4,1\nset key outside right top noenhanced\nset grid\n"
+          "set title noenhanced\nset logscale xy\nset ylabel \"us\"\nset datafile missing NaN\n"
           "set linetype 5 linecolor rgb \"#c03020\"\n",
-          out);
-    status = hosts_series(&series, question, hosts, ranks);
-    if (GBA_OK == status) {
-        snprintf(title, sizeof title, "%s, x%" PRIu32 " ranks: median; least to p95%s", "By hosts",
-                 ranks, extrapolated ? "; dashed: extrapolated, not measured" : "");
-        number = picture(out, &series, title, "hosts", extrapolated, number);
-        series_free(&series);
-        status = releases_series(&series, &other, &cluster, 0);
+          plot->out);
+    snprintf(title, sizeof title, "%" PRIu32 " ranks a host: median, least, p95", ranks);
+    picture_begin(plot, title, "hosts");
+    for (uint32_t n = 1; n < hosts; n *= 2)
+        size_write(plot, n, n, ranks, NULL);
+    size_write(plot, hosts, hosts, ranks, NULL);
+    picture_end(plot);
+
+    snprintf(title, sizeof title, "Release: multicast, or unicast with %g ns between two stores",
+             (double)apart / 1e3);
+    picture_begin(plot, title, "members");
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        c->device_release = 0;
+        size_write(plot, members[i], members[i], 1, "multicast");
+        c->device_release = apart;
+        size_write(plot, members[i], members[i], 1, "unicast");
     }
-    if (GBA_OK == status)
-        status = releases_series(&unicast, &other, &cluster, apart);
-    if (GBA_OK == status) {
-        device_only(&series, "multicast");
-        device_only(&unicast, "unicast");
-        for (uint32_t i = 0; i < unicast.count && series.count < SIZES_MOST; i++) {
-            series.x[series.count] = unicast.x[i];
-            series.list[series.count++] = unicast.list[i];
-        }
-        unicast.count = 0;
-        snprintf(title, sizeof title,
-                 "Release of one device: multicast, and unicast with %g ns between two stores",
-                 (double)apart / 1e3);
-        number = picture(out, &series, title, "members", extrapolated, number);
-        series_free(&series);
-        cluster = *question->setup.cluster;
-        status = losses_series(&series, &other, &cluster, hosts < 64 ? hosts : 64, ranks);
+    picture_end(plot);
+
+    c->device_release = release;
+    snprintf(title, sizeof title, "Losses, %" PRIu32 " hosts x %" PRIu32 " ranks", few, ranks);
+    picture_begin(plot, title, "arrivals, releases and messages lost, of a million");
+    for (size_t i = 0; i < sizeof ppm / sizeof ppm[0]; i++) {
+        c->device_loss = c->loss = ppm[i];
+        size_write(plot, ppm[i], few, ranks, NULL);
     }
-    if (GBA_OK == status) {
-        snprintf(title, sizeof title, "Losses, %" PRIu32 " hosts x %" PRIu32 " ranks",
-                 hosts < 64 ? hosts : 64, ranks);
-        picture(out, &series, title, "arrivals, releases and messages lost, of a million",
-                extrapolated, number);
+    picture_end(plot);
+
+    c->device_loss = loss;
+    c->loss = message_loss;
+    snprintf(title, sizeof title, "One rank late, %" PRIu32 " hosts x %" PRIu32 " ranks", few,
+             ranks);
+    picture_begin(plot, title, "us that the rank arrives later");
+    for (uint64_t late = 100; late <= 100000; late *= 10) { /* ns */
+        plot->question->setup.late = 1000 * late;
+        size_write(plot, (double)late / 1e3, few, ranks, NULL);
     }
-    series_free(&series);
-    series_free(&unicast);
-    return status;
+    picture_end(plot);
 }
 
 gba_status_t predict_plot(const struct predict_question *question, uint32_t hosts, uint32_t ranks,
-                          const char *path, char *message, size_t len)
+                          const char *path)
 {
-    FILE *out = popen("gnuplot", "w");
-    gba_status_t status;
+    struct gba_cluster cluster = *question->setup.cluster;
+    struct predict_question changed = *question;
+    struct plot plot = {.question = &changed, .cluster = &cluster};
 
-    if (out == NULL) {
-        snprintf(message, len, "--plot: cannot start gnuplot: %s", strerror(errno));
-        return GBA_ERR_IO;
+    if (strpbrk(path, "\"\\\n`") != NULL)
+        return GBA_ERR_PARAM;
+    changed.setup.cluster = &cluster;
+    plot.list = calloc(1, sizeof *plot.list);
+    plot.out = popen("gnuplot", "w");
+    plot.status = plot.list == NULL ? GBA_ERR_NOMEM : plot.out == NULL ? GBA_ERR_IO : GBA_OK;
+    if (GBA_OK == plot.status) {
+        fprintf(plot.out, "set output \"%s\"\n", path);
+        draw(&plot, hosts, ranks);
     }
-    if (strpbrk(path, "\"\\\n`") != NULL) {
-        pclose(out);
-        snprintf(message, len, "--plot: the name of the file has a character that gnuplot reads");
-        return GBA_ERR_IO;
-    }
-    fprintf(out, "set output \"%s\"\n", path);
-    status = draw(out, question, hosts, ranks);
-    if (0 != pclose(out) && GBA_OK == status) {
-        snprintf(message, len, "--plot %s: gnuplot failed. Install it (Debian: gnuplot-nox)", path);
-        return GBA_ERR_IO;
-    }
-    if (GBA_OK != status)
-        snprintf(message, len, "--plot %s: %s", path, gba_status_text(status));
-    return status;
+    if (plot.out != NULL && 0 != pclose(plot.out) && GBA_OK == plot.status)
+        plot.status = GBA_ERR_IO;
+    free(plot.list);
+    return plot.status;
 }

@@ -19,11 +19,11 @@ void predict_report_text(const struct predict_report *report, FILE *out);
 void predict_report_json(const struct predict_report *report, FILE *out);
 
 /*
- * Draw latency by hosts, the two kinds of release by members, and losses, with gnuplot.
- * path: of the SVG file. Returns GBA_OK; GBA_ERR_NOMEM; or GBA_ERR_IO: gnuplot failed, and message
- * has one line (len bytes at most, terminated).
+ * Draw with gnuplot: latency by hosts, the two kinds of release by members, losses, a late rank.
+ * path: of the SVG file. Returns GBA_OK; GBA_ERR_NOMEM; GBA_ERR_PARAM: the name of the file has a
+ * character that gnuplot reads; or GBA_ERR_IO: gnuplot failed.
  */
 gba_status_t predict_plot(const struct predict_question *question, uint32_t hosts, uint32_t ranks,
-                          const char *path, char *message, size_t len);
+                          const char *path);
 
 #endif

@@ -133,7 +133,6 @@ struct predict {
     uint32_t done;
     uint64_t warm_exit; /* the last exit of the barriers that do not count */
     uint64_t *slowest, *after, *skew;
-    uint32_t late_rank;
     /* The transport of the algorithm, for the actor that runs. */
     struct gba_transport transport;
     uint32_t running;

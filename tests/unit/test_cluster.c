@@ -68,7 +68,7 @@ static void test_invalid(void **state)
         {"L = 99999999999999999999\n", "is invalid"},
         {"device_members = 709\n", "allowed: 1 to 708"},
         {"skew_shape = round\n", "skew_shape = round is invalid"},
-        {"source =\n", "source needs 1 to 199 characters"},
+        {"source =\n", "source =  is invalid; allowed: 1 to 199 characters"},
     };
     struct gba_cluster cluster;
 

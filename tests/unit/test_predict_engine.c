@@ -3,17 +3,11 @@
  * The simulation behind gba_predict: exact where a formula can be written down, the same for the
  * same seed, and small enough for a million ranks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
-
 #include "gba/params.h"
 #include "sim/predict/candidates.h"
 #include "sim/predict/queue.h"
 #include "sim/predict/random.h"
+#include "tests/suite.h"
 
 static struct gba_cluster c;
 static struct predict_setup setup;
@@ -29,6 +23,8 @@ static int defaults(void **state)
         .cluster = &c, .hosts = 1, .ranks = 1, .radix = 8, .barriers = 1, .seed = 1};
     return 0;
 }
+
+#define EXACT(name) TEST_WITH(name, defaults, NULL, NULL)
 
 static struct predict_result run(uint32_t hosts, uint32_t ranks, int32_t hierarchy,
                                  int32_t algorithm, bool group)
@@ -80,11 +76,10 @@ static void formulas(void)
     }
 }
 
-static void test_messages(void **state)
+EXACT(test_messages)
 {
     const uint64_t wire = c.L + (c.bytes - 1) * c.G;
 
-    (void)state;
     formulas();
     c.o_recv = 230000; /* slower to receive than to send */
     formulas();
@@ -102,9 +97,8 @@ static void test_messages(void **state)
                      c.o_send + wire + c.far_hops * c.hop + c.o_recv);
 }
 
-static void test_memory(void **state)
+EXACT(test_memory)
 {
-    (void)state;
     c.sockets = 1;
     for (uint32_t n = 2; n <= 8; n++) {
         const uint64_t rounds = n > 4 ? 3 : n > 2 ? 2 : 1;
@@ -120,12 +114,11 @@ static void test_memory(void **state)
                      c.store_issue + c.store + c.reload);
 }
 
-static void test_device(void **state)
+EXACT(test_device)
 {
     const uint64_t way = c.device_issue + c.device_up + c.device_match + c.device_down;
     const uint64_t message = c.o_send + c.L + (c.bytes - 1) * c.G + c.o_recv;
 
-    (void)state;
     c.sockets = 1;
     for (uint32_t n = 2; n <= 8; n++) {
         const uint64_t device = way + (n - 1) * (c.device_accept + c.device_release);
@@ -149,11 +142,10 @@ static void test_device(void **state)
 }
 
 /* Two ranks on one core: each turn ends a barrier and begins the next one. */
-static void test_turns(void **state)
+EXACT(test_turns)
 {
     struct predict_result result;
 
-    (void)state;
     c.cores = 1;
     setup.barriers = 1000;
     result = run(1, 2, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false);
@@ -165,12 +157,11 @@ static void test_turns(void **state)
     assert_in_range(result.mean, c.turn, 2 * c.turn + 2 * (c.o_send + c.o_recv));
 }
 
-static void test_random(void **state)
+EXACT(test_random)
 {
     struct predict_random random = {{1, 2, 3, 4}, 0};
     struct predict_result a, b;
 
-    (void)state;
     /* The first numbers of the generators as their authors publish them. */
     assert_int_equal(predict_random_next(&random), 11520);
     assert_int_equal(predict_random_next(&random), 0);
@@ -199,13 +190,12 @@ static void test_random(void **state)
 }
 
 /* Interruptions of 10 us, each 100 us, stretch a rank's work of 20 us by 2 us in the mean. */
-static void test_trace(void **state)
+EXACT(test_trace)
 {
-    uint64_t start[] = {0}, length[] = {10000000};
-    const struct predict_trace trace = {1, 100000000, start, length};
+    uint64_t at[] = {0, 10000000};
+    const struct predict_trace trace = {1, 100000000, at};
     struct predict_result result;
 
-    (void)state;
     setup.trace = &trace;
     setup.barriers = 20000;
     c.atomic = 20000000;
@@ -219,14 +209,13 @@ static void test_trace(void **state)
     assert_int_equal(result.slowest.most, 30000000);
 }
 
-static void test_queue(void **state)
+EXACT(test_queue)
 {
     struct predict_queue queue = {0};
     struct predict_random random;
     struct predict_event event, before = {0, 0, 0};
     uint32_t pushed = 0;
 
-    (void)state;
     predict_random_seed(&random, 1);
     for (; pushed < 1000; pushed++)
         predict_push(&queue, predict_random_next(&random) % 64, pushed, 0);
@@ -242,11 +231,10 @@ static void test_queue(void **state)
     predict_queue_free(&queue);
 }
 
-static void test_scale(void **state)
+EXACT(test_scale)
 {
     struct predict_result result = run(708, 1412, GBA_HIERARCHY_NODE, 0, true);
 
-    (void)state;
     print_message("708 x 1412: %.3f s, %.1f MB\n", result.seconds, (double)result.bytes / 1e6);
     assert_true(result.rank_bytes <= 64);
     result = run(65536, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false);
@@ -256,14 +244,13 @@ static void test_scale(void **state)
 }
 
 /* The list of gba/agree/plan on hosts of one switch, of two, and on one host. */
-static void test_candidates(void **state)
+EXACT(test_candidates)
 {
     static struct predict_list list;
     gba_params_t params;
     struct predict_question question = {.setup = setup, .params = &params};
     uint32_t found;
 
-    (void)state;
     gba_params_default(&params);
     question.setup.cluster = &c;
     for (uint32_t hosts = 1; hosts <= 4; hosts++) {
@@ -283,14 +270,4 @@ static void test_candidates(void **state)
     assert_int_equal(found, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, defaults)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_messages), TEST(test_memory), TEST(test_device),
-        TEST(test_turns),    TEST(test_random), TEST(test_trace),
-        TEST(test_queue),    TEST(test_scale),  TEST(test_candidates)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()
