@@ -39,7 +39,7 @@ static void info_fill(struct gba_info *info, const struct predict_question *ques
 
 static uint32_t barriers_for(const struct predict_question *question, uint32_t size)
 {
-    const uint64_t many = question->signals / (8 * (uint64_t)size);
+    const uint64_t many = question->signals / (8 * (uint64_t)size + 1);
 
     if (0 != question->setup.barriers)
         return question->setup.barriers;

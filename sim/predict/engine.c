@@ -15,7 +15,7 @@
 
 void *predict_alloc(struct predict *p, size_t count, size_t bytes)
 {
-    void *memory = calloc(count, bytes);
+    void *memory = calloc(1, count * bytes + 1); /* never of no size */
 
     p->out_of_memory = p->out_of_memory || memory == NULL;
     p->bytes += count * bytes;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,14 @@
 #include "gba/gba.h"
 #include "sim/predict/report.h"
 
+#ifndef GBA_PKGDATADIR /* for a reader of this file alone */
+#define GBA_PKGDATADIR ""
+#endif
+
 /* Signals of a candidate in the table, and of one in the search for the crossover and in plots. */
 #define SIGNALS_SHOWN  UINT64_C(2000000)
 #define SIGNALS_SEARCH UINT64_C(200000)
-#define SIZE_MOST      (UINT32_C(1) << 24)
+#define SIZE_MOST      (UINT64_C(1) << 24)
 
 static const char usage[] =
     "usage: gba_predict [OPTION...] HOSTS[xRANKS]\n"
@@ -33,35 +38,26 @@ static const char usage[] =
     "  --plot FILE.svg       draw latency by hosts, kinds of release, losses and a late rank\n"
     "  --help, --version\n";
 
-static _Noreturn void fail(const char *message)
+static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format, ...)
 {
-    fprintf(stderr, "gba_predict: %s\n", message);
+    va_list arguments;
+
+    va_start(arguments, format);
+    fputs("gba_predict: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
     exit(2);
 }
 
 static uint64_t number_parse(const char *option, const char *text, uint64_t least, uint64_t most)
 {
-    char message[160], *end;
+    char *end;
     const uint64_t value = strtoull(text, &end, 10);
 
-    if (isdigit((unsigned char)*text) && '\0' == *end && value >= least && value <= most)
-        return value;
-    snprintf(message, sizeof message, "%s %.40s: needs a number from %" PRIu64 " to %" PRIu64,
-             option, text, least, most);
-    fail(message);
-}
-
-/* NAME=VALUE, cut in two. */
-static char *value_of(const char *option, char *text)
-{
-    char message[160], *value = strchr(text, '=');
-
-    if (value == NULL) {
-        snprintf(message, sizeof message, "%s %.40s: needs NAME=VALUE", option, text);
-        fail(message);
-    }
-    *value = '\0';
-    return value + 1;
+    if (!isdigit((unsigned char)*text) || '\0' != *end || value < least || value > most)
+        fail("%s %s: needs a number from %" PRIu64 " to %" PRIu64, option, text, least, most);
+    return value;
 }
 
 /* A description by its file, or by the name of an installed one. */
@@ -73,21 +69,23 @@ static void cluster_read(struct gba_cluster *cluster, const char *name)
     if (strchr(name, '/') == NULL && 0 != access(name, R_OK))
         snprintf(path, sizeof path, "%s/clusters/%s.cluster", GBA_PKGDATADIR, name);
     if (GBA_OK != gba_cluster_read(path, cluster, message, sizeof message))
-        fail(message);
+        fail("%s", message);
 }
 
-static void shape_parse(const char *text, uint32_t *hosts, uint32_t *ranks)
+/* The size of the job: that of the cluster if text is NULL. */
+static void shape_set(struct gba_cluster *cluster, const char *text)
 {
-    char *end;
-    uint64_t n = strtoull(text, &end, 10), m = *ranks;
+    char *end = NULL;
 
-    if ('x' == *end && isdigit((unsigned char)end[1]))
-        m = strtoull(end + 1, &end, 10);
-    if (!isdigit((unsigned char)*text) || '\0' != *end || n < 1 || m < 1 || n > SIZE_MOST ||
-        m > SIZE_MOST / n)
-        fail("needs HOSTS or HOSTSxRANKS, such as 900x8, of 1 to 16777216 ranks");
-    *hosts = (uint32_t)n;
-    *ranks = (uint32_t)m;
+    if (text != NULL) {
+        cluster->hosts = strtoull(text, &end, 10);
+        if ('x' == *end && isdigit((unsigned char)end[1]))
+            cluster->ranks = strtoull(end + 1, &end, 10);
+    }
+    if ((text != NULL && (!isdigit((unsigned char)*text) || '\0' != *end)) || cluster->hosts < 1 ||
+        cluster->ranks < 1 || cluster->hosts > SIZE_MOST ||
+        cluster->ranks > SIZE_MOST / cluster->hosts)
+        fail("needs HOSTS or HOSTSxRANKS, such as 900x8, of 1 to %" PRIu64 " ranks", SIZE_MOST);
 }
 
 enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, NO_CROSSOVER, JSON, PLOT };
@@ -117,16 +115,20 @@ static void option_take(struct command *command, int option)
 {
     struct predict_setup *setup = &command->question.setup;
     char message[400];
-    const char *value;
+    char *value;
 
     switch (option) {
     case CLUSTER:
         cluster_read(&command->cluster, optarg);
         break;
     case SET:
-        value = value_of("--set", optarg);
-        if (GBA_OK != gba_cluster_set(&command->cluster, optarg, value, message, sizeof message))
-            fail(message);
+        value = strchr(optarg, '=');
+        if (value == NULL)
+            fail("--set %s: needs KEY=VALUE", optarg);
+        *value = '\0';
+        if (GBA_OK !=
+            gba_cluster_set(&command->cluster, optarg, value + 1, message, sizeof message))
+            fail("%s", message);
         break;
     case BARRIERS:
         setup->barriers = (uint32_t)number_parse("--barriers", optarg, 1, 1000000);
@@ -158,32 +160,24 @@ static void option_take(struct command *command, int option)
     }
 }
 
-static void command_parse(struct command *command, int argc, char **argv, uint32_t *hosts,
-                          uint32_t *ranks)
+static void command_parse(struct command *command, int argc, char **argv)
 {
-    struct predict_setup *setup = &command->question.setup;
+    const char *trace = command->cluster.noise_trace;
     char message[400];
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         option_take(command, option);
-    *hosts = (uint32_t)command->cluster.hosts;
-    *ranks = (uint32_t)command->cluster.ranks;
-    if (optind + 1 == argc)
-        shape_parse(argv[optind], hosts, ranks);
-    else if (optind != argc)
+    if (optind + 1 < argc)
         fail("too many arguments; see gba_predict --help");
+    shape_set(&command->cluster, argv[optind]);
     if (GBA_OK != gba_params_environment(&command->params, message, sizeof message))
-        fail(message);
-    if (strcmp(command->cluster.noise_trace, "none") != 0) {
-        setup->trace = &command->trace;
-        if (GBA_OK != predict_trace_read(command->cluster.noise_trace, &command->trace)) {
-            snprintf(message, sizeof message,
-                     "noise_trace %s: cannot be read, or is not lines of start and length, ns",
-                     command->cluster.noise_trace);
-            fail(message);
-        }
-    }
+        fail("%s", message);
+    if (strcmp(trace, "none") == 0)
+        return;
+    command->question.setup.trace = &command->trace;
+    if (GBA_OK != predict_trace_read(trace, &command->trace))
+        fail("noise_trace %s: cannot be read, or is not lines of start and length, ns", trace);
 }
 
 int main(int argc, char **argv)
@@ -200,7 +194,9 @@ int main(int argc, char **argv)
     question->params = &command.params;
     question->signals = SIGNALS_SHOWN;
     question->setup = (struct predict_setup){.cluster = &command.cluster, .seed = 1};
-    command_parse(&command, argc, argv, &hosts, &ranks);
+    command_parse(&command, argc, argv);
+    hosts = (uint32_t)command.cluster.hosts;
+    ranks = (uint32_t)command.cluster.ranks;
     search = *question;
     search.signals = SIGNALS_SEARCH;
     status = list == NULL ? GBA_ERR_NOMEM : predict_candidates(question, hosts, ranks, list);
@@ -210,7 +206,7 @@ int main(int argc, char **argv)
         status = predict_crossover(&search, ranks, report.most, &report.crossover);
     }
     if (GBA_OK != status)
-        fail(gba_status_text(status));
+        fail("%s", gba_status_text(status));
     if (command.json)
         predict_report_json(&report, stdout);
     else
@@ -218,9 +214,9 @@ int main(int argc, char **argv)
     if (command.plot != NULL) {
         status = predict_plot(&search, hosts, ranks, command.plot);
         if (GBA_OK != status)
-            fail(GBA_ERR_IO == status
-                     ? "--plot: gnuplot failed; is it installed (Debian: gnuplot-nox)?"
-                     : gba_status_text(status));
+            fail("--plot %s: %s", command.plot,
+                 GBA_ERR_IO == status ? "gnuplot failed; is it installed (Debian: gnuplot-nox)?"
+                                      : gba_status_text(status));
     }
     free(command.trace.at);
     free(list);

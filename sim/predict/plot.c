@@ -27,7 +27,8 @@ static void name_write(struct plot *plot, const char *name)
 
     snprintf(word, sizeof word, "%s ", name);
     for (char *c = word; '\0' != c[0] && '\0' != c[1]; c++)
-        *c = ' ' == *c ? '_' : *c;
+        if (' ' == *c)
+            *c = '_';
     if (strstr(plot->names, word) == NULL)
         snprintf(plot->names + used, NAMES - used, "%s", word);
     fputs(word, plot->out);

@@ -120,6 +120,8 @@ static inline bool predict_pop(struct predict_queue *queue, struct predict_event
         if (!predict_refill(queue))
             return false;
         chunk = queue->head[0];
+        if (chunk == NULL)
+            return false; /* out of memory */
     }
     *event = chunk->at[queue->first++];
     queue->taken++;

@@ -192,8 +192,8 @@ EXACT(test_random)
 /* Interruptions of 10 us, each 100 us, stretch a rank's work of 20 us by 2 us in the mean. */
 EXACT(test_trace)
 {
-    uint64_t at[] = {0, 10000000};
-    const struct predict_trace trace = {1, 100000000, at};
+    static uint64_t at[] = {0, 10000000};
+    static const struct predict_trace trace = {1, 100000000, at};
     struct predict_result result;
 
     setup.trace = &trace;
