@@ -30,6 +30,9 @@ static void info_fill(struct gba_info *info, const struct predict_question *ques
                                                               ? GBA_OFFLOAD_FASTEST
                                                               : (gba_offload_t)params->offload),
                                      .trial_fallback = 1};
+    info->largest = ranks;
+    info->ports = (hosts - 1) / (uint32_t)c->device_hosts + 1;
+    gba_cost_terms_set(&info->terms.cost, c);
     if (!one_device) {
         info->switches.count = 1;
         info->switches.members_max[0] = (uint16_t)c->device_members;
@@ -91,6 +94,7 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
             continue;
         *to = (struct predict_candidate){.name = gba_trial_name(&from->choice, hosts > 1),
                                          .choice = from->choice,
+                                         .formula = 1000 * from->cost,
                                          .refused = from->refusal.reason};
         if (GBA_ERR_FEW_HOSTS == to->refused) /* a rule for as long as nothing is known */
             to->refused = GBA_OK;

@@ -32,8 +32,8 @@ void predict_report_text(const struct predict_report *report, FILE *out)
     fprintf(out, "%" PRIu32 " hosts x %" PRIu32 " ranks; numbers: %s%s\n", list->hosts, list->ranks,
             cluster->source,
             0 != cluster->extrapolated ? " (extrapolated: not measured on this cluster)" : "");
-    fprintf(out, "%-20s %10s %10s %10s %10s %10s %10s\n", "us", "barrier", "median", "p95", "p99",
-            "arrived", "exit skew");
+    fprintf(out, "%-20s %10s %10s %10s %10s %10s %10s %10s\n", "us", "barrier", "formula", "median",
+            "p95", "p99", "arrived", "exit skew");
     for (uint32_t i = 0; i < list->count; i++) {
         const struct predict_candidate *candidate = &list->at[i];
         const struct predict_result *r = &candidate->result;
@@ -45,9 +45,9 @@ void predict_report_text(const struct predict_report *report, FILE *out)
                         : gba_status_text(candidate->refused));
             continue;
         }
-        fprintf(out, "%-20s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", candidate->name,
-                us(r->mean), us(r->slowest.median), us(r->slowest.p95), us(r->slowest.p99),
-                us(r->after.median), us(r->skew.median));
+        fprintf(out, "%-20s %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f %10.3f\n", candidate->name,
+                us(r->mean), us(candidate->formula), us(r->slowest.median), us(r->slowest.p95),
+                us(r->slowest.p99), us(r->after.median), us(r->skew.median));
         events += r->events;
         drawn += r->drawn;
         seconds += r->seconds;
@@ -108,7 +108,8 @@ void predict_report_json(const struct predict_report *report, FILE *out)
             fputc('}', out);
             continue;
         }
-        fprintf(out, ", \"barrier\": %.3f", (double)r->mean / 1e3);
+        fprintf(out, ", \"barrier\": %.3f, \"formula\": %.3f", (double)r->mean / 1e3,
+                (double)candidate->formula / 1e3);
         json_spread(out, "slowest", &r->slowest);
         json_spread(out, "after_last_arrival", &r->after);
         json_spread(out, "exit_skew", &r->skew);

@@ -270,4 +270,64 @@ EXACT(test_candidates)
     assert_int_equal(found, 0);
 }
 
+static int compare_ratios(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/*
+ * The formulas of gba/agree/cost against the simulation, over the space of jobs, on the hosts with
+ * a core for each rank and on those with two cores. What counts is the choice: the candidate that
+ * the formulas take.
+ */
+EXACT(test_formulas)
+{
+    static const uint32_t hosts[] = {1, 2, 3, 4, 8, 16, 64, 256, 708, 900};
+    static const uint32_t ranks[] = {1, 2, 4, 8, 16, 64};
+    static double ratios[1000], losses[200];
+    static struct predict_list list;
+    gba_params_t params;
+    struct predict_question question = {.setup = setup, .params = &params, .signals = 1000};
+    uint32_t count, jobs;
+
+    gba_params_default(&params);
+    gba_cluster_default(&c);
+    question.setup.barriers = 0;
+    for (c.cores = 64; c.cores > 1; c.cores = 64 == c.cores ? 2 : 1) {
+        count = jobs = 0;
+        for (size_t i = 0; i < 60; i++) {
+            const uint32_t n = hosts[i / 6], m = ranks[i % 6];
+            const struct predict_candidate *chosen = NULL, *best;
+
+            if (n * m < 2 || n * m > 8192)
+                continue;
+            assert_int_equal(predict_candidates(&question, n, m, &list), GBA_OK);
+            for (uint32_t k = 0; k < list.count; k++) {
+                const struct predict_candidate *candidate = &list.at[k];
+
+                if (GBA_OK != candidate->refused || candidate->choice.group)
+                    continue;
+                assert_true(candidate->formula > 0);
+                ratios[count++] = (double)candidate->formula / (double)candidate->result.mean;
+                if (chosen == NULL || candidate->formula < chosen->formula)
+                    chosen = candidate;
+            }
+            best = predict_fastest(&list, false);
+            losses[jobs++] = (double)chosen->result.mean / (double)best->result.mean;
+        }
+        qsort(ratios, count, sizeof ratios[0], compare_ratios);
+        qsort(losses, jobs, sizeof losses[0], compare_ratios);
+        print_message("%u cores: formula / simulation of %u candidates: %.2f to %.2f, median %.2f, "
+                      "quartiles %.2f, %.2f; the chosen one of %u jobs takes %.2f times the best "
+                      "in the median, %.2f in 9 of 10, %.2f at most\n",
+                      (unsigned)c.cores, count, ratios[0], ratios[count - 1], ratios[count / 2],
+                      ratios[count / 4], ratios[count * 3 / 4], jobs, losses[jobs / 2],
+                      losses[jobs * 9 / 10], losses[jobs - 1]);
+        assert_true(ratios[count / 4] > 0.5 && ratios[count * 3 / 4] < 2);
+        assert_true(losses[jobs / 2] < 1.25);
+    }
+}
+
 TEST_MAIN()
