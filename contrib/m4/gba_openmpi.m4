@@ -168,13 +168,14 @@ int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *re
 int barrier(ompi_communicator_t *comm, struct module *module, ompi_request_t *request)
 {
     char key[] = "gba.configure";
+    const uint64_t word = (uint64_t)ompi_comm_size(comm);
     opal_mutex_lock(&module->lock);
     while (!REQUEST_COMPLETE(request))
         (void)opal_progress();
     opal_mutex_unlock(&module->lock);
     OBJ_RETAIN(&module->super);
     MCA_PML_CALL(progress());
-    return gba_compat_modex_put(key, (uint64_t)ompi_comm_size(comm));
+    return gba_compat_modex_put(key, &word, 1);
 }
 ]])],
         [AC_MSG_RESULT([yes])],

@@ -17,7 +17,7 @@ static char modex_key[] = "gba.coll.barrier";
 
 /* The version of everything that members send to each other outside libgba, this word included. To
  * be raised with each change of it. */
-#define PROTOCOL UINT64_C(10)
+#define PROTOCOL UINT64_C(11)
 
 /* Words of processes without an enabled component. All other words contain a protocol. */
 #define CAPABILITY_UNKNOWN UINT64_C(0) /* not looked up */
@@ -43,6 +43,7 @@ static uint64_t capability_mine(void)
 const char *gba_coll_capability_publish(void)
 {
     const char *fault = NULL;
+    uint64_t word;
 
     /* With an incomplete modex the result would depend on the caller and the time of the call. The
      * user's setting is the same for all processes. */
@@ -55,7 +56,8 @@ const char *gba_coll_capability_publish(void)
     }
     /* If publishing fails, the other processes see a process without the component. So the
      * component is disabled here. */
-    if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, capability_mine())) {
+    word = capability_mine();
+    if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, &word, 1)) {
         fault = "cannot publish this component in the modex of "
                 "MPI_Init; the component is disabled";
         gba_common.enabled = false;
@@ -79,8 +81,7 @@ static uint64_t capability_get(opal_process_name_t *name)
         CAPABILITY_UNKNOWN != gba_coll->capabilities[name->vpid])
         return gba_coll->capabilities[name->vpid];
 
-    if (OPAL_SUCCESS != gba_compat_modex_get(name, modex_key, &word))
-        word = CAPABILITY_ABSENT;
+    (void)gba_compat_modex_get(name, modex_key, &word, 1);
     if (gba_coll->capabilities != NULL && name->vpid < processes)
         gba_coll->capabilities[name->vpid] = word;
     return word;

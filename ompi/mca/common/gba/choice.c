@@ -15,7 +15,6 @@
 #include "ompi/mca/common/gba/module.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static char modex_key[] = "gba.device.distances"; /* not const: see capability.c of coll */
 
@@ -23,6 +22,7 @@ void gba_common_choice_open(bool publish)
 {
     static char none[] = "none";
     gba_candidates_t *candidates = &gba_common.device.candidates;
+    uint64_t word;
 
     if (!gba_common.enabled || gba_common.device_set)
         return;
@@ -32,68 +32,46 @@ void gba_common_choice_open(bool publish)
     else if (gba_common.device_asked)
         gba_common.params.device_path = none; /* no device of the user's list exists */
     /* Without the word, the others take this process to be like themselves. */
+    word = gba_candidates_word(candidates);
     if (candidates->count > 1 && publish)
-        (void)gba_compat_modex_put(modex_key, gba_candidates_word(candidates));
+        (void)gba_compat_modex_put(modex_key, &word, 1);
 }
 
-/* The processes of this host. */
-struct process {
-    uint32_t rank;
-    uint64_t word;
+/* The words of the processes of this host, in the order of the ranks. */
+struct words {
+    uint64_t *list;
+    uint32_t count, room, self; /* self: the index of this process, whose word is not needed */
 };
 
-struct processes {
-    struct process *list;
-    uint32_t count, room;
-};
-
-static void process_visit(void *ctx, opal_process_name_t *name)
+static void word_add(void *ctx, opal_process_name_t *name)
 {
-    struct processes *processes = ctx;
-    struct process *process;
+    struct words *words = ctx;
 
-    if (processes->count == processes->room)
+    if (words->count == words->room)
         return;
-    process = &processes->list[processes->count++];
-    process->rank = name->vpid;
-    process->word = 0;
-    if (name->vpid != OPAL_PROC_MY_NAME.vpid)
-        (void)gba_compat_modex_get(name, modex_key, &process->word);
+    if (name->vpid == OPAL_PROC_MY_NAME.vpid)
+        words->self = words->count;
+    else
+        (void)gba_compat_modex_get(name, modex_key, &words->list[words->count], 1);
+    words->count++;
 }
 
-static int process_compare(const void *a, const void *b)
-{
-    const struct process *x = a, *y = b;
-
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* Choose from the words of all processes in the order of the ranks, the same in all of them.
- * Returns GBA_OK or GBA_ERR_NOMEM. */
+/* Choose from the words of all processes, the same in all of them. Returns GBA_OK or GBA_ERR_NOMEM.
+ */
 static gba_status_t choose(struct gba_common_device *device)
 {
-    struct processes processes = {.room = gba_compat_local_processes()};
+    struct words words = {.room = gba_compat_local_processes()};
     gba_status_t status = GBA_ERR_NOMEM;
-    uint64_t *words = calloc(processes.room, sizeof *words);
-    uint32_t self = 0;
 
-    processes.list = calloc(processes.room, sizeof *processes.list);
-    if (words == NULL || processes.list == NULL)
-        goto free_arrays;
-    gba_compat_local_visit(process_visit, &processes);
-    qsort(processes.list, processes.count, sizeof processes.list[0], process_compare);
-    for (uint32_t i = 0; i < processes.count; i++) {
-        words[i] = processes.list[i].word;
-        self = processes.list[i].rank == OPAL_PROC_MY_NAME.vpid ? i : self;
-    }
-    if (processes.count > 0)
-        status = gba_candidates_choose(&device->candidates, gba_common.params.device_map, words,
-                                       processes.count, self, &device->chosen, device->why,
-                                       sizeof device->why);
-
-free_arrays:
-    free(processes.list);
-    free(words);
+    words.list = calloc(words.room, sizeof *words.list);
+    if (words.list == NULL)
+        return GBA_ERR_NOMEM;
+    gba_compat_local_visit(word_add, &words);
+    if (words.count > 0)
+        status = gba_candidates_choose(&device->candidates, gba_common.params.device_map,
+                                       words.list, words.count, words.self, &device->chosen,
+                                       device->why, sizeof device->why);
+    free(words.list);
     return status;
 }
 

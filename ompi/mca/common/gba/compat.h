@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ompi/proc/proc.h"
@@ -43,22 +44,29 @@ static inline uint32_t gba_compat_job_size(void)
 #endif
 }
 
+/* The most words that a process publishes under one key. */
+#define GBA_MODEX_WORDS 128u
+
 /*
- * Publish a value of this process. To be called before the framework's open ends; later values
- * reach no process. Scope global: scope local is not sent to other hosts, and scope remote only to
- * them.
+ * Publish words of this process, as a text of 16 hexadecimal digits for each. To be called before
+ * the framework's open ends; later ones reach no process. Scope global: scope local is not sent to
+ * other hosts, and scope remote only to them. count: 1 to GBA_MODEX_WORDS.
  */
-static inline int gba_compat_modex_put(char *key, uint64_t value)
+static inline int gba_compat_modex_put(char *key, const uint64_t *words, size_t count)
 {
+    char text[16 * GBA_MODEX_WORDS + 1];
     int rc;
 
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + 16 * i, 17, "%016llx", (unsigned long long)words[i]);
 #if OMPI_MAJOR_VERSION >= 5
-    OPAL_MODEX_SEND_VALUE(rc, PMIX_GLOBAL, key, &value, PMIX_UINT64);
-    return PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERROR;
+    OPAL_MODEX_SEND_VALUE(rc, PMIX_GLOBAL, key, text, PMIX_STRING);
+    rc = PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERROR;
 #else
-    OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, key, &value, OPAL_UINT64);
-    return rc;
+    OPAL_MODEX_SEND_VALUE(rc, OPAL_PMIX_GLOBAL, key, text, OPAL_STRING);
 #endif
+    explicit_bzero(text, sizeof text); /* perhaps a key of a gba-switchd */
+    return rc;
 }
 
 /*
@@ -78,31 +86,43 @@ static inline bool gba_compat_modex_collected(void)
 }
 
 /*
- * Get the value that another process of the job has published. Returns OPAL_SUCCESS, or an error if
- * it published none. To be called after MPI_Init's exchange only: all processes have published
- * their values by then. So all callers get the same result, and no caller waits for a value that
- * never comes.
- * "Immediate": only the server of this host is asked. It has all values, or need not wait for one.
+ * Get the words that another process of the job has published, `most` at most. Returns their
+ * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have
+ * published their words by then. So all callers get the same result, and no caller waits for words
+ * that never come.
+ * "Immediate": only the server of this host is asked. It has all words, or need not wait for one.
  */
-static inline int gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *value)
+static inline size_t gba_compat_modex_get(opal_process_name_t *name, char *key, uint64_t *words,
+                                          size_t most)
 {
-    uint64_t got = 0, *storage = &got;
+    unsigned long long word;
+    char *text = NULL;
+    size_t count = 0;
     int rc;
 
 #if OMPI_MAJOR_VERSION >= 5
-    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, PMIX_UINT64);
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &text, PMIX_STRING);
     rc = PMIX_SUCCESS == rc ? OPAL_SUCCESS : OPAL_ERR_NOT_FOUND;
 #else
-    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &storage, OPAL_UINT64);
+    OPAL_MODEX_RECV_VALUE_IMMEDIATE(rc, key, name, &text, OPAL_STRING);
 #endif
-    if (OPAL_SUCCESS == rc)
-        *value = got;
-    return rc;
+    if (OPAL_SUCCESS == rc && text != NULL)
+        for (const char *at = text; count < most && 1 == sscanf(at, "%16llx", &word); at += 16)
+            words[count++] = word;
+    free(text);
+    return count;
+}
+
+static inline int gba_compat_proc_compare(const void *a, const void *b)
+{
+    const ompi_proc_t *const *x = a, *const *y = b;
+
+    return (*x)->super.proc_name.vpid < (*y)->super.proc_name.vpid ? -1 : 1;
 }
 
 /*
- * The processes of this job on this host, in any order. Open MPI has an object of each of them from
- * MPI_Init on. visit: called for each, this one included.
+ * The processes of this job on this host, in the order of their ranks. Open MPI has an object of
+ * each of them from MPI_Init on. visit: called for each, this one included.
  */
 static inline void gba_compat_local_visit(void (*visit)(void *ctx, opal_process_name_t *name),
                                           void *ctx)
@@ -110,6 +130,8 @@ static inline void gba_compat_local_visit(void (*visit)(void *ctx, opal_process_
     size_t count = 0;
     ompi_proc_t **procs = ompi_proc_get_allocated(&count);
 
+    if (procs != NULL)
+        qsort(procs, count, sizeof(ompi_proc_t *), gba_compat_proc_compare);
     for (size_t i = 0; procs != NULL && i < count; i++)
         if (procs[i]->super.proc_name.jobid == OPAL_PROC_MY_NAME.jobid &&
             (procs[i] == ompi_proc_local_proc ||

@@ -67,31 +67,6 @@ void gba_common_choice_close(void);
 
 /* key.c */
 
-/* The keys of the job, one for each path. */
-struct gba_common_keys {
-    uint64_t count;
-    struct {
-        uint64_t path; /* its hash; never 0 */
-        uint8_t key[GBA_KEY_SIZE];
-    } entry[GBA_CANDIDATES_MAX];
-};
-
-/* Whether a device at that path needs a key. Thread-safe. */
-bool gba_common_key_needed(const char *path);
-
-/* Add a key. Thread-safe. */
-void gba_common_key_add(const char *path, const uint8_t key[GBA_KEY_SIZE]);
-
-/* Publish the keys in the modex, as gba_compat_modex_put. */
-void gba_common_keys_put(void);
-
-/* Get the keys of this process, or if it has none those that rank 0 has published, after MPI_Init's
- * exchange. The caller erases the copy. Thread-safe. */
-void gba_common_keys_get(struct gba_common_keys *copy);
-
-/* Set the keys of this process, if it has none. Thread-safe. */
-void gba_common_keys_set(const struct gba_common_keys *from);
-
 /* Erase the keys. */
 void gba_common_key_clear(void);
 
@@ -113,19 +88,20 @@ void gba_common_device_revive(gba_device_t *device);
  * gba_common_device_open otherwise. */
 void gba_common_candidate_open(uint32_t index);
 
-/* job_key.c */
+/* gba_common_device_get, which calls key.c. */
+typedef gba_device_t *(*gba_common_get_fn_t)(gba_status_t *status);
 
 /* On rank 0: if device_path or a candidate is a gba-switchd over TCP, and there is a key file, open
  * it and publish the key of the job. No effect on other ranks. To be called after
  * gba_common_choice_open, and before the framework's open ends, as gba_compat_modex_put. Waits for
  * the switch as gba_device_init. */
-void gba_common_key_publish(void);
+void gba_common_key_publish(gba_common_get_fn_t get);
 
 /*
  * Hand the keys of the job from member 0 to those members of the exchange that have none. Member 0
  * requests keys if it has the file and none was published. All members call it, whether they need a
  * key or not, before they open a device. Returns the status of the exchange. Collective.
  */
-gba_status_t gba_common_key_share(const gba_oob_t *oob);
+gba_status_t gba_common_key_share(gba_common_get_fn_t get, const gba_oob_t *oob);
 
 #endif

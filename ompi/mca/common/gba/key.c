@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The opening of a device, and the keys of the job for each gba-switchd that is reached over TCP.
- * job_key.c requests and shares them. */
+/*
+ * The opening of a device, and the key of a job for a gba-switchd that is reached over TCP. A
+ * process with the key file opens the device and requests a key for the job, which no other job can
+ * use. The other processes of the job open the device with that key, so only the host of the first
+ * process needs the file, and no key is on a command line or in the environment.
+ *
+ * - coll: rank 0 hands the key over in the modex, the exchange of MPI_Init (PMIx). The modex is
+ *   complete before any other rank opens a device.
+ * - scoll opens after that exchange. If coll has published no key, the leader of a set hands the
+ *   key to its members at the beginning of each agreement.
+ *
+ * Between hosts both cross the network of the job, which need not encrypt it, and every process of
+ * the job can read the key. The messages to gba-switchd are in clear text, too.
+ */
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/report.h"
@@ -17,22 +29,27 @@
  * the next renegotiation. */
 #define REVIVE_MS 500u
 
-static struct gba_common_keys keys; /* of this process; guarded by gba_common.lock */
+/* The keys of this process, one for each path; guarded by gba_common.lock. Also as words, for the
+ * modex and for the exchange of an agreement. */
+static struct {
+    uint64_t count;
+    struct {
+        uint64_t path; /* its hash; never 0 */
+        uint8_t key[GBA_KEY_SIZE];
+    } entry[GBA_CANDIDATES_MAX];
+} keys;
 
-bool gba_common_key_needed(const char *path)
+#define WORDS       (sizeof keys / sizeof(uint64_t))
+#define ENTRY_WORDS (sizeof keys.entry[0] / sizeof(uint64_t))
+
+static char modex_key[] = "gba.switch.keys"; /* not const: see capability.c of coll */
+
+static bool key_needed(const char *path)
 {
     static const char tcp[] = "switch://";
 
     /* With the option "?auth=munge" each process has a credential of its own. */
     return 0 == strncmp(path, tcp, strlen(tcp)) && strchr(path, '?') == NULL;
-}
-
-/* The values of the modex have 64 bits: the hash of the path, and the halves of the key. */
-enum { PART_PATH, PART_LOW, PART_HIGH, PARTS };
-
-static void part_name(uint64_t index, int part, char name[40])
-{
-    snprintf(name, 40, "gba.switch.key.%u.%d", (unsigned)index, part);
 }
 
 static uint64_t hash_of(const char *path)
@@ -42,91 +59,28 @@ static uint64_t hash_of(const char *path)
     return 0 == hash ? 1 : hash;
 }
 
-void gba_common_key_add(const char *path, const uint8_t key[GBA_KEY_SIZE])
+/* Set the keys of this process from words, if it has none and they are keys. Returns whether it
+ * took them. With the lock held. */
+static bool keys_set(const uint64_t words[WORDS])
 {
-    opal_mutex_lock(&gba_common.lock);
-    if (keys.count < GBA_CANDIDATES_MAX) {
-        memcpy(keys.entry[keys.count].key, key, GBA_KEY_SIZE);
-        keys.entry[keys.count++].path = hash_of(path);
-    }
-    opal_mutex_unlock(&gba_common.lock);
-}
-
-void gba_common_keys_put(void)
-{
-    char name[40];
-
-    for (uint64_t i = 0; i < keys.count; i++) {
-        uint64_t part[PARTS] = {[PART_PATH] = keys.entry[i].path};
-
-        for (int k = 7; k >= 0; k--) { /* of any byte order */
-            part[PART_LOW] = part[PART_LOW] << 8 | keys.entry[i].key[k];
-            part[PART_HIGH] = part[PART_HIGH] << 8 | keys.entry[i].key[8 + k];
-        }
-        for (int k = 0; k < PARTS; k++) {
-            part_name(i, k, name);
-            /* If that fails, each rank needs the file. */
-            (void)gba_compat_modex_put(name, part[k]);
-        }
-        explicit_bzero(part, sizeof part);
-    }
-}
-
-static bool part_get(uint64_t index, int part, uint64_t *value)
-{
-    opal_process_name_t first = OPAL_PROC_MY_NAME;
-    char name[40];
-
-    first.vpid = 0;
-    part_name(index, part, name);
-    return OPAL_SUCCESS == gba_compat_modex_get(&first, name, value);
+    if (0 != keys.count || 0 == words[0] || words[0] > GBA_CANDIDATES_MAX)
+        return false;
+    memcpy(&keys, words, sizeof keys);
+    return true;
 }
 
 /* Take the keys that rank 0 has published, if this process has none. With the lock held. */
 static void modex_take(void)
 {
-    uint64_t part[PARTS], count = 0;
+    opal_process_name_t first = OPAL_PROC_MY_NAME;
+    uint64_t words[WORDS] = {0};
 
+    first.vpid = 0;
     if (0 != keys.count || 0 == OPAL_PROC_MY_NAME.vpid)
         return;
-    while (count < GBA_CANDIDATES_MAX && part_get(count, PART_PATH, &part[PART_PATH]) &&
-           part_get(count, PART_LOW, &part[PART_LOW]) &&
-           part_get(count, PART_HIGH, &part[PART_HIGH])) {
-        keys.entry[count].path = part[PART_PATH];
-        for (int k = 0; k < 8; k++) {
-            keys.entry[count].key[k] = (uint8_t)(part[PART_LOW] >> 8 * k);
-            keys.entry[count].key[8 + k] = (uint8_t)(part[PART_HIGH] >> 8 * k);
-        }
-        count++;
-    }
-    keys.count = count;
-    explicit_bzero(part, sizeof part);
-}
-
-void gba_common_keys_get(struct gba_common_keys *copy)
-{
-    opal_mutex_lock(&gba_common.lock);
-    modex_take();
-    *copy = keys;
-    opal_mutex_unlock(&gba_common.lock);
-}
-
-/* Open the device again if it was refused for lack of a key. With the lock held. */
-static void device_retry(struct gba_common_device *device)
-{
-    if (GBA_ERR_PERM == device->status && device->device == NULL &&
-        gba_common_key_needed(gba_common.params.device_path))
-        device->tried = device->others_tried = false;
-}
-
-void gba_common_keys_set(const struct gba_common_keys *from)
-{
-    opal_mutex_lock(&gba_common.lock);
-    if (0 == keys.count && 0 < from->count && from->count <= GBA_CANDIDATES_MAX) {
-        keys = *from;
-        device_retry(&gba_common.device);
-    }
-    opal_mutex_unlock(&gba_common.lock);
+    (void)gba_compat_modex_get(&first, modex_key, words, WORDS);
+    (void)keys_set(words);
+    explicit_bzero(words, sizeof words);
 }
 
 /* The key for that path. Hosts may reach one switch by different paths; so a single key is also for
@@ -152,7 +106,7 @@ gba_status_t gba_common_device_open(const char *path, uint32_t timeout_ms, gba_d
         .job = job, .key_file = gba_common.params.switch_key_file, .timeout_ms = timeout_ms};
 
     gba_compat_job_name(job, sizeof job);
-    if (gba_common_key_needed(path))
+    if (key_needed(path))
         attr.key = key_for(path);
     return gba_global_device_get(path, &attr, device);
 }
@@ -164,7 +118,7 @@ void gba_common_device_revive(gba_device_t *device)
     char job[256], ignored[256];
     gba_device_attr_t attr = {
         .job = job, .key_file = gba_common.params.switch_key_file, .timeout_ms = REVIVE_MS};
-    const uint8_t *job_key = gba_common_key_needed(path) ? key_for(path) : NULL;
+    const uint8_t *job_key = key_needed(path) ? key_for(path) : NULL;
     uint8_t key[GBA_KEY_SIZE];
     gba_status_t status;
 
@@ -205,4 +159,112 @@ void gba_common_candidate_open(uint32_t index)
 void gba_common_key_clear(void)
 {
     explicit_bzero(&keys, sizeof keys);
+}
+
+static void request(const char *path, gba_device_t *device)
+{
+    uint8_t key[GBA_KEY_SIZE] = {0};
+
+    if (device == NULL || GBA_OK != gba_device_job_key(device, key))
+        return;
+    opal_mutex_lock(&gba_common.lock);
+    if (keys.count < GBA_CANDIDATES_MAX) {
+        memcpy(keys.entry[keys.count].key, key, GBA_KEY_SIZE);
+        keys.entry[keys.count++].path = hash_of(path);
+    }
+    opal_mutex_unlock(&gba_common.lock);
+    explicit_bzero(key, sizeof key);
+}
+
+/* Open a candidate before the choice among them (choice.c). Returns NULL if that fails. */
+static gba_device_t *candidate_open(uint32_t index)
+{
+    gba_device_t *opened;
+
+    opal_mutex_lock(&gba_common.lock);
+    gba_common_candidate_open(index);
+    opened = gba_common.device.others[index];
+    opal_mutex_unlock(&gba_common.lock);
+    return opened;
+}
+
+/* Open the devices that need a key, and request a key for the job from each. The devices stay open,
+ * because the keys end with the connections. */
+static void request_all(gba_common_get_fn_t get)
+{
+    const gba_candidates_t *candidates = &gba_common.device.candidates;
+    const char *path = gba_common.params.device_path;
+    gba_status_t status;
+
+    if (!gba_common.enabled || gba_compat_job_size() < 2 ||
+        !gba_device_key_file(gba_common.params.switch_key_file))
+        return;
+    if (candidates->count < 2 && key_needed(path))
+        request(path, get(&status));
+    for (uint32_t i = 0; i < candidates->count && candidates->count > 1; i++)
+        if (key_needed(candidates->list[i].path))
+            request(candidates->list[i].path, candidate_open(i));
+}
+
+void gba_common_key_publish(gba_common_get_fn_t get)
+{
+    uint64_t words[WORDS];
+
+    if (0 != OPAL_PROC_MY_NAME.vpid)
+        return;
+    request_all(get);
+    memcpy(words, &keys, sizeof words);
+    /* If that fails, each rank needs the file. */
+    if (0 != keys.count)
+        (void)gba_compat_modex_put(modex_key, words, 1 + keys.count * ENTRY_WORDS);
+    explicit_bzero(words, sizeof words);
+}
+
+/* Rank 0 sends the words; the other members contribute all ones. */
+static gba_status_t words_share(const gba_oob_t *oob, uint64_t *words, uint32_t count)
+{
+    gba_status_t status = GBA_OK;
+
+    for (uint32_t done = 0, some; done < count && GBA_OK == status; done += some) {
+        some = count - done < GBA_OOB_WORDS ? count - done : GBA_OOB_WORDS;
+        if (0 != oob->rank)
+            memset(&words[done], 0xff, some * sizeof *words);
+        status = oob->min(oob->ctx, &words[done], some);
+        while (GBA_OK == status && GBA_INPROGRESS == (status = oob->test(oob->ctx))) {
+            (void)opal_progress();
+            status = GBA_OK;
+        }
+    }
+    return status;
+}
+
+/* Returns the number of keys. */
+static uint64_t keys_copy(uint64_t words[WORDS])
+{
+    opal_mutex_lock(&gba_common.lock);
+    modex_take();
+    memcpy(words, &keys, sizeof keys);
+    opal_mutex_unlock(&gba_common.lock);
+    return words[0];
+}
+
+gba_status_t gba_common_key_share(gba_common_get_fn_t get, const gba_oob_t *oob)
+{
+    struct gba_common_device *device = &gba_common.device;
+    uint64_t words[WORDS] = {0};
+    gba_status_t status;
+
+    if (0 == oob->rank && 0 == keys_copy(words)) {
+        request_all(get);
+        (void)keys_copy(words);
+    }
+    status = words_share(oob, words, WORDS);
+    opal_mutex_lock(&gba_common.lock);
+    /* Open the device again if it was refused for lack of a key. */
+    if (GBA_OK == status && keys_set(words) && GBA_ERR_PERM == device->status &&
+        device->device == NULL && key_needed(gba_common.params.device_path))
+        device->tried = device->others_tried = false;
+    opal_mutex_unlock(&gba_common.lock);
+    explicit_bzero(words, sizeof words);
+    return status;
 }

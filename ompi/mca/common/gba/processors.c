@@ -13,40 +13,31 @@
 
 #include "gba/base/order.h"
 
-/* A value of the modex: a word of the map, its number, and whether there is a next word.
- */
-#define NUMBER_SHIFT 32
-#define NEXT         (UINT64_C(1) << 63)
+static char modex_key[] = "gba.processors"; /* not const: see capability.c of coll */
+
+_Static_assert(sizeof((gba_processors_t *)NULL)->map == GBA_MODEX_WORDS * sizeof(uint64_t),
+               "the words of the modex hold a map");
 
 enum { UNKNOWN, ENOUGH, SHARED };
 
 static gba_word_t known[2]; /* without and with a process that serves the device */
 
-static void word_name(uint32_t index, char name[32])
-{
-    snprintf(name, 32, "gba.processors.%u", (unsigned)index);
-}
-
 void gba_common_processors_publish(void)
 {
+    uint64_t words[GBA_MODEX_WORDS];
+    size_t count = GBA_MODEX_WORDS;
     gba_processors_t mine;
-    uint32_t index = 0, last = 0;
-    char name[32];
 
     if (!gba_common.enabled)
         return;
     gba_processors_get(&mine);
     if (gba_processors_count(&mine) > gba_compat_local_processes())
         return;
-    for (uint32_t w = 0; w < GBA_PROCESSOR_WORDS; w++)
-        last = 0 != mine.map[w] ? w : last;
-    for (uint32_t w = 0; w <= last; w++)
-        if (0 != mine.map[w]) {
-            word_name(index++, name);
-            /* If that fails, the others take this process to have enough. */
-            (void)gba_compat_modex_put(name, mine.map[w] | (uint64_t)w << NUMBER_SHIFT |
-                                                 (w < last ? NEXT : 0));
-        }
+    memcpy(words, mine.map, sizeof words);
+    while (count > 1 && 0 == words[count - 1])
+        count--;
+    /* If that fails, the others take this process to have enough. */
+    (void)gba_compat_modex_put(modex_key, words, count);
 }
 
 /* The processors of the visited processes, until one has enough for all. */
@@ -57,19 +48,16 @@ struct sum {
 
 static void process_visit(void *ctx, opal_process_name_t *name)
 {
+    uint64_t words[GBA_MODEX_WORDS] = {0}, all[GBA_MODEX_WORDS];
     struct sum *sum = ctx;
-    uint64_t word = NEXT;
-    char key[32];
 
-    if (name->vpid == OPAL_PROC_MY_NAME.vpid)
+    if (name->vpid == OPAL_PROC_MY_NAME.vpid || sum->enough)
         return;
-    for (uint32_t i = 0; 0 != (word & NEXT) && !sum->enough; i++) {
-        word_name(i, key);
-        if (OPAL_SUCCESS == gba_compat_modex_get(name, key, &word))
-            sum->all.map[word >> NUMBER_SHIFT & (GBA_PROCESSOR_WORDS - 1)] |= (uint32_t)word;
-        else
-            sum->enough = true;
-    }
+    sum->enough = 0 == gba_compat_modex_get(name, modex_key, words, GBA_MODEX_WORDS);
+    memcpy(all, sum->all.map, sizeof all);
+    for (size_t i = 0; i < GBA_MODEX_WORDS; i++)
+        all[i] |= words[i];
+    memcpy(sum->all.map, all, sizeof all);
 }
 
 bool gba_common_processors_shared(bool served)
