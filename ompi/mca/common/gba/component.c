@@ -39,5 +39,4 @@ void gba_common_close(const char *who)
     }
     gba_common_device_put();
     gba_common_why_close();
-    gba_common_first_close();
 }

@@ -3,6 +3,9 @@
 #include "ompi/mca/common/gba/report.h"
 #include "ompi/mca/common/gba/module.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -21,6 +24,27 @@ void gba_common_log_keep(char *text, size_t len)
 {
     log_keep = text;
     log_keep_len = len;
+}
+
+/* The first process to report a topic makes a file in the directory that the launcher makes for
+ * each job on each host, and removes at its end. Any process may be the first: a message reports
+ * what that process itself has found. */
+bool gba_common_first_on_host(const char *topic)
+{
+    char path[PATH_MAX];
+    int file = -1;
+
+    errno = 0;
+    if (opal_process_info.job_session_dir != NULL &&
+        (size_t)snprintf(path, sizeof path, "%s/gba-reported-%016llx",
+                         opal_process_info.job_session_dir,
+                         (unsigned long long)gba_common_hash(GBA_COMMON_HASH_START, topic)) <
+            sizeof path)
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
+    if (file < 0) /* without the directory: the first process of the host */
+        return EEXIST != errno && 0 == opal_process_info.my_local_rank;
+    close(file);
+    return true;
 }
 
 void gba_common_alert(const char *format, ...)

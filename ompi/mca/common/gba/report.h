@@ -17,17 +17,13 @@ static inline uint64_t gba_common_hash(uint64_t hash, const char *text)
     return hash;
 }
 
-/* once.c */
-
 /*
  * Whether this process is the first of its job on its host to report a topic, for lines that one
  * process prints for all. True at most once per job, host and topic, so the caller must then
- * report. topic: any text. Thread-safe. Not collective. Costs a file descriptor until _close.
+ * report. A container with its own /tmp is another host here. topic: any text. Thread-safe. Not
+ * collective.
  */
 bool gba_common_first_on_host(const char *topic);
-
-/* Release the descriptors. Topics can be reported again. Thread-safe. */
-void gba_common_first_close(void);
 
 /* device.c */
 
