@@ -35,7 +35,6 @@ ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 # Headers that Open MPI 5.0 and 6.0 include and do not install.
 EXTRA_DIST += \
-	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads.h \
 	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_mutex.h \
 	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_threads.h \
 	ompi/mca/common/gba/shim/opal/mca/threads/pthreads/threads_pthreads_tsd.h

@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "opal/mca/threads/pthreads/threads_pthreads.h"
+/* The function that the parameter threads_pthreads_yield_strategy selects; libopen-pal has it. */
+extern void (*opal_threads_pthreads_yield_fn)(void);
 
 /* Yield the core in the way that Open MPI's parameter selects. Thread-safe. */
 static inline void opal_thread_yield(void)
