@@ -35,14 +35,17 @@ static const struct {
      .offset = offsetof(struct gba_metrics, bad_accesses), .wide = true},
 };
 
-void gba_metrics_own(struct gba_metrics *m, uint32_t user, uint64_t job)
+void gba_metrics_own(struct gba_metrics *m, uint32_t user, uint64_t job, const char *batch_job)
 {
     uint32_t i = 0;
 
     while (i < m->owners && (user != m->owner[i].user || job != m->owner[i].job))
         i++;
-    if (i == m->owners && i < GBA_GROUPS)
-        m->owner[m->owners++] = (struct gba_metrics_owner){.user = user, .job = job};
+    if (i == m->owners && i < GBA_GROUPS) {
+        m->owner[i] = (struct gba_metrics_owner){.user = user, .job = job};
+        snprintf(m->owner[i].batch_job, sizeof m->owner[i].batch_job, "%s", batch_job);
+        m->owners++;
+    }
     if (i < GBA_GROUPS)
         m->owner[i].groups++;
 }
@@ -52,19 +55,23 @@ static void print_begin(FILE *out, const char *name, const char *type, const cha
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
+static void print_label(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, ",%s=\"", name);
+    for (; '\0' != *text; text++) {
+        if ('"' == *text || '\\' == *text)
+            fputc('\\', out);
+        fputc('\n' == *text ? ' ' : *text, out);
+    }
+    fputc('"', out);
+}
+
 /* The name, and the labels of the device up to where more can follow. */
 static void print_device(FILE *out, const char *name, const struct gba_metrics *m)
 {
     fprintf(out, "%s{unit=\"%s\"", name, m->unit);
-    if (m->device == NULL)
-        return;
-    fputs(",device=\"", out);
-    for (const char *c = m->device; '\0' != *c; c++) {
-        if ('"' == *c || '\\' == *c)
-            fputc('\\', out);
-        fputc('\n' == *c ? ' ' : *c, out);
-    }
-    fputc('"', out);
+    if (m->device != NULL)
+        print_label(out, "device", m->device);
 }
 
 static void print_value(FILE *out, size_t row, const struct gba_metrics *m)
@@ -95,7 +102,9 @@ static void print_owners(FILE *out, const struct gba_metrics *m)
         fputs("\",job=\"", out);
         if (0 != m->owner[i].job)
             fprintf(out, "%016" PRIx64, m->owner[i].job);
-        fprintf(out, "\"} %" PRIu32 "\n", m->owner[i].groups);
+        fputc('"', out);
+        print_label(out, "batch_job", m->owner[i].batch_job);
+        fprintf(out, "} %" PRIu32 "\n", m->owner[i].groups);
     }
 }
 

@@ -11,12 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "gba/base/batch_job.h"
 #include "gba/spec/gba_regs.h"
 
 /* The groups of one user and one job. */
 struct gba_metrics_owner {
     uint32_t user; /* UINT32_MAX: not known */
     uint64_t job;  /* 0: none */
+    char batch_job[GBA_BATCH_JOB];
     uint32_t groups;
 };
 
@@ -33,8 +35,9 @@ struct gba_metrics {
     struct gba_metrics_owner owner[GBA_GROUPS]; /* [owners] */
 };
 
-/* Count one group of that user and job. */
-void gba_metrics_own(struct gba_metrics *metrics, uint32_t user, uint64_t job);
+/* Count one group of that user and job. batch_job: its name in a batch system, or "". */
+void gba_metrics_own(struct gba_metrics *metrics, uint32_t user, uint64_t job,
+                     const char *batch_job);
 
 /* Print the metrics of `count` devices. Errors of the stream remain in it. */
 void gba_metrics_print(FILE *out, const struct gba_metrics *list, unsigned count);

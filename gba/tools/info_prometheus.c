@@ -32,7 +32,7 @@ static void read_device(const char *path, struct gba_metrics *metrics)
         metrics->bad_accesses = info.bad_access;
         if (GBA_OK == gba_device_owners(device, owners, GBA_GROUPS, &count))
             for (uint32_t i = 0; i < count; i++)
-                gba_metrics_own(metrics, owners[i].user, owners[i].job);
+                gba_metrics_own(metrics, owners[i].user, owners[i].job, owners[i].batch_job);
     }
     gba_device_fini(device);
 }

@@ -117,15 +117,17 @@ journal_record() {
         print $text' "$socket" 600 >"$work/record" 2>"$work/ready" &
     listener=$!
     cat "$work/ready"
-    SLURM_JOB_ID=77 job --mca coll_gba_barrier_journal "$socket" --mca coll_gba_barrier_device_path none -np 2 -- early_exit 20
+    SLURM_JOB_ID=77 job --mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_journal "$socket" \
+        --mca coll_gba_barrier_device_path none -np 2 -- early_exit 20
+    lines 1 '^\[[^ ]* slurm:77\] coll gba_barrier: MPI_COMM_WORLD'
     wait "$listener"
     cp "$work/record" "$out"
     cat "$out"
-    lines 1 '^MESSAGE=coll gba_barrier: job .*: [0-9]+ barriers, most on path software; failovers 0; MPI_COMM_WORLD .*there is no device.*$'
+    lines 1 '^MESSAGE=coll gba_barrier: job [^ ]*, slurm:77: [0-9]+ barriers, most on path software; failovers 0; MPI_COMM_WORLD .*there is no device.*$'
     lines 1 '^GBA_PATH=software$'
     lines 1 '^GBA_BARRIERS_DEVICE=0$'
     lines 1 '^GBA_REASON=MPI_COMM_WORLD .*$'
-    lines 1 '^SLURM_JOB_ID=77$'
+    lines 1 '^GBA_BATCH_JOB=slurm:77$'
     lines 0 '^$'
 }
 

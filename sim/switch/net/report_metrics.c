@@ -31,7 +31,7 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
             continue;
         metrics.groups_used++;
         if (user != NULL && gba_switch_sees(view->viewer, user))
-            gba_metrics_own(&metrics, user->user, user->job);
+            gba_metrics_own(&metrics, user->user, user->job, user->batch_job);
     }
     gba_metrics_print(out, &metrics, 1);
 }

@@ -7,16 +7,13 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "gba/base/batch_job.h"
 #include "ompi/mca/common/gba/module.h"
-
-/* The jobs of batch systems, in fields of the same names. */
-static const char *const batch_jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
 
 struct record {
     char text[2048];
@@ -73,21 +70,20 @@ void gba_common_journal(const struct gba_common_counts *sum)
     const char *path = gba_path_name(main_path(sum));
     struct record record = {.used = 0};
     unsigned long long all = 0;
-    char job[256];
+    char job[256], batch[GBA_BATCH_JOB];
 
     gba_compat_job_name(job, sizeof job);
+    gba_batch_job(0, batch);
     for (int i = 0; i < GBA_COMMON_PATHS; i++)
         all += sum->barriers[i];
-    add(&record, "MESSAGE", "%s: job %s: %llu barriers, most on path %s; failovers %llu%s%s",
-        gba_common_framework.label, job, all, path, sum->failovers,
-        '\0' == gba_common.why[0] ? "" : "; ", gba_common.why);
+    add(&record, "MESSAGE", "%s: job %s%s%s: %llu barriers, most on path %s; failovers %llu%s%s",
+        gba_common_framework.label, job, '\0' == batch[0] ? "" : ", ", batch, all, path,
+        sum->failovers, '\0' == gba_common.why[0] ? "" : "; ", gba_common.why);
     add(&record, "PRIORITY", "6");
     add(&record, "SYSLOG_IDENTIFIER", "gba");
     add(&record, "GBA_COMPONENT", "%s", gba_common_framework.label);
     add(&record, "GBA_JOB", "%s", job);
-    for (size_t i = 0; i < sizeof batch_jobs / sizeof batch_jobs[0]; i++)
-        if (getenv(batch_jobs[i]) != NULL)
-            add(&record, batch_jobs[i], "%s", getenv(batch_jobs[i]));
+    add(&record, "GBA_BATCH_JOB", "%s", batch);
     add(&record, "GBA_PATH", "%s", path);
     add(&record, "GBA_BARRIERS", "%llu", all);
     add(&record, "GBA_BARRIERS_DEVICE", "%llu",

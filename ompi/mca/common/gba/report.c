@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "gba/base/batch_job.h"
 #include "gba/spec/gba_regs.h"
 #include "opal/util/output.h"
 
@@ -36,10 +37,9 @@ bool gba_common_first_on_host(const char *topic)
 
     errno = 0;
     if (opal_process_info.job_session_dir != NULL &&
-        (size_t)snprintf(path, sizeof path, "%s/gba-reported-%016llx",
-                         opal_process_info.job_session_dir,
-                         (unsigned long long)gba_common_hash(GBA_COMMON_HASH_START, topic)) <
-            sizeof path)
+        (size_t)snprintf(
+            path, sizeof path, "%s/gba-reported-%016llx", opal_process_info.job_session_dir,
+            (unsigned long long)gba_common_hash(GBA_COMMON_HASH_START, topic)) < sizeof path)
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
     if (file < 0) /* without the directory: the first process of the host */
         return EEXIST != errno && 0 == opal_process_info.my_local_rank;
@@ -93,18 +93,18 @@ static void log_line(void *ctx, gba_log_level_t level, const char *line)
     }
 }
 
-/*
- * Open the stream for lines that appear at every verbosity. The program may have left a line
- * unfinished on the same terminal, so such a line begins with a newline.
- */
-static int alert_open(void)
+/* Open a stream whose lines begin with that text, the host and the process, and the job of a batch
+ * system if there is one. */
+static int output_open(const char *begin)
 {
+    char prefix[340], job[GBA_BATCH_JOB];
     opal_output_stream_t stream;
-    char prefix[300];
     int output;
 
+    gba_batch_job(0, job);
     OBJ_CONSTRUCT(&stream, opal_output_stream_t);
-    snprintf(prefix, sizeof prefix, "\n[%.255s:%05d] ", opal_process_info.nodename, (int)getpid());
+    snprintf(prefix, sizeof prefix, "%s[%.255s:%05d%s%s] ", begin, opal_process_info.nodename,
+             (int)getpid(), '\0' == job[0] ? "" : " ", job);
     stream.lds_prefix = prefix;
     stream.lds_want_stderr = true;
     output = opal_output_open(&stream); /* copies the prefix */
@@ -123,9 +123,10 @@ void gba_common_log_open(void)
 
     verbose = verbose < 0 ? 0 : verbose > 3 ? 3 : verbose;
     log_all = verbose > 1;
-    gba_common.output = opal_output_open(NULL);
+    gba_common.output = output_open("");
     opal_output_set_verbosity(gba_common.output, verbose);
-    alert_output = alert_open();
+    /* The program may have left a line unfinished on the same terminal. */
+    alert_output = output_open("\n");
     gba_log_set(log_line, NULL, levels[verbose]);
 }
 
