@@ -5,7 +5,6 @@
  * the process, also if it is killed. If the program has closed its descriptor, nothing is written
  * any more.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -15,52 +14,37 @@
 #include "gba/base/why.h"
 #include "ompi/mca/common/gba/module.h"
 
-static struct {
-    struct gba_descriptor file; /* if there are slots */
-    uint32_t slots;
-    bool *used;
-} texts;
+static struct gba_descriptor texts = {.number = -1};
 
+/* Returns whether there is a file. */
 static bool file_open(void)
 {
     char name[GBA_WHY_NAME_MAX];
     int file;
 
+    if (texts.number >= 0)
+        return true;
     gba_why_name((int32_t)getpid(), name);
     file = gba_memory_file(name);
     if (file < 0)
         return false;
-    if (!gba_descriptor_keep(&texts.file, file)) {
-        close(file);
-        return false;
-    }
-    return true;
+    if (gba_descriptor_keep(&texts, file))
+        return true;
+    close(file);
+    return false;
 }
 
-/* A free slot, from 1 on; 0: out of memory or of files. With the lock held. */
+/* A free slot, from 1 on; 0: there is no file. With the lock held. */
 static uint32_t slot_get(void)
 {
     uint32_t slot = 0;
-    bool *more;
+    char first;
 
-    while (slot < texts.slots && texts.used[slot])
+    if (!file_open())
+        return 0;
+    while (1 == pread(gba_descriptor_number(&texts), &first, 1, (off_t)slot * GBA_WHY_BYTES) &&
+           '\0' != first)
         slot++;
-    if (slot < texts.slots) {
-        texts.used[slot] = true;
-        return slot + 1;
-    }
-    if (0 == texts.slots && !file_open())
-        return 0;
-    more = realloc(texts.used, 2 * slot + 8);
-    if (more == NULL) {
-        if (0 == texts.slots)
-            gba_descriptor_close(&texts.file);
-        return 0;
-    }
-    texts.used = more;
-    memset(texts.used + slot, 0, slot + 8);
-    texts.slots = 2 * slot + 8;
-    texts.used[slot] = true;
     return slot + 1;
 }
 
@@ -71,7 +55,7 @@ static void slot_write(uint32_t slot, const char *text)
     char bytes[GBA_WHY_BYTES] = "";
 
     snprintf(bytes, sizeof bytes, "%s", text);
-    (void)!pwrite(gba_descriptor_number(&texts.file), bytes, sizeof bytes,
+    (void)!pwrite(gba_descriptor_number(&texts), bytes, sizeof bytes,
                   (off_t)(slot - 1) * GBA_WHY_BYTES);
 }
 
@@ -97,7 +81,6 @@ void gba_common_why_clear(struct gba_common_module *m)
     opal_mutex_lock(&gba_common.lock);
     if (0 != m->why) {
         slot_write(m->why, "");
-        texts.used[m->why - 1] = false;
         m->why = 0;
     }
     opal_mutex_unlock(&gba_common.lock);
@@ -105,10 +88,5 @@ void gba_common_why_clear(struct gba_common_module *m)
 
 void gba_common_why_close(void)
 {
-    if (0 == texts.slots)
-        return;
-    gba_descriptor_close(&texts.file);
-    free(texts.used);
-    texts.slots = 0;
-    texts.used = NULL;
+    gba_descriptor_close(&texts);
 }
