@@ -54,15 +54,29 @@ static void module_destruct(gba_coll_module_t *module)
 
 OBJ_CLASS_INSTANCE(gba_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
+/* Whether the communicator has a function for one collective, and its module. */
 #define HAS(comm, api) \
     ((comm)->c_coll->coll_##api != NULL && (comm)->c_coll->coll_##api##_module != NULL)
 
-/* Store the communicator's function and module for one collective. */
-#define SAVE(module, comm, api)                                                \
-    do {                                                                       \
-        (module)->fallback.api = (comm)->c_coll->coll_##api;                   \
-        (module)->fallback.api##_module = (comm)->c_coll->coll_##api##_module; \
-        GBA_MODULE_RETAIN((module)->fallback.api##_module);                    \
+/* Store these, and install our own. Without them provide none: the framework reads our function
+ * after enable. */
+#define TAKE(module, comm, api)                                                        \
+    do {                                                                               \
+        if (HAS(comm, api)) {                                                          \
+            (module)->fallback.api = (comm)->c_coll->coll_##api;                       \
+            (module)->fallback.api##_module = (comm)->c_coll->coll_##api##_module;     \
+            GBA_MODULE_RETAIN((module)->fallback.api##_module);                        \
+            GBA_COLL_INSTALL(comm, api, (module)->super.coll_##api, &(module)->super); \
+        } else {                                                                       \
+            (module)->super.coll_##api = NULL;                                         \
+        }                                                                              \
+    } while (0)
+
+#define RESTORE(module, comm, api)                                                                \
+    do {                                                                                          \
+        if ((module)->fallback.api != NULL &&                                                     \
+            (comm)->c_coll->coll_##api##_module == &(module)->super)                              \
+            GBA_COLL_INSTALL(comm, api, (module)->fallback.api, (module)->fallback.api##_module); \
     } while (0)
 
 /* The framework enables modules from the lowest priority up, so the current functions are below us.
@@ -81,20 +95,9 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     module->world = comm == &ompi_mpi_comm_world.comm;
     /* MPI_COMM_WORLD agrees at once: one agreement is short against MPI_Init. */
     module->agree_after = module->world ? 0 : (unsigned)gba_coll->agree_after;
-    SAVE(module, comm, barrier);
-    GBA_COLL_INSTALL(comm, barrier, gba_coll_barrier, super);
-    if (HAS(comm, ibarrier)) {
-        SAVE(module, comm, ibarrier);
-        GBA_COLL_INSTALL(comm, ibarrier, gba_coll_ibarrier, super);
-    } else {
-        super->coll_ibarrier = NULL; /* the framework reads it after this call */
-    }
-    if (HAS(comm, barrier_init)) {
-        SAVE(module, comm, barrier_init);
-        GBA_COLL_INSTALL(comm, barrier_init, gba_coll_barrier_init, super);
-    } else {
-        super->coll_barrier_init = NULL;
-    }
+    TAKE(module, comm, barrier);
+    TAKE(module, comm, ibarrier);
+    TAKE(module, comm, barrier_init);
     module->comm = comm;
     module->base.comm = comm;
     module->base.rank = (uint32_t)ompi_comm_rank(comm);
@@ -108,14 +111,9 @@ static int module_disable(mca_coll_base_module_t *super, ompi_communicator_t *co
 {
     gba_coll_module_t *module = (gba_coll_module_t *)super;
 
-    if (module->fallback.barrier != NULL && comm->c_coll->coll_barrier_module == super)
-        GBA_COLL_INSTALL(comm, barrier, module->fallback.barrier, module->fallback.barrier_module);
-    if (module->fallback.ibarrier != NULL && comm->c_coll->coll_ibarrier_module == super)
-        GBA_COLL_INSTALL(comm, ibarrier, module->fallback.ibarrier,
-                         module->fallback.ibarrier_module);
-    if (module->fallback.barrier_init != NULL && comm->c_coll->coll_barrier_init_module == super)
-        GBA_COLL_INSTALL(comm, barrier_init, module->fallback.barrier_init,
-                         module->fallback.barrier_init_module);
+    RESTORE(module, comm, barrier);
+    RESTORE(module, comm, ibarrier);
+    RESTORE(module, comm, barrier_init);
     world_close(module);
     /* The communicator ends. Requests keep a communicator alive, except MPI_COMM_WORLD. */
     gba_coll_ibarrier_drop(module);
