@@ -171,12 +171,14 @@ bool gba_coll_agree_due(const gba_coll_module_t *module)
 
 bool gba_coll_agree_declines(gba_coll_module_t *module)
 {
+    struct gba_coll_survey survey;
+    gba_status_t status;
     char text[448];
-    uint32_t rank = 0, reporter = 0;
-    gba_status_t status = gba_coll_capability_check(module->comm, &rank, &reporter);
 
+    gba_coll_capability_survey(module->comm, &survey);
+    status = survey.status;
     if (GBA_OK != status) {
-        gba_coll_capability_describe(module->comm, status, rank, text, sizeof text);
+        gba_coll_capability_describe(module->comm, status, survey.culprit, text, sizeof text);
     } else if ((int)module->base.size < gba_common.params.min_comm_size) {
         status = GBA_ERR_TOO_FEW;
         snprintf(text, sizeof text, "fewer ranks than min_comm_size, which is %d",
@@ -184,7 +186,7 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
     }
     if (GBA_OK == status)
         return false;
-    gba_common_decline(&module->base, status, reporter, text);
+    gba_common_decline(&module->base, status, survey.reporter, text);
     return true;
 }
 

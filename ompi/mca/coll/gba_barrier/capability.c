@@ -94,11 +94,6 @@ static uint64_t capability_of(ompi_communicator_t *comm, int rank)
     return capability_get(&name);
 }
 
-static bool capability_takes_part(uint64_t word)
-{
-    return 0 != word >> GBA_COMMON_PROTOCOL_SHIFT;
-}
-
 /* Whether all members belong to one job; if not, *rank is a member of another one. The modex of a
  * job is complete on every host. That of another job need not be, so the result would depend on the
  * caller. All members see that there are several jobs. */
@@ -114,35 +109,37 @@ static bool one_job(ompi_communicator_t *comm, uint32_t *rank)
     return true;
 }
 
-gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
-                                       uint32_t *reporter)
+void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_survey *survey)
 {
-    int size = ompi_comm_size(comm);
-    gba_status_t status = GBA_OK;
+    const int size = ompi_comm_size(comm);
+    gba_status_t status;
     uint64_t first, word;
 
-    *reporter = 0;
-    if (!one_job(comm, rank))
-        return GBA_ERR_UNSUPPORTED;
-
+    *survey = (struct gba_coll_survey){.requester = UINT32_MAX};
+    if (!one_job(comm, &survey->culprit)) {
+        survey->status = GBA_ERR_UNSUPPORTED;
+        return;
+    }
+    survey->reporter = UINT32_MAX;
     opal_mutex_lock(&gba_common.lock);
     first = capability_of(comm, 0);
-    for (int i = 0; i < size && GBA_OK == status; i++) {
+    for (int i = 0; i < size; i++) {
         word = capability_of(comm, i);
-        if (0 == word >> GBA_COMMON_PROTOCOL_SHIFT)
-            status = GBA_ERR_NO_PLUGIN;
-        else if (0 != ((word ^ first) & ~REQUESTED))
-            status = GBA_ERR_MISMATCH;
-        if (GBA_OK != status)
-            *rank = (uint32_t)i;
-    }
-    for (int i = 0; i < size; i++)
-        if (capability_takes_part(capability_of(comm, i))) {
-            *reporter = (uint32_t)i;
-            break;
+        status = 0 == word >> GBA_COMMON_PROTOCOL_SHIFT ? GBA_ERR_NO_PLUGIN
+                 : 0 != ((word ^ first) & ~REQUESTED)   ? GBA_ERR_MISMATCH
+                                                        : GBA_OK;
+        if (GBA_OK == survey->status && GBA_OK != status) {
+            survey->status = status;
+            survey->culprit = (uint32_t)i;
         }
+        if (GBA_ERR_NO_PLUGIN == status)
+            continue;
+        if (UINT32_MAX == survey->reporter)
+            survey->reporter = (uint32_t)i;
+        if (UINT32_MAX == survey->requester && 0 != (word & REQUESTED))
+            survey->requester = (uint32_t)i;
+    }
     opal_mutex_unlock(&gba_common.lock);
-    return status;
 }
 
 void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
@@ -183,21 +180,6 @@ void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason
     else if (CAPABILITY_ABSENT == words[1])
         what = "the plugin is missing";
     snprintf(text, len, "%s (%s)", what, member);
-}
-
-uint32_t gba_coll_capability_requester(ompi_communicator_t *comm)
-{
-    int size = ompi_comm_size(comm), rank = 0;
-    uint32_t ignored;
-
-    if (!one_job(comm, &ignored))
-        return UINT32_MAX;
-    opal_mutex_lock(&gba_common.lock);
-    while (rank < size && (!capability_takes_part(capability_of(comm, rank)) ||
-                           0 == (capability_of(comm, rank) & REQUESTED)))
-        rank++;
-    opal_mutex_unlock(&gba_common.lock);
-    return rank < size ? (uint32_t)rank : UINT32_MAX;
 }
 
 bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank)

@@ -11,32 +11,28 @@
  * MPI_Init. Returns NULL, or the text of the error. */
 const char *gba_coll_capability_publish(void);
 
-/*
- * Whether all members of comm have the component enabled, with equal values. All callers get the
- * same result. Sends nothing.
- * rank: if not GBA_OK, the lowest member without it, or with other values.
- * reporter: the lowest member that calls this function, too.
- * Returns GBA_OK; GBA_ERR_NO_PLUGIN; GBA_ERR_MISMATCH; GBA_ERR_UNSUPPORTED (members of several
- * jobs). Thread-safe.
- */
-gba_status_t gba_coll_capability_check(ompi_communicator_t *comm, uint32_t *rank,
-                                       uint32_t *reporter);
+/* What the members of a communicator have published. */
+struct gba_coll_survey {
+    /* GBA_OK: all have the component enabled, with equal values. Else GBA_ERR_NO_PLUGIN,
+     * GBA_ERR_MISMATCH, or GBA_ERR_UNSUPPORTED (members of several jobs), */
+    gba_status_t status;
+    uint32_t culprit;   /* and the lowest member without it, with other values, or of another job */
+    uint32_t reporter;  /* the lowest member with an enabled component */
+    uint32_t requester; /* the lowest of these whose user requested a device; UINT32_MAX: none */
+};
+
+/* All callers get the same result. Sends nothing. Thread-safe. */
+void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_survey *survey);
 
 /*
- * Describe for the user why gba_coll_capability_check refused a communicator, with the differing
- * values and their members. reason, rank: as returned by that function. Thread-safe.
+ * Describe for the user why a survey is not GBA_OK, with the differing values and their members.
+ * reason, rank: its status and culprit. Thread-safe.
  */
 void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason, uint32_t rank,
                                   char *text, size_t len);
 
-/*
- * The lowest member with an enabled component whose user requested a device; UINT32_MAX: none. All
- * members get the same result. Thread-safe.
- */
-uint32_t gba_coll_capability_requester(ompi_communicator_t *comm);
-
-/* Whether the user of that member requested a device; for a communicator for which
- * gba_coll_capability_requester finds a member. Thread-safe. */
+/* Whether the user of that member requested a device; for a communicator that has a
+ * requester. Thread-safe. */
 bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
 
 /*

@@ -44,16 +44,17 @@ static uint32_t reporter_of(ompi_communicator_t *comm, uint32_t requester, gba_s
 void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_status_t reason,
                           uint32_t culprit, const char *why)
 {
-    uint32_t requester = gba_coll_capability_requester(comm);
-    bool asked = UINT32_MAX != requester;
+    struct gba_coll_survey survey;
+    bool asked, due;
     char more[700];
-    /* Every member records that the reason is reported. */
-    bool due = gba_common_reason_due(reason, asked);
 
+    gba_coll_capability_survey(comm, &survey);
+    asked = UINT32_MAX != survey.requester;
+    due = gba_common_reason_due(reason, asked); /* every member records that it is reported */
     /* `due` may differ between members, because the job may have other such communicators. Where
      * the reporter depends on the reason, all members choose the same one. */
     if (asked && (due || gba_common_reason_of_job(reason) || gba_common_reason_own(reason)))
-        reporter = reporter_of(comm, requester, reason, culprit);
+        reporter = reporter_of(comm, survey.requester, reason, culprit);
     if (reporter != (uint32_t)ompi_comm_rank(comm))
         return;
     due = due && gba_common_reason_first("coll", reason);
