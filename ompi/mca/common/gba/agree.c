@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The agreement of a module's members about the path of their barriers: when all of them are known
- * to have the component, again when the device has failed, and at each renegotiation.
+ * to have the component, again when the device has failed, and at each renegotiation. And the ends
+ * of barriers outside the fast path, where they agree.
  */
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/device.h"
@@ -195,4 +196,44 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
     while (GBA_INPROGRESS == (status = gba_common_agree_test(m)))
         (void)opal_progress();
     return status;
+}
+
+bool gba_common_notify(struct gba_common_module *m)
+{
+    return gba_common_notifications_post(m->team, gba_common_framework.peer, m->owner);
+}
+
+gba_status_t gba_common_barrier_after(struct gba_common_module *m)
+{
+    gba_common_notifications_flush(m->team, gba_common_framework.peer, m->owner);
+    return gba_common_agree(m);
+}
+
+/* The device has failed. Other members may have completed this round and wait in another call, or
+ * they are in the round and have not detected the failure. So this member notifies its neighbours,
+ * and waits for their notifications and answers. */
+static gba_status_t barrier_failed(struct gba_common_module *m)
+{
+    gba_status_t status;
+
+    /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
+    while (GBA_ERR_DEAD == (status = gba_barrier_progress(m->team)) || GBA_INPROGRESS == status) {
+        (void)gba_common_notify(m);
+        (void)opal_progress();
+    }
+    return GBA_OK == status ? gba_common_barrier_after(m) : status;
+}
+
+gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status)
+{
+    if (GBA_RENEGOTIATE == status)
+        return gba_common_agree(m);
+    if (GBA_NOTIFY == status)
+        return gba_common_barrier_after(m);
+    return GBA_ERR_DEAD == status ? barrier_failed(m) : status;
+}
+
+gba_status_t gba_common_fallback_end(struct gba_common_module *m)
+{
+    return GBA_RENEGOTIATE == gba_team_count(m->team) ? gba_common_agree(m) : GBA_OK;
 }

@@ -12,13 +12,10 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/device.h \
 	ompi/mca/common/gba/report.h \
 	ompi/mca/common/gba/module.h \
-	ompi/mca/common/gba/abi.c \
 	ompi/mca/common/gba/companions.c \
 	ompi/mca/common/gba/component.c \
 	ompi/mca/common/gba/module.c \
-	ompi/mca/common/gba/progress.c \
 	ompi/mca/common/gba/agree.c \
-	ompi/mca/common/gba/barrier.c \
 	ompi/mca/common/gba/params.c \
 	ompi/mca/common/gba/pvars.c \
 	ompi/mca/common/gba/transport.c \

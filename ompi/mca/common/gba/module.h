@@ -181,6 +181,21 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m);
  * GBA_OK, GBA_ERR_OOB, GBA_ERR_NOMEM, or the error of a barrier of a trial. Collective, blocks. */
 gba_status_t gba_common_agree(struct gba_common_module *m);
 
+/* Post the failure notifications that this member owes, see gba_common_notifications_post. */
+bool gba_common_notify(struct gba_common_module *m);
+
+/* The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on what
+ * is due. Returns as gba_common_agree. Collective, blocks. */
+gba_status_t gba_common_barrier_after(struct gba_common_module *m);
+
+/* gba_barrier_wait has not returned GBA_OK but `status`: complete the barrier if that is possible.
+ * Returns GBA_OK or an error. Collective, blocks. */
+gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status);
+
+/* Count a barrier that the fallback has completed, and agree on what is due. Returns as
+ * gba_common_agree. Collective, blocks. */
+gba_status_t gba_common_fallback_end(struct gba_common_module *m);
+
 /* why.c */
 
 /* Publish why a module has no device: "NAME: WHY", truncated. No effect except on rank 0.
@@ -198,7 +213,7 @@ void gba_common_why_close(void);
 /* Send the record of the job to gba_common.journal_path. Never blocks. */
 void gba_common_journal(const struct gba_common_counts *sum);
 
-/* progress.c */
+/* processors.c */
 
 /* Calls opal_progress, for gba_barrier_wait. */
 void gba_common_progress(void *unused);
@@ -206,22 +221,5 @@ void gba_common_progress(void *unused);
 /* Whether processes share cores, in gba_common_progress as well: agreements run there, too. Open
  * MPI's own parameter covers what cannot be counted: the cores that other jobs need. */
 bool gba_common_oversubscribed(void);
-
-/* barrier.c */
-
-/* Post the failure notifications that this member owes, see gba_common_notifications_post. */
-bool gba_common_notify(struct gba_common_module *m);
-
-/* The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on what
- * is due. Returns as gba_common_agree. Collective, blocks. */
-gba_status_t gba_common_barrier_after(struct gba_common_module *m);
-
-/* gba_barrier_wait has not returned GBA_OK but `status`: complete the barrier if that is possible.
- * Returns GBA_OK or an error. Collective, blocks. */
-gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t status);
-
-/* Count a barrier that the fallback has completed, and agree on what is due. Returns as
- * gba_common_agree. Collective, blocks. */
-gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
 #endif

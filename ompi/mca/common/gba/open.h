@@ -10,7 +10,7 @@
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_framework.h"
 
-/* abi.c */
+/* component.c */
 
 /* A class of Open MPI, and the size of its objects when the component was compiled. */
 struct gba_common_class {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether the processes of the job on this host share processors. A process that is bound to few
- * processors cannot tell alone: the other processes may be bound to other ones, or to the same. So
- * each process with fewer processors than the host has processes of the job publishes them in the
- * modex of MPI_Init, and their union counts. A process that publishes none has enough for all. The
- * quota of a cgroup is taken to be that of all these processes together, as a launcher sets it.
+ * Open MPI's progress in a wait, and whether waits yield the core because the processes of the job
+ * on this host share processors. A process that is bound to few processors cannot tell alone: the
+ * other processes may be bound to other ones, or to the same. So each process with fewer processors
+ * than the host has processes of the job publishes them in the modex of MPI_Init, and their union
+ * counts. A process that publishes none has enough for all. The quota of a cgroup is taken to be
+ * that of all these processes together, as a launcher sets it.
  *
  * The scoll component opens after that exchange and reads what the coll component has published.
  */
@@ -82,4 +83,34 @@ bool gba_common_processors_shared(bool served)
                     (unsigned)processes, served ? " and gba-switchd" : "",
                     (unsigned)gba_processors_count(&sum.all));
     return !sum.enough;
+}
+
+/*
+ * gba_wait yields the core itself wherever opal_progress would (gba_common_oversubscribed), after a
+ * test. opal_progress would yield before that test, also if it has just received a message over
+ * TCP, because libevent's messages do not count there. The awaited message would then be in this
+ * process while all other processes of the core have their turn. With threads the setting stays,
+ * since another thread may be about to change it, too.
+ */
+static bool suspended; /* opal_progress does not yield now, but would */
+
+void gba_common_progress(void *unused)
+{
+    const bool yields = opal_progress_yield_when_idle && !opal_using_threads();
+
+    (void)unused;
+    if (yields) {
+        suspended = true;
+        (void)opal_progress_set_yield_when_idle(false);
+    }
+    (void)opal_progress();
+    if (yields) {
+        (void)opal_progress_set_yield_when_idle(true);
+        suspended = false;
+    }
+}
+
+bool gba_common_oversubscribed(void)
+{
+    return suspended || opal_progress_yield_when_idle || gba_common_processors_shared(false);
 }

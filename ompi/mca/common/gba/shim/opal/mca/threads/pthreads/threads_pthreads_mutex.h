@@ -3,7 +3,7 @@
  * The mutex and the condition variable beneath opal_mutex_t, for an Open MPI that does not install
  * this header (5.0 and 6.0 do not). opal_mutex_t is a member of ompi_communicator_t, so the types
  * must be those that Open MPI was built with. The components compare sizes when they are opened
- * (abi.c). The functions are those that its other headers use; all are thread-safe.
+ * (gba_common_abi_check). The functions are those that its other headers use; all are thread-safe.
  */
 #ifndef GBA_SHIM_THREADS_PTHREADS_MUTEX_H
 #define GBA_SHIM_THREADS_PTHREADS_MUTEX_H
