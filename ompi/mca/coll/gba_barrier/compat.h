@@ -50,22 +50,25 @@
 
 /*
  * Whether all processes of the job have published their words when MPI_Init (or the first
- * MPI_Session_init) ends, and this process can get them. 4.1 gets them from the server of this host
- * only. From 5.0 on they can come from another host's server. One of two fences guarantees that all
- * have published: the fence of the exchange, which has ended by then even if it runs in the
- * background, or the fence at the end of MPI_Init.
+ * MPI_Session_init) ends, and this process can get them. One of two fences guarantees the first:
+ * the fence that collects the words for each host, which has ended by then even if it runs in the
+ * background (pmix_base_async_modex, 6.0's default); or the fence at the end of MPI_Init. With that
+ * parameter 5.0's fence for sessions collects nothing.
  */
 static inline bool gba_compat_modex_complete(void)
 {
+    bool complete = opal_pmix_collect_all_data;
+
+#if OMPI_MAJOR_VERSION == 5
+    complete = complete && !opal_pmix_base_async_modex;
+#endif
 #if OMPI_MAJOR_VERSION >= 5
     /* Another host's server does not help: it waits for a key that its process never publishes, as
      * a process without this component does. */
-    return gba_compat_modex_collected() ||
-           ((opal_pmix_collect_all_data || !ompi_async_mpi_init) &&
-            (uint32_t)ompi_proc_world_size() == gba_compat_local_processes());
-#else
-    return gba_compat_modex_collected();
+    complete = complete || ((opal_pmix_collect_all_data || !ompi_async_mpi_init) &&
+                            (uint32_t)ompi_proc_world_size() == gba_compat_local_processes());
 #endif
+    return complete;
 }
 #if OMPI_MAJOR_VERSION == 5
 #define GBA_COMPAT_MODEX_SETTING                                                              \

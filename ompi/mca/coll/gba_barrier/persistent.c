@@ -85,12 +85,11 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
     int rc;
 
     /* All members have called the same barriers before this one, so either all have agreed or none,
-     * unless nonblocking ones are queued. Then gba_coll_agree_declines has returned false. */
-    if (!module->queueing && module->base.agreed && GBA_PATH_FALLBACK == module->base.path)
-        return init_fallback(comm, info, request, module);
-    /* A member without this component is in the fallback's function now, and makes none of our
-     * collective calls. */
-    if (!module->queueing && !module->base.agreed && gba_coll_agree_declines(module))
+     * unless nonblocking ones are queued. Then gba_coll_agree_declines has returned false. A member
+     * without this component is in the fallback's function now, and makes none of our collective
+     * calls. */
+    if (!module->queueing && (module->base.agreed ? GBA_PATH_FALLBACK == module->base.path
+                                                  : gba_coll_agree_declines(module)))
         return init_fallback(comm, info, request, module);
     rc = comm_create(comm, &own);
     if (MPI_SUCCESS != rc)

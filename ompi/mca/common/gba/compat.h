@@ -70,22 +70,6 @@ static inline int gba_compat_modex_put(char *key, const uint64_t *words, size_t 
 }
 
 /*
- * Whether each host has what all processes have published, once MPI_Init (or the first
- * MPI_Session_init) has ended. If not, a value is fetched from the host of its process. With
- * pmix_base_async_modex, 6.0's default, the fence that collects the values runs in the background,
- * and MPI_Init ends after it. 5.0 has the same parameter, but its fence for sessions collects
- * nothing.
- */
-static inline bool gba_compat_modex_collected(void)
-{
-#if OMPI_MAJOR_VERSION == 5
-    if (opal_pmix_base_async_modex)
-        return false;
-#endif
-    return opal_pmix_collect_all_data;
-}
-
-/*
  * Get the words that another process of the job has published, `most` at most. Returns their
  * number; 0: it published none. To be called after MPI_Init's exchange only: all processes have
  * published their words by then. So all callers get the same result, and no caller waits for words
