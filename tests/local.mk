@@ -170,7 +170,7 @@ tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat
 tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
-	ompi/mca/coll/gba_barrier/exchange.h ompi/mca/coll/gba_barrier/exchange.c
+	gba/algo/exchange.h gba/algo/exchange.c
 tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.

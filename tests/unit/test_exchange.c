@@ -6,7 +6,7 @@
  * refuses a message for lack of memory once, or fails once, at every place.
  */
 
-#include "ompi/mca/coll/gba_barrier/exchange.h"
+#include "gba/algo/exchange.h"
 #include "tests/suite.h"
 #include "tests/unit/search.h"
 
@@ -28,8 +28,8 @@ struct lane {
 };
 
 struct member {
-    struct gba_coll_exchange *exchange;
-    struct lane lane[GBA_COLL_LANES];
+    struct gba_exchange *exchange;
+    struct lane lane[GBA_EXCHANGE_LANES];
     uint32_t posted;   /* operations */
     uint32_t messages; /* posted */
     gba_status_t status;
@@ -60,7 +60,7 @@ static gba_status_t post_result(struct member *m)
 
 static struct lane *lane_take(struct member *m, uint32_t lane, uint32_t peer, size_t bytes)
 {
-    assert_true(lane < GBA_COLL_LANES);
+    assert_true(lane < GBA_EXCHANGE_LANES);
     assert_true(m->lane[lane].kind == FREE);
     assert_true(peer < members && peer != (uint32_t)(m - member));
     m->lane[lane] = (struct lane){.peer = peer, .bytes = bytes};
@@ -116,7 +116,7 @@ static gba_status_t mail_test(void *ctx)
     struct member *m = ctx;
     gba_status_t status = GBA_OK;
 
-    for (uint32_t i = 0; i < GBA_COLL_LANES; i++) {
+    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++) {
         lane_match((uint32_t)(m - member), &m->lane[i]);
         if (m->lane[i].over)
             m->lane[i] = (struct lane){.kind = FREE};
@@ -126,7 +126,7 @@ static gba_status_t mail_test(void *ctx)
     return status;
 }
 
-static const struct gba_coll_mail mail = {mail_receive, mail_send, mail_test};
+static const struct gba_mail mail = {mail_receive, mail_send, mail_test};
 
 /* The words of a member: a different one has the minimum of each. */
 static uint64_t word_of(uint32_t operation, uint32_t rank, uint32_t word)
@@ -140,11 +140,11 @@ static void operation_post(uint32_t me)
     uint32_t record = 100 * me + m->posted;
 
     if (m->posted == 1) {
-        m->status = gba_coll_exchange_allgather(m->exchange, &record, m->records, sizeof record);
+        m->status = gba_exchange_allgather(m->exchange, &record, m->records, sizeof record);
     } else {
         for (uint32_t i = 0; i < WORDS; i++)
             m->words[i] = word_of(m->posted, me, i);
-        m->status = gba_coll_exchange_min(m->exchange, m->words, WORDS);
+        m->status = gba_exchange_min(m->exchange, m->words, WORDS);
     }
     m->posted++;
     if (m->status == GBA_OK)
@@ -163,7 +163,7 @@ static void operation_check(uint32_t me)
     }
     for (uint32_t i = 0; operation != 1 && i < WORDS; i++)
         assert_int_equal(m->words[i], 1000 * operation + (i == 0 ? UINT64_MAX / 2 : 0));
-    for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
+    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++)
         assert_true(m->lane[i].kind == FREE); /* it may leave MPI now */
     complete[operation]++;
 }
@@ -172,7 +172,7 @@ static void member_test(uint32_t me)
 {
     struct member *m = &member[me];
 
-    m->status = gba_coll_exchange_test(m->exchange);
+    m->status = gba_exchange_test(m->exchange);
     if (m->status == GBA_ERR_OOB) { /* from now on the memory is the caller's */
         memset(m->words, 0xee, sizeof m->words);
         memset(m->records, 0xee, sizeof m->records);
@@ -192,7 +192,7 @@ static void world_open(uint32_t count)
     posts = 0;
     members = count;
     for (uint32_t i = 0; i < members; i++) {
-        member[i].exchange = gba_coll_exchange_create(i, members, &mail, &member[i]);
+        member[i].exchange = gba_exchange_create(i, members, &mail, &member[i]);
         assert_true(member[i].exchange != NULL);
     }
 }
@@ -200,7 +200,7 @@ static void world_open(uint32_t count)
 static void world_free(void)
 {
     for (uint32_t i = 0; i < members; i++)
-        gba_coll_exchange_destroy(member[i].exchange);
+        gba_exchange_destroy(member[i].exchange);
 }
 
 /* The end of a run: all operations are complete on all members, unless one has failed. */
@@ -239,28 +239,28 @@ static bool event_run(uint32_t event)
         to = event % members;
         if (way[from][to].bytes == 0 || way[from][to].arrived)
             return false;
-        for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
+        for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++)
             if (member[from].lane[i].kind == SENDS && member[from].lane[i].peer == to)
                 memcpy(way[from][to].data, member[from].lane[i].from, way[from][to].bytes);
         way[from][to].arrived = true;
         return true;
     }
     event -= members * members; /* departure, at which the sender may use its memory again */
-    from = event / GBA_COLL_LANES;
-    if (member[from].lane[event % GBA_COLL_LANES].kind != SENDS ||
-        member[from].lane[event % GBA_COLL_LANES].over)
+    from = event / GBA_EXCHANGE_LANES;
+    if (member[from].lane[event % GBA_EXCHANGE_LANES].kind != SENDS ||
+        member[from].lane[event % GBA_EXCHANGE_LANES].over)
         return false;
-    to = member[from].lane[event % GBA_COLL_LANES].peer;
+    to = member[from].lane[event % GBA_EXCHANGE_LANES].peer;
     if (way[from][to].bytes != 0 && !way[from][to].arrived)
-        memcpy(way[from][to].data, member[from].lane[event % GBA_COLL_LANES].from,
+        memcpy(way[from][to].data, member[from].lane[event % GBA_EXCHANGE_LANES].from,
                way[from][to].bytes);
-    member[from].lane[event % GBA_COLL_LANES].over = true;
+    member[from].lane[event % GBA_EXCHANGE_LANES].over = true;
     return true;
 }
 
 static uint32_t events(void)
 {
-    return members + members * members + members * GBA_COLL_LANES;
+    return members + members * members + members * GBA_EXCHANGE_LANES;
 }
 
 /* FNV-1a of what decides about the rest of a run. */
@@ -276,7 +276,7 @@ static uint64_t world_hash(void)
         ADD(member[i].status);
         for (uint32_t k = 0; k < members; k++)
             ADD(2 * way[i][k].bytes + way[i][k].arrived);
-        for (uint32_t k = 0; k < GBA_COLL_LANES; k++)
+        for (uint32_t k = 0; k < GBA_EXCHANGE_LANES; k++)
             ADD((member[i].lane[k].kind * 2 + member[i].lane[k].over) << 8 |
                 member[i].lane[k].peer);
     }

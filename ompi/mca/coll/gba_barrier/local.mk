@@ -17,8 +17,7 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/params.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
-	ompi/mca/coll/gba_barrier/exchange.h \
-	ompi/mca/coll/gba_barrier/exchange.c \
+	gba/algo/exchange.h gba/algo/exchange.c \
 	ompi/mca/coll/gba_barrier/messages.c \
 	ompi/mca/coll/gba_barrier/agree.c \
 	ompi/mca/coll/gba_barrier/barrier.c \

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of an exchange (exchange.h), through the PML of Open MPI, with a tag of their own.
- * Open MPI's own collectives, nonblocking ones included, do not serve here. They match by the order
- * of the calls on the communicator, and an agreement makes its calls in progress, between any calls
- * of the user.
+ * The messages of an exchange (gba/algo/exchange.h), through the PML of Open MPI, with a tag of
+ * their own. Open MPI's own collectives, nonblocking ones included, do not serve here. They match
+ * by the order of the calls on the communicator, and an agreement makes its calls in progress,
+ * between any calls of the user.
  *
  * Memory. The number of the PML's requests may be limited. A message for which there is none is
  * posted later. Those that are in transit end without it, and give theirs back.
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/capability.h"
-#include "ompi/mca/coll/gba_barrier/exchange.h"
+#include "gba/algo/exchange.h"
 #include "ompi/mca/common/gba/report.h"
 #include "ompi/mca/common/gba/transport.h"
 #include "ompi/mca/pml/pml.h"
 
 struct gba_coll_messages {
-    struct gba_coll_exchange *exchange;
+    struct gba_exchange *exchange;
     ompi_communicator_t *comm;
     bool failed; /* permanently */
     struct lane {
@@ -24,7 +24,7 @@ struct gba_coll_messages {
         bool receives;
         int peer;
         size_t bytes;
-    } lane[GBA_COLL_LANES];
+    } lane[GBA_EXCHANGE_LANES];
 };
 
 static gba_status_t messages_fail(struct gba_coll_messages *m, const struct lane *lane, int code)
@@ -96,13 +96,13 @@ static gba_status_t messages_test(void *ctx)
     struct gba_coll_messages *m = ctx;
     gba_status_t status = GBA_OK;
 
-    for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
+    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++)
         if (m->lane[i].request != NULL && GBA_INPROGRESS == lane_test(m, &m->lane[i]))
             status = GBA_INPROGRESS;
     return m->failed ? GBA_ERR_OOB : status;
 }
 
-static const struct gba_coll_mail mail = {message_receive, message_send, messages_test};
+static const struct gba_mail mail = {message_receive, message_send, messages_test};
 
 gba_status_t gba_coll_messages_open(gba_coll_module_t *module)
 {
@@ -114,7 +114,7 @@ gba_status_t gba_coll_messages_open(gba_coll_module_t *module)
     if (m == NULL)
         return GBA_ERR_NOMEM;
     m->comm = module->comm;
-    m->exchange = gba_coll_exchange_create(module->base.rank, module->base.size, &mail, m);
+    m->exchange = gba_exchange_create(module->base.rank, module->base.size, &mail, m);
     if (m->exchange == NULL) {
         free(m);
         return GBA_ERR_NOMEM;
@@ -130,31 +130,31 @@ void gba_coll_messages_close(gba_coll_module_t *module)
     module->messages = NULL;
     if (m == NULL)
         return;
-    for (uint32_t i = 0; i < GBA_COLL_LANES; i++)
+    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++)
         if (m->lane[i].request != NULL)
             return;
-    gba_coll_exchange_destroy(m->exchange);
+    gba_exchange_destroy(m->exchange);
     free(m);
 }
 
-static struct gba_coll_exchange *exchange_of(void *ctx)
+static struct gba_exchange *exchange_of(void *ctx)
 {
     return ((gba_coll_module_t *)ctx)->messages->exchange;
 }
 
 static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    return gba_coll_exchange_min(exchange_of(ctx), words, count);
+    return gba_exchange_min(exchange_of(ctx), words, count);
 }
 
 static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t bytes)
 {
-    return gba_coll_exchange_allgather(exchange_of(ctx), in, out, bytes);
+    return gba_exchange_allgather(exchange_of(ctx), in, out, bytes);
 }
 
 static gba_status_t oob_test(void *ctx)
 {
-    return gba_coll_exchange_test(exchange_of(ctx));
+    return gba_exchange_test(exchange_of(ctx));
 }
 
 static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)

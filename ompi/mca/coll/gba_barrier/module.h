@@ -4,8 +4,7 @@
  *
  * Lowest first; no file calls one behind it:
  *
- * exchange.c    the exchange of an agreement, which does not wait; pure
- * messages.c    its messages
+ * messages.c    the exchange of an agreement (gba/algo/exchange.h) over messages
  * capability.c  the processes of the job with an enabled component, known from MPI_Init on
  * report.c      the output for the user
  * agree.c       agreements, and what the choice of the path depends on

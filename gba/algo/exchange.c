@@ -10,13 +10,13 @@
  *
  * tests/unit/test_exchange.c searches all orders of events for few members.
  */
-#include "ompi/mca/coll/gba_barrier/exchange.h"
+#include "gba/algo/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct gba_coll_exchange {
-    const struct gba_coll_mail *mail;
+struct gba_exchange {
+    const struct gba_mail *mail;
     void *ctx;
     uint32_t rank, size, children;
     enum { IDLE, UP_RECEIVE, UP_SEND, DOWN_SEND, DOWN_SENT } phase; /* the next step */
@@ -37,29 +37,29 @@ static uint32_t children_of(uint32_t rank, uint32_t size)
 {
     uint32_t count = 0;
 
-    while (count < GBA_COLL_LANES - 1 && rank + (UINT64_C(1) << count) < size &&
+    while (count < GBA_EXCHANGE_LANES - 1 && rank + (UINT64_C(1) << count) < size &&
            0 == (rank >> count & 1))
         count++;
     return count;
 }
 
-static uint32_t child_of(const struct gba_coll_exchange *x, uint32_t i)
+static uint32_t child_of(const struct gba_exchange *x, uint32_t i)
 {
     return (uint32_t)(x->rank + (UINT64_C(1) << i));
 }
 
 /* The number of ranks of a member's subtree if `bits` of its lowest bits are 0. */
-static uint32_t subtree(const struct gba_coll_exchange *x, uint32_t rank, uint32_t bits)
+static uint32_t subtree(const struct gba_exchange *x, uint32_t rank, uint32_t bits)
 {
     const uint32_t most = x->size - rank;
 
     return bits >= 31 || most < UINT32_C(1) << bits ? most : UINT32_C(1) << bits;
 }
 
-struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
-                                                   const struct gba_coll_mail *mail, void *ctx)
+struct gba_exchange *gba_exchange_create(uint32_t rank, uint32_t size, const struct gba_mail *mail,
+                                         void *ctx)
 {
-    struct gba_coll_exchange *x = calloc(1, sizeof *x);
+    struct gba_exchange *x = calloc(1, sizeof *x);
 
     if (x == NULL)
         return NULL;
@@ -76,7 +76,7 @@ struct gba_coll_exchange *gba_coll_exchange_create(uint32_t rank, uint32_t size,
     return x;
 }
 
-void gba_coll_exchange_destroy(struct gba_coll_exchange *x)
+void gba_exchange_destroy(struct gba_exchange *x)
 {
     if (x == NULL)
         return;
@@ -85,7 +85,7 @@ void gba_coll_exchange_destroy(struct gba_coll_exchange *x)
     free(x);
 }
 
-gba_status_t gba_coll_exchange_min(struct gba_coll_exchange *x, uint64_t *words, uint32_t count)
+gba_status_t gba_exchange_min(struct gba_exchange *x, uint64_t *words, uint32_t count)
 {
     if (x->failed || 0 == count || count > GBA_OOB_WORDS)
         return GBA_ERR_OOB;
@@ -96,8 +96,7 @@ gba_status_t gba_coll_exchange_min(struct gba_coll_exchange *x, uint64_t *words,
     return GBA_OK;
 }
 
-gba_status_t gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void *in, void *out,
-                                         size_t bytes)
+gba_status_t gba_exchange_allgather(struct gba_exchange *x, const void *in, void *out, size_t bytes)
 {
     if (x->failed)
         return GBA_ERR_OOB;
@@ -117,8 +116,8 @@ gba_status_t gba_coll_exchange_allgather(struct gba_coll_exchange *x, const void
 /* Each of the following steps posts the messages that it has not posted yet. Returns GBA_OK if all
  * are posted, GBA_INPROGRESS or GBA_ERR_OOB. */
 
-static gba_status_t post_receive(struct gba_coll_exchange *x, uint32_t lane, uint32_t from,
-                                 void *buffer, size_t bytes)
+static gba_status_t post_receive(struct gba_exchange *x, uint32_t lane, uint32_t from, void *buffer,
+                                 size_t bytes)
 {
     gba_status_t status = x->mail->receive(x->ctx, lane, from, buffer, bytes);
 
@@ -126,7 +125,7 @@ static gba_status_t post_receive(struct gba_coll_exchange *x, uint32_t lane, uin
     return status;
 }
 
-static gba_status_t post_send(struct gba_coll_exchange *x, uint32_t lane, uint32_t to,
+static gba_status_t post_send(struct gba_exchange *x, uint32_t lane, uint32_t to,
                               const void *buffer, size_t bytes)
 {
     gba_status_t status = x->mail->send(x->ctx, lane, to, buffer, bytes);
@@ -136,7 +135,7 @@ static gba_status_t post_send(struct gba_coll_exchange *x, uint32_t lane, uint32
 }
 
 /* Post the receives from the children. */
-static gba_status_t up_receive(struct gba_coll_exchange *x)
+static gba_status_t up_receive(struct gba_exchange *x)
 {
     gba_status_t status = GBA_OK;
 
@@ -152,7 +151,7 @@ static gba_status_t up_receive(struct gba_coll_exchange *x)
 }
 
 /* All children have sent: the minimum of this member's subtree. */
-static void up_combine(struct gba_coll_exchange *x)
+static void up_combine(struct gba_exchange *x)
 {
     for (uint32_t i = 0; i < x->children; i++)
         for (uint32_t word = 0; word < x->count; word++)
@@ -163,7 +162,7 @@ static void up_combine(struct gba_coll_exchange *x)
 }
 
 /* Send to the parent, and post the receive of the result. */
-static gba_status_t up_send(struct gba_coll_exchange *x)
+static gba_status_t up_send(struct gba_exchange *x)
 {
     const uint32_t parent = x->rank & (x->rank - 1);
     const size_t words = x->count * sizeof x->least[0];
@@ -188,7 +187,7 @@ static gba_status_t up_send(struct gba_coll_exchange *x)
 }
 
 /* The result is known: send it to the children. */
-static gba_status_t down_send(struct gba_coll_exchange *x)
+static gba_status_t down_send(struct gba_exchange *x)
 {
     gba_status_t status = GBA_OK;
 
@@ -200,7 +199,7 @@ static gba_status_t down_send(struct gba_coll_exchange *x)
 }
 
 /* The operation is complete. */
-static gba_status_t end(struct gba_coll_exchange *x)
+static gba_status_t end(struct gba_exchange *x)
 {
     if (0 != x->count)
         memcpy(x->result, x->all, x->count * sizeof x->all[0]);
@@ -211,9 +210,9 @@ static gba_status_t end(struct gba_coll_exchange *x)
     return GBA_OK;
 }
 
-gba_status_t gba_coll_exchange_test(struct gba_coll_exchange *x)
+gba_status_t gba_exchange_test(struct gba_exchange *x)
 {
-    static gba_status_t (*const steps[])(struct gba_coll_exchange *) = {
+    static gba_status_t (*const steps[])(struct gba_exchange *) = {
         [UP_RECEIVE] = up_receive,
         [UP_SEND] = up_send,
         [DOWN_SEND] = down_send,
