@@ -29,7 +29,6 @@
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/capability.h"
-#include "ompi/mca/coll/gba_barrier/report.h"
 #include "ompi/mca/common/gba/params.h"
 
 #include <dlfcn.h>
@@ -47,9 +46,7 @@ static bool comm_of_shmem(const ompi_communicator_t *comm)
     return world != NULL && comm == *world;
 }
 
-/* Whether the communicator gets no device: that of comm_of_shmem, or one below an active set, whose
- * members have another path or will have one soon. */
-static bool comm_for_set(const ompi_communicator_t *comm)
+bool gba_coll_agree_for_set(const ompi_communicator_t *comm)
 {
     return 0 == strncmp(gba_compat_comm_name(comm), GBA_COMMON_SET_NAME,
                         sizeof GBA_COMMON_SET_NAME - 1) ||
@@ -63,7 +60,7 @@ static bool comm_for_set(const ompi_communicator_t *comm)
  */
 static const char *device_refused(const ompi_communicator_t *comm)
 {
-    if (comm_for_set(comm))
+    if (gba_coll_agree_for_set(comm))
         return "Open MPI created this communicator for OpenSHMEM; see scoll_gba_device_path";
     if (ompi_async_mpi_finalize)
         return "async_mpi_finalize is set";
@@ -144,23 +141,6 @@ void gba_coll_agree_apply(void *owner)
     /* Release: pairs with the acquire in gba_coll_barrier, in a thread that did not run the team's
      * last nonblocking barrier. */
     gba_pointer_store_release(&module->base.active, fast ? module->base.team : NULL);
-}
-
-void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
-                           const char *why)
-{
-    gba_coll_module_t *module = owner;
-    char name[128];
-
-    snprintf(name, sizeof name, "%s (id %u, %d ranks)", gba_compat_comm_name(module->comm),
-             GBA_COMM_ID(module->comm), ompi_comm_size(module->comm));
-    if (module->base.path <= GBA_PATH_SIM)
-        gba_common_why_clear(&module->base);
-    else
-        gba_common_why_set(&module->base, name, why);
-    if (GBA_OK == module->base.declined && comm_for_set(module->comm))
-        reason = GBA_OK; /* the user misses no device there */
-    gba_coll_report_path(module->comm, reporter, reason, culprit, why);
 }
 
 bool gba_coll_agree_due(const gba_coll_module_t *module)

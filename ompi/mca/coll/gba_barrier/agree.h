@@ -35,8 +35,10 @@ gba_status_t gba_coll_fallback(void *owner);
 gba_status_t gba_coll_agree_prepare(void *owner, struct gba_common_agreement *a,
                                     bool renegotiation);
 void gba_coll_agree_apply(void *owner);
-void gba_coll_agree_report(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
-                           const char *why);
+
+/* Whether a communicator gets no device because Open MPI uses it for OpenSHMEM: one below an active
+ * set, whose members have another path or will have one soon, or that of all PEs. */
+bool gba_coll_agree_for_set(const ompi_communicator_t *comm);
 
 /*
  * Whether the members agree on a path in this call, a barrier of any kind. They have called the

@@ -45,7 +45,7 @@ static int barrier_fallback(gba_coll_module_t *module)
 {
     int rc;
 
-    gba_coll_report_unagreed_begin(module, module->comm);
+    gba_coll_report_unagreed_begin(module);
     rc = gba_coll_fallback_barrier(module);
     module->base.fallbacks++;
     return OMPI_SUCCESS == rc ? gba_coll_error(gba_common_fallback_end(&module->base)) : rc;

@@ -132,7 +132,7 @@ const struct gba_common_framework gba_common_framework = {
     .peer = gba_coll_agree_peer,
     .prepare = gba_coll_agree_prepare,
     .apply = gba_coll_agree_apply,
-    .report = gba_coll_agree_report,
+    .report = gba_coll_report_path,
     .close = gba_coll_module_close,
 };
 

@@ -333,7 +333,7 @@ int gba_coll_ibarrier(ompi_communicator_t *comm, ompi_request_t **request,
         module->queueing = true;
         return ibarrier_start(module, false, request);
     }
-    gba_coll_report_unagreed_begin(module, comm);
+    gba_coll_report_unagreed_begin(module);
     module->base.fallbacks++;
     (void)gba_team_count(module->base.team); /* for ibarrier_agrees, or a blocking barrier */
     return module->fallback.ibarrier(comm, request, module->fallback.ibarrier_module);

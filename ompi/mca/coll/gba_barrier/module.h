@@ -6,8 +6,8 @@
  *
  * messages.c    the exchange of an agreement (gba/algo/exchange.h) over messages
  * capability.c  the processes of the job with an enabled component, known from MPI_Init on
- * report.c      the output for the user
  * agree.c       agreements, and what the choice of the path depends on
+ * report.c      the output for the user
  * request.c     the requests of nonblocking barriers
  * ibarrier.c    the nonblocking barrier, and blocking ones queued behind it
  * persistent.c  persistent barriers, each with its own communicator and team

@@ -4,6 +4,8 @@
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/capability.h"
 
+#include <string.h>
+
 void gba_coll_report_parameter(void)
 {
     bool bad = '\0' != gba_common.bad_parameter[0], due;
@@ -41,13 +43,28 @@ static uint32_t reporter_of(ompi_communicator_t *comm, uint32_t requester, gba_s
                : requester;
 }
 
-void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_status_t reason,
-                          uint32_t culprit, const char *why)
+static void comm_describe(ompi_communicator_t *comm, char *text, size_t len)
 {
-    struct gba_coll_survey survey;
-    bool asked, due;
-    char more[700];
+    snprintf(text, len, "%s (id %u, %d ranks)", gba_compat_comm_name(comm), GBA_COMM_ID(comm),
+             ompi_comm_size(comm));
+}
 
+void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
+                          const char *why)
+{
+    gba_coll_module_t *module = owner;
+    ompi_communicator_t *comm = module->comm;
+    struct gba_coll_survey survey;
+    char name[128], more[700];
+    bool asked, due;
+
+    comm_describe(comm, name, sizeof name);
+    if (module->base.path <= GBA_PATH_SIM)
+        gba_common_why_clear(&module->base);
+    else
+        gba_common_why_set(&module->base, name, why);
+    if (GBA_OK == module->base.declined && gba_coll_agree_for_set(comm))
+        reason = GBA_OK; /* the user misses no device there */
     gba_coll_capability_survey(comm, &survey);
     asked = UINT32_MAX != survey.requester;
     due = gba_common_reason_due(reason, asked); /* every member records that it is reported */
@@ -55,22 +72,22 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
      * the reporter depends on the reason, all members choose the same one. */
     if (asked && (due || gba_common_reason_of_job(reason) || gba_common_reason_own(reason)))
         reporter = reporter_of(comm, survey.requester, reason, culprit);
-    if (reporter != (uint32_t)ompi_comm_rank(comm))
+    if (reporter != module->base.rank)
         return;
     due = due && gba_common_reason_first("coll", reason);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
-    gba_common_print(due, "%s (id %u, %d ranks): %.512s%s", gba_compat_comm_name(comm),
-                     GBA_COMM_ID(comm), ompi_comm_size(comm), why, more);
+    gba_common_print(due, "%s: %.512s%s", name, why, more);
 }
 
-void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm)
+void gba_coll_report_unagreed_begin(gba_coll_module_t *module)
 {
+    char name[128];
+
     if (gba_common.params.verbose < 1 || module->base.agreed || 0 != module->base.fallbacks ||
-        0 != ompi_comm_rank(comm))
+        0 != module->base.rank)
         return;
-    if (asprintf(&module->label, "%s (id %u, %d ranks)", gba_compat_comm_name(comm),
-                 GBA_COMM_ID(comm), ompi_comm_size(comm)) < 0)
-        module->label = NULL; /* out of memory: no line */
+    comm_describe(module->comm, name, sizeof name);
+    module->label = strdup(name); /* out of memory: no line */
 }
 
 void gba_coll_report_unagreed_end(gba_coll_module_t *module)

@@ -12,13 +12,13 @@
 void gba_coll_report_parameter(void);
 
 /*
- * Report the path of a communicator, and its reason. Called by all members.
- * reporter: the member that reports at verbose 1. A user who requested the device gets the line at
- * verbose 0, from the member that knows the cause.
- * reason, culprit: why there is no group, or GBA_OK, and the member that caused it.
+ * For gba_common_framework: report the path of a communicator, and its reason. Called by all
+ * members. reporter: the member that reports at verbose 1. A user who requested the device gets the
+ * line at verbose 0, from the member that knows the cause. reason, culprit: why there is no group,
+ * or GBA_OK, and the member that caused it.
  */
-void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_status_t reason,
-                          uint32_t culprit, const char *why);
+void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
+                          const char *why);
 
 /*
  * At verbose 1: report that the ranks of a communicator never agreed on a path, because it did
@@ -26,7 +26,7 @@ void gba_coll_report_path(ompi_communicator_t *comm, uint32_t reporter, gba_stat
  * stores the name, because the communicator may be partly destroyed at the end. _end: when the
  * module closes.
  */
-void gba_coll_report_unagreed_begin(gba_coll_module_t *module, ompi_communicator_t *comm);
+void gba_coll_report_unagreed_begin(gba_coll_module_t *module);
 void gba_coll_report_unagreed_end(gba_coll_module_t *module);
 
 #endif
