@@ -15,13 +15,9 @@
  * is a real lock in a program of one thread as well, because progress can re-enter this file from
  * one of our sends. No request is completed under the lock, because a completion may call anything.
  *
- * Members agree on a path before a nonblocking barrier of the queue (agree.c), or at the end of a
- * blocking one, whether it took the queue or not. An agreement is due after the same number of
- * barriers on all members, and the kind of the next barrier is the same on all, too.
- *
  * When the device fails or takes the group back, a barrier in progress completes by failure
  * notifications (notifications.c), which need progress only. The team leaves the device in the next
- * of these agreements. A blocking barrier before that runs in degraded mode over messages
+ * agreement (agree.c). A blocking barrier before that runs in degraded mode over messages
  * (gba/failover/degraded.h).
  */
 #include "ompi/mca/coll/gba_barrier/queue.h"

@@ -80,15 +80,11 @@ static gba_status_t lane_test(struct gba_coll_messages *m, struct lane *lane)
     size_t bytes;
     int rc;
 
-    if (!REQUEST_COMPLETE(lane->request))
+    if (!gba_common_message_complete(&lane->request, &rc, &bytes))
         return GBA_INPROGRESS;
-    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    gba_fence_acquire();
-    rc = lane->request->req_status.MPI_ERROR;
-    bytes = lane->receives ? lane->request->req_status._ucount : lane->bytes;
-    (void)ompi_request_free(&lane->request);
-    lane->request = NULL;
-    return OMPI_SUCCESS == rc && bytes == lane->bytes ? GBA_OK : messages_fail(m, lane, rc);
+    return OMPI_SUCCESS == rc && (!lane->receives || bytes == lane->bytes)
+               ? GBA_OK
+               : messages_fail(m, lane, rc);
 }
 
 static gba_status_t messages_test(void *ctx)

@@ -113,15 +113,12 @@ static void message_put(struct message **list, struct message *message, enum sta
     *list = message;
 }
 
-/* Whether the send or the receive of a message is complete; frees its request then. */
 static bool message_complete(struct message *message)
 {
-    if (!REQUEST_COMPLETE(message->request))
-        return false;
-    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    gba_fence_acquire();
-    (void)ompi_request_free(&message->request);
-    return true;
+    size_t bytes;
+    int error;
+
+    return gba_common_message_complete(&message->request, &error, &bytes);
 }
 
 /* Take over the outbox. From now on `owing` shows another thread, and the progress of a send, that

@@ -26,14 +26,11 @@
 
 #include <string.h>
 
-#include "gba/base/order.h"
 #include "gba/transport/transport.h"
 #include "gba/algo/sched.h"
-#include "mpi.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
-#include "ompi/request/request.h"
 
 /* The first of Open MPI's own tags; all its other tags are below it. */
 #if defined(MCA_COLL_BASE_TAG_BLOCKING_BASE)
@@ -106,15 +103,11 @@ static gba_status_t transport_begin(struct pml_transport *s, uint32_t seq)
 /* Check the send of a lane; if it is complete, free it. */
 static void lane_sent(struct pml_transport *s, struct lane *lane)
 {
+    size_t unused;
     int rc;
 
-    if (!REQUEST_COMPLETE(lane->sending))
+    if (!gba_common_message_complete(&lane->sending, &rc, &unused))
         return;
-    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    gba_fence_acquire();
-    rc = lane->sending->req_status.MPI_ERROR;
-    ompi_request_free(&lane->sending);
-    lane->sending = NULL;
     s->unsent--;
     if (OMPI_SUCCESS != rc)
         (void)transport_fail(s, "cannot send to", lane->target, rc);
@@ -154,21 +147,17 @@ static gba_status_t pml_begin(struct gba_transport *transport, uint32_t seq)
     return s->failed ? GBA_ERR_IO : transport_begin(s, seq);
 }
 
-/* The receive of a lane is complete: check the message, and free the request. */
-static void lane_take(struct pml_transport *s, struct lane *lane)
+/* Check the receive of a lane; if it is complete, free the request and check the message. */
+static void lane_received(struct pml_transport *s, struct lane *lane)
 {
     size_t bytes;
     int8_t ahead;
     int rc;
 
-    /* Acquire: another thread may have completed it. Pairs with the PML's write barrier. */
-    gba_fence_acquire();
-    rc = lane->request->req_status.MPI_ERROR;
-    bytes = lane->request->req_status._ucount;
+    if (!gba_common_message_complete(&lane->request, &rc, &bytes))
+        return;
     /* The source is one barrier ahead at most. Of two messages the later one may come first. */
     ahead = (int8_t)(uint8_t)(lane->byte - low_byte[s->sequence & 0xff]);
-    ompi_request_free(&lane->request);
-    lane->request = NULL;
     if (OMPI_SUCCESS != rc)
         (void)transport_fail(s, "cannot receive from", lane->source, rc);
     else if (1 != bytes || ahead < -1 || ahead > 1) /* an empty one leaves the previous byte */
@@ -182,8 +171,8 @@ static uint32_t pml_mine(struct gba_transport *transport, uint32_t slot, uint32_
     struct lane *lane = &s->lane[slot];
 
     (void)parity;
-    if (lane->request != NULL && REQUEST_COMPLETE(lane->request))
-        lane_take(s, lane);
+    if (lane->request != NULL)
+        lane_received(s, lane);
     return lane->request == NULL && !s->failed ? s->sequence : s->sequence - 1;
 }
 

@@ -6,7 +6,10 @@
 #ifndef GBA_COMMON_TRANSPORT_H
 #define GBA_COMMON_TRANSPORT_H
 
+#include "gba/base/order.h"
 #include "gba/runtime.h"
+#include "mpi.h"
+#include "ompi/request/request.h"
 
 /*
  * Our own tags, on communicators that other senders use as well. Tags from 0 on belong to the user.
@@ -20,6 +23,23 @@
 #define GBA_COMMON_TAG_NOTIFICATIONS (-6)
 
 struct ompi_communicator_t;
+
+/*
+ * Whether a message has been sent or received. Then frees its request, and sets *request to NULL,
+ * *error to its code, and *bytes to the bytes that were received. Acquire: another thread may have
+ * completed it. Pairs with the PML's write barrier.
+ */
+static inline bool gba_common_message_complete(ompi_request_t **request, int *error, size_t *bytes)
+{
+    if (!REQUEST_COMPLETE(*request))
+        return false;
+    gba_fence_acquire();
+    *error = (*request)->req_status.MPI_ERROR;
+    *bytes = (*request)->req_status._ucount;
+    (void)ompi_request_free(request);
+    *request = NULL;
+    return true;
+}
 
 /* The destinations of a team's messages. */
 struct gba_common_messages {
