@@ -248,8 +248,9 @@ GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
  * A team with a software barrier, or any team with `offload` fastest, also makes trials, if the
  * parameters leave a choice: after `trial_after` barriers, and rarely from then on, its members
  * measure other software barriers, that of the runtime, and with `offload` fastest those of the
- * device, for some tens of barriers each. All members take the fastest one. The call
- * returns at once if a trial would cost more than a hundredth of the time so far.
+ * device, for some tens of barriers each, three times with `trial_after` barriers between them. All
+ * members take the fastest one. The call returns at once if a trial would cost more than a
+ * hundredth of the time so far.
  *
  * A renegotiation can change the path from GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK to that of a
  * device. A trial can change it to any other one. After an error the

@@ -391,7 +391,8 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
                                 .params = *attr->params,
                                 .oob = *oob,
                                 .able = GBA_INPROGRESS,
-                                .made = made};
+                                .made = made,
+                                .record = a->record};
     a->attr.params = &a->params;
     a->info.size = oob->size;
     /* The layout needs memory that grows with the team. A member without that memory must not be

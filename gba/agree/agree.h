@@ -81,7 +81,8 @@ struct gba_agreement {
     struct gba_path_base *path;
     char why[192]; /* one line for the user */
     char tried[GBA_TRIED_TEXT];
-    struct gba_made_list *made; /* of a trial, else NULL */
+    struct gba_made_list *made;     /* of a trial, else NULL */
+    struct gba_trial_record record; /* of the trial of the team's path; kept between agreements */
 };
 
 static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)

@@ -148,6 +148,7 @@ void gba_reason_take(struct gba_agreement *a)
     char member[96];
 
     path_set(a);
+    a->record = (struct gba_trial_record){0};
     team->kind = gba_build_kind(a);
     if (gba_candidate_is_group(candidate)) {
         take_group(a);

@@ -12,8 +12,8 @@
 
 /*
  * The expected cost of a first trial: the making of some paths, which takes about FIRST_NS on a
- * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: three
- * batches of BATCH_LEAST and some more, of each of 7 candidates. A barrier takes no
+ * host with a core for each process, or the time of FIRST_BARRIERS where barriers are slow: two
+ * batches of BATCH_LEAST and some more, of each of 10 candidates. A barrier takes no
  * longer than the average interval between two barriers. So no trial comes in the first
  * SHARE * FIRST_BARRIERS barriers.
  */
@@ -113,6 +113,37 @@ uint32_t gba_trial_batch(uint64_t fastest)
 bool gba_trial_hopeless(uint64_t cost, uint64_t fastest)
 {
     return cost / 2 > fastest;
+}
+
+void gba_trial_add(struct gba_trial_record *record, struct gba_choice choice, uint64_t cost)
+{
+    uint32_t i = 0;
+
+    while (i < record->count && !gba_choices_equal(record->at[i].choice, choice))
+        i++;
+    if (GBA_TRIAL_MOST == i)
+        return;
+    if (i == record->count) {
+        record->count++;
+        record->at[i].choice = choice;
+        for (uint32_t pass = 0; pass < GBA_TRIAL_PASSES; pass++)
+            record->at[i].cost[pass] = UINT64_MAX;
+    }
+    record->at[i].cost[record->passes] = cost;
+}
+
+uint64_t gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice)
+{
+    _Static_assert(3 == GBA_TRIAL_PASSES, "the median is that of three");
+
+    for (uint32_t i = 0; i < record->count; i++) {
+        const uint64_t *c = record->at[i].cost;
+        const uint64_t low = c[0] < c[1] ? c[0] : c[1], high = c[0] < c[1] ? c[1] : c[0];
+
+        if (gba_choices_equal(record->at[i].choice, choice))
+            return c[2] < low ? low : c[2] < high ? c[2] : high;
+    }
+    return UINT64_MAX;
 }
 
 uint32_t gba_trial_best(const uint64_t *costs, uint32_t count)

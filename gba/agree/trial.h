@@ -16,6 +16,20 @@
 #define GBA_CHOICES_MOST 7u
 #define GBA_TRIAL_MOST   (GBA_CHOICES_MOST + 3u)
 
+/* The passes of a trial, each at another time, so that no placement of the processes on the cores
+ * decides alone. */
+#define GBA_TRIAL_PASSES 3u
+
+/* The costs of the passes so far, ps; UINT64_MAX: not measured, or not usable. The same on all
+ * members. */
+struct gba_trial_record {
+    uint32_t passes, count;
+    struct {
+        struct gba_choice choice;
+        uint64_t cost[GBA_TRIAL_PASSES];
+    } at[GBA_TRIAL_MOST];
+};
+
 /* What leads to the software barriers of a trial. */
 struct gba_trial_terms {
     bool fallback;     /* the runtime's barrier is a candidate */
@@ -49,6 +63,12 @@ uint32_t gba_trial_batch(uint64_t fastest);
 /* Whether a candidate of this cost is too slow to be measured again. Both in ps. */
 bool gba_trial_hopeless(uint64_t cost, uint64_t fastest);
 
+/* Record the cost of a path in the current pass. */
+void gba_trial_add(struct gba_trial_record *record, struct gba_choice choice, uint64_t cost);
+
+/* The cost of a path: the median of the passes, so a path needs two of three. */
+uint64_t gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice);
+
 /*
  * The candidate to take. costs: ps of a barrier at the slowest member; [0] is the current barrier;
  * UINT64_MAX: the candidate cannot be used. count: 1 or more. Returns the index of the fastest
@@ -56,7 +76,7 @@ bool gba_trial_hopeless(uint64_t cost, uint64_t fastest);
  */
 uint32_t gba_trial_best(const uint64_t *costs, uint32_t count);
 
-/* Barriers until the next trial, after one has run: twice as many each time, up to 1024 times
+/* Barriers until the next trial, after one has ended: twice as many each time, up to 1024 times
  * `after`. pause: the last value, at first `after`. after: the parameter trial_after, 1 or more. */
 uint64_t gba_trial_pause(uint64_t pause, uint64_t after);
 

@@ -15,9 +15,14 @@
  * 0's terms allow it; then, for each batch, the barriers of a candidate, and its cost (min).
  *
  * A batch is some barriers of one candidate. Its cost is that of the slowest member. The batches of
- * the candidates alternate, and the lowest cost of a candidate counts, because other work of the
+ * the candidates alternate, and the lower cost of two batches counts, because other work of the
  * machine can slow down any of them. The call that reduces the cost is also a fence: no signal of a
  * candidate is in transit when the next one begins, so their transports can share a channel.
+ *
+ * A trial has three such passes, with trial_after barriers between them, and the median of a
+ * candidate decides: where the system has placed the processes for one pass does not. Between two
+ * passes the team has its own path only, so it holds no group that it does not use. The paths are
+ * made again for each pass.
  *
  * Every decision follows from the terms and from reduced costs, so all members decide alike.
  */
@@ -35,7 +40,7 @@
 #include "gba/team/wait.h"
 #include "gba/team/watchdog.h"
 
-#define PASSES 3 /* batches of each candidate */
+#define BATCHES 2 /* of each candidate in a pass */
 
 /* A batch of a group that lasts longer is given up: its device may have died, which not every
  * member can see. Nothing depends on the barriers of a trial, so a member may leave one alone. */
@@ -153,12 +158,12 @@ static uint64_t trial_fastest(const struct trial *t)
 
 static gba_status_t trial_measure(struct trial *t)
 {
-    const int passes =
-        0 != t->info->terms.trial_rotates ? 1 : PASSES; /* the rotation ignores the costs */
+    const int batches =
+        0 != t->info->terms.trial_rotates ? 1 : BATCHES; /* the rotation ignores the costs */
     gba_status_t status = GBA_OK;
 
     t->team->trial.measuring = true;
-    for (int pass = 0; pass < passes; pass++) {
+    for (int batch = 0; batch < batches; batch++) {
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
 
         for (uint32_t i = 0; i < t->made.count && GBA_OK == status; i++)
@@ -197,6 +202,34 @@ static gba_status_t trial_prepare(struct trial *t)
     memmove(&at[1], &at[1 + t->made.before], (t->made.count - 1 - t->made.before) * sizeof *at);
     memcpy(&at[t->made.count - t->made.before], before, t->made.before * sizeof *at);
     return status;
+}
+
+/* Record this pass. Returns whether it is the last one: also if the current path is not usable any
+ * more, and then this pass decides alone. */
+static bool trial_ends(struct trial *t)
+{
+    struct gba_trial_record *record = &t->team->agreement->record;
+    struct gba_made *at = t->made.at;
+
+    for (uint32_t i = 0; i < t->made.count; i++)
+        gba_trial_add(record, at[i].choice, at[i].cost);
+    if (0 != t->info->terms.trial_rotates || UINT64_MAX == at[0].cost)
+        return true;
+    if (++record->passes < GBA_TRIAL_PASSES)
+        return false;
+    for (uint32_t i = 0; i < t->made.count; i++)
+        at[i].cost = gba_trial_median(record, at[i].choice);
+    return true;
+}
+
+/* Whether the device may be measured later: it had no group for this trial, for a reason that
+ * passes. Nothing else requests a group for a team that policy denies one. */
+static bool group_awaited(const struct trial *t)
+{
+    for (uint32_t i = 0; i < t->made.count; i++)
+        if (t->made.at[i].choice.group)
+            return false;
+    return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
 }
 
 /* The index of the candidate to take. */
@@ -317,13 +350,19 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
     struct trial t = {.team = team, .attr = attr, .oob = oob};
     gba_status_t status = trial_prepare(&t);
     const bool runs = 0 != t.info->terms.trial_runs && team->agreement->list.count > 1;
+    const bool awaited = GBA_OK == status && runs && group_awaited(&t);
+    bool ends = false;
 
     if (GBA_OK == status && runs)
         status = trial_measure(&t);
-    if (runs && GBA_OK == status)
+    if (GBA_OK == status && runs)
+        ends = trial_ends(&t);
+    if (ends)
         status = trial_take(&t, trial_choose(&t));
     else
         trial_abandon(&t);
+    if (ends)
+        team->agreement->record = (struct gba_trial_record){0};
     if (runs) {
         team->trial.began = gba_clock_ns();
         team->trial.cost = team->trial.began - began;
@@ -335,8 +374,10 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
         gba_trial_cancel(team);
         return status;
     }
-    if (runs && 0 == t.info->terms.trial_rotates) /* a postponed trial is due again soon */
+    /* A postponed trial is due again soon, and one that lacked a group. */
+    if (ends && !awaited && 0 == t.info->terms.trial_rotates)
         team->trial.pause = gba_trial_pause(team->trial.pause, team->trial.after);
-    team->trial.at = gba_team_barriers(team) + team->trial.pause;
+    team->trial.at = gba_team_barriers(team) +
+                     (0 != team->agreement->record.passes ? team->trial.after : team->trial.pause);
     return GBA_OK;
 }

@@ -170,21 +170,22 @@ static gba_status_t paths_compare(struct harness *w, const gba_team_t *team, con
     return status;
 }
 
+/* The agreements of this member. */
+static _Thread_local uint32_t agreements;
+
 /* A barrier that continues in software when the device has died. last: the last round. */
 static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_attr_t *attr,
                             const gba_oob_t *oob, uint32_t round, uint32_t *last)
 {
     gba_path_t path = gba_team_path(team);
     gba_status_t status = barrier_any(w, team, oob, round);
-    gba_team_stats_t stats;
 
     if (GBA_RENEGOTIATE == status) {
         gba_team_attr_t next = *attr;
 
-        gba_team_stats(team, &stats);
         /* Each call returns a different id; the ids of the members follow it. */
         if (0 != next.id)
-            next.id += (stats.renegotiations + stats.trials + 1) * HARNESS_IDS;
+            next.id += ++agreements * HARNESS_IDS;
         status = gba_team_renegotiate(team, &next, oob);
         if (path != gba_team_path(team))
             w->moved[oob->rank] = round;
@@ -280,6 +281,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob)
     struct member_cores member_cores = {.w = w, .oob = oob};
     gba_team_t *team;
 
+    agreements = 0;
     if (w->candidates > 0) {
         batches = 0;
         candidates = w->candidates;
