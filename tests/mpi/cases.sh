@@ -107,6 +107,17 @@ scarce_hosts() {
         fail 'few groups were used'
 }
 
+# 64 communicators of one host, for the two colors of 32 splits, hold no group of two. trial_test: the time
+# of the device has no effect.
+scarce_one_host() {
+    limit 120
+    path_options 'sim?groups=2'
+    job "${path[@]}" --mca coll_gba_barrier_offload fastest --mca coll_gba_barrier_trial_test 1 \
+        -x GBA_TEST_HOSTS=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so" -np 4 -- scarce hosts 32
+    lines 1 '^scarce: right$'
+    lines 64 'SPLIT FROM 0 .*software: .*no device: fewer hosts than min_hosts'
+}
+
 # FUNCTION [ARGUMENT...]: one of the above with nonblocking barriers only.
 scarce_nonblocking() {
     selection+=(-x GBA_TEST_NONBLOCKING=1)
@@ -126,6 +137,7 @@ scarce_all() {
     test_case "scarce-faults-$1" scarce_faults "$1" 4 "$1"
     test_case "scarce-hosts-$1-1" scarce_hosts 1 "$1"
     test_case "scarce-hosts-$1-2" scarce_hosts 2 "$1"
+    [ "$1" -ne 4 ] || test_case scarce-one-host scarce_one_host
 }
 
 scarce_nonblocking_all() {

@@ -8,6 +8,7 @@
  *   scarce freed COMMS GROUPS    communicators that renegotiate get the freed groups
  *   scarce rate COMMS GROUPS PHASES   the busy ones get the groups, other ones in each phase
  *   scarce dies COMMS GROUPS PHASES   the device dies meanwhile
+ *   scarce hosts COMMS           communicators of one host, of two pretended ones, take no group
  *
  * GROUPS: those that the job can have, by the device or by max_groups.
  *
@@ -77,12 +78,13 @@ static unsigned long long agreed(MPI_T_pvar_handle variable, const char *what)
     return mine[0];
 }
 
-static void subject_begin(struct subject *subject, int number)
+/* color: of the communicator of this rank, if there are several. */
+static void subject_split(struct subject *subject, int number, int color)
 {
     static uint32_t id;
 
     /* Some communicators have another leader. */
-    MPI_Comm_split(MPI_COMM_WORLD, 0, number % 3 == 1 ? -test_rank : test_rank, &subject->comm);
+    MPI_Comm_split(MPI_COMM_WORLD, color, number % 3 == 1 ? -test_rank : test_rank, &subject->comm);
     test_proof_begin(&subject->proof, subject->comm, "scarce", number, ++id);
     subject->path = handle("path", &subject->comm);
     subject->reclaims = handle("reclaims", &subject->comm);
@@ -90,6 +92,11 @@ static void subject_begin(struct subject *subject, int number)
     subject->barriers = handle("barriers", &subject->comm);
     subject->fallbacks = handle("fallbacks", &subject->comm);
     subject->done = 0;
+}
+
+static void subject_begin(struct subject *subject, int number)
+{
+    subject_split(subject, number, 0);
 }
 
 /* Collective. All barriers are counted, and no device has died except on purpose. */
@@ -311,6 +318,27 @@ static void barrier_rate(struct subject *subjects, long count, long groups, long
     TEST_CHECK(reclaims > 0 || dies, "no group was taken back");
 }
 
+/* hosts_preload.c has two hosts: of the even and of the odd ranks. */
+static void hosts(struct subject *subjects, long count)
+{
+    test_step("many communicators of one host, and one of two");
+    for (long i = 0; i < count; i++)
+        subject_split(&subjects[i], (int)i, test_rank % 2);
+    for (int round = 0; round < 8 * PAUSE; round++)
+        for (long i = 0; i < (round < PAUSE ? count : 2); i++)
+            barrier(&subjects[i]);
+    subject_begin(&subjects[count], (int)count);
+    for (int round = 0; round < PAUSE; round++) {
+        for (long i = 0; i <= count; i++)
+            barrier(&subjects[i]);
+        TEST_CHECK(on_group(&subjects[count], "the path of two hosts"), "it has no group");
+    }
+    for (long i = 0; i < count; i++)
+        TEST_CHECK(!on_group(&subjects[i], "the path of one host"), "one host has a group");
+    for (long i = 0; i <= count; i++)
+        subject_end(&subjects[i]);
+}
+
 int main(int argc, char **argv)
 {
     static struct subject subjects[SUBJECTS_MAX];
@@ -326,7 +354,7 @@ int main(int argc, char **argv)
     first = test_argument(argc, argv, 2, 100);
     second = test_argument(argc, argv, 3, 8);
     third = test_argument(argc, argv, 4, 3);
-    TEST_CHECK(first <= SUBJECTS_MAX || argv[1][0] == 'a', "too many communicators");
+    TEST_CHECK(first < SUBJECTS_MAX || argv[1][0] == 'a', "too many communicators");
     dies = strcmp(argv[1], "dies") == 0;
     nonblocking = getenv("GBA_TEST_NONBLOCKING") != NULL;
     if (getenv("GBA_TEST_FALLBACK") != NULL)
@@ -335,6 +363,8 @@ int main(int argc, char **argv)
         after((uint64_t)first);
     else if (strcmp(argv[1], "freed") == 0)
         freed(subjects, first, second);
+    else if (strcmp(argv[1], "hosts") == 0)
+        hosts(subjects, first);
     else
         barrier_rate(subjects, first, second, third);
     MPI_T_pvar_session_free(&session);
