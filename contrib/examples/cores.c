@@ -54,8 +54,8 @@ int main(int argc, char **argv)
                 early += gba_cores_barrier(cores, (uint32_t)me) != GBA_OK;
             } else {
 #pragma omp barrier
-#pragma omp master
-                MPI_Barrier(all);
+                if (me == 0)
+                    MPI_Barrier(all);
 #pragma omp barrier
             }
             for (int t = 0; t < ranks * threads; t++)
