@@ -61,7 +61,8 @@ typedef struct gba_device_attr {
 GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, size_t len);
 
 /*
- * Open a device.
+ * Open a device. If it is a gba-switchd and the connection is lost, the next agreement of a team
+ * makes it again, also if the daemon was restarted.
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
@@ -81,11 +82,11 @@ GBA_EXPORT bool gba_device_key_file(const char *key_file);
  * first call, at random. It is good only for the user and the job of gba_device_attr_t, while this
  * device is open, and for a time after it (gba-switchd --job-key-time). The caller keeps it secret:
  * not on a command line, in the environment or in a file that others can read.
- * key: 0, or the key that the job had before gba_device_revive, which it then keeps; set on GBA_OK;
- * the caller clears it.
- * Returns GBA_OK; GBA_ERR_UNSUPPORTED: the device needs no key; GBA_ERR_REFUSED (logged): too many
- * jobs have a key, or this process itself has a key from here; GBA_ERR_DEAD; GBA_ERR_NOMEM.
- * Thread-safe. Waits for the switch, 10 seconds at most. Not collective.
+ * key: set on GBA_OK; the caller clears it. The device keeps a copy, and hands it to the
+ * gba-switchd if that was restarted. Returns GBA_OK; GBA_ERR_UNSUPPORTED: the device needs no key;
+ * GBA_ERR_REFUSED (logged): too many jobs have a key, or this process itself has a key from here;
+ * GBA_ERR_DEAD; GBA_ERR_NOMEM. Thread-safe. Waits for the switch, 10 seconds at most. Not
+ * collective.
  */
 GBA_EXPORT gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE]);
 
@@ -160,21 +161,6 @@ typedef struct gba_group_owner {
  */
 GBA_EXPORT gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list,
                                           uint32_t max, uint32_t *count);
-
-/* Find out whether the connection to a gba-switchd is lost, so that all its groups are. Returns
- * true or false; false for other devices. Thread-safe. Not collective. */
-GBA_EXPORT bool gba_device_lost(const gba_device_t *device);
-
-/*
- * Connect a device whose connection is lost again. The gba-switchd may have been restarted, and is
- * then another one, without the groups of the earlier one, whose groups stay dead. The device keeps
- * what the groups in use need of the old connection.
- * attr: as for gba_device_init. Returns GBA_OK, or as gba_device_init, and then the device is as
- * before; GBA_ERR_IO also if the switch has another number of groups. Blocks like gba_device_init.
- * One call at a time for each device. Other threads may use it; a team that agrees at this moment
- * may get no group. Not collective.
- */
-GBA_EXPORT gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *attr);
 
 /* Find out whether a process of this host serves the device: a gba-switchd on this host. It needs a
  * core beside those of the job, see gba_team_attr_t.oversubscribed. Returns true or false.

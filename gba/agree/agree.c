@@ -404,6 +404,8 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
         a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);
         a->members = (struct gba_member_info *)(void *)(a->scratch + oob->size);
     }
+    if (attr->device != NULL)
+        gba_device_revive(attr->device);
     if (GBA_DUE_RECOVER == due) {
         gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
         own.failure = team->failure;

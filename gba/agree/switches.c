@@ -67,8 +67,12 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
 {
     gba_device_t *list[GBA_CANDIDATES_MAX];
-    uint32_t count;
+    uint32_t count = 0;
 
+    if (attr->devices != NULL)
+        count = attr->devices(attr->devices_ctx, list, GBA_CANDIDATES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        gba_device_revive(list[i]);
     memset(words, sends ? 0 : 0xff, GBA_SWITCHES_WORDS * sizeof *words);
     if (!sends)
         return;

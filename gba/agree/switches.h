@@ -24,7 +24,8 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
 /* The device of this member at that switch, or NULL. May open devices. Not collective. */
 gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key);
 
-/* Fill in the switches, of rank 0; then read them. Not collective. */
+/* Fill in the switches, of rank 0; then read them. Before, each member connects the devices of its
+ * list again that have lost a gba-switchd. Not collective. */
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends);
 void gba_switches_read(struct gba_switches *switches, const uint64_t *words);
 

@@ -141,8 +141,9 @@ struct gba_dev_ops {
      * path. NULL: a device that is dead does not come back. */
     bool (*lost)(const struct gba_dev *dev);
 
-    /* Get the key of this process's job; key: see gba_device_job_key. Returns GBA_OK, _UNSUPPORTED
-     * (this connection needs no key), _REFUSED, _NOMEM or _DEAD. NULL: the backend has no keys. */
+    /* Get the key of this process's job. key: 0, or the one that the job had from an earlier switch
+     * and keeps; set. Returns GBA_OK, _UNSUPPORTED (this connection needs no key), _REFUSED, _NOMEM
+     * or _DEAD. NULL: the backend has no keys. */
     gba_status_t (*job_key)(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
 
     /* Access a register. Returns GBA_OK, _PERM, _PARAM (misaligned), _UNSUPPORTED or _IO. */

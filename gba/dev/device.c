@@ -10,6 +10,10 @@
 #include "gba/dev/member.h"
 #include "gba/spec/gba_regs.h"
 
+/* Time in ms for which an agreement waits for a switch that may have been restarted. The next one
+ * tries again. */
+#define REVIVE_MS 500u
+
 _Static_assert(GBA_COUNTERS_SIZE == GBA_COUNTERS, "device.h and gba_regs.h count the same");
 
 gba_status_t gba_device_path_check(const char *path, char *message, size_t len)
@@ -30,6 +34,15 @@ static const struct gba_dev_ops *ops_of(enum gba_dev_kind kind)
     if (GBA_DEV_SIM == kind)
         return &gba_dev_sim;
     return GBA_DEV_SWITCH == kind ? &gba_dev_switch : &gba_dev_cdev;
+}
+
+static void device_free(struct gba_device *device)
+{
+    explicit_bzero(device->key, sizeof device->key);
+    free(device->key_file);
+    free(device->job);
+    free(device->path);
+    free(device);
 }
 
 gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gba_device_t **device)
@@ -57,7 +70,12 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
         return GBA_ERR_NOMEM;
     d->path = string_copy(path);
     d->job = string_copy(attr->job);
-    if (d->path == NULL || (attr->job != NULL && d->job == NULL)) {
+    d->key_file = string_copy(attr->key_file);
+    d->has_key = attr->key != NULL;
+    if (d->has_key)
+        memcpy(d->key, attr->key, sizeof d->key);
+    if (d->path == NULL || (attr->job != NULL && d->job == NULL) ||
+        (attr->key_file != NULL && d->key_file == NULL)) {
         status = GBA_ERR_NOMEM;
         goto free_device;
     }
@@ -80,9 +98,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
 close_device:
     ops->close(d->dev);
 free_device:
-    free(d->job);
-    free(d->path);
-    free(d);
+    device_free(d);
     return status;
 }
 
@@ -95,21 +111,14 @@ void gba_device_fini(gba_device_t *device)
         former = dev->former;
         dev->ops->close(dev);
     }
-    free(device->job);
-    free(device->path);
-    free(device);
+    device_free(device);
 }
 
-bool gba_device_lost(const gba_device_t *device)
-{
-    const struct gba_dev *dev = device->dev;
-
-    return dev->ops->lost != NULL && dev->ops->lost(dev);
-}
-
-gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *attr)
+static gba_status_t reconnect(gba_device_t *device)
 {
     const struct gba_dev_ops *ops = device->dev->ops;
+    gba_device_attr_t attr = {
+        .job = device->job, .key_file = device->key_file, .timeout_ms = REVIVE_MS};
     struct gba_dev_path parsed;
     gba_device_info_t info;
     struct gba_dev *dev;
@@ -117,7 +126,11 @@ gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *at
     gba_status_t status = gba_dev_path_parse(device->path, &parsed, message, sizeof message);
 
     if (GBA_OK == status)
-        status = ops->open(&parsed, attr, &dev);
+        status = ops->open(&parsed, &attr, &dev);
+    if (GBA_ERR_PERM == status && device->has_key) { /* this process has no key file */
+        attr.key = device->key;
+        status = ops->open(&parsed, &attr, &dev);
+    }
     if (GBA_OK != status)
         return status;
     status = ops->query(dev, &info);
@@ -130,7 +143,23 @@ gba_status_t gba_device_revive(gba_device_t *device, const gba_device_attr_t *at
     dev->former = device->dev;
     memcpy(device->uuid, info.uuid, sizeof device->uuid);
     device->dev = dev;
+    /* The other processes connect with that key at a later renegotiation. */
+    if (attr.key == NULL && device->has_key)
+        (void)ops->job_key(dev, device->key);
     return GBA_OK;
+}
+
+void gba_device_revive(gba_device_t *device)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    if (device->dev->ops->lost != NULL && device->dev->ops->lost(device->dev)) {
+        gba_log_muted = true; /* the switch may be away for long */
+        (void)reconnect(device);
+        gba_log_muted = false;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* The devices that the plugins of this process share. */
@@ -222,7 +251,17 @@ gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
 {
     const struct gba_dev_ops *ops = device->dev->ops;
 
-    return ops->job_key == NULL ? GBA_ERR_UNSUPPORTED : ops->job_key(device->dev, key);
+    gba_status_t status;
+
+    if (ops->job_key == NULL)
+        return GBA_ERR_UNSUPPORTED;
+    memset(key, 0, GBA_KEY_SIZE);
+    status = ops->job_key(device->dev, key);
+    if (GBA_OK == status) {
+        memcpy(device->key, key, sizeof device->key);
+        device->has_key = true;
+    }
+    return status;
 }
 
 /* Whether a bus supports the access. The device itself decides whether the access is valid. */

@@ -12,9 +12,11 @@
 
 struct gba_device {
     struct gba_dev *dev;
-    char *path;                  /* as given by the caller */
-    char *job;                   /* of the attributes; may be NULL */
-    uint8_t uuid[GBA_UUID_SIZE]; /* does not change while the device is open */
+    char *path;                /* as given by the caller */
+    char *job, *key_file;      /* of the attributes; may be NULL */
+    uint8_t key[GBA_KEY_SIZE]; /* of the attributes, or of gba_device_job_key */
+    bool has_key;
+    uint8_t uuid[GBA_UUID_SIZE]; /* changes in gba_device_revive only */
     uint32_t groups, members_max;
     bool simulated;        /* in the processes of its users */
     bool switchd;          /* a gba-switchd */
@@ -30,6 +32,16 @@ static inline bool gba_device_returns(const struct gba_device *device)
 {
     return device->dev->ops->lost != NULL;
 }
+
+/*
+ * If the connection of a device to a gba-switchd is lost, connect it again, and hand the key of the
+ * job to the switch if this process has the key file. The switch may have been restarted, and is
+ * then another one, without the groups of the earlier one, whose groups stay dead. The device keeps
+ * what the groups in use need of the old connection. If the switch does not answer in half a second
+ * or has another number of groups, the device is as before (not logged). Thread-safe, but a team
+ * that agrees at this moment in another thread may get no group. Not collective.
+ */
+void gba_device_revive(gba_device_t *device);
 
 struct gba_group {
     struct gba_device *device;

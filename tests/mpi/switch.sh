@@ -104,6 +104,35 @@ switch_regained() {
     groups_return
 }
 
+# The switch of the chosen device is killed, and the job has a group of another one of the list. That one is killed
+# and restarted.
+switch_regained_other() {
+    limit 120
+    switch_start 127.0.0.1
+    local chosen=$daemon name=$unix
+    work=$work/other
+    mkdir "$work"
+    switch_start 127.0.0.1
+    path=(--mca coll_gba_barrier_verbose 1 --mca coll_gba_barrier_offload always
+        --mca coll_gba_barrier_device_list "$name,$unix" --mca coll_gba_barrier_device_map "$name:1")
+    switch_job -np 3 -- early_exit 100 "$work/regained"
+    kill -KILL "$chosen"
+    until_true took_groups 2
+    kill -KILL "$daemon"
+    switch_start 127.0.0.1
+    until_true took_groups 3
+    : >"$work/regained"
+    wait "$job_pid"
+    cat "$out"
+    lines 1 '^early_exit: right$'
+    groups_return
+}
+
+# NUMBER: so many groups so far.
+took_groups() {
+    [ "$(grep -c 'MPI_COMM_WORLD .*switch: group' "$out")" -eq "$1" ]
+}
+
 # The job has got a group after it lost one.
 regained() {
     sed '1,/MPI_COMM_WORLD .*the device stopped answering/d' "$out" | grep -q 'MPI_COMM_WORLD .*switch: group'
@@ -306,6 +335,7 @@ all_switch() {
     test_case switch-restarted switch_killed 3 true
     test_case switch-regained switch_regained unix
     test_case switch-regained-tcp switch_regained tcp
+    test_case switch-regained-other switch_regained_other
     test_case switch-stopped switch_paused unix 5
     test_cases switch-missing switch-no-key switch-job-key switch-job-limit switch-munge switch-key-kept \
         switch-own-key switch-shares-processors switch-replaces switch-list-silent

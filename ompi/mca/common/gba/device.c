@@ -47,8 +47,6 @@ gba_device_t *gba_common_device_get(gba_status_t *status)
         if (GBA_OK != device->status)
             gba_common_choice_replace();
         device->tried = true;
-    } else if (GBA_OK == device->status && gba_device_lost(device->device)) {
-        gba_common_device_revive(device->device);
     }
     *status = device->status;
     opal_mutex_unlock(&gba_common.lock);

@@ -78,11 +78,6 @@ void gba_common_key_clear(void);
  */
 gba_status_t gba_common_device_open(const char *path, uint32_t timeout_ms, gba_device_t **device);
 
-/* Connect the device of device_path again after its connection was lost, and hand the key of the
- * job to it. It is as before if that fails (not logged). Waits for half a second at most. With the
- * lock held. Not collective. */
-void gba_common_device_revive(gba_device_t *device);
-
 /* Open a candidate in `others`, unless it is open. All calls of the process together wait 10 s at
  * most for switches that do not answer. index: below the number of candidates. As
  * gba_common_device_open otherwise. */

@@ -25,10 +25,6 @@
  * because the other ranks of the job wait for this process. */
 #define OTHERS_MS 10000u
 
-/* Time in ms for which a process waits for a switch that may have been restarted: it tries again at
- * the next renegotiation. */
-#define REVIVE_MS 500u
-
 /* The keys of this process, one for each path; guarded by gba_common.lock. Also as words, for the
  * modex and for the exchange of an agreement. */
 static struct {
@@ -109,32 +105,6 @@ gba_status_t gba_common_device_open(const char *path, uint32_t timeout_ms, gba_d
     if (key_needed(path))
         attr.key = key_for(path);
     return gba_global_device_get(path, &attr, device);
-}
-
-void gba_common_device_revive(gba_device_t *device)
-{
-    const char *path = gba_common.params.device_path;
-    const bool file = gba_device_key_file(gba_common.params.switch_key_file);
-    char job[256], ignored[256];
-    gba_device_attr_t attr = {
-        .job = job, .key_file = gba_common.params.switch_key_file, .timeout_ms = REVIVE_MS};
-    const uint8_t *job_key = key_needed(path) ? key_for(path) : NULL;
-    uint8_t key[GBA_KEY_SIZE];
-    gba_status_t status;
-
-    gba_compat_job_name(job, sizeof job);
-    if (!file)
-        attr.key = job_key;
-    gba_common_log_keep(ignored, sizeof ignored); /* the switch may be away for long */
-    status = gba_device_revive(device, &attr);
-    /* A switch that was restarted does not know the key of the job, with which the other processes
-     * connect at a later renegotiation. */
-    if (GBA_OK == status && file && job_key != NULL) {
-        memcpy(key, job_key, sizeof key);
-        (void)gba_device_job_key(device, key);
-        explicit_bzero(key, sizeof key);
-    }
-    gba_common_log_keep(NULL, 0);
 }
 
 /*
