@@ -23,6 +23,7 @@
 
 static const char usage[] =
     "usage: gba_predict [OPTION...] HOSTS[xRANKS]\n"
+    "       gba_predict --calibrate FILE [OPTION OF GBA_PERF...]\n"
     "Simulate the barriers of a job on a cluster that a file describes. Prints microseconds for "
     "each\n"
     "candidate; see gba_predict(1).\n"
@@ -34,6 +35,7 @@ static const char usage[] =
     "  --late NS             one rank, at random, arrives later by this time in each barrier\n"
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
+    "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
     "  --plot FILE.svg       draw latency by hosts, kinds of release, losses and a late rank\n"
     "  --help, --version\n";
@@ -189,6 +191,11 @@ int main(int argc, char **argv)
     uint32_t hosts, ranks;
     gba_status_t status;
 
+    /* Only gba_perf links MPI. */
+    if (argc > 1 && strcmp(argv[1], "--calibrate") == 0) {
+        execvp("gba_perf", argv);
+        fail("--calibrate: no gba_perf in PATH; it is installed with the plugin of MPI");
+    }
     gba_cluster_default(&command.cluster);
     gba_params_default(&command.params);
     question->params = &command.params;
