@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE /* the processors of a process */
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,19 +34,6 @@ struct lines {
 static struct lines *lines;
 static uint64_t handover;
 
-void perf_put(const char *key, double value, const char *format, ...)
-{
-    char comment[200];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(comment, sizeof comment, format, arguments);
-    va_end(arguments);
-    if (perf_job.rank == 0)
-        printf("cluster %s = %.10g # %s\n", key,
-               value < 0 ? 0 : (double)(int64_t)(value * 1000) / 1000, comment);
-}
-
 /* Wait until all ranks call it, without a processor that the ranks at work need. */
 static void rest(void)
 {
@@ -57,26 +43,6 @@ static void rest(void)
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
     for (MPI_Test(&all, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&all, &done, MPI_STATUS_IGNORE))
         usleep(500);
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double perf_time_of(double (*batch)(void))
-{
-    double *series = perf_alloc(perf_options.batches, sizeof *series), quartile;
-
-    (void)batch();
-    for (uint32_t i = 0; i < perf_options.batches; i++)
-        series[i] = batch();
-    qsort(series, perf_options.batches, sizeof *series, compare);
-    quartile = series[perf_options.batches / 4];
-    free(series);
-    return quartile;
 }
 
 /* ---------------------------------------------------------------------- processors, memory --- */

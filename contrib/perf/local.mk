@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # gba_perf: a script, two programs that measure, and one that reports. Users run only the script.
 GBA_PERF_SOURCES = contrib/perf/measure.h contrib/perf/stats.h contrib/perf/stats.c \
-	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/measure.c \
+	contrib/perf/main.c contrib/perf/job.c contrib/perf/clock.c contrib/perf/floor.c contrib/perf/batch.c \
+	contrib/perf/measure.c \
 	contrib/perf/slices.c contrib/perf/overlap.c \
 	contrib/perf/calibrate.h contrib/perf/calibrate.c contrib/perf/calibrate_messages.c
 perfdatadir = $(pkgdatadir)/perf

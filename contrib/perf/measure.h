@@ -111,4 +111,16 @@ void perf_measure_overlap(uint32_t count); /* count: calls in a batch */
  * Returns the median, on all ranks. Collective. */
 double perf_print_series(const char *name, const char *call, double *series, uint32_t count);
 
+/* Print a line of the description of a cluster (calibrate.c), with the origin of its value. Only
+ * rank 0 prints. */
+void perf_put(const char *key, double value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Run as many batches as the options say. Both ranks of a pair call it alike. Returns the first
+ * quartile of what they return, because a longer batch may have been interrupted, and the noise is
+ * measured by itself.
+ */
+double perf_time_of(double (*batch)(void));
+
 #endif
