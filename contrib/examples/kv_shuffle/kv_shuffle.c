@@ -94,7 +94,7 @@ struct totals {
 
 /*
  * On PE 0: the median time of the rounds of a schedule, in seconds. walls: [rounds], this PE's
- * seconds in each. Only rounds of that parity count, if the schedules take turns.
+ * seconds in each. Only rounds of that parity count, if the schedules are interleaved.
  */
 static double median_round(const struct kv_pe *pe, const double *walls, int rounds, int first,
                            int stride)
@@ -123,7 +123,7 @@ static void report_schedules(const struct kv_pe *pe, const struct kv_options *op
                              const double *walls)
 {
     const int rounds = (int)options->rounds;
-    const int stride = options->schedule == KV_BY_TURNS ? 2 : 1;
+    const int stride = options->schedule == KV_INTERLEAVED ? 2 : 1;
     double device = 0, host = 0;
 
     if (options->schedule != KV_ALL_HOST) {
@@ -192,7 +192,7 @@ static void run_rounds(struct kv_pe *pe, const struct kv_options *options, struc
         kv_tables_write_head(save, pe->pes, pe->shape.blocks, pe->run.seed);
     for (int r = 0; r < (int)options->rounds; r++) {
         const int host =
-            options->schedule == KV_ALL_HOST || (options->schedule == KV_BY_TURNS && r % 2 == 1);
+            options->schedule == KV_ALL_HOST || (options->schedule == KV_INTERLEAVED && r % 2 == 1);
         const double waited = pe->times.barrier, begin = kv_now();
         const char *message = kv_pe_round(pe, host ? KV_HOST : KV_DEVICE);
 

@@ -57,11 +57,11 @@ static int parse_number(const struct row *row, const char *argument, int me)
 static int parse_schedule(struct kv_options *o, int me)
 {
     static const char *const names[] = {
-        [KV_ALL_DEVICE] = "device", [KV_ALL_HOST] = "host", [KV_BY_TURNS] = "both"};
+        [KV_ALL_DEVICE] = "device", [KV_ALL_HOST] = "host", [KV_INTERLEAVED] = "both"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(o->schedule_name, names[i]) == 0) {
-            o->schedule = (enum kv_turns)i;
+            o->schedule = (enum kv_order)i;
             return 0;
         }
     if (me == 0)
