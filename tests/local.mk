@@ -228,9 +228,10 @@ tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit
 	tests/unit/kernel.h
 tests/unit/test_driver_alloc.$(OBJEXT): private AM_CPPFLAGS += -I$(builddir)
 tests/unit/test_driver_alloc.$(OBJEXT): tests/unit/driver_alloc.h
-tests/unit/driver_alloc.h: contrib/driver/gba_driver.h contrib/driver/rate.h contrib/driver/reclaim.c tests/local.mk
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(srcdir)/contrib/driver/gba_driver.h \
-	  $(srcdir)/contrib/driver/rate.h $(srcdir)/contrib/driver/reclaim.c >$@
+GBA_DRIVER_ALLOC = $(srcdir)/contrib/driver/gba_driver.h $(srcdir)/contrib/driver/device.h \
+	$(srcdir)/contrib/driver/member.h $(srcdir)/contrib/driver/rate.h $(srcdir)/contrib/driver/reclaim.c
+tests/unit/driver_alloc.h: $(GBA_DRIVER_ALLOC) tests/local.mk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(GBA_DRIVER_ALLOC) >$@
 CLEANFILES += tests/unit/driver_alloc.h
 
 # One suite for every backend: the simulator, and /dev/gbaN on a fake kernel. And

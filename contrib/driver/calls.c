@@ -12,7 +12,9 @@
 #include <linux/uidgid.h>
 #include <linux/uaccess.h>
 
-#include "gba_driver.h"
+#include "device.h"
+#include "file.h"
+#include "member.h"
 
 union gba_argument {
 	struct {

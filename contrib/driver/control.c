@@ -3,7 +3,7 @@
  * Commands of the control unit, and registers. The device completes a command before it answers the
  * next access, so nothing waits. [CMD-1]
  */
-#include "gba_driver.h"
+#include "device.h"
 
 static const int results[] = {
 	[GBA_RESULT_OK] = 0,

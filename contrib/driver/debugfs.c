@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
-#include "gba_driver.h"
+#include "device.h"
 
 static struct dentry *gba_directory;
 

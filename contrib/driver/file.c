@@ -11,7 +11,9 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "gba_driver.h"
+#include "device.h"
+#include "file.h"
+#include "member.h"
 
 static int gba_open(struct inode *inode, struct file *filp)
 {
@@ -90,6 +92,23 @@ void gba_file_end(struct gba_file *file)
 	list_for_each_entry_safe(member, next, &file->members, file_link)
 		gba_member_leave(member, true);
 	file_free(file);
+}
+
+void gba_health(struct work_struct *work)
+{
+	struct gba_device *gba =
+		container_of(to_delayed_work(work), struct gba_device, health_work);
+	struct gba_file *file;
+
+	mutex_lock(&gba->lock);
+	gba_check_port(gba);
+	/* After exec without a close the owner's address space is gone, but not the descriptor. */
+	list_for_each_entry(file, &gba->files, link)
+		if (!atomic_read(&file->mm->mm_users))
+			gba_file_end(file);
+	if (!list_empty(&gba->files))
+		queue_delayed_work(system_wq, &gba->health_work, GBA_HEALTH_PERIOD);
+	mutex_unlock(&gba->lock);
 }
 
 static int gba_flush(struct file *filp, fl_owner_t id)

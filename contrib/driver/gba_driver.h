@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The Linux driver of the Global Barrier Accelerator: types and functions that its files share.
+ * The Linux driver of the Global Barrier Accelerator: types that its files share.
  *
- *   main.c     the module, PCI devices
- *   life.c     start and end of a device
- *   interrupt.c  events of the port
- *   control.c  commands of the control unit, and the registers
- *   file.c     open files: open, close, ioctl, read, poll
- *   calls.c    the calls of gba_ioctl.h
- *   wait.c     events, WAIT
- *   member.c   memberships: join, leave, revoke
+ * Lowest first, each file calls only those above it:
+ *   event.c      events of memberships
+ *   map.c        mappings: doorbells, flag pages, their revocation
+ *   revoke.c     revoked memberships, the death of a device
+ *   control.c    commands of the control unit, and the registers
+ *   member.c     memberships, and their end
+ *   life.c       start and end of a device
+ *   join.c       JOIN
+ *   wait.c       reads of events, WAIT
  *   reclaim.c, rate.h  limits of users and jobs, groups that are taken back
- *   map.c      mappings: doorbells, flag pages, their revocation
- *   sysfs.c    attributes, for monitoring
- *   debugfs.c  registers, for tests and repair
+ *   interrupt.c  events of the port
+ *   calls.c      the calls of gba_ioctl.h
+ *   file.c       open files: open, close, ioctl, poll; the periodic check
+ *   sysfs.c, debugfs.c  attributes, for monitoring; registers, for tests and repair
+ *   main.c       the module, PCI devices
  *
  * Locks, in this order:
  *   gba_device.lock    (mutex) the mailbox, the records of groups, memberships and files; held by
@@ -90,10 +93,14 @@ struct gba_device {
 	u32 taken; /* groups with an event TAKEN, for control_work */
 	struct work_struct control_work;
 	struct delayed_work health_work;
-	wait_queue_head_t freed; /* a group that was taken back is free */
-	u32 freed_count;
-	unsigned long irq_window; /* jiffies at its start; for the interrupt thread only */
-	unsigned int irq_count;	  /* interrupts in it */
+	struct {
+		wait_queue_head_t wait;
+		u32 count;
+	} freed; /* groups that were taken back and are free */
+	struct {
+		unsigned long window; /* jiffies at its start */
+		unsigned int count;   /* interrupts in it */
+	} irq_rate; /* for the interrupt thread only */
 	struct dentry *debugfs;
 };
 
@@ -162,12 +169,6 @@ struct gba_member {
 	wait_queue_head_t wait;
 };
 
-/* A command of the control unit; fields as in the mailbox. */
-struct gba_command {
-	u32 command, group, generation, member, value;
-	u64 key;
-};
-
 /* --- main.c --- */
 
 /*
@@ -206,167 +207,5 @@ static inline void gba_page_free(struct page *page)
 	__free_page(page);
 	atomic_dec(&gba_allocated);
 }
-
-/* --- life.c --- */
-
-/* Enable the port, for the first time or after a reset. Under lock. */
-int gba_start(struct gba_device *gba);
-
-/* End the memberships and allocations of this host at the device, if it answers. Under lock. */
-void gba_give_back(struct gba_device *gba);
-
-/* The device is dead: revoke all. Under lock. */
-void gba_fail(struct gba_device *gba, const char *reason);
-
-/* Whether the device still answers; a device that does not is dead from now on. Under lock. */
-bool gba_check(struct gba_device *gba);
-
-/*
- * As gba_check, and whether the port has stayed up since its start. A port that was down has lost
- * all members: this function revokes them, and starts the port again. Under lock.
- */
-bool gba_check_port(struct gba_device *gba);
-
-/*
- * The work of gba_device.health_work: check the device, and find processes that ended without a
- * close.
- */
-void gba_health(struct work_struct *work);
-
-/* --- interrupt.c --- */
-
-irqreturn_t gba_interrupt(int irq, void *data);
-
-/* The work of gba_device.control_work. */
-void gba_control(struct work_struct *work);
-
-/* --- control.c --- */
-
-/* Read the identity of the device, and enable its port. Returns 0 or an error. Under lock. */
-int gba_control_start(struct gba_device *gba);
-
-/*
- * Execute a command. Results replace the fields. Returns 0 or the error of its result. Under
- * lock.
- */
-int gba_command(struct gba_device *gba, struct gba_command *command);
-
-static inline void __iomem *gba_reg(struct gba_device *gba, u32 address)
-{
-	return gba->bar + address;
-}
-
-/* False for a port that was down and is up again, because it has lost its mask. [PORT-3] */
-static inline bool gba_port_is_known(struct gba_device *gba)
-{
-	return readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) != 0;
-}
-
-u64 gba_rounds(struct gba_device *gba, u32 group);
-void gba_read_counters(struct gba_device *gba, u32 group, u64 counters[GBA_COUNTERS], bool add);
-void gba_read_group(struct gba_device *gba, struct gba_ioc_inspect *inspect);
-
-/* --- file.c --- */
-
-extern const struct file_operations gba_fops;
-
-/* Leave the memberships of a file, and free its allocations. Under lock. */
-void gba_file_end(struct gba_file *file);
-
-/* --- calls.c --- */
-
-long gba_call(struct gba_file *file, unsigned int command, void __user *argument);
-
-/* --- member.c --- */
-
-/*
- * The membership of a file, or NULL. member: or GBA_MEMBER_NONE for any. Under lock or
- * event_lock.
- */
-struct gba_member *gba_member_find(struct gba_file *file, u32 group, u32 generation, u32 member);
-int gba_member_join(struct gba_file *file, struct gba_ioc_join *join);
-
-/*
- * End a membership. died: the owner of the file ended. The caller's pointer is invalid after. Under
- * lock.
- */
-void gba_member_leave(struct gba_member *member, bool died);
-
-/* End a membership at a device that answers. The record stays. Under lock. */
-void gba_member_detach(struct gba_member *member, bool died);
-
-/*
- * Revoke a membership that is not left: the doorbell, then mark the flag with the reason, unless it
- * has one, and post events. Under lock.
- */
-void gba_member_revoke_doorbell(struct gba_member *member);
-void gba_member_mark(struct gba_member *member, u32 reason, u32 events);
-
-/*
- * Whether the device has withdrawn the member. Pushes all earlier stores of the device to its flag,
- * and all earlier arrivals of this host. Under lock.
- */
-bool gba_member_withdrawn(struct gba_member *member);
-void gba_member_put(struct gba_member *member);
-
-/* --- wait.c --- */
-
-/* Post events for a membership, and wake its waiters. Under event_lock. */
-void gba_post(struct gba_member *member, u32 events, u32 last_error);
-
-/* Remove a membership from the pending ones. Under event_lock. */
-u32 gba_take_events(struct gba_member *member);
-int gba_wait(struct gba_file *file, struct gba_ioc_wait *wait);
-ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *offset);
-
-/* --- reclaim.c --- */
-
-/* Groups that a user holds on this host. Under lock. */
-u32 gba_user_groups(struct gba_device *gba, kuid_t user);
-u32 gba_user_groups_max(void);
-int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc);
-
-/* Take the first sample of a group's rate. Under lock. */
-void gba_sample_first(struct gba_device *gba, u32 group);
-
-/*
- * Complete the reclaim of a group that the device has begun: revoke the members of this host, and
- * CONFIRM. Under lock.
- */
-void gba_taken(struct gba_device *gba, u32 group);
-
-/* Update gba_group.held of all groups. Under lock. */
-void gba_refresh_held(struct gba_device *gba);
-
-/* --- map.c --- */
-
-int gba_file_map_init(struct gba_file *file, struct file *filp);
-void gba_file_map_exit(struct gba_file *file);
-int gba_mmap(struct file *filp, struct vm_area_struct *vma);
-
-/* Give a mapping its offset, or remove it. */
-int gba_mapping_add(struct gba_file *file, struct gba_mapping *map);
-void gba_mapping_remove(struct gba_file *file, struct gba_mapping *map);
-
-/* Replace the page in all mappings of an offset. No later store reaches the old page. */
-void gba_mapping_replace(struct gba_file *file, struct gba_mapping *map, unsigned long pfn);
-
-int gba_slot_get(struct gba_file *file, struct gba_flag_page **page, unsigned int *slot);
-void gba_slot_put(struct gba_flag_page *page, unsigned int slot);
-struct gba_flag_slot *gba_slot(struct gba_flag_page *page, unsigned int slot);
-
-/* Replace the coherent memory by the shadows before the device is removed. Under lock. */
-void gba_pages_detach(struct gba_file *file);
-
-/* --- sysfs.c --- */
-
-extern const struct attribute_group *gba_attribute_groups[];
-
-/* --- debugfs.c --- */
-
-void gba_debugfs_init(void);
-void gba_debugfs_exit(void);
-void gba_debugfs_add(struct gba_device *gba);
-void gba_debugfs_remove(struct gba_device *gba);
 
 #endif

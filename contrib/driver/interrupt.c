@@ -3,7 +3,8 @@
 #include <linux/delay.h>
 #include <linux/mm.h>
 
-#include "gba_driver.h"
+#include "device.h"
+#include "member.h"
 
 /*
  * The number of interrupts in a window of time above which the thread sleeps after each. A process
@@ -64,19 +65,19 @@ static void group_event(struct gba_device *gba, u32 group)
 	if (irq & GBA_IRQ_TAKEN)
 		queue_work(system_wq, &gba->control_work);
 	if (irq & GBA_IRQ_FREED) {
-		WRITE_ONCE(gba->freed_count, gba->freed_count + 1);
-		wake_up_all(&gba->freed);
+		WRITE_ONCE(gba->freed.count, gba->freed.count + 1);
+		wake_up_all(&gba->freed.wait);
 	}
 }
 
 /* Limit the rate of interrupts. All events that come during the sleep are one interrupt. */
 static void limit_rate(struct gba_device *gba)
 {
-	if (time_after(jiffies, gba->irq_window + GBA_IRQ_WINDOW)) {
-		gba->irq_window = jiffies;
-		gba->irq_count = 0;
+	if (time_after(jiffies, gba->irq_rate.window + GBA_IRQ_WINDOW)) {
+		gba->irq_rate.window = jiffies;
+		gba->irq_rate.count = 0;
 	}
-	if (++gba->irq_count > GBA_IRQ_BURST)
+	if (++gba->irq_rate.count > GBA_IRQ_BURST)
 		usleep_range(50, 100);
 }
 

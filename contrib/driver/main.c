@@ -16,7 +16,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "gba_driver.h"
+#include "device.h"
+#include "file.h"
 
 #define GBA_MINORS 64
 
@@ -61,7 +62,7 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	mutex_init(&gba->lock);
 	mutex_init(&gba->irq_lock);
 	spin_lock_init(&gba->event_lock);
-	init_waitqueue_head(&gba->freed);
+	init_waitqueue_head(&gba->freed.wait);
 	INIT_LIST_HEAD(&gba->files);
 	INIT_WORK(&gba->control_work, gba_control);
 	INIT_DELAYED_WORK(&gba->health_work, gba_health);

@@ -15,7 +15,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "gba_driver.h"
+#include "file.h"
 
 /* Offsets of at most 44 bits. */
 #define GBA_OFFSETS XA_LIMIT(1, (u32)(BIT_ULL(44 - PAGE_SHIFT) - 1))

@@ -4,7 +4,8 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 
-#include "gba_driver.h"
+#include "device.h"
+#include "member.h"
 #include "rate.h"
 
 #define GBA_FASTER	4	    /* ratio of barrier rates for a reclaim [DRV-12] */
@@ -266,7 +267,7 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 	bool at_limit;
 
 	for (;;) {
-		u32 seen = READ_ONCE(gba->freed_count);
+		u32 seen = READ_ONCE(gba->freed.count);
 		/* Another process of the job may have allocated a group meanwhile. [DRV-11] */
 		int result = limits(file, alloc, &at_limit);
 		long left;
@@ -286,7 +287,7 @@ static int alloc_when_free(struct gba_file *file, struct gba_ioc_alloc *alloc, u
 		if (fatal_signal_pending(current))
 			return result;
 		mutex_unlock(&gba->lock);
-		wait_event_killable_timeout(gba->freed, READ_ONCE(gba->freed_count) != seen, left);
+		wait_event_killable_timeout(gba->freed.wait, READ_ONCE(gba->freed.count) != seen, left);
 		mutex_lock(&gba->lock);
 	}
 }

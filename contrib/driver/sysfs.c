@@ -5,7 +5,7 @@
  */
 #include <linux/sysfs.h>
 
-#include "gba_driver.h"
+#include "device.h"
 
 static struct gba_device *gba_of(struct device *dev)
 {

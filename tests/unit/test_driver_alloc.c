@@ -2,7 +2,7 @@
 /* ALLOC of the Linux driver (contrib/driver/reclaim.c), outside the kernel, on the model of the
  * device. The driver is that of the host at port 0; port 1 is another host. */
 #include "tests/unit/kernel.h"
-/* gba_driver.h, rate.h and reclaim.c without their includes; see tests/local.mk. The kernel adds to
+/* The driver's headers and reclaim.c without their includes; see tests/local.mk. The kernel adds to
  * pointers to void. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpointer-arith"
