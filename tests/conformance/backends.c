@@ -11,12 +11,13 @@ static void cdev_start(void)
 static void cdev_stop(void)
 {
     fake_kernel_stop();
-    if (0 != fake_kernel.violations)
-        fail_msg("%u violations, first: %s", fake_kernel.violations, fake_kernel.violation);
-    assert_int_equal(fake_kernel.open_files, 0);
-    assert_int_equal(fake_kernel.doorbells, 0);
-    assert_int_equal(fake_kernel.pages, 0);
-    assert_int_equal(fake_kernel.slots, 0);
+    if (0 != fake_kernel.seen.violations)
+        fail_msg("%u violations, first: %s", fake_kernel.seen.violations,
+                 fake_kernel.seen.violation);
+    assert_int_equal(fake_kernel.seen.open_files, 0);
+    assert_int_equal(fake_kernel.seen.doorbells, 0);
+    assert_int_equal(fake_kernel.seen.pages, 0);
+    assert_int_equal(fake_kernel.seen.slots, 0);
 }
 
 static void cdev_run(void)

@@ -28,13 +28,14 @@ static inline int cdev_teardown(void **state)
     (void)state;
     fake_kernel_stop();
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    if (0 != fake_kernel.violations)
-        print_error("%u violations, first: %s\n", fake_kernel.violations, fake_kernel.violation);
-    if (0 != fake_kernel.open_files + fake_kernel.doorbells + fake_kernel.pages)
-        print_error("%u files, %u doorbells, %u flag pages are left\n", fake_kernel.open_files,
-                    fake_kernel.doorbells, fake_kernel.pages);
-    return 0 != fake_kernel.violations + fake_kernel.open_files + fake_kernel.doorbells +
-                    fake_kernel.pages + fake_kernel.slots;
+    if (0 != fake_kernel.seen.violations)
+        print_error("%u violations, first: %s\n", fake_kernel.seen.violations,
+                    fake_kernel.seen.violation);
+    if (0 != fake_kernel.seen.open_files + fake_kernel.seen.doorbells + fake_kernel.seen.pages)
+        print_error("%u files, %u doorbells, %u flag pages are left\n", fake_kernel.seen.open_files,
+                    fake_kernel.seen.doorbells, fake_kernel.seen.pages);
+    return 0 != fake_kernel.seen.violations + fake_kernel.seen.open_files +
+                    fake_kernel.seen.doorbells + fake_kernel.seen.pages + fake_kernel.seen.slots;
 }
 
 #define CDEV_TEST(name) TEST_WITH(name, cdev_setup, cdev_teardown, NULL)

@@ -400,7 +400,7 @@ int fake_wait(int file, void *argument)
         return ETIMEDOUT;
     if (wait->sequence != (uint32_t)gba_flag_load_relaxed(seat->flag) + 1)
         return EINVAL;
-    fake_kernel.waits++;
+    fake_kernel.seen.waits++;
     if (fake_kernel.on_sleep != NULL)
         fake_kernel.on_sleep();
     return is_over(seat, wait->sequence, &wait->events) ? 0 : ETIMEDOUT;

@@ -34,9 +34,9 @@ void fake_violation(const char *format, ...)
 {
     va_list args;
 
-    if (0 == fake_kernel.violations++) {
+    if (0 == fake_kernel.seen.violations++) {
         va_start(args, format);
-        vsnprintf(fake_kernel.violation, sizeof fake_kernel.violation, format, args);
+        vsnprintf(fake_kernel.seen.violation, sizeof fake_kernel.seen.violation, format, args);
         va_end(args);
     }
 }
@@ -80,7 +80,7 @@ static int file_new(enum file_kind kind)
     for (int i = 0; i < FILES; i++)
         if (FILE_CLOSED == files[i]) {
             files[i] = kind;
-            fake_kernel.open_files++;
+            fake_kernel.seen.open_files++;
             return FIRST_FILE + i;
         }
     errno = EMFILE;
@@ -108,13 +108,13 @@ static int fake_close(int file)
     if (!fake_kernel.replaced && file >= FIRST_FILE && file < FIRST_FILE + FILES &&
         FILE_REGISTERS == files[file - FIRST_FILE]) {
         files[file - FIRST_FILE] = FILE_CLOSED;
-        fake_kernel.open_files--;
+        fake_kernel.seen.open_files--;
         return 0;
     }
     if (!is_open(file, FILE_DEVICE))
         return -1;
     files[file - FIRST_FILE] = FILE_CLOSED;
-    fake_kernel.open_files--;
+    fake_kernel.seen.open_files--;
     fake_driver_release(file);
     return 0;
 }
@@ -138,7 +138,7 @@ static int fake_ioctl(int file, unsigned long request, void *argument)
     int error;
 
     pthread_mutex_lock(&kernel_lock);
-    fake_kernel.ioctls++;
+    fake_kernel.seen.ioctls++;
     if (fake_planned(request) || !is_open(file, FILE_DEVICE))
         error = errno;
     else

@@ -43,11 +43,13 @@ struct fake_kernel {
     bool admin;         /* the caller has CAP_SYS_ADMIN */
     uint64_t now;       /* of the caller */
     bool dead;          /* by fake_kernel_die: not to be set */
-    /* The record of events. */
-    uint32_t violations;
-    char violation[160];
-    uint32_t open_files, doorbells, pages, slots; /* existing now; pages: mappings of flag pages */
-    uint32_t ioctls, waits;                       /* so far; waits: sleeps of WAIT */
+    struct {
+        uint32_t violations;
+        char violation[160];
+        uint32_t open_files, doorbells, pages,
+            slots;              /* existing now; pages: mappings of flag pages */
+        uint32_t ioctls, waits; /* so far; waits: sleeps of WAIT */
+    } seen;
 };
 extern struct fake_kernel fake_kernel;
 

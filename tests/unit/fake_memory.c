@@ -110,7 +110,7 @@ struct fake_seat *fake_seat_new(int file, uint32_t group, uint32_t generation, u
     seat->flag = (gba_flag_t *)(void *)(page->kernel + seat->position);
     gba_flag_store_relaxed(seat->flag, 0);
     gba_flag_store_relaxed(seat->flag + 1, 0);
-    fake_kernel.slots++;
+    fake_kernel.seen.slots++;
     return seat;
 }
 
@@ -161,7 +161,7 @@ void fake_seat_leave(struct fake_seat *seat)
     seat->left = true;
     if (seat->mapping == NULL)
         seat->file = 0;
-    fake_kernel.slots--;
+    fake_kernel.seen.slots--;
 }
 
 void fake_memory_release(int file)
@@ -196,7 +196,7 @@ static void *page_map(struct page *page, size_t size, int protection)
     memory = map_unshared(size, protection, MAP_SHARED, page->memory);
     if (MAP_FAILED != memory) {
         page->user = memory;
-        fake_kernel.pages++;
+        fake_kernel.seen.pages++;
     }
     return memory;
 }
@@ -213,7 +213,7 @@ static void *doorbell_map(struct fake_seat *seat, size_t size, int protection)
     if (MAP_FAILED != memory) {
         memset(memory, 0xFF, 2 * sizeof(uint64_t)); /* BELL_IDLE */
         seat->mapping = memory;
-        fake_kernel.doorbells++;
+        fake_kernel.seen.doorbells++;
     }
     return memory;
 }
@@ -245,7 +245,7 @@ int fake_memory_unmap(void *address, size_t size)
             seats[i].mapping = NULL;
             if (seats[i].left)
                 seats[i].file = 0;
-            fake_kernel.doorbells--;
+            fake_kernel.seen.doorbells--;
             return munmap(address, size);
         }
     for (size_t i = 0; i < PAGES; i++)
@@ -253,7 +253,7 @@ int fake_memory_unmap(void *address, size_t size)
             pages[i].user = NULL;
             if (-1 == pages[i].file)
                 page_free(&pages[i]);
-            fake_kernel.pages--;
+            fake_kernel.seen.pages--;
             return munmap(address, size);
         }
     fake_violation("%p unmapped, which is not mapped", address);

@@ -96,9 +96,9 @@ CDEV_TEST(every_error_of_every_call)
             fail_msg("call %lu, %s: %s, %u lines", _IOC_NR(e->request), strerror(e->error),
                      gba_status_name(status), log_lines);
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
-        assert_int_equal(fake_kernel.slots, 0);
-        assert_int_equal(fake_kernel.pages, 0);
-        assert_int_equal(fake_kernel.doorbells, 0);
+        assert_int_equal(fake_kernel.seen.slots, 0);
+        assert_int_equal(fake_kernel.seen.pages, 0);
+        assert_int_equal(fake_kernel.seen.doorbells, 0);
         assert_int_equal(live(dev), GBA_OK); /* the next user finds everything free */
     }
     gba_dev_cdev.close(dev);
@@ -145,7 +145,7 @@ CDEV_TEST(no_doorbell)
             assert_silent();
         else
             assert_logged("cannot map the doorbell of GBA group");
-        assert_int_equal(fake_kernel.doorbells, 0);
+        assert_int_equal(fake_kernel.seen.doorbells, 0);
         assert_int_equal(cdev_free_groups(dev), GBA_GROUPS);
     }
     gba_dev_cdev.close(dev);
@@ -349,7 +349,7 @@ static void *map_there(const volatile void *address)
 static int child(struct gba_dev *dev, struct gba_membership *membership,
                  const gba_group_handle_t *handle)
 {
-    uint32_t ioctls = fake_kernel.ioctls;
+    uint32_t ioctls = fake_kernel.seen.ioctls;
     gba_group_state_t group;
     gba_group_handle_t mine;
     struct gba_membership *none;
@@ -374,7 +374,7 @@ static int child(struct gba_dev *dev, struct gba_membership *membership,
     gba_dev_cdev.cancel(dev, handle);
     gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
-    if (ioctls != fake_kernel.ioctls || 0 != fake_kernel.violations)
+    if (ioctls != fake_kernel.seen.ioctls || 0 != fake_kernel.seen.violations)
         return 6;
     return is_mapped(flag) && is_mapped(doorbell) ? 0 : 7;
 }
@@ -423,7 +423,7 @@ CDEV_TEST(replaced_descriptor)
     gba_dev_cdev.leave(membership);
     gba_dev_cdev.close(dev);
     fake_kernel.replaced = false;
-    assert_int_equal(fake_kernel.open_files, 2);
+    assert_int_equal(fake_kernel.seen.open_files, 2);
     assert_int_equal(gba_cdev_sys->close(registers), 0);
     assert_int_equal(gba_cdev_sys->close(file), 0);
 }

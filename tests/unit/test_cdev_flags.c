@@ -28,7 +28,7 @@ CDEV_TEST(a_failing_mmap)
         assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_ERR_NOMEM);
         assert_logged("cannot map the release flag of GBA group");
         assert_null(membership->flag);
-        assert_int_equal(fake_kernel.pages, 0);
+        assert_int_equal(fake_kernel.seen.pages, 0);
     }
     assert_int_equal(gba_dev_cdev.map_flag(membership), GBA_OK);
     assert_true(0 == gba_flag_load_relaxed(membership->flag));
@@ -45,7 +45,7 @@ CDEV_TEST(no_flag)
 
     assert_int_equal(gba_dev_cdev.join(dev, &handle, 0, &a), GBA_OK);
     gba_dev_cdev.leave(a);
-    assert_int_equal(fake_kernel.pages, 1);
+    assert_int_equal(fake_kernel.seen.pages, 1);
     gba_dev_cdev.leave(b);
     gba_dev_cdev.close(dev);
 }
@@ -72,24 +72,24 @@ CDEV_TEST(shared_pages)
     struct gba_membership *one[50], *other[50], *apart[3];
 
     memberships_take(dev, one, 50);
-    assert_int_equal(fake_kernel.pages, pages_of(50));
+    assert_int_equal(fake_kernel.seen.pages, pages_of(50));
     memberships_take(dev, other, 50);
-    assert_int_equal(fake_kernel.pages, pages_of(100));
+    assert_int_equal(fake_kernel.seen.pages, pages_of(100));
     memberships_take(second, apart, 3); /* files share nothing */
-    assert_int_equal(fake_kernel.pages, pages_of(100) + 1);
+    assert_int_equal(fake_kernel.seen.pages, pages_of(100) + 1);
     for (int i = 0; i < 5; i++) {
         memberships_leave(one, 50);
         memberships_take(dev, one, 50);
         memberships_leave(other, 50);
         memberships_take(dev, other, 50);
-        assert_int_equal(fake_kernel.pages, pages_of(100) + 1);
-        assert_int_equal(fake_kernel.slots, 103);
+        assert_int_equal(fake_kernel.seen.pages, pages_of(100) + 1);
+        assert_int_equal(fake_kernel.seen.slots, 103);
     }
     memberships_leave(one, 50);
     memberships_leave(other, 50);
-    assert_int_equal(fake_kernel.pages, 1);
+    assert_int_equal(fake_kernel.seen.pages, 1);
     memberships_leave(apart, 3);
-    assert_int_equal(fake_kernel.pages, 0);
+    assert_int_equal(fake_kernel.seen.pages, 0);
     gba_dev_cdev.close(dev);
     gba_dev_cdev.close(second);
     assert_silent();
@@ -130,13 +130,13 @@ CDEV_TEST(a_leave_that_fails)
     fake_kernel_fail(GBA_IOC_LEAVE, EIO, 1);
     gba_dev_cdev.leave(lost);
     assert_logged("LEAVE: Input/output error");
-    assert_int_equal(fake_kernel.doorbells, 40);
+    assert_int_equal(fake_kernel.seen.doorbells, 40);
     memberships_leave(membership, 40);
     memberships_take(dev, membership, 40);
     for (uint32_t i = 0; i < 40; i++) /* the slot is still the driver's */
         assert_ptr_not_equal(membership[i]->flag, flag);
     memberships_leave(membership, 40);
-    assert_int_equal(fake_kernel.slots, 1);
+    assert_int_equal(fake_kernel.seen.slots, 1);
     gba_dev_cdev.close(dev);
 }
 

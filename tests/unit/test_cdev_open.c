@@ -11,7 +11,7 @@ static void refused(gba_status_t expected)
     log_forget();
     assert_int_equal(gba_dev_cdev.open(&cdev_path, NULL, &dev), expected);
     assert_ptr_equal(dev, untouched);
-    assert_int_equal(fake_kernel.open_files, 0);
+    assert_int_equal(fake_kernel.seen.open_files, 0);
 }
 
 CDEV_TEST(a_device)
@@ -83,7 +83,7 @@ CDEV_TEST(something_else)
     fake_kernel.plain_file = true;
     refused(GBA_ERR_NOT_GBA);
     assert_logged("/dev/gba0 is not a GBA: it is not a character device");
-    assert_int_equal(fake_kernel.ioctls, 0); /* no call was made on a file that is no device */
+    assert_int_equal(fake_kernel.seen.ioctls, 0); /* no call was made on a file that is no device */
     fake_kernel.plain_file = false;
     fails(FAKE_OPEN, EISDIR, GBA_ERR_NOT_GBA, "/dev/gba0");
     /* The QUERY of version 2 is answered by old drivers only; here a GBA of this version answers.

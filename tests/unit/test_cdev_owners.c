@@ -56,9 +56,9 @@ CDEV_TEST(owners_of_an_older_driver)
 
     fake_kernel.features &= ~GBA_FEATURE_OWNER;
     dev = cdev_open();
-    calls = fake_kernel.ioctls;
+    calls = fake_kernel.seen.ioctls;
     assert_int_equal(gba_dev_cdev.owners(dev, list, GBA_GROUPS, &count), GBA_ERR_UNSUPPORTED);
-    assert_int_equal(fake_kernel.ioctls, calls);
+    assert_int_equal(fake_kernel.seen.ioctls, calls);
     gba_dev_cdev.close(dev);
 }
 

@@ -79,13 +79,13 @@ CDEV_TEST(one_group_changes_hands)
         assert_true(flag(old[i]) == (GBA_FLAG_RECLAIMED | 1));
     }
     /* One leaves by itself, the other by the end of its process; the new ones go on. */
-    slots = fake_kernel.slots;
+    slots = fake_kernel.seen.slots;
     gba_dev_cdev.leave(old[0]);
-    assert_int_equal(fake_kernel.slots, slots - 1);
+    assert_int_equal(fake_kernel.seen.slots, slots - 1);
     arrive(new[0], 9);
     gba_dev_cdev.leave(old[1]);
     gba_dev_cdev.close(dev);
-    assert_int_equal(fake_kernel.slots, 2);
+    assert_int_equal(fake_kernel.seen.slots, 2);
     arrive(new[1], 9);
     assert_true(flag(new[0]) == 9 && flag(new[1]) == 9);
     gba_dev_cdev.leave(new[0]);

@@ -73,7 +73,7 @@ static void count_call(void)
     if (++scene.calls != scene.late)
         return;
     scene.happen();
-    scene.ioctls = fake_kernel.ioctls;
+    scene.ioctls = fake_kernel.seen.ioctls;
 }
 
 /* The runtime's progress, and the device's. */
@@ -105,16 +105,16 @@ static void revoked(void (*happen)(void), gba_status_t reason)
         scene_begin(waits[i]);
         assert_int_equal(wait_until(happen, 3), GBA_ERR_DEAD);
         assert_int_equal(scene.team[0]->failure, reason);
-        assert_int_equal(fake_kernel.ioctls, scene.ioctls);
+        assert_int_equal(fake_kernel.seen.ioctls, scene.ioctls);
         /* The round is not complete, and an arrival of the other member changes nothing. */
         other_arrives();
         fake_kernel_run();
         assert_int_equal(gba_team_rounds(scene.team[0]), 0);
         assert_int_not_equal(gba_barrier_test(scene.team[0]), GBA_OK);
-        assert_int_equal(fake_kernel.waits, GBA_WAIT_SLEEP == waits[i] ? 3 : 0);
+        assert_int_equal(fake_kernel.seen.waits, GBA_WAIT_SLEEP == waits[i] ? 3 : 0);
         scene_end();
         fake_kernel.dead = false;
-        fake_kernel.waits = 0;
+        fake_kernel.seen.waits = 0;
     }
     assert_silent();
 }
@@ -155,7 +155,7 @@ TEST_WITH(test_DRV_18_released_while_asleep, cdev_setup, cdev_teardown, NULL)
     for (uint32_t round = 1; round <= 10; round++) {
         assert_int_equal(wait_until(other_arrives, 2), GBA_OK);
         assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
-        assert_int_equal(fake_kernel.waits, 2 * round);
+        assert_int_equal(fake_kernel.seen.waits, 2 * round);
     }
     scene_end();
     assert_silent();
@@ -185,7 +185,7 @@ CDEV_TEST(no_interrupts)
     scene.happen = other_arrives;
     assert_int_equal(gba_barrier_wait(scene.team[0], progress, NULL), GBA_OK);
     assert_int_equal(gba_barrier_test(scene.team[1]), GBA_OK);
-    assert_int_equal(fake_kernel.waits, 0);
+    assert_int_equal(fake_kernel.seen.waits, 0);
     scene_end();
 }
 
@@ -200,19 +200,19 @@ CDEV_TEST(sleep_results)
 
     assert_int_equal(gba_dev_cdev.configure(a, 0), GBA_OK);
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* timed out */
-    assert_int_equal(fake_kernel.waits, 1);
+    assert_int_equal(fake_kernel.seen.waits, 1);
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 0), GBA_OK); /* does not sleep */
-    assert_int_equal(fake_kernel.waits, 1);
+    assert_int_equal(fake_kernel.seen.waits, 1);
     gba_dev_cdev.arrive(a, GBA_ARRIVAL(1, 0));
     gba_dev_cdev.arrive(b, GBA_ARRIVAL(1, 1));
     assert_int_equal(gba_dev_cdev.sleep(a, 1, 1000), GBA_OK); /* released before it */
-    assert_int_equal(fake_kernel.waits, 1);
+    assert_int_equal(fake_kernel.seen.waits, 1);
     assert_int_equal(gba_dev_cdev.sleep(a, 9, 1000), GBA_ERR_UNSUPPORTED); /* no such round */
     /* A signal ends the sleep. WAIT is not repeated, because its timeout would begin again. */
     fake_kernel_fail(GBA_IOC_WAIT, EINTR, 100);
-    ioctls = fake_kernel.ioctls;
+    ioctls = fake_kernel.seen.ioctls;
     assert_int_equal(gba_dev_cdev.sleep(a, 2, 1000), GBA_OK);
-    assert_int_equal(fake_kernel.ioctls, ioctls + 1);
+    assert_int_equal(fake_kernel.seen.ioctls, ioctls + 1);
     fake_kernel_fail(GBA_IOC_WAIT, 0, 0);
     fake_kernel.features = 0;
     gba_dev_cdev.leave(a);

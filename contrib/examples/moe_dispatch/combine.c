@@ -16,13 +16,13 @@ static int gather(struct moe_pe *pe, int expert)
 
     for (int s = 0; s < shape->pes; s++) {
         const size_t pair = (size_t)s * (size_t)shape->experts + (size_t)expert;
-        const struct moe_head *head = &pe->heads[pair];
+        const struct moe_head *head = &pe->shared.heads[pair];
 
         if (head->count < 0 || head->count > shape->tokens || head->home < 0 ||
             head->home > pe->results - head->count)
             return -1;
-        memcpy(&pe->batch[rows * hidden], &pe->receive[pair * tokens * hidden],
-               (size_t)head->count * hidden * sizeof *pe->batch);
+        memcpy(&pe->own.batch[rows * hidden], &pe->shared.receive[pair * tokens * hidden],
+               (size_t)head->count * hidden * sizeof *pe->own.batch);
         rows += (size_t)head->count;
     }
     return (int)rows;
@@ -33,17 +33,18 @@ static void return_rows(struct moe_pe *pe, int expert)
 {
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden;
-    const float *y = pe->product;
+    const float *y = pe->own.product;
 
     for (int s = 0; s < shape->pes; s++) {
-        const struct moe_head *head = &pe->heads[s * shape->experts + expert];
+        const struct moe_head *head = &pe->shared.heads[s * shape->experts + expert];
         const size_t values = (size_t)head->count * hidden;
         const int slot = moe_slot(&pe->groups, s, pe->group);
 
         if (head->count > 0)
             shmem_putmem_nbi(
-                &pe->back[((size_t)slot * (size_t)pe->results + (size_t)head->home) * hidden], y,
-                values * sizeof *y, moe_forwarder(&pe->groups, s, pe->group));
+                &pe->shared
+                     .back[((size_t)slot * (size_t)pe->results + (size_t)head->home) * hidden],
+                y, values * sizeof *y, moe_forwarder(&pe->groups, s, pe->group));
         y += values;
     }
 }
@@ -78,19 +79,19 @@ const char *moe_run_experts(struct moe_pe *pe)
         const int mine = pe->groups.local[pe->me] * shape->experts + e;
         int rows;
 
-        moe_sync_await(pe, &pe->deliver_flag[e * pes], pes);
+        moe_sync_await(pe, &pe->shared.deliver_flag[e * pes], pes);
         rows = gather(pe, e);
         if (rows < 0)
             return "the rows of an expert cannot be those of one step";
         pool_run(&pe->pool, product_part,
-                 &(struct product){rows, hidden, pe->config.cores, pe->batch,
-                                   &pe->weights[(size_t)e * weights], pe->product});
+                 &(struct product){rows, hidden, pe->config.cores, pe->own.batch,
+                                   &pe->own.weights[(size_t)e * weights], pe->own.product});
         return_rows(pe, e);
         moe_sync_quiet(pe); /* also before the next expert overwrites `product` */
         for (int s = 0; s < pes; s++)
-            moe_sync_raise(pe,
-                           &pe->back_flag[moe_slot(&pe->groups, s, pe->group) * pe->reach + mine],
-                           moe_forwarder(&pe->groups, s, pe->group));
+            moe_sync_raise(
+                pe, &pe->shared.back_flag[moe_slot(&pe->groups, s, pe->group) * pe->reach + mine],
+                moe_forwarder(&pe->groups, s, pe->group));
     }
     moe_sync_meet(pe);
     return NULL;
@@ -101,7 +102,7 @@ static void reduce_source(const struct moe_pe *pe, const struct moe_source *sour
 {
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden, slot = (size_t)source->slot;
-    const int *place = &pe->place[slot * (size_t)(shape->tokens * shape->top_k)];
+    const int *place = &pe->own.place[slot * (size_t)(shape->tokens * shape->top_k)];
 
     memset(sums, 0, (size_t)source->count * hidden * sizeof *sums);
     for (int i = 0; i < source->count * shape->top_k; i++) {
@@ -110,7 +111,7 @@ static void reduce_source(const struct moe_pe *pe, const struct moe_source *sour
 
         if (place[i] < 0)
             continue;
-        y = &pe->back[(slot * (size_t)pe->results + (size_t)place[i]) * hidden];
+        y = &pe->shared.back[(slot * (size_t)pe->results + (size_t)place[i]) * hidden];
         for (size_t v = 0; v < hidden; v++)
             to[v] += source->choice[i].gate * y[v];
     }
@@ -124,14 +125,14 @@ void moe_reduce(struct moe_pe *pe)
     struct moe_source source;
 
     for (int slot = 0; slot < pe->slots; slot++) {
-        float *sums = &pe->sums[(size_t)slot * values];
+        float *sums = &pe->own.sums[(size_t)slot * values];
 
         if (!moe_find_source(pe, slot, &source))
             continue;
-        moe_sync_await(pe, &pe->back_flag[slot * pe->reach], pe->reach);
-        reduce_source(pe, &source, pe->config.mode == MOE_NORMAL ? sums : pe->result);
+        moe_sync_await(pe, &pe->shared.back_flag[slot * pe->reach], pe->reach);
+        reduce_source(pe, &source, pe->config.mode == MOE_NORMAL ? sums : pe->own.result);
         if (pe->config.mode == MOE_NORMAL && source.count > 0)
-            shmem_putmem_nbi(&pe->parts[(size_t)pe->group * values], sums,
+            shmem_putmem_nbi(&pe->shared.parts[(size_t)pe->group * values], sums,
                              (size_t)(source.count * shape->hidden) * sizeof *sums, source.pe);
     }
     if (pe->config.mode == MOE_LOW_LATENCY)
@@ -139,7 +140,7 @@ void moe_reduce(struct moe_pe *pe)
     moe_sync_quiet(pe);
     for (int slot = 0; slot < pe->slots; slot++)
         if (moe_find_source(pe, slot, &source))
-            moe_sync_raise(pe, &pe->parts_flag[pe->group], source.pe);
+            moe_sync_raise(pe, &pe->shared.parts_flag[pe->group], source.pe);
     moe_sync_meet(pe);
 }
 
@@ -149,13 +150,13 @@ void moe_combine(struct moe_pe *pe)
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden, tokens = (size_t)shape->tokens;
 
-    memset(pe->result, 0, tokens * hidden * sizeof *pe->result);
-    moe_sync_await(pe, pe->parts_flag, pe->groups.count);
+    memset(pe->own.result, 0, tokens * hidden * sizeof *pe->own.result);
+    moe_sync_await(pe, pe->shared.parts_flag, pe->groups.count);
     for (size_t g = 0; g < (size_t)pe->groups.count; g++)
-        for (size_t i = 0; i < (size_t)pe->sent_count[g]; i++) {
-            float *to = &pe->result[(size_t)pe->sent[g * tokens + i] * hidden];
+        for (size_t i = 0; i < (size_t)pe->own.sent_count[g]; i++) {
+            float *to = &pe->own.result[(size_t)pe->own.sent[g * tokens + i] * hidden];
 
             for (size_t v = 0; v < hidden; v++)
-                to[v] += pe->parts[(g * tokens + i) * hidden + v];
+                to[v] += pe->shared.parts[(g * tokens + i) * hidden + v];
         }
 }

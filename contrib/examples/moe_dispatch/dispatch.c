@@ -10,10 +10,10 @@
 void moe_make_tokens(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->config.shape;
-    float *x = pe->send;
+    float *x = pe->own.send;
 
     for (int t = 0; t < shape->tokens; t++) {
-        moe_route(shape, pe->step, pe->me, t, &pe->choice[t * shape->top_k]);
+        moe_route(shape, pe->step, pe->me, t, &pe->own.choice[t * shape->top_k]);
         for (int i = 0; i < shape->hidden; i++)
             *x++ = (float)moe_token_value(shape, pe->step, pe->me, t, i);
     }
@@ -27,11 +27,11 @@ static void send_to_group(struct moe_pe *pe, int group)
     const size_t top_k = (size_t)shape->top_k, row = hidden * sizeof(float);
     const int to = moe_forwarder(&pe->groups, pe->me, group);
     const size_t slot = (size_t)moe_slot(&pe->groups, pe->me, group);
-    struct moe_choice *staged = &pe->staged[(size_t)group * tokens * top_k];
+    struct moe_choice *staged = &pe->own.staged[(size_t)group * tokens * top_k];
     size_t count = 0;
 
     for (size_t t = 0; t < tokens; t++) {
-        const struct moe_choice *choice = &pe->choice[t * top_k];
+        const struct moe_choice *choice = &pe->own.choice[t * top_k];
         size_t j = 0;
 
         while (j < top_k && moe_group_of(pe, choice[j].expert) != group)
@@ -39,15 +39,16 @@ static void send_to_group(struct moe_pe *pe, int group)
         if (j == top_k)
             continue;
         memcpy(&staged[count * top_k], choice, top_k * sizeof *choice);
-        shmem_putmem_nbi(&pe->across[(slot * tokens + count) * hidden], &pe->send[t * hidden], row,
-                         to);
-        pe->sent[(size_t)group * tokens + count++] = (int)t;
+        shmem_putmem_nbi(&pe->shared.across[(slot * tokens + count) * hidden],
+                         &pe->own.send[t * hidden], row, to);
+        pe->own.sent[(size_t)group * tokens + count++] = (int)t;
     }
-    pe->sent_count[group] = (int32_t)count;
+    pe->own.sent_count[group] = (int32_t)count;
     if (count > 0)
-        shmem_putmem_nbi(&pe->across_choice[slot * tokens * top_k], staged,
+        shmem_putmem_nbi(&pe->shared.across_choice[slot * tokens * top_k], staged,
                          count * top_k * sizeof *staged, to);
-    shmem_putmem_nbi(&pe->across_count[slot], &pe->sent_count[group], sizeof *pe->sent_count, to);
+    shmem_putmem_nbi(&pe->shared.across_count[slot], &pe->own.sent_count[group],
+                     sizeof *pe->own.sent_count, to);
     if (group != pe->group)
         pe->rows_across += (int64_t)count;
 }
@@ -63,7 +64,7 @@ void moe_send_across(struct moe_pe *pe)
     for (int i = 1; i <= groups; i++) {
         const int group = (pe->group + i) % groups;
 
-        moe_sync_raise(pe, &pe->across_flag[moe_slot(&pe->groups, pe->me, group)],
+        moe_sync_raise(pe, &pe->shared.across_flag[moe_slot(&pe->groups, pe->me, group)],
                        moe_forwarder(&pe->groups, pe->me, group));
     }
     moe_sync_meet(pe);
@@ -103,8 +104,8 @@ static int deliver_source(struct moe_pe *pe, const struct moe_source *source)
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden, row = hidden * sizeof(float);
     const size_t experts = (size_t)shape->experts, from = (size_t)source->pe * experts;
-    struct moe_head *head = &pe->out_head[source->slot * pe->reach];
-    int *place = &pe->place[(size_t)source->slot * (size_t)(shape->tokens * shape->top_k)];
+    struct moe_head *head = &pe->own.out_head[source->slot * pe->reach];
+    int *place = &pe->own.place[(size_t)source->slot * (size_t)(shape->tokens * shape->top_k)];
 
     if (plan(pe, source, head) != 0)
         return -1;
@@ -120,12 +121,13 @@ static int deliver_source(struct moe_pe *pe, const struct moe_source *source)
             continue;
         h = &head[moe_expert_place(pe, e)];
         place[i] = h->home + h->count;
-        shmem_putmem_nbi(&pe->receive[(pair * (size_t)shape->tokens + (size_t)h->count++) * hidden],
-                         &source->row[(size_t)(i / shape->top_k) * hidden], row, to);
+        shmem_putmem_nbi(
+            &pe->shared.receive[(pair * (size_t)shape->tokens + (size_t)h->count++) * hidden],
+            &source->row[(size_t)(i / shape->top_k) * hidden], row, to);
         pe->rows_across += pe->nodes.node[to] != pe->nodes.node[pe->me];
     }
     for (size_t p = 0; p < (size_t)pe->groups.size[pe->group]; p++)
-        shmem_putmem_nbi(&pe->heads[from], &head[p * experts], experts * sizeof *head,
+        shmem_putmem_nbi(&pe->shared.heads[from], &head[p * experts], experts * sizeof *head,
                          pe->groups.member[(size_t)pe->groups.first[pe->group] + p]);
     return 0;
 }
@@ -138,14 +140,14 @@ const char *moe_deliver(struct moe_pe *pe)
 
     for (int slot = 0; slot < pe->slots; slot++) {
         if (pe->config.mode == MOE_NORMAL && moe_slot_source(&pe->groups, pe->me, slot) >= 0)
-            moe_sync_await(pe, &pe->across_flag[slot], 1);
+            moe_sync_await(pe, &pe->shared.across_flag[slot], 1);
         if (moe_find_source(pe, slot, &source) && deliver_source(pe, &source) != 0)
             return "the tokens of a source cannot be those of one step";
     }
     moe_sync_quiet(pe);
     for (int slot = 0; slot < pe->slots; slot++)
         for (int e = 0; e < pe->reach && moe_find_source(pe, slot, &source); e++)
-            moe_sync_raise(pe, &pe->deliver_flag[e % experts * pes + source.pe],
+            moe_sync_raise(pe, &pe->shared.deliver_flag[e % experts * pes + source.pe],
                            pe->groups.member[pe->groups.first[pe->group] + e / experts]);
     moe_sync_meet(pe);
     return NULL;

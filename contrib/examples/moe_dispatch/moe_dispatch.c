@@ -19,7 +19,7 @@
 static int verify(const struct moe_pe *pe, struct moe_model *model)
 {
     const struct moe_shape *shape = &pe->config.shape;
-    const float *result = pe->result;
+    const float *result = pe->own.result;
     int wrong = 0;
 
     for (int t = 0; t < shape->tokens; t++) {

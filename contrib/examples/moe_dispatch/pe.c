@@ -90,20 +90,20 @@ static void alloc_buffers(struct moe_pe *pe)
     const size_t pairs = (size_t)shape->pes * (size_t)shape->experts;
     const size_t reach = (size_t)pe->groups.largest * (size_t)shape->experts;
 
-    pe->heads = alloc_symmetric(pe, pairs, sizeof *pe->heads);
-    pe->receive = alloc_symmetric(pe, pairs * tokens, row);
-    pe->back = alloc_symmetric(pe, slots * (size_t)pe->results, row);
-    pe->deliver_flag = alloc_symmetric(pe, pairs, sizeof *pe->deliver_flag);
-    pe->back_flag = alloc_symmetric(pe, slots * reach, sizeof *pe->back_flag);
-    pe->core_flag = alloc_symmetric(pe, (size_t)shape->pes, sizeof *pe->core_flag);
+    pe->shared.heads = alloc_symmetric(pe, pairs, sizeof *pe->shared.heads);
+    pe->shared.receive = alloc_symmetric(pe, pairs * tokens, row);
+    pe->shared.back = alloc_symmetric(pe, slots * (size_t)pe->results, row);
+    pe->shared.deliver_flag = alloc_symmetric(pe, pairs, sizeof *pe->shared.deliver_flag);
+    pe->shared.back_flag = alloc_symmetric(pe, slots * reach, sizeof *pe->shared.back_flag);
+    pe->shared.core_flag = alloc_symmetric(pe, (size_t)shape->pes, sizeof *pe->shared.core_flag);
     if (pe->config.mode == MOE_LOW_LATENCY)
         return;
-    pe->across_count = alloc_symmetric(pe, slots, sizeof *pe->across_count);
-    pe->across_choice = alloc_symmetric(pe, slots, choices);
-    pe->across = alloc_symmetric(pe, slots * tokens, row);
-    pe->across_flag = alloc_symmetric(pe, slots, sizeof *pe->across_flag);
-    pe->parts = alloc_symmetric(pe, groups * tokens, row);
-    pe->parts_flag = alloc_symmetric(pe, groups, sizeof *pe->parts_flag);
+    pe->shared.across_count = alloc_symmetric(pe, slots, sizeof *pe->shared.across_count);
+    pe->shared.across_choice = alloc_symmetric(pe, slots, choices);
+    pe->shared.across = alloc_symmetric(pe, slots * tokens, row);
+    pe->shared.across_flag = alloc_symmetric(pe, slots, sizeof *pe->shared.across_flag);
+    pe->shared.parts = alloc_symmetric(pe, groups * tokens, row);
+    pe->shared.parts_flag = alloc_symmetric(pe, groups, sizeof *pe->shared.parts_flag);
 }
 
 static void alloc_own(struct moe_pe *pe)
@@ -114,24 +114,24 @@ static void alloc_own(struct moe_pe *pe)
     const size_t slots = (size_t)pe->slots, groups = (size_t)pe->groups.count;
     const size_t pes = (size_t)shape->pes, experts = (size_t)shape->experts;
 
-    pe->weights = alloc_private(experts * (size_t)shape->hidden, row, "the weights");
-    pe->send = alloc_private(tokens, row, "tokens");
-    pe->choice = alloc_private(choices, sizeof *pe->choice, "choices");
-    pe->result = alloc_private(tokens, row, "results");
-    pe->sent = alloc_private(groups * tokens, sizeof *pe->sent, "tokens");
-    pe->sent_count = alloc_private(groups, sizeof *pe->sent_count, "tokens");
-    pe->staged = alloc_private(groups * choices, sizeof *pe->staged, "choices");
-    pe->out_head = alloc_private(slots * (size_t)pe->reach, sizeof *pe->out_head, "heads");
-    pe->place = alloc_private(slots * choices, sizeof *pe->place, "places");
-    pe->sums = alloc_private(slots * tokens, row, "sums");
-    pe->batch = alloc_private(pes * tokens, row, "the rows of an expert");
-    pe->product = alloc_private(pes * tokens, row, "the results of an expert");
+    pe->own.weights = alloc_private(experts * (size_t)shape->hidden, row, "the weights");
+    pe->own.send = alloc_private(tokens, row, "tokens");
+    pe->own.choice = alloc_private(choices, sizeof *pe->own.choice, "choices");
+    pe->own.result = alloc_private(tokens, row, "results");
+    pe->own.sent = alloc_private(groups * tokens, sizeof *pe->own.sent, "tokens");
+    pe->own.sent_count = alloc_private(groups, sizeof *pe->own.sent_count, "tokens");
+    pe->own.staged = alloc_private(groups * choices, sizeof *pe->own.staged, "choices");
+    pe->own.out_head = alloc_private(slots * (size_t)pe->reach, sizeof *pe->own.out_head, "heads");
+    pe->own.place = alloc_private(slots * choices, sizeof *pe->own.place, "places");
+    pe->own.sums = alloc_private(slots * tokens, row, "sums");
+    pe->own.batch = alloc_private(pes * tokens, row, "the rows of an expert");
+    pe->own.product = alloc_private(pes * tokens, row, "the results of an expert");
 }
 
 static void make_weights(struct moe_pe *pe)
 {
     const struct moe_shape *shape = &pe->config.shape;
-    float *w = pe->weights;
+    float *w = pe->own.weights;
 
     for (int e = 0; e < shape->experts; e++)
         for (int in = 0; in < shape->hidden; in++)
@@ -189,24 +189,26 @@ int moe_find_source(const struct moe_pe *pe, int slot, struct moe_source *source
         return 0;
     if (pe->config.mode == MOE_LOW_LATENCY) {
         source->count = shape->tokens;
-        source->choice = pe->choice;
-        source->row = pe->send;
+        source->choice = pe->own.choice;
+        source->row = pe->own.send;
     } else {
-        source->count = pe->across_count[slot];
-        source->choice = &pe->across_choice[first * (size_t)shape->top_k];
-        source->row = &pe->across[first * (size_t)shape->hidden];
+        source->count = pe->shared.across_count[slot];
+        source->choice = &pe->shared.across_choice[first * (size_t)shape->top_k];
+        source->row = &pe->shared.across[first * (size_t)shape->hidden];
     }
     return 1;
 }
 
 void moe_pe_fini(struct moe_pe *pe)
 {
-    void *const symmetric[] = {pe->parts_flag,   pe->parts,         pe->across_flag,  pe->core_flag,
-                               pe->across,       pe->across_choice, pe->across_count, pe->back_flag,
-                               pe->deliver_flag, pe->back,          pe->receive,      pe->heads};
-    void *const own[] = {pe->weights, pe->send,       pe->choice, pe->result,
-                         pe->sent,    pe->sent_count, pe->staged, pe->out_head,
-                         pe->place,   pe->sums,       pe->batch,  pe->product};
+    void *const symmetric[] = {
+        pe->shared.parts_flag,   pe->shared.parts,     pe->shared.across_flag,
+        pe->shared.core_flag,    pe->shared.across,    pe->shared.across_choice,
+        pe->shared.across_count, pe->shared.back_flag, pe->shared.deliver_flag,
+        pe->shared.back,         pe->shared.receive,   pe->shared.heads};
+    void *const own[] = {pe->own.weights, pe->own.send,       pe->own.choice, pe->own.result,
+                         pe->own.sent,    pe->own.sent_count, pe->own.staged, pe->own.out_head,
+                         pe->own.place,   pe->own.sums,       pe->own.batch,  pe->own.product};
 
     pool_fini(&pe->pool);
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)

@@ -70,30 +70,35 @@ struct moe_pe {
     int no_memory;    /* there is less */
 
     /* Symmetric: other PEs put to them. dispatch.c has the table of their synchronisation. */
-    int32_t *across_count;            /* [slots]: tokens from the source of the slot */
-    struct moe_choice *across_choice; /* [slots][tokens][top_k] */
-    float *across;                    /* [slots][tokens][hidden] */
-    struct moe_head *heads;           /* [pes][experts]: from each source for each expert of mine */
-    float *receive;                   /* [pes][experts][tokens][hidden] */
-    float *back;                      /* [slots][results][hidden]: to the forwarder */
-    float *parts;                     /* [groups][tokens][hidden]: sums of each group's experts */
-    struct moe_flag *across_flag;     /* [slots]: by the source: its tokens are in across */
-    struct moe_flag *deliver_flag; /* [experts][pes]: by the forwarder: the rows are in receive */
-    struct moe_flag *back_flag;    /* [slots][reach]: by the expert's PE: results are in back */
-    struct moe_flag *core_flag;    /* [pes]: by each PE: its meetings */
-    struct moe_flag *parts_flag;   /* [groups]: by the forwarder: sums are in parts */
+    struct {
+        int32_t *across_count;            /* [slots]: tokens from the source of the slot */
+        struct moe_choice *across_choice; /* [slots][tokens][top_k] */
+        float *across;                    /* [slots][tokens][hidden] */
+        struct moe_head *heads;       /* [pes][experts]: from each source for each expert of mine */
+        float *receive;               /* [pes][experts][tokens][hidden] */
+        float *back;                  /* [slots][results][hidden]: to the forwarder */
+        float *parts;                 /* [groups][tokens][hidden]: sums of each group's experts */
+        struct moe_flag *across_flag; /* [slots]: by the source: its tokens are in across */
+        struct moe_flag
+            *deliver_flag;           /* [experts][pes]: by the forwarder: the rows are in receive */
+        struct moe_flag *back_flag;  /* [slots][reach]: by the expert's PE: results are in back */
+        struct moe_flag *core_flag;  /* [pes]: by each PE: its meetings */
+        struct moe_flag *parts_flag; /* [groups]: by the forwarder: sums are in parts */
+    } shared;
 
-    float *weights;            /* [experts][hidden][hidden] */
-    float *send;               /* [tokens][hidden] */
-    struct moe_choice *choice; /* [tokens][top_k] */
-    float *result;             /* [tokens][hidden] */
-    int *sent;                 /* [groups][tokens]: the tokens that went to each group */
-    int32_t *sent_count;       /* [groups] */
-    struct moe_choice *staged; /* [groups][tokens][top_k]: their choices */
-    struct moe_head *out_head; /* [slots][reach]: heads that the forwarder sends */
-    int *place;                /* [slots][tokens][top_k]: row of back with the result, or -1 */
-    float *sums;               /* [slots][tokens][hidden]: what the forwarder sends to parts */
-    float *batch, *product;    /* [pes * tokens][hidden]: rows of an expert, and their results */
+    struct {
+        float *weights;            /* [experts][hidden][hidden] */
+        float *send;               /* [tokens][hidden] */
+        struct moe_choice *choice; /* [tokens][top_k] */
+        float *result;             /* [tokens][hidden] */
+        int *sent;                 /* [groups][tokens]: the tokens that went to each group */
+        int32_t *sent_count;       /* [groups] */
+        struct moe_choice *staged; /* [groups][tokens][top_k]: their choices */
+        struct moe_head *out_head; /* [slots][reach]: heads that the forwarder sends */
+        int *place;                /* [slots][tokens][top_k]: row of back with the result, or -1 */
+        float *sums;               /* [slots][tokens][hidden]: what the forwarder sends to parts */
+        float *batch, *product; /* [pes * tokens][hidden]: rows of an expert, and their results */
+    } own;
 };
 
 /* Collective over all PEs, with the same config. Returns 0, or -1 on all PEs if there is not enough

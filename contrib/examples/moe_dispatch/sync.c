@@ -62,9 +62,9 @@ static void meet_core(void *arg, int core)
     const int pes = pe->config.shape.pes, cores = pe->config.cores;
 
     for (int p = core; p < pes; p += cores)
-        shmem_long_atomic_set(&pe->core_flag[pe->me].step, pe->meetings, p);
+        shmem_long_atomic_set(&pe->shared.core_flag[pe->me].step, pe->meetings, p);
     for (int p = core; p < pes; p += cores)
-        pool_await(&pe->pool, core, &pe->core_flag[p].step, pe->meetings, p, "the signal");
+        pool_await(&pe->pool, core, &pe->shared.core_flag[p].step, pe->meetings, p, "the signal");
 }
 
 void moe_sync_meet(struct moe_pe *pe)

@@ -88,7 +88,7 @@ static void welcome(struct gba_session *session)
                                                                : GBA_SWITCH_REFUSED_PORTS);
         return;
     }
-    event_del(session->greeting);
+    event_del(session->events.greeting);
     session->state = GBA_SESSION_OPEN;
     session->port = (uint32_t)port;
     message.tag = (uint16_t)port;
@@ -121,8 +121,8 @@ void gba_session_report(struct gba_session *session)
     else
         text = gba_switchd_report(&view, &length);
 
-    event_del(session->greeting);
-    event_del(session->readable);
+    event_del(session->events.greeting);
+    event_del(session->events.readable);
     session->state = GBA_SESSION_LAST;
     message.value = length;
     message.member = view.faults;
@@ -144,7 +144,7 @@ static void start_report(struct gba_session *session)
         return;
     }
     session->state = GBA_SESSION_PROBING;
-    event_add(session->greeting, &wait);
+    event_add(session->events.greeting, &wait);
 }
 
 static void proceed(struct gba_session *session)

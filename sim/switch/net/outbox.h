@@ -64,10 +64,14 @@ struct gba_session {
     bool paused;       /* the daemon does not read its input */
     bool held;         /* the daemon neither reads nor writes (--fault) */
     bool key_of_file;  /* it has sent the key of the key file */
-    bool has_job_key;  /* it has asked for job_key, an index of daemon->job_keys */
-    int job_key;
-    char *credential; /* the part that has come; NULL: none */
-    size_t credential_used;
+    struct {
+        bool made;  /* the session has asked for it */
+        int number; /* index of daemon->job_keys */
+    } job_key;
+    struct {
+        char *bytes; /* NULL: none */
+        size_t used;
+    } credential; /* the part that has come */
     enum gba_session_state state;
     uint16_t wants;   /* GBA_SWITCH_STATUS_*, if wants_status */
     uint32_t late_ms; /* of STATUS */
@@ -76,7 +80,9 @@ struct gba_session {
     uint32_t port; /* in the state GBA_SESSION_OPEN */
     struct gba_switch_identity identity;
     struct gba_session_process process;
-    struct event *readable, *writable, *greeting;
+    struct {
+        struct event *readable, *writable, *greeting;
+    } events;
     struct evbuffer *in, *out;
 };
 

@@ -40,8 +40,9 @@ static unsigned check_credential(struct gba_session *session)
 
     if (daemon->munge_down != 0 && now - daemon->munge_down < MUNGE_PAUSE)
         return GBA_SWITCH_REFUSED_CREDENTIAL;
-    identity->verified = gba_switch_credential_check(
-        daemon->options->auth, session->credential, &identity->user, &down, reason, sizeof(reason));
+    identity->verified =
+        gba_switch_credential_check(daemon->options->auth, session->credential.bytes,
+                                    &identity->user, &down, reason, sizeof(reason));
     daemon->munge_down = down ? now : 0;
     if (identity->verified) {
         snprintf(identity->kind, sizeof(identity->kind), "munge");
@@ -55,15 +56,16 @@ static unsigned check_credential(struct gba_session *session)
 unsigned gba_session_take_credential(struct gba_session *session,
                                      const struct gba_switch_message *message, bool *complete)
 {
-    size_t used = session->credential_used;
+    size_t used = session->credential.used;
 
     *complete = false;
-    if (session->credential == NULL) /* the first message has the length */
-        session->credential = calloc(1, GBA_SWITCH_CREDENTIAL_MAX + 1);
-    if (session->credential == NULL || message->tag == 0 ||
+    if (session->credential.bytes == NULL) /* the first message has the length */
+        session->credential.bytes = calloc(1, GBA_SWITCH_CREDENTIAL_MAX + 1);
+    if (session->credential.bytes == NULL || message->tag == 0 ||
         used + message->tag > GBA_SWITCH_CREDENTIAL_MAX)
         return GBA_SWITCH_REFUSED_MESSAGE;
-    session->credential_used += gba_switch_credential_get(message, session->credential + used);
+    session->credential.used +=
+        gba_switch_credential_get(message, session->credential.bytes + used);
     if (message->tag > GBA_SWITCH_NAME_BYTES)
         return GBA_SESSION_GOES_ON;
     *complete = true;
@@ -80,7 +82,7 @@ static unsigned make_job_key(struct gba_session *session, const struct gba_switc
 
     if (!session->key_of_file)
         return GBA_SWITCH_REFUSED_SECRET;
-    if (session->has_job_key)
+    if (session->job_key.made)
         return GBA_SESSION_GOES_ON;
     gba_switch_secret_get(message, secret);
     index = gba_job_key_make(&session->daemon->job_keys, identity->user, identity->job,
@@ -94,8 +96,8 @@ static unsigned make_job_key(struct gba_session *session, const struct gba_switc
                         gba_session_label(session));
         return GBA_SWITCH_REFUSED_KEYS;
     }
-    session->job_key = index;
-    session->has_job_key = true;
+    session->job_key.number = index;
+    session->job_key.made = true;
     gba_switchd_log(GBA_SWITCHD_INFO, "port %" PRIu32 ": has made a key for its job: %s",
                     session->port, gba_session_label(session));
     return GBA_SESSION_GOES_ON;
@@ -112,7 +114,8 @@ void gba_session_take_job_key(struct gba_session *session, const struct gba_swit
     }
     refusal = make_job_key(session, message);
     if (refusal == GBA_SESSION_GOES_ON)
-        gba_switch_secret_set(&answer, session->daemon->job_keys.key[session->job_key].secret);
+        gba_switch_secret_set(&answer,
+                              session->daemon->job_keys.key[session->job_key.number].secret);
     answer.type = GBA_SWITCH_KEY;
     answer.code = (uint8_t)refusal;
     answer.tag = message->tag;

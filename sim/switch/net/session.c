@@ -156,8 +156,8 @@ static void destroy(struct gba_session *session)
         gba_session_put(session, &message);
         evbuffer_write(session->out, session->fd);
     }
-    if (session->has_job_key)
-        gba_job_key_end(&daemon->job_keys, session->job_key, gba_clock_ns(),
+    if (session->job_key.made)
+        gba_job_key_end(&daemon->job_keys, session->job_key.number, gba_clock_ns(),
                         daemon->options->job_key_time);
     if (session->dirty)
         TAILQ_REMOVE(&daemon->dirty, session, dirty_link);
@@ -166,10 +166,10 @@ static void destroy(struct gba_session *session)
         daemon->connections--;
     else
         daemon->unadmitted--;
-    event_free(session->readable);
-    event_free(session->writable);
-    event_free(session->greeting);
-    free(session->credential);
+    event_free(session->events.readable);
+    event_free(session->events.writable);
+    event_free(session->events.greeting);
+    free(session->credential.bytes);
     evbuffer_free(session->in);
     evbuffer_free(session->out);
     discard(session->fd);
@@ -185,9 +185,9 @@ static void pause_or_resume(struct gba_session *session)
     if (session->state == GBA_SESSION_LAST)
         return;
     if (pause && !session->paused)
-        event_del(session->readable);
+        event_del(session->events.readable);
     if (!pause && session->paused)
-        event_add(session->readable, NULL);
+        event_add(session->events.readable, NULL);
     session->paused = pause;
     take_all(session); /* the input that was read before the pause */
 }
@@ -205,9 +205,9 @@ static void send_out(struct gba_session *session)
     }
     length = evbuffer_get_length(session->out);
     if (length == 0)
-        event_del(session->writable);
-    else if (length < before || !event_pending(session->writable, EV_WRITE, NULL))
-        event_add(session->writable, &timeout); /* counted from the last progress */
+        event_del(session->events.writable);
+    else if (length < before || !event_pending(session->events.writable, EV_WRITE, NULL))
+        event_add(session->events.writable, &timeout); /* counted from the last progress */
     if (length > GBA_SESSION_OUT_MAX && session->state == GBA_SESSION_OPEN)
         gba_session_end(session, GBA_SWITCH_REFUSED_SLOW);
     else
@@ -273,12 +273,12 @@ bool gba_session_hold(struct gba_switchd *daemon, uint32_t port, bool hold)
         return false;
     session->held = hold;
     if (hold) {
-        event_del(session->readable);
-        event_del(session->writable);
+        event_del(session->events.readable);
+        event_del(session->events.writable);
         return true;
     }
     if (!session->paused)
-        event_add(session->readable, NULL);
+        event_add(session->events.readable, NULL);
     gba_session_mark(session); /* to send the pending output */
     return true;
 }
@@ -303,11 +303,12 @@ static bool allocate(struct gba_session *session)
 
     session->in = evbuffer_new();
     session->out = evbuffer_new();
-    session->readable = event_new(base, session->fd, EV_READ | EV_PERSIST, on_readable, session);
-    session->writable = event_new(base, session->fd, EV_WRITE, on_writable, session);
-    session->greeting = evtimer_new(base, on_greeting_timeout, session);
-    return session->in != NULL && session->out != NULL && session->readable != NULL &&
-           session->writable != NULL && session->greeting != NULL;
+    session->events.readable =
+        event_new(base, session->fd, EV_READ | EV_PERSIST, on_readable, session);
+    session->events.writable = event_new(base, session->fd, EV_WRITE, on_writable, session);
+    session->events.greeting = evtimer_new(base, on_greeting_timeout, session);
+    return session->in != NULL && session->out != NULL && session->events.readable != NULL &&
+           session->events.writable != NULL && session->events.greeting != NULL;
 }
 
 /* End the oldest connection that has not sent the key, if there are too many. */
@@ -343,8 +344,8 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
     daemon->unadmitted++;
     daemon->accepted++;
     LIST_INSERT_HEAD(&daemon->sessions, session, link);
-    event_add(session->readable, NULL);
-    event_add(session->greeting, &greeting);
+    event_add(session->events.readable, NULL);
+    event_add(session->events.greeting, &greeting);
     if (!allowed)
         gba_session_end(session, GBA_SWITCH_REFUSED_USER);
     else if (tcp)
@@ -354,12 +355,12 @@ void gba_session_open(struct gba_switchd *daemon, int fd,
     gba_session_flush(daemon);
     return;
 free_session:
-    if (session->greeting != NULL)
-        event_free(session->greeting);
-    if (session->writable != NULL)
-        event_free(session->writable);
-    if (session->readable != NULL)
-        event_free(session->readable);
+    if (session->events.greeting != NULL)
+        event_free(session->events.greeting);
+    if (session->events.writable != NULL)
+        event_free(session->events.writable);
+    if (session->events.readable != NULL)
+        event_free(session->events.readable);
     if (session->out != NULL)
         evbuffer_free(session->out);
     if (session->in != NULL)
