@@ -9,6 +9,9 @@
 
 #include "gba/base/log.h"
 #include "sim/model/control.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/lock.h"
+#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
 /* The first free place: its memory may be reserved already. Under the device's lock. */

@@ -5,6 +5,8 @@
  */
 #include <stddef.h>
 
+#include "sim/shm/fault.h"
+#include "sim/shm/lock.h"
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_regs.h"
 

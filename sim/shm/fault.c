@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/shm/sim.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/process.h"
 
 /* The options, as spelled in a path (path.h). */
 static const struct {

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
-#include "sim/shm/sim.h"
+#include "sim/shm/find.h"
 
 #define LOCK_PREFIX "gba-sim-lock:"
 

@@ -11,7 +11,8 @@
 #include "gba/base/log.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
-#include "sim/shm/sim.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/lock.h"
 
 int gba_sim_lock_init(pthread_mutex_t *lock)
 {

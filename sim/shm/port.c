@@ -10,6 +10,8 @@
 #include "gba/base/log.h"
 #include "sim/model/control.h"
 #include "sim/model/event.h"
+#include "sim/shm/lock.h"
+#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
 /* The process of a port. May be mixed of two claims without the device's lock. */

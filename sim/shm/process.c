@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/shm/sim.h"
+#include "sim/shm/find.h"
+#include "sim/shm/process.h"
 
 struct process_stat {
     char state;

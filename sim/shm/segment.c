@@ -17,6 +17,10 @@
 
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/find.h"
+#include "sim/shm/lock.h"
+#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
 uint64_t gba_sim_slot_address(uint32_t place, uint32_t member)

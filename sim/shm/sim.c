@@ -11,6 +11,10 @@
 #include "sim/model/control.h"
 #include "sim/model/event.h"
 #include "sim/model/group.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/find.h"
+#include "sim/shm/lock.h"
+#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 #include "gba/spec/gba_ioctl.h"
 

@@ -8,6 +8,7 @@
 
 #include "gba/dev/member.h"
 #include "sim/model/group.h"
+#include "sim/shm/lock.h"
 #include "sim/shm/sim.h"
 #include "tests/limit.h"
 #include "tests/unit/team_harness.h"

@@ -14,6 +14,10 @@
 #include <unistd.h>
 
 #include "gba/dev/dev_ops.h"
+#include "sim/shm/fault.h"
+#include "sim/shm/find.h"
+#include "sim/shm/lock.h"
+#include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 #include "tests/limit.h"
 #include "tests/suite.h"

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layout of the segment that the processes share. */
+#ifndef GBA_SIM_SHM_LAYOUT_H
+#define GBA_SIM_SHM_LAYOUT_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "gba/base/order.h"
+#include "gba/base/park.h"
+#include "gba/dev/dev_ops.h"
+#include "sim/model/model.h"
+#include "sim/model/reclaim.h"
+#include "sim/shm/find.h"
+
+/* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
+#define GBA_SIM_MAGIC 0x00316d6973414247ull
+/* Incremented with every change of the structures below that keeps their size, and of the journal's
+ * use. */
+#define GBA_SIM_LAYOUT 9u
+
+struct gba_sim_header {
+    gba_word_t magic;
+    uint32_t layout;
+    uint32_t size; /* of struct gba_sim_segment; also differs between 32-bit and 64-bit processes */
+    char id[GBA_SIM_ID_MAX];
+    uint32_t clock;                 /* gba_sim_clock_id, for which an id has no room */
+    struct gba_sim_options options; /* options of the maker */
+};
+
+/* The journal: a copy of all that a change may touch, from before the change, for an undo. */
+struct gba_sim_journal {
+    gba_word_t what;   /* GBA_SIM_JOURNAL_*; 0: no change is in progress */
+    uint32_t place;    /* of the team that loses the group, for GBA_SIM_JOURNAL_RECLAIM */
+    uint32_t next;     /* the group's next place */
+    uint32_t reclaims; /* the group's count of reclaims after it */
+    struct gba_model_group group;
+};
+
+#define GBA_SIM_JOURNAL_CORE    1u /* group.core; an arrival changes no more */
+#define GBA_SIM_JOURNAL_GROUP   2u /* group; a command of the control unit */
+#define GBA_SIM_JOURNAL_RECLAIM 4u /* an undo completes it: members may have seen the loss */
+
+/* One group. The lock guards the rest, the model's group of the same number, and the places that
+ * belong to this group. */
+struct gba_sim_group {
+    _Alignas(128) pthread_mutex_t lock;
+    uint32_t place;    /* of its members' flags; beside the lock, because an arrival reads both */
+    uint32_t reclaims; /* how often the group was taken back */
+    struct gba_usage usage;
+    struct gba_sim_journal journal;
+};
+
+/* The release flag of one member, and the delayed stores to it. Written under the lock of the
+ * group. The member reads it without the lock. */
+struct gba_sim_slot {
+    gba_flag_t flag;
+    gba_word_t sleeper;  /* count of sleepers, for gba_flag_park and gba/team/wait.c */
+    uint64_t line[6];    /* padding: the member polls the line of the flag */
+    gba_word_t pending;  /* GBA_SIM_SLOT_FULL | sequence, 0 = none */
+    gba_word_t due;      /* time at which `pending` is stored: CLOCK_MONOTONIC, ns */
+    gba_word_t repeated; /* stored once more when it is stale; as pending */
+    gba_word_t awaited;  /* the round that the member awaits, written by the member */
+    uint64_t unused[4];
+};
+#define GBA_SIM_SLOT_FULL (1ull << 32)
+_Static_assert(sizeof(struct gba_sim_slot) == GBA_FLAG_STRIDE, "one slot per stride");
+_Static_assert(offsetof(struct gba_sim_slot, sleeper) == sizeof(gba_flag_t), "behind the flag");
+
+/* The release store of the device. It wakes a sleeping member, which hardware cannot do. */
+static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequence)
+{
+    gba_flag_store_release(&slot->flag, sequence);
+    gba_flag_unpark(&slot->flag, &slot->sleeper);
+}
+
+/* The members of a team that lost its group. Of no meaning in the current place of a group. */
+struct gba_sim_lost {
+    uint32_t generation;            /* of the allocation that was taken back */
+    uint16_t port[GBA_MEMBERS_MAX]; /* 1 + the port of a member that has not left; 0: none */
+};
+
+/*
+ * A place: the flags of the members of one allocation of a group. When a group is taken back, it
+ * moves to another place. The old place stays unchanged until the last of its members has left or
+ * died. Such a member may still read its flag, and the rounds of the next team would release it
+ * from its own round.
+ */
+struct gba_sim_place {
+    struct gba_sim_lost lost;
+    _Alignas(4096) struct gba_sim_slot slot[GBA_MEMBERS_MAX];
+};
+
+/* The number of places: one for each group, and one for each team that has lost its group and has
+ * not left it yet. A team leaves at its next barrier, but an idle team may never have one. If no
+ * place is free, no group is taken back. */
+#define GBA_SIM_PLACES 256u
+
+/* The process that has a port of the model. Claimed and freed under the device's lock. */
+struct gba_sim_port {
+    gba_word_t pid; /* of its process; 0: the port is free */
+    gba_word_t start;
+};
+
+/*
+ * The segment: 26 MB of address space. The part before `place`, 0.6 MB, is reserved at creation. Of
+ * a place only the pages with flags in use are reserved, and one page more: 8 KB for a group of 32
+ * members. A simulator with a few groups therefore takes less than 1 MB.
+ */
+struct gba_sim_segment {
+    struct gba_sim_header header;
+    gba_word_t dead;     /* 1: the device stopped answering */
+    gba_word_t arrivals; /* counts of the "every nth" faults and of the death, up to `calls` */
+    gba_word_t stores;
+    gba_word_t rounds;
+    gba_word_t taken;
+    gba_word_t calls;
+    /* Guards ports and allocation. Taken before the lock of a group. A process has more than one
+     * lock of a group only under this lock. */
+    _Alignas(128) pthread_mutex_t lock;
+    _Alignas(128) struct gba_model model;
+    struct gba_sim_group group[GBA_GROUPS];
+    /* 1 + the group that a place belongs to; 0: the place is free. Taken under the locks of the
+     * device and of the group; freed under the lock of the group. */
+    gba_word_t home[GBA_SIM_PLACES];
+    struct gba_sim_port port[GBA_PORTS_MAX];
+    _Alignas(4096) struct gba_sim_place place[GBA_SIM_PLACES];
+};
+
+/* Whether the device is dead. A dead device stays dead. Any process may set this at any time: load
+ * it under the lock of a group where an action must not follow the death. */
+static inline bool gba_sim_dead(struct gba_sim_segment *segment)
+{
+    return 0 != gba_word_load_relaxed(&segment->dead);
+}
+
+#endif
