@@ -279,7 +279,7 @@ static void recover(struct gba_agreement *a)
         a->info.failed_round = gba_team_rounds(team);
     team->stats.failovers += GBA_ERR_DEAD == *reason;
     team->stats.reclaims += GBA_ERR_RECLAIMED == *reason;
-    team->failure = GBA_OK;
+    team->failure.status = GBA_OK;
     team->watchdog.died = false; /* a death in the group that the team leaves */
     /* All members are here, between two rounds, so no member waits for a notification any more. */
     gba_failover_close(team);
@@ -293,8 +293,8 @@ static gba_status_t facts_read(struct gba_agreement *a)
     if (GBA_DUE_RECOVER == a->due) {
         recover(a);
     } else {
-        a->team->multi_device = 0 != a->info.terms.multi_device;
-        a->team->device_returns = 0 != a->info.terms.device_returns;
+        a->team->renegotiation.multi_device = 0 != a->info.terms.multi_device;
+        a->team->renegotiation.device_returns = 0 != a->info.terms.device_returns;
     }
     a->team->trial.after = a->info.terms.trial_after;
     if (a->made != NULL && 0 == a->info.terms.trial_runs) {
@@ -330,13 +330,13 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     team->agreement = (struct gba_agreement *)(void *)((char *)team + before);
     team->rank = oob->rank;
     team->size = oob->size;
-    team->wait = attr->params->wait;
-    team->oversubscribed = attr->oversubscribed;
-    team->name_member = attr->name_member;
-    team->name_ctx = attr->name_ctx;
+    team->waiting.mode = attr->params->wait;
+    team->waiting.oversubscribed = attr->oversubscribed;
+    team->names.member = attr->name_member;
+    team->names.ctx = attr->name_ctx;
     team->watchdog.report_after = (uint64_t)attr->params->stuck_after * 1000000000u;
     gba_retry_init(&team->watchdog.retry, (uint64_t)attr->params->retry_after * 1000000u);
-    team->renegotiate_at = UINT64_MAX;
+    team->renegotiation.at = UINT64_MAX;
     snprintf(team->name, sizeof team->name, "%s", attr->name);
     return team;
 }
@@ -408,8 +408,8 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
         gba_device_revive(attr->device);
     if (GBA_DUE_RECOVER == due) {
         gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
-        own.failure = team->failure;
-        own.failed_round = team->failed_round;
+        own.failure = team->failure.status;
+        own.failed_round = team->failure.round;
     }
     if (0 == oob->rank) {
         gba_schedule_measure(attr, due);

@@ -45,7 +45,7 @@ struct gba_made {
     struct gba_choice choice;
     gba_path_t kind;
     struct gba_path_base *path; /* NULL: the fallback */
-    char why[224];              /* as gba_team.instead */
+    char why[224];              /* as gba_team.words.instead */
     uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not usable */
     bool dropped;               /* not to be measured any more */
 };
@@ -148,7 +148,8 @@ void gba_reason_take(struct gba_agreement *a);
 /* The team has no group: set the reason, and plan the renegotiation. */
 void gba_reason_refused(struct gba_agreement *a);
 
-/* Set team->why from its parts: the path, why there is no group, and the figures of the last trial.
+/* Set team->words.why from its parts: the path, why there is no group, and the figures of the last
+ * trial.
  */
 void gba_reason_describe(struct gba_team *team);
 

@@ -264,7 +264,7 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
     if (GBA_OK != status)
         goto free_memory;
     result->path = team->kind;
-    snprintf(result->why, sizeof result->why, "%s", team->why);
+    snprintf(result->why, sizeof result->why, "%s", team->words.why);
     status = candidates_show(a, result);
     if (GBA_OK == status)
         *prediction = *result;

@@ -72,9 +72,9 @@ void gba_reason_describe(struct gba_team *team)
 {
     const bool on_switchd = GBA_PATH_DEVICE == team->kind && team->on_switchd;
 
-    snprintf(team->why, sizeof team->why, "%s: %s%s%s",
-             on_switchd ? "switch" : gba_path_name(team->kind), team->instead, team->because,
-             team->measured);
+    snprintf(team->words.why, sizeof team->words.why, "%s: %s%s%s",
+             on_switchd ? "switch" : gba_path_name(team->kind), team->words.instead,
+             team->words.because, team->words.measured);
 }
 
 /* The failure of a group, and the first barrier without it. `member` is a member that observed it
@@ -83,7 +83,8 @@ static void failure_describe(struct gba_agreement *a, gba_status_t reason, const
 {
     struct gba_team *team = a->team;
 
-    snprintf(team->because, sizeof team->because, ", from barrier %llu on; %s in barrier %llu (%s)",
+    snprintf(team->words.because, sizeof team->words.because,
+             ", from barrier %llu on; %s in barrier %llu (%s)",
              (unsigned long long)gba_team_rounds(team) + 1, gba_status_text(reason),
              (unsigned long long)a->info.failed_round, member);
 }
@@ -102,13 +103,14 @@ void gba_reason_refused(struct gba_agreement *a)
     if (failed)
         failure_describe(a, refusal.reason, member);
     else if (a->attr.device_text != NULL)
-        snprintf(team->because, sizeof team->because, "; no device: %s", a->attr.device_text);
+        snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
+                 a->attr.device_text);
     else
-        snprintf(team->because, sizeof team->because, "; %s%s (%s)",
+        snprintf(team->words.because, sizeof team->words.because, "; %s%s (%s)",
                  GBA_ERR_NO_DEVICE == refusal.reason ? "" : "no device: ",
                  gba_status_text(refusal.reason), member);
-    length = strlen(team->because);
-    snprintf(team->because + length, sizeof team->because - length, "%s", a->tried);
+    length = strlen(team->words.because);
+    snprintf(team->words.because + length, sizeof team->words.because - length, "%s", a->tried);
     gba_reason_describe(team);
     gba_renegotiation_plan(team, refusal.reason, failed, a->info.terms.backoff);
 }
@@ -135,8 +137,8 @@ static void take_group(struct gba_agreement *a)
         gba_trial_plan(team, gba_agree_candidate(a)->choice);
     else
         gba_trial_cancel(team);
-    snprintf(team->instead, sizeof team->instead, "%s", a->why);
-    snprintf(team->because, sizeof team->because, "%s", a->tried);
+    snprintf(team->words.instead, sizeof team->words.instead, "%s", a->why);
+    snprintf(team->words.because, sizeof team->words.because, "%s", a->tried);
     gba_reason_describe(team);
 }
 
@@ -156,12 +158,12 @@ void gba_reason_take(struct gba_agreement *a)
     }
     if (GBA_KIND_SOFTWARE == candidate->kind) {
         gba_trial_plan(team, candidate->choice);
-        snprintf(team->instead, sizeof team->instead, "%s", a->why);
+        snprintf(team->words.instead, sizeof team->words.instead, "%s", a->why);
     } else {
         gba_trial_cancel(team);
         software = gba_plan_no_software(&a->list);
         a->oob.name_member(a->oob.ctx, software.culprit, member, sizeof member);
-        snprintf(team->instead, sizeof team->instead, "no software barrier: %s (%s)",
+        snprintf(team->words.instead, sizeof team->words.instead, "no software barrier: %s (%s)",
                  gba_status_text(software.reason), member);
     }
     gba_reason_refused(a);

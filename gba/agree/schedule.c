@@ -42,11 +42,12 @@
  * no group. */
 static uint32_t team_barrier_rate(const struct gba_team *team)
 {
-    uint64_t barriers = gba_team_rounds(team) - team->renegotiated_rounds + team->fallback_barriers;
-    uint64_t ns = gba_clock_ns() - team->renegotiated_ns;
+    uint64_t barriers =
+        gba_team_rounds(team) - team->renegotiation.rounds + team->renegotiation.fallback_barriers;
+    uint64_t ns = gba_clock_ns() - team->renegotiation.ns;
     uint64_t barrier_rate;
 
-    if (0 == team->renegotiated_ns) /* the agreement that creates the team */
+    if (0 == team->renegotiation.ns) /* the agreement that creates the team */
         return 0;
     barrier_rate = barriers * UINT64_C(1000000000) / (ns > 0 ? ns : 1) + 1;
     return barrier_rate < UINT32_MAX ? (uint32_t)barrier_rate : UINT32_MAX;
@@ -62,11 +63,11 @@ gba_group_request_t gba_schedule_request(const struct gba_team *team, const gba_
 
 static uint64_t next_backoff(struct gba_team *team)
 {
-    if (0 == team->backoff)
-        team->backoff = GBA_BACKOFF_FIRST;
-    else if (team->backoff < BACKOFF_MOST)
-        team->backoff *= 2;
-    return team->backoff;
+    if (0 == team->renegotiation.backoff)
+        team->renegotiation.backoff = GBA_BACKOFF_FIRST;
+    else if (team->renegotiation.backoff < BACKOFF_MOST)
+        team->renegotiation.backoff *= 2;
+    return team->renegotiation.backoff;
 }
 
 /* The parameter `offload`, without AUTO. Who names a simulated device, in the process or as a
@@ -166,23 +167,26 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
 
 void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool died, uint64_t backoff)
 {
-    const bool elsewhere = died && (team->multi_device || team->device_returns);
+    const bool elsewhere =
+        died && (team->renegotiation.multi_device || team->renegotiation.device_returns);
 
     gba_renegotiation_cancel(team);
-    team->lost_device |= died;
-    if (gba_reason_passes(reason) || elsewhere || (team->lost_device && team->device_returns))
-        team->renegotiate_at = gba_team_rounds(team) + backoff;
+    team->renegotiation.lost_device |= died;
+    if (gba_reason_passes(reason) || elsewhere ||
+        (team->renegotiation.lost_device && team->renegotiation.device_returns))
+        team->renegotiation.at = gba_team_rounds(team) + backoff;
     if (GBA_ERR_RECLAIMED == reason || elsewhere)
-        team->backoff = backoff; /* the team had a group: start with the first backoff */
-    team->renegotiated_rounds = gba_team_rounds(team);
-    team->renegotiated_ns = gba_clock_ns();
+        team->renegotiation.backoff =
+            backoff; /* the team had a group: start with the first backoff */
+    team->renegotiation.rounds = gba_team_rounds(team);
+    team->renegotiation.ns = gba_clock_ns();
     if (0 != team->trial.at) { /* it includes those barriers */
-        team->trial.at = team->trial.at > team->fallback_barriers
-                             ? team->trial.at - team->fallback_barriers
+        team->trial.at = team->trial.at > team->renegotiation.fallback_barriers
+                             ? team->trial.at - team->renegotiation.fallback_barriers
                              : 1; /* overdue */
-        team->trial.began_barriers -= team->fallback_barriers;
+        team->trial.began_barriers -= team->renegotiation.fallback_barriers;
     }
-    team->fallback_barriers = 0;
+    team->renegotiation.fallback_barriers = 0;
 }
 
 void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
@@ -200,12 +204,12 @@ void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
 void gba_trial_cancel(struct gba_team *team)
 {
     team->trial.at = 0;
-    team->measured[0] = '\0';
+    team->words.measured[0] = '\0';
 }
 
 void gba_renegotiation_cancel(struct gba_team *team)
 {
-    team->renegotiate_at = UINT64_MAX;
+    team->renegotiation.at = UINT64_MAX;
 }
 
 gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
@@ -214,7 +218,7 @@ gba_due_t gba_team_due(const gba_team_t *team, bool may_block)
         return GBA_DUE_CREATE;
     if (gba_failover_leaves(team))
         return GBA_DUE_RECOVER;
-    if (gba_team_barriers(team) >= team->renegotiate_at)
+    if (gba_team_barriers(team) >= team->renegotiation.at)
         return GBA_DUE_REQUEST;
     if (may_block && 0 != team->trial.at && gba_team_barriers(team) >= team->trial.at)
         return GBA_DUE_TRIAL;
@@ -225,6 +229,6 @@ gba_status_t gba_team_count(gba_team_t *team)
 {
     if (team == NULL)
         return GBA_OK;
-    team->fallback_barriers++;
+    team->renegotiation.fallback_barriers++;
     return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
 }

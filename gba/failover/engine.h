@@ -22,21 +22,23 @@ struct gba_team {
     /* Rounds at which the fast path has more to do than to count, see gba_team_attention; 0 once
      * the device has failed, which any thread may store. See gba_failover_attend. */
     gba_word_t attention_at;
-    uint64_t renegotiate_at; /* rounds at which members renegotiate; UINT64_MAX: never. See
-                                agree/schedule.c */
-    bool under_way;          /* a round is started and not counted; not set during an attempt */
-    bool stepped;            /* a barrier has been started by gba_barrier_start */
+    bool under_way; /* a round is started and not counted; not set during an attempt */
+    bool stepped;   /* a barrier has been started by gba_barrier_start */
 
     uint32_t size, rank;
     gba_path_t kind;
     bool on_switchd;     /* its group, if it has one, is that of a gba-switchd */
     gba_status_t reason; /* why that kind */
-    int wait;            /* gba_wait_t */
-    bool oversubscribed;
+    struct {
+        int mode; /* gba_wait_t */
+        bool oversubscribed;
+        struct gba_busy busy; /* of this member's core */
+    } waiting;
     struct gba_crew *crew; /* the cores that share the work of its barriers; NULL: none */
-    struct gba_busy busy;  /* of this member's core */
-    void (*name_member)(void *ctx, uint32_t rank, char *text, size_t len);
-    void *name_ctx;
+    struct {               /* of the members; see gba_team_attr_t */
+        void (*member)(void *ctx, uint32_t rank, char *text, size_t len);
+        void *ctx;
+    } names;
     gba_team_stats_t stats; /* without the rounds */
 
     struct {
@@ -52,17 +54,22 @@ struct gba_team {
         bool died;              /* a member of the group has died */
     } watchdog;
 
-    /* Since the last renegotiation, or the last failure of a group; see agree/schedule.c: */
-    uint64_t fallback_barriers;   /* barriers of the members that did not use the team */
-    uint64_t renegotiated_rounds; /* the team's rounds at that time */
-    uint64_t renegotiated_ns;     /* that time, ns; 0: never */
-    uint64_t backoff;             /* rank 0: barriers until the next renegotiation */
-    bool multi_device;            /* rank 0 has several devices */
-    bool device_returns;          /* rank 0's device may come back after its death */
-    bool lost_device;             /* a device of the team has died */
+    struct {         /* see agree/schedule.c */
+        uint64_t at; /* rounds at which members renegotiate; UINT64_MAX: never */
+        /* Since the last one, or the last failure of a group: */
+        uint64_t fallback_barriers; /* barriers of the members that did not use the team */
+        uint64_t rounds;            /* the team's rounds at that time */
+        uint64_t ns;                /* that time, ns; 0: never */
+        uint64_t backoff;           /* rank 0: barriers until the next renegotiation */
+        bool multi_device;          /* rank 0 has several devices */
+        bool device_returns;        /* rank 0's device may come back after its death */
+        bool lost_device;           /* a device of the team has died */
+    } renegotiation;
 
-    gba_status_t failure;          /* why this member gave up the group; GBA_OK: it did not */
-    uint64_t failed_round;         /* the round of that failure, counted from 1 */
+    struct {
+        gba_status_t status; /* why this member gave up the group; GBA_OK: it did not */
+        uint64_t round;      /* of that failure, counted from 1 */
+    } failure;
     struct gba_failover *failover; /* of a team on a device path, else NULL */
     struct {
         struct gba_message_barrier messages; /* not opened: the team has no degraded mode */
@@ -84,10 +91,12 @@ struct gba_team {
     struct gba_agreement *agreement; /* behind the failover, see agree/agree.h */
     uint32_t culprit;                /* the member that caused the reason */
     char name[64];
-    char instead[224];  /* the path without a group, in words */
-    char because[448];  /* why there is no group, in words */
-    char measured[448]; /* the figures of the last trial, or "" */
-    char why[1152];
+    struct {                /* for gba_team_why */
+        char instead[224];  /* the path without a group */
+        char because[448];  /* why there is no group */
+        char measured[448]; /* the figures of the last trial, or "" */
+        char why[1152];
+    } words;
 };
 
 static inline uint64_t gba_team_rounds(const struct gba_team *team)
@@ -99,7 +108,7 @@ static inline uint64_t gba_team_rounds(const struct gba_team *team)
  * (agree/schedule.c). The rounds grow, and the other count too, but for gba_renegotiation_plan. */
 static inline uint64_t gba_team_barriers(const struct gba_team *team)
 {
-    return gba_team_rounds(team) + team->fallback_barriers;
+    return gba_team_rounds(team) + team->renegotiation.fallback_barriers;
 }
 
 /* Whether a renegotiation or a trial is due. */
@@ -107,20 +116,22 @@ static inline bool gba_team_attends(const struct gba_team *team)
 {
     const uint64_t barriers = gba_team_barriers(team);
 
-    return barriers >= team->renegotiate_at || (0 != team->trial.at && barriers >= team->trial.at);
+    return barriers >= team->renegotiation.at ||
+           (0 != team->trial.at && barriers >= team->trial.at);
 }
 
 /* The rounds at which gba_team_attends becomes true, if no barrier takes the fallback; UINT64_MAX:
  * never. */
 static inline uint64_t gba_team_attention(const struct gba_team *team)
 {
-    uint64_t at = team->renegotiate_at;
+    uint64_t at = team->renegotiation.at;
 
     if (0 != team->trial.at && team->trial.at < at)
         at = team->trial.at;
     if (UINT64_MAX == at)
         return at;
-    return at > team->fallback_barriers ? at - team->fallback_barriers : 0;
+    return at > team->renegotiation.fallback_barriers ? at - team->renegotiation.fallback_barriers
+                                                      : 0;
 }
 
 /* Count one more completed round. Returns the new number. */

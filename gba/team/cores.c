@@ -284,8 +284,8 @@ static void name_process(struct gba_cores *cores)
         snprintf(cores->name, sizeof cores->name, "this process");
     } else {
         snprintf(member, sizeof member, "member %u", team->rank);
-        if (team->name_member != NULL)
-            team->name_member(team->name_ctx, team->rank, member, sizeof member);
+        if (team->names.member != NULL)
+            team->names.member(team->names.ctx, team->rank, member, sizeof member);
         snprintf(cores->name, sizeof cores->name, "%s: %s", team->name, member);
     }
 }
@@ -298,7 +298,7 @@ static gba_status_t choose_params(const gba_cores_attr_t *attr, const gba_team_t
     char message[256];
 
     if (attr->params == NULL && team != NULL) {
-        *wait = team->wait;
+        *wait = team->waiting.mode;
         *report_after = team->watchdog.report_after;
         return GBA_OK;
     }
@@ -340,7 +340,7 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
         return GBA_ERR_NOMEM;
     memset(made, 0, sizeof *made + count * sizeof made->core[0]);
     oversubscribed = count > (0 != given->cpus ? given->cpus : cpus_usable()) ||
-                     (team != NULL && team->oversubscribed);
+                     (team != NULL && team->waiting.oversubscribed);
     made->count = count;
     made->yields = gba_wait_yields(wait, oversubscribed);
     made->sleep_after = gba_wait_sleep_after(wait);
@@ -359,7 +359,7 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
     made->crew = (struct gba_crew){.node = &made->core[0].node, .cores = count};
     if (team != NULL) {
         /* Core 0 must not keep a CPU that a core of another member needs. */
-        team->oversubscribed |= oversubscribed;
+        team->waiting.oversubscribed |= oversubscribed;
         team->crew = given->share ? &made->crew : NULL;
         gba_barrier_init(team);
     }

@@ -83,7 +83,7 @@ uint32_t gba_team_culprit(const gba_team_t *team)
 
 const char *gba_team_why(const gba_team_t *team)
 {
-    return team->why;
+    return team->words.why;
 }
 
 void gba_team_stats(const gba_team_t *team, gba_team_stats_t *stats)

@@ -127,7 +127,7 @@ static gba_status_t candidate_measure(const struct trial *t, struct gba_made *c,
     uint64_t began, cost;
 
     /* Rounds are not counted in a trial, so a period of sleep that began before would not end. */
-    t->team->busy = (struct gba_busy){0};
+    t->team->waiting.busy = (struct gba_busy){0};
     t->team->trial.deadline = c->choice.group ? gba_clock_ns() + LIMIT_NS : 0;
     status = candidate_barriers(t, c, WARM);
     began = gba_clock_ns();
@@ -190,7 +190,7 @@ static gba_status_t trial_prepare(struct trial *t)
                               .kind = t->team->kind,
                               .path = t->team->path,
                               .cost = UINT64_MAX};
-    snprintf(at[0].why, sizeof at[0].why, "%s", t->team->instead);
+    snprintf(at[0].why, sizeof at[0].why, "%s", t->team->words.instead);
     t->made.count = 1;
     status = gba_agree_begin(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &t->made, &agreement);
     t->info = &t->team->agreement->info;
@@ -250,8 +250,8 @@ static uint32_t trial_choose(const struct trial *t)
 /* The figures for the user: "; measured: node dissemination 12.1 us, ...". */
 static void trial_figures(const struct trial *t)
 {
-    char *text = t->team->measured;
-    const size_t len = sizeof t->team->measured;
+    char *text = t->team->words.measured;
+    const size_t len = sizeof t->team->words.measured;
     size_t used = (size_t)snprintf(text, len, "; measured in us:");
 
     for (uint32_t i = 0; i < t->made.count && used < len; i++) {
@@ -276,9 +276,9 @@ static void group_reason(const struct trial *t, bool had, bool has)
     team->watchdog.inspect_failed = team->watchdog.died = false;
     team->culprit = 0;
     team->reason = has ? GBA_OK : UINT64_MAX == t->made.at[0].cost ? GBA_ERR_DEAD : GBA_ERR_SLOWER;
-    team->because[0] = '\0';
+    team->words.because[0] = '\0';
     if (!has)
-        snprintf(team->because, sizeof team->because, "; no device: %s",
+        snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
                  gba_status_text(team->reason));
     gba_renegotiation_cancel(team);
 }
@@ -324,9 +324,10 @@ static gba_status_t trial_take(struct trial *t, uint32_t taken)
     team->kind = c->kind;
     team->trial.choice = c->choice;
     if (c->choice.fallback)
-        snprintf(team->instead, sizeof team->instead, "the fastest of %u", t->made.count);
+        snprintf(team->words.instead, sizeof team->words.instead, "the fastest of %u",
+                 t->made.count);
     else
-        snprintf(team->instead, sizeof team->instead, "%s", c->why);
+        snprintf(team->words.instead, sizeof team->words.instead, "%s", c->why);
     group_reason(t, had, c->choice.group);
     trial_figures(t);
     gba_reason_describe(team);

@@ -23,7 +23,7 @@
 
 static bool wait_yields(const struct gba_team *team)
 {
-    return gba_wait_yields(team->wait, team->oversubscribed);
+    return gba_wait_yields(team->waiting.mode, team->waiting.oversubscribed);
 }
 
 /* The number of polls between two calls of the runtime's progress, if the member spins. */
@@ -47,7 +47,7 @@ uint32_t gba_wait_spins(const struct gba_team *team)
  */
 static bool wait_may_park(const struct gba_team *team)
 {
-    return team->path->waits_for_leader && GBA_WAIT_AUTO == team->wait && wait_yields(team);
+    return team->path->waits_for_leader && GBA_WAIT_AUTO == team->waiting.mode && wait_yields(team);
 }
 
 static uint64_t awaited_load(const struct gba_awaited *awaited)
@@ -144,7 +144,8 @@ static void wait_yield(struct gba_team *team, struct manner *manner)
     }
     began = gba_clock_ns();
     sched_yield();
-    manner->parks = gba_busy_turn(&team->busy, gba_team_rounds(team), gba_clock_ns() - began);
+    manner->parks =
+        gba_busy_turn(&team->waiting.busy, gba_team_rounds(team), gba_clock_ns() - began);
 }
 
 /*
@@ -173,12 +174,12 @@ gba_status_t gba_wait(struct gba_team *team, const struct gba_wait_steps *steps,
                       void (*progress)(void *), void *arg)
 {
     struct manner manner = {.yields = wait_yields(team), .may_park = wait_may_park(team)};
-    const uint64_t sleep_after = gba_wait_sleep_after(team->wait);
+    const uint64_t sleep_after = gba_wait_sleep_after(team->waiting.mode);
     uint64_t began = 0, now = 0, most = manner.may_park ? PARK_NS : GBA_WAIT_SLEEP_NS;
     bool sleeps = false;
     gba_status_t status;
 
-    manner.parks = manner.may_park && gba_busy_sleeps(&team->busy, gba_team_rounds(team));
+    manner.parks = manner.may_park && gba_busy_sleeps(&team->waiting.busy, gba_team_rounds(team));
     for (;;) {
         status = wait_look(team, steps, &manner);
         if (GBA_INPROGRESS == status && (sleeps || manner.parks))

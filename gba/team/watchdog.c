@@ -61,8 +61,8 @@ static enum gba_arrived team_arrived(const struct gba_team *team, const gba_grou
 
 static void name_member(const struct gba_team *team, uint32_t member, char *text, size_t len)
 {
-    if (team->name_member != NULL)
-        team->name_member(team->name_ctx, member, text, len);
+    if (team->names.member != NULL)
+        team->names.member(team->names.ctx, member, text, len);
     else
         snprintf(text, len, "member %u", member);
 }
@@ -310,8 +310,8 @@ static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
     gba_path_set_failed(team->path);
     if (team->trial.measuring) /* no round of the program: the trial drops the path */
         return GBA_ERR_DEAD;
-    team->failure = failure;
-    team->failed_round = gba_team_rounds(team) + 1;
+    team->failure.status = failure;
+    team->failure.round = gba_team_rounds(team) + 1;
     gba_failover_fail(team);
     return GBA_ERR_DEAD;
 }

@@ -156,7 +156,7 @@ static void member_open(uint32_t rank)
                                            .member = rank}};
     me->state = &me->path->state;
     team->path = &me->path->base;
-    team->wait = GBA_WAIT_YIELD; /* one test */
+    team->waiting.mode = GBA_WAIT_YIELD; /* one test */
     team->size = rules->size;
     team->rank = rank;
     gba_failover_register(team, rank + 1);

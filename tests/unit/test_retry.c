@@ -265,7 +265,7 @@ TEST(test_a_loss_costs_a_sleeping_member_as_much)
     uint64_t began;
 
     scene_begin(&scene, "sim?lose_arrival=11", 1);
-    scene.team[0]->wait = GBA_WAIT_SLEEP;
+    scene.team[0]->waiting.mode = GBA_WAIT_SLEEP;
     clock_step = US;
     for (int i = 1; i <= 100; i++) {
         began = clock_ns;

@@ -142,8 +142,8 @@ TEST_WITH(test_a_device_with_slow_polls, scene_begin, scene_end, NULL)
 
     scene.ops.poll = poll_counted;
     scene.ops.spins = 8;
-    scene.team[0]->oversubscribed = false;
-    scene.team[0]->wait = GBA_WAIT_SPIN;
+    scene.team[0]->waiting.oversubscribed = false;
+    scene.team[0]->waiting.mode = GBA_WAIT_SPIN;
     scene.team[0]->path->spins = gba_wait_spins(scene.team[0]);
     scene.late = 100;
     polls = polls_most = 0;
@@ -196,7 +196,7 @@ TEST_WITH(test_a_leader_that_has_sent_its_message, scene_begin, scene_end, NULL)
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         leader.listens = false;
         leader.tests = 0;
-        scene.team[0]->wait = waits[i];
+        scene.team[0]->waiting.mode = waits[i];
         assert_int_equal(gba_wait(scene.team[0], &steps, NULL, NULL), GBA_OK);
         assert_int_equal(leader.tests, 0);
     }
@@ -212,7 +212,7 @@ TEST_WITH(test_a_member_that_does_not_sleep, scene_begin, scene_end, NULL)
     scene.late = 1000;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         calls = 0;
-        scene.team[0]->wait = waits[i];
+        scene.team[0]->waiting.mode = waits[i];
         assert_int_equal(gba_barrier_wait(scene.team[0], progress_other, &calls), GBA_OK);
         assert_int_equal(calls, scene.late);
     }
@@ -232,7 +232,7 @@ TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
         scene_end(state);
         scene_begin(state);
         scene.late = 3;
-        scene.team[0]->wait = waits[i % 3];
+        scene.team[0]->waiting.mode = waits[i % 3];
         scene.reason = reasons[i / 3];
         assert_int_equal(gba_barrier_wait(scene.team[0],
                                           GBA_WAIT_SLEEP == waits[i % 3] ? NULL : progress_other,
@@ -285,15 +285,15 @@ TEST_WITH(test_a_follower, scene_begin, scene_end, NULL)
     uint32_t calls = 0;
 
     team->path->waits_for_leader = true;
-    team->oversubscribed = true;
-    team->wait = GBA_WAIT_AUTO;
-    team->busy.until = 5;
+    team->waiting.oversubscribed = true;
+    team->waiting.mode = GBA_WAIT_AUTO;
+    team->waiting.busy.until = 5;
     rounds(GBA_OK, 5);
     scene.sleeps = 1000; /* no sleep completes the round */
     assert_int_equal(gba_barrier_wait(team, progress_other, &calls), GBA_OK);
     assert_int_equal(calls, scene.late);
     /* It polls, unless this machine has other work. */
-    assert_true(1000 == scene.sleeps || 0 != team->busy.length);
+    assert_true(1000 == scene.sleeps || 0 != team->waiting.busy.length);
 }
 
 TEST_MAIN()
