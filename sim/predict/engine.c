@@ -17,8 +17,8 @@ void *predict_alloc(struct predict *p, size_t count, size_t bytes)
 {
     void *memory = calloc(1, count * bytes + 1); /* never of no size */
 
-    p->out_of_memory = p->out_of_memory || memory == NULL;
-    p->bytes += count * bytes;
+    p->memory.short_of = p->memory.short_of || memory == NULL;
+    p->memory.bytes += count * bytes;
     return memory;
 }
 
@@ -92,14 +92,14 @@ uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t 
 static void round_end(struct predict *p, uint32_t round)
 {
     const struct predict_setup *setup = p->setup;
-    struct predict_round *window = &p->round[round % 4];
+    struct predict_round *window = &p->result.round[round % 4];
 
     if (round + 1 == setup->warmup)
-        p->warm_exit = window->last_exit;
+        p->result.warm_exit = window->last_exit;
     if (round >= setup->warmup) {
-        p->slowest[p->done] = window->slowest;
-        p->skew[p->done] = window->last_exit - window->first_exit;
-        p->after[p->done++] =
+        p->result.slowest[p->result.done] = window->slowest;
+        p->result.skew[p->result.done] = window->last_exit - window->first_exit;
+        p->result.after[p->result.done++] =
             window->last_exit > window->last_enter ? window->last_exit - window->last_enter : 0;
     }
     if (round + 1 < p->rounds)
@@ -131,7 +131,7 @@ static void enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_
 /* A rank leaves the barrier of that number, from 0 on. */
 static void leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at)
 {
-    struct predict_round *window = &p->round[round % 4];
+    struct predict_round *window = &p->result.round[round % 4];
     const uint64_t took = at - p->rank[rank].entered;
 
     window->slowest = took > window->slowest ? took : window->slowest;
@@ -195,7 +195,7 @@ static void enter(struct predict *p, uint32_t rank, uint64_t at)
 {
     const bool counter = p->nodes && p->on_host > 1;
     const uint32_t round = counter ? p->host[rank / p->on_host].round : p->actor[rank].seq;
-    struct predict_round *window = &p->round[round % 4];
+    struct predict_round *window = &p->result.round[round % 4];
 
     /* What the core did in the meantime delays the arrival. */
     p->rank[rank].entered = predict_work(p, rank, at, 0);
@@ -234,12 +234,12 @@ void predict_actor_start(struct predict *p, uint32_t actor)
     struct predict_actor *a = &p->actor[actor];
 
     a->seq++;
-    if (p->groups > 0 && predict_group_serves(p, actor)) {
-        a->phase = p->groups > 1 ? PREDICT_FIRST : PREDICT_LAST;
+    if (p->offload.groups > 0 && predict_group_serves(p, actor)) {
+        a->phase = p->offload.groups > 1 ? PREDICT_FIRST : PREDICT_LAST;
         predict_group_arrive(p, actor);
         return;
     }
-    if (p->groups > 0)
+    if (p->offload.groups > 0)
         upper_start(p, actor);
     else {
         a->phase = PREDICT_AMONG;
@@ -256,7 +256,7 @@ void predict_actor_go(struct predict *p, uint32_t actor)
     if (PREDICT_FIRST == a->phase) {
         if (!predict_group_released(p, actor))
             return;
-        if (p->leaders[p->group_of[actor]] == actor)
+        if (p->offload.leaders[p->offload.group_of[actor]] == actor)
             upper_start(p, actor);
         else {
             a->phase = PREDICT_LAST;
@@ -374,7 +374,7 @@ static void turns_init(struct predict *p)
     p->turn = predict_alloc(p, p->ranks, sizeof *p->turn);
     p->cores = machines * cores;
     p->core = predict_alloc(p, p->cores, sizeof *p->core);
-    if (p->out_of_memory)
+    if (p->memory.short_of)
         return;
     for (uint32_t rank = 0; rank < p->ranks; rank++) {
         const uint32_t core = rank / many * cores + rank % many % cores;
@@ -404,20 +404,21 @@ static gba_status_t make(struct predict *p)
     p->rank = predict_alloc(p, p->ranks, sizeof *p->rank);
     p->actor = predict_alloc(p, p->actors + 1u, sizeof *p->actor);
     p->host = predict_alloc(p, p->nodes ? p->hosts : 1, sizeof *p->host);
-    p->slowest = calloc(setup->barriers, sizeof *p->slowest);
-    p->after = calloc(setup->barriers, sizeof *p->after);
-    p->skew = calloc(setup->barriers, sizeof *p->skew);
-    if (p->out_of_memory || p->slowest == NULL || p->after == NULL || p->skew == NULL)
+    p->result.slowest = calloc(setup->barriers, sizeof *p->result.slowest);
+    p->result.after = calloc(setup->barriers, sizeof *p->result.after);
+    p->result.skew = calloc(setup->barriers, sizeof *p->result.skew);
+    if (p->memory.short_of || p->result.slowest == NULL || p->result.after == NULL ||
+        p->result.skew == NULL)
         return GBA_ERR_NOMEM;
     for (uint32_t i = 0; i < (p->nodes ? p->hosts : 1); i++)
         p->host[i].gathered_at = PREDICT_NEVER;
     if (choice->group)
         status = predict_groups_init(p);
-    if (GBA_OK != status || (p->groups == 1) || 0 == p->actors)
+    if (GBA_OK != status || (p->offload.groups == 1) || 0 == p->actors)
         return status;
-    p->in_algo = p->groups > 1 ? p->groups : p->actors;
-    if (p->groups > 1 && GBA_ALGORITHM_AUTO == algorithm)
-        algorithm = gba_algorithm_auto(p->groups);
+    p->algo.members = p->offload.groups > 1 ? p->offload.groups : p->actors;
+    if (p->offload.groups > 1 && GBA_ALGORITHM_AUTO == algorithm)
+        algorithm = gba_algorithm_auto(p->offload.groups);
     return predict_links_init(p, algorithm);
 }
 
@@ -466,10 +467,26 @@ static struct predict_spread spread_of(uint64_t *values, uint32_t count)
 
 static void free_all(struct predict *p)
 {
-    void *const arrays[] = {p->rank,    p->actor, p->host,     p->slowest, p->after,
-                            p->skew,    p->slots, p->set_at,   p->waiter,  p->next,
-                            p->adapter, p->turn,  p->core,     p->group,   p->member,
-                            p->effects, p->retry, p->group_of, p->leaders, p->model};
+    void *const arrays[] = {p->rank,
+                            p->actor,
+                            p->host,
+                            p->result.slowest,
+                            p->result.after,
+                            p->result.skew,
+                            p->algo.slots,
+                            p->algo.set_at,
+                            p->algo.waiter,
+                            p->algo.next,
+                            p->adapter,
+                            p->turn,
+                            p->core,
+                            p->offload.group,
+                            p->offload.member,
+                            p->offload.effects,
+                            p->offload.retry,
+                            p->offload.group_of,
+                            p->offload.leaders,
+                            p->offload.model};
 
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]);
@@ -501,11 +518,11 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     p->rounds = setup->warmup + setup->barriers;
     predict_random_seed(&p->random, setup->seed);
     for (uint32_t i = 0; i < 4; i++)
-        p->round[i].first_exit = PREDICT_NEVER;
+        p->result.round[i].first_exit = PREDICT_NEVER;
     status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
     if (GBA_OK == status && p->turns)
         turns_init(p);
-    if (GBA_OK == status && p->out_of_memory)
+    if (GBA_OK == status && p->memory.short_of)
         status = GBA_ERR_NOMEM;
     if (GBA_OK == status) {
         for (uint32_t rank = 0; rank < p->ranks; rank++)
@@ -514,21 +531,22 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
             predict_push(&p->queue, 0, core, PREDICT_WHAT(PREDICT_TURN));
         run(p);
     }
-    if (GBA_OK == status && (p->queue.out_of_memory || p->done != setup->barriers))
+    if (GBA_OK == status && (p->queue.out_of_memory || p->result.done != setup->barriers))
         status = p->queue.out_of_memory ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     if (GBA_OK == status) {
         *result = (struct predict_result){
-            .mean = (p->round[(p->rounds - 1) % 4].last_exit - p->warm_exit) / setup->barriers,
-            .slowest = spread_of(p->slowest, setup->barriers),
-            .after = spread_of(p->after, setup->barriers),
-            .skew = spread_of(p->skew, setup->barriers),
-            .resent = p->resent,
+            .mean = (p->result.round[(p->rounds - 1) % 4].last_exit - p->result.warm_exit) /
+                    setup->barriers,
+            .slowest = spread_of(p->result.slowest, setup->barriers),
+            .after = spread_of(p->result.after, setup->barriers),
+            .skew = spread_of(p->result.skew, setup->barriers),
+            .resent = p->result.resent,
             .events = p->queue.taken,
             .drawn = p->random.drawn,
-            .bytes = p->bytes + p->devices * sizeof *p->model +
-                     setup->barriers * 3 * sizeof *p->skew +
+            .bytes = p->memory.bytes + p->offload.devices * sizeof *p->offload.model +
+                     setup->barriers * 3 * sizeof *p->result.skew +
                      p->queue.chunks * sizeof(struct predict_chunk),
-            .rank_bytes = p->bytes / p->ranks,
+            .rank_bytes = p->memory.bytes / p->ranks,
             .seconds = processor_seconds() - began};
     }
     free_all(p);

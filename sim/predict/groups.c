@@ -21,19 +21,20 @@ static uint32_t port_of(const struct predict *p, uint32_t actor)
 
 static const struct predict_group *group_of(const struct predict *p, uint32_t actor)
 {
-    return &p->group[p->group_of != NULL ? p->group_of[actor] : 0];
+    return &p->offload.group[p->offload.group_of != NULL ? p->offload.group_of[actor] : 0];
 }
 
 /* Allocate, join and arm by the commands of the control unit. */
 static gba_status_t group_make(struct predict *p, uint32_t number, uint32_t first, uint32_t members)
 {
-    struct predict_group *group = &p->group[number];
-    struct gba_model *model = &p->model[host_of(p, first) / (uint32_t)p->cluster->device_hosts];
+    struct predict_group *group = &p->offload.group[number];
+    struct gba_model *model =
+        &p->offload.model[host_of(p, first) / (uint32_t)p->cluster->device_hosts];
     const uint64_t key = number + 1;
     uint32_t id = GBA_GROUP_ANY, generation, result;
 
     *group = (struct predict_group){.model = model, .first = first, .members = members};
-    if (p->leaders != NULL && 1 == members)
+    if (p->offload.leaders != NULL && 1 == members)
         return GBA_OK; /* a domain of one host has no group */
     for (uint32_t i = 0; i < members; i++)
         if (0 == model->port[port_of(p, first + i)].up)
@@ -81,23 +82,23 @@ static gba_status_t domains_make(struct predict *p)
     status = gba_domains_init(&domains, &topology, port_at, ports);
     if (GBA_OK != status)
         goto free_arrays;
-    p->groups = domains.count;
-    p->group = predict_alloc(p, p->groups, sizeof *p->group);
-    if (p->groups > 1) {
-        p->leaders = predict_alloc(p, p->groups, sizeof *p->leaders);
-        p->group_of = predict_alloc(p, p->hosts, sizeof *p->group_of);
+    p->offload.groups = domains.count;
+    p->offload.group = predict_alloc(p, p->offload.groups, sizeof *p->offload.group);
+    if (p->offload.groups > 1) {
+        p->offload.leaders = predict_alloc(p, p->offload.groups, sizeof *p->offload.leaders);
+        p->offload.group_of = predict_alloc(p, p->hosts, sizeof *p->offload.group_of);
     }
-    if (p->out_of_memory)
+    if (p->memory.short_of)
         status = GBA_ERR_NOMEM;
-    for (uint32_t i = 0; i < p->groups && GBA_OK == status; i++) {
+    for (uint32_t i = 0; i < p->offload.groups && GBA_OK == status; i++) {
         /* Hosts of a domain are contiguous here, because those of a device are. */
         const uint32_t first = domains.domain_leaders[i];
-        const uint32_t end = i + 1 < p->groups ? domains.domain_leaders[i + 1] : p->hosts;
+        const uint32_t end = i + 1 < p->offload.groups ? domains.domain_leaders[i + 1] : p->hosts;
 
-        if (p->leaders != NULL)
-            p->leaders[i] = first;
-        for (uint32_t host = first; p->group_of != NULL && host < end; host++)
-            p->group_of[host] = i;
+        if (p->offload.leaders != NULL)
+            p->offload.leaders[i] = first;
+        for (uint32_t host = first; p->offload.group_of != NULL && host < end; host++)
+            p->offload.group_of[host] = i;
         status = group_make(p, i, first, end - first);
     }
     gba_domains_fini(&domains);
@@ -113,30 +114,30 @@ gba_status_t predict_groups_init(struct predict *p)
     const struct gba_cluster *c = p->cluster;
     static const uint64_t uuid[2] = {1, 1};
 
-    p->devices = (uint32_t)((p->hosts - 1) / c->device_hosts + 1);
-    p->model = calloc(p->devices, sizeof *p->model);
-    p->effects = calloc(1, sizeof *p->effects);
-    p->member = predict_alloc(p, p->actors, sizeof *p->member);
+    p->offload.devices = (uint32_t)((p->hosts - 1) / c->device_hosts + 1);
+    p->offload.model = calloc(p->offload.devices, sizeof *p->offload.model);
+    p->offload.effects = calloc(1, sizeof *p->offload.effects);
+    p->offload.member = predict_alloc(p, p->actors, sizeof *p->offload.member);
     if (0 != c->device_loss)
-        p->retry = predict_alloc(p, p->actors, sizeof *p->retry);
-    if (p->model == NULL || p->effects == NULL || p->out_of_memory)
+        p->offload.retry = predict_alloc(p, p->actors, sizeof *p->offload.retry);
+    if (p->offload.model == NULL || p->offload.effects == NULL || p->memory.short_of)
         return GBA_ERR_NOMEM;
-    for (uint32_t i = 0; i < p->devices; i++)
-        gba_model_init(&p->model[i], GBA_GROUPS, GBA_PORTS_MAX, uuid);
-    for (uint32_t i = 0; p->retry != NULL && i < p->actors; i++)
-        gba_retry_init(&p->retry[i], p->setup->retry_after);
+    for (uint32_t i = 0; i < p->offload.devices; i++)
+        gba_model_init(&p->offload.model[i], GBA_GROUPS, GBA_PORTS_MAX, uuid);
+    for (uint32_t i = 0; p->offload.retry != NULL && i < p->actors; i++)
+        gba_retry_init(&p->offload.retry[i], p->setup->retry_after);
     if (p->nodes)
         return domains_make(p);
-    if (p->actors > c->device_members || p->devices > 1)
+    if (p->actors > c->device_members || p->offload.devices > 1)
         return GBA_ERR_TOO_MANY;
-    p->groups = 1;
-    p->group = predict_alloc(p, 1, sizeof *p->group);
-    return p->group == NULL ? GBA_ERR_NOMEM : group_make(p, 0, 0, p->actors);
+    p->offload.groups = 1;
+    p->offload.group = predict_alloc(p, 1, sizeof *p->offload.group);
+    return p->offload.group == NULL ? GBA_ERR_NOMEM : group_make(p, 0, 0, p->actors);
 }
 
 bool predict_group_serves(const struct predict *p, uint32_t actor)
 {
-    return p->leaders == NULL || group_of(p, actor)->members > 1;
+    return p->offload.leaders == NULL || group_of(p, actor)->members > 1;
 }
 
 static uint64_t jitter(struct predict *p)
@@ -152,29 +153,30 @@ static void arrival_send(struct predict *p, uint32_t actor)
 
     if (!predict_random_happens(&p->random, c->device_loss))
         predict_push(&p->queue, at + c->device_up + jitter(p), actor,
-                     PREDICT_WHAT(PREDICT_ARRIVAL) | (p->member[actor].seq & PREDICT_LOW));
+                     PREDICT_WHAT(PREDICT_ARRIVAL) | (p->offload.member[actor].seq & PREDICT_LOW));
 }
 
 static void reading_plan(struct predict *p, uint32_t actor)
 {
-    predict_push(&p->queue, p->retry[actor].due * PS_PER_NS, actor, PREDICT_WHAT(PREDICT_READING));
+    predict_push(&p->queue, p->offload.retry[actor].due * PS_PER_NS, actor,
+                 PREDICT_WHAT(PREDICT_READING));
 }
 
 void predict_group_arrive(struct predict *p, uint32_t actor)
 {
-    p->member[actor].seq++;
+    p->offload.member[actor].seq++;
     arrival_send(p, actor);
-    if (p->retry != NULL) {
+    if (p->offload.retry != NULL) {
         const uint64_t now = p->rank[predict_rank_of(p, actor)].free_at;
 
-        gba_retry_begin(&p->retry[actor], now / PS_PER_NS, group_of(p, actor)->members, 0);
+        gba_retry_begin(&p->offload.retry[actor], now / PS_PER_NS, group_of(p, actor)->members, 0);
         reading_plan(p, actor);
     }
 }
 
 bool predict_group_released(struct predict *p, uint32_t actor)
 {
-    return p->member[actor].flag == p->member[actor].seq;
+    return p->offload.member[actor].flag == p->offload.member[actor].seq;
 }
 
 /* An arrival reaches the device. */
@@ -182,8 +184,8 @@ static void device_take(struct predict *p, const struct predict_event *event)
 {
     const struct gba_cluster *c = p->cluster;
     const uint32_t actor = event->who;
-    struct predict_group *group = &p->group[group_of(p, actor) - p->group];
-    struct gba_model_effects *effects = p->effects;
+    struct predict_group *group = &p->offload.group[group_of(p, actor) - p->offload.group];
+    struct gba_model_effects *effects = p->offload.effects;
     uint64_t at = event->time < group->accept_free ? group->accept_free : event->time;
 
     group->accept_free = at + c->device_accept;
@@ -207,7 +209,7 @@ static enum gba_loss loss_read(const struct predict *p, uint32_t actor)
     const struct gba_model_group *g = &group->model->group[group->id];
     const uint32_t member = actor - group->first;
 
-    if (gba_model_load(g, group->id, GBA_REG_SEQUENCE, 4) == p->member[actor].seq)
+    if (gba_model_load(g, group->id, GBA_REG_SEQUENCE, 4) == p->offload.member[actor].seq)
         return GBA_LOSS_RELEASE;
     return 0 != (gba_model_load(g, group->id, GBA_REG_ARRIVED_MASK + member / 64 * 8, 8) >>
                      member % 64 &
@@ -219,7 +221,7 @@ static enum gba_loss loss_read(const struct predict *p, uint32_t actor)
 static void registers_read(struct predict *p, const struct predict_event *event)
 {
     const uint32_t actor = event->who;
-    struct gba_retry *retry = &p->retry[actor];
+    struct gba_retry *retry = &p->offload.retry[actor];
     const uint8_t phase = p->actor[actor].phase;
     enum gba_loss loss;
     uint64_t end;
@@ -230,7 +232,7 @@ static void registers_read(struct predict *p, const struct predict_event *event)
     loss = loss_read(p, actor);
     end = predict_work(p, predict_rank_of(p, actor), event->time, p->cluster->device_read);
     if (gba_retry_read(retry, end / PS_PER_NS, loss)) {
-        p->resent++;
+        p->result.resent++;
         arrival_send(p, actor);
     }
     reading_plan(p, actor);
@@ -250,9 +252,10 @@ void predict_group_event(struct predict *p, const struct predict_event *event)
     default: /* PREDICT_FLAG */
         if (predict_group_released(p, actor))
             return; /* a release that was stored again */
-        p->member[actor].flag = event->what & PREDICT_LOW;
-        if (p->retry != NULL && predict_group_released(p, actor))
-            gba_retry_end(&p->retry[actor], (event->time - p->rank[rank].entered) / PS_PER_NS);
+        p->offload.member[actor].flag = event->what & PREDICT_LOW;
+        if (p->offload.retry != NULL && predict_group_released(p, actor))
+            gba_retry_end(&p->offload.retry[actor],
+                          (event->time - p->rank[rank].entered) / PS_PER_NS);
         if (p->turns)
             return;
         predict_work(p, rank, event->time, 0);

@@ -12,18 +12,18 @@
 
 static struct predict *of(struct gba_transport *transport)
 {
-    return (struct predict *)(void *)((char *)transport - offsetof(struct predict, transport));
+    return (struct predict *)(void *)((char *)transport - offsetof(struct predict, algo.transport));
 }
 
 /* The actor of a member of the algorithm, and the reverse. */
 static uint32_t actor_of(const struct predict *p, uint32_t member)
 {
-    return p->leaders != NULL ? p->leaders[member] : member;
+    return p->offload.leaders != NULL ? p->offload.leaders[member] : member;
 }
 
 static uint32_t member_of(const struct predict *p, uint32_t actor)
 {
-    return p->leaders != NULL ? p->group_of[actor] : actor;
+    return p->offload.leaders != NULL ? p->offload.group_of[actor] : actor;
 }
 
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to)
@@ -75,11 +75,11 @@ static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t
 /* Central: an actor sets its flag, and those that wait for it look again, one after the other. */
 static void flag_set(struct predict *p, uint32_t actor, uint32_t parity, uint64_t at)
 {
-    uint32_t waiter = p->waiter[actor];
+    uint32_t waiter = p->algo.waiter[actor];
 
-    p->set_at[2 * (size_t)actor + parity] = at;
-    p->waiter[actor] = NONE;
-    for (uint64_t i = 0; waiter != NONE; waiter = p->next[waiter], i++)
+    p->algo.set_at[2 * (size_t)actor + parity] = at;
+    p->algo.waiter[actor] = NONE;
+    for (uint64_t i = 0; waiter != NONE; waiter = p->algo.next[waiter], i++)
         predict_push(&p->queue, at + predict_store_time(p, actor, waiter) + i * p->cluster->reload,
                      waiter, PREDICT_WHAT(PREDICT_LOOK));
 }
@@ -92,47 +92,48 @@ static gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t
     uint64_t at;
 
     if (!p->shared) {
-        message_send(p, p->running, to, what);
+        message_send(p, p->algo.running, to, what);
         return GBA_OK;
     }
-    at = predict_work(p, p->running, 0, p->cluster->store_issue);
-    if (p->pulls)
+    at = predict_work(p, p->algo.running, 0, p->cluster->store_issue);
+    if (p->algo.pulls)
         flag_set(p, to, parity, at);
     else
-        predict_push(&p->queue, at + predict_store_time(p, p->running, to), to,
+        predict_push(&p->queue, at + predict_store_time(p, p->algo.running, to), to,
                      PREDICT_WHAT(PREDICT_STORED) | what);
     return GBA_OK;
 }
 
 static uint64_t *slot_word(const struct predict *p, uint32_t actor, uint32_t slot, uint32_t parity)
 {
-    return &p->slots[((size_t)actor * 2 + parity) * p->words + slot / 64];
+    return &p->algo.slots[((size_t)actor * 2 + parity) * p->algo.words + slot / 64];
 }
 
 static uint32_t mine(struct gba_transport *transport, uint32_t slot, uint32_t parity)
 {
     struct predict *p = of(transport);
-    const uint32_t seq = p->actor[p->running].seq;
+    const uint32_t seq = p->actor[p->algo.running].seq;
 
-    return 0 != (*slot_word(p, p->running, slot, parity) >> slot % 64 & 1) ? seq : seq - 1;
+    return 0 != (*slot_word(p, p->algo.running, slot, parity) >> slot % 64 & 1) ? seq : seq - 1;
 }
 
 static uint32_t peek(struct gba_transport *transport, uint32_t peer, uint32_t slot, uint32_t parity)
 {
     struct predict *p = of(transport);
-    const uint32_t seq = p->actor[p->running].seq;
+    const uint32_t seq = p->actor[p->algo.running].seq;
 
     (void)slot;
     /* Loads do not wait for each other: one that finds the flag there takes `reload`. */
     if (GBA_SEQ_REACHED(p->actor[peer].seq, seq)) {
-        predict_work(p, p->running,
-                     p->set_at[2 * (size_t)peer + parity] + predict_store_time(p, peer, p->running),
+        predict_work(p, p->algo.running,
+                     p->algo.set_at[2 * (size_t)peer + parity] +
+                         predict_store_time(p, peer, p->algo.running),
                      p->cluster->reload);
         return seq;
     }
     if (!p->turns) {
-        p->next[p->running] = p->waiter[peer];
-        p->waiter[peer] = p->running;
+        p->algo.next[p->algo.running] = p->algo.waiter[peer];
+        p->algo.waiter[peer] = p->algo.running;
     }
     return seq - 1;
 }
@@ -149,21 +150,22 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm)
                                                              [GBA_ALGORITHM_TREE] = &gba_algo_tree};
     const struct gba_cluster *c = p->cluster;
 
-    p->algorithm = algorithms[algorithm];
-    p->pulls = p->algorithm->pulls;
-    if (p->pulls && !p->shared)
+    p->algo.table = algorithms[algorithm];
+    p->algo.pulls = p->algo.table->pulls;
+    if (p->algo.pulls && !p->shared)
         return GBA_ERR_PARAM; /* messages cannot read */
-    p->transport.ops = &transport_ops;
+    p->algo.transport.ops = &transport_ops;
     p->wire = c->L + (c->bytes - 1) * c->G;
-    if (p->pulls) {
-        p->set_at = predict_alloc(p, p->actors, 2 * sizeof *p->set_at);
-        p->waiter = predict_alloc(p, p->actors, sizeof *p->waiter);
-        p->next = predict_alloc(p, p->actors, sizeof *p->next);
-        for (uint32_t i = 0; i < p->actors && p->waiter != NULL; i++)
-            p->waiter[i] = NONE;
+    if (p->algo.pulls) {
+        p->algo.set_at = predict_alloc(p, p->actors, 2 * sizeof *p->algo.set_at);
+        p->algo.waiter = predict_alloc(p, p->actors, sizeof *p->algo.waiter);
+        p->algo.next = predict_alloc(p, p->actors, sizeof *p->algo.next);
+        for (uint32_t i = 0; i < p->actors && p->algo.waiter != NULL; i++)
+            p->algo.waiter[i] = NONE;
     } else {
-        p->words = (p->algorithm->slots(p->in_algo, p->setup->radix) + 63) / 64;
-        p->slots = predict_alloc(p, (size_t)p->actors * 2, p->words * sizeof *p->slots);
+        p->algo.words = (p->algo.table->slots(p->algo.members, p->setup->radix) + 63) / 64;
+        p->algo.slots =
+            predict_alloc(p, (size_t)p->actors * 2, p->algo.words * sizeof *p->algo.slots);
     }
     /* One rank of a host, slower than its adapter: the gaps never matter. */
     if (!p->shared &&
@@ -179,7 +181,7 @@ static struct gba_algo_state state_of(const struct predict *p, uint32_t actor)
     const struct predict_actor *a = &p->actor[actor];
 
     return (struct gba_algo_state){.rank = member_of(p, actor),
-                                   .size = p->in_algo,
+                                   .size = p->algo.members,
                                    .radix = p->setup->radix,
                                    .seq = a->seq,
                                    .distance = a->distance,
@@ -201,8 +203,8 @@ gba_status_t predict_algo_start(struct predict *p, uint32_t actor)
     struct gba_algo_state state = state_of(p, actor);
     gba_status_t status;
 
-    p->running = actor;
-    status = p->algorithm->start(&state, &p->transport, state.seq);
+    p->algo.running = actor;
+    status = p->algo.table->start(&state, &p->algo.transport, state.seq);
     state_keep(&p->actor[actor], &state);
     return status;
 }
@@ -212,8 +214,8 @@ gba_status_t predict_algo_test(struct predict *p, uint32_t actor)
     struct gba_algo_state state = state_of(p, actor);
     gba_status_t status;
 
-    p->running = actor;
-    status = p->algorithm->test(&state, &p->transport);
+    p->algo.running = actor;
+    status = p->algo.table->test(&state, &p->algo.transport);
     state_keep(&p->actor[actor], &state);
     return status;
 }
@@ -224,7 +226,7 @@ void predict_links_left(struct predict *p, uint32_t actor)
 {
     const uint32_t parity = gba_slot_parity(p->actor[actor].seq);
 
-    for (uint32_t i = 0; i < p->words; i++)
+    for (uint32_t i = 0; i < p->algo.words; i++)
         *slot_word(p, actor, 64 * i, parity) = 0;
 }
 

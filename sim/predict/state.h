@@ -97,50 +97,55 @@ struct predict_round {
 struct predict {
     const struct predict_setup *setup;
     const struct gba_cluster *cluster;
-    const struct gba_algorithm *algorithm; /* NULL: none */
     uint32_t ranks, hosts, actors, rounds;
     uint32_t on_host;   /* ranks of a host */
-    uint32_t in_algo;   /* members of the algorithm */
-    uint32_t words;     /* 64-bit words of slots, for each parity */
     bool nodes, shared; /* a counter on each host; the algorithm is over shared memory */
-    bool pulls;         /* ... and reads flags */
     bool turns;
     uint64_t wire; /* of a message within a leaf */
-    uint64_t resent;
     struct predict_queue queue;
     struct predict_random random;
     struct predict_rank *rank;
     struct predict_actor *actor;
-    uint64_t *slots;         /* [actors][parity][words] a bit for each signal received */
-    uint64_t *set_at;        /* pulls: [actors][parity] the time of the own flag */
-    uint32_t *waiter, *next; /* pulls: who waits for an actor's flag */
     struct predict_host *host;
     struct predict_adapter *adapter; /* NULL: gaps never matter */
     struct predict_turn *turn;
     struct predict_core *core;
     uint32_t cores;
-    /* Groups: */
-    struct predict_group *group;
-    struct predict_member *member;
-    struct gba_model_effects *effects;
-    struct gba_retry *retry; /* NULL: no losses */
-    uint32_t *group_of;      /* [actors]; NULL: all are in group 0 */
-    uint32_t *leaders;       /* [groups] the actors of domain leaders; NULL: one domain */
-    uint32_t groups, devices;
-    struct gba_model *model;
-    /* The results: */
-    struct predict_round round[4]; /* members differ by one barrier at most */
-    uint32_t done;
-    uint64_t warm_exit; /* the last exit of the barriers that do not count */
-    uint64_t *slowest, *after, *skew;
-    /* The transport of the algorithm, for the actor that runs. */
-    struct gba_transport transport;
-    uint32_t running;
-    uint64_t bytes;
-    bool out_of_memory;
+    struct {
+        const struct gba_algorithm *table; /* NULL: none */
+        uint32_t members;
+        uint32_t words;                 /* 64-bit words of slots, for each parity */
+        bool pulls;                     /* it reads flags */
+        uint64_t *slots;                /* [actors][parity][words] a bit for each signal received */
+        uint64_t *set_at;               /* pulls: [actors][parity] the time of the own flag */
+        uint32_t *waiter, *next;        /* pulls: who waits for an actor's flag */
+        struct gba_transport transport; /* for the actor that runs */
+        uint32_t running;
+    } algo;
+    struct {
+        struct predict_group *group;
+        struct predict_member *member;
+        struct gba_model_effects *effects;
+        struct gba_retry *retry; /* NULL: no losses */
+        uint32_t *group_of;      /* [actors]; NULL: all are in group 0 */
+        uint32_t *leaders;       /* [groups] the actors of domain leaders; NULL: one domain */
+        uint32_t groups, devices;
+        struct gba_model *model;
+    } offload;
+    struct {
+        struct predict_round round[4]; /* members differ by one barrier at most */
+        uint32_t done;
+        uint64_t resent;
+        uint64_t warm_exit; /* the last exit of the barriers that do not count */
+        uint64_t *slowest, *after, *skew;
+    } result;
+    struct {
+        uint64_t bytes;
+        bool short_of; /* an allocation has failed */
+    } memory;
 };
 
-/* Allocate zeroed memory, which is counted. Sets out_of_memory. */
+/* Allocate zeroed memory, which is counted. Sets memory.short_of. */
 void *predict_alloc(struct predict *p, size_t count, size_t bytes);
 
 static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
