@@ -21,13 +21,14 @@ void gba_cost_terms_set(struct gba_cost_terms *terms, const struct gba_cluster *
         .device = ns_of(cluster->device_issue + cluster->device_up + cluster->device_match +
                         cluster->device_down),
         .port = ns_of(cluster->device_accept + cluster->device_release),
-        .cores = (uint32_t)cluster->cores};
+        .cores = (uint32_t)((cluster->cores + cluster->hosts_per_machine - 1) /
+                            cluster->hosts_per_machine)};
 }
 
-/* Signals of an algorithm: rounds one after the other, and the time of all. */
+/* Signals of an algorithm: rounds one after the other, the signals of a member, and their time. */
 struct way {
     uint32_t rounds;
-    uint64_t ns;
+    uint64_t signals, ns;
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -40,6 +41,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static void way_add(struct way *way, uint64_t signals, uint32_t one, uint32_t more)
 {
     way->rounds++;
+    way->signals += signals;
     way->ns += one + (signals - 1) * more;
 }
 
@@ -48,16 +50,28 @@ static struct way way_of(int32_t algorithm, uint32_t n, uint32_t radix, uint32_t
 {
     const uint64_t k = GBA_ALGORITHM_V1 == algorithm || radix < 2 ? 2 : radix;
     const bool tree = GBA_ALGORITHM_TREE == algorithm;
-    struct way way = {0, 0};
+    struct way way = {0, 0, 0};
 
     if (GBA_ALGORITHM_V3 == algorithm && n > 1)
         way_add(&way, n - 1, one, more);
     for (uint64_t reach = 1; reach < n && GBA_ALGORITHM_V3 != algorithm; reach *= k) {
-        way_add(&way, tree ? smaller(k, n - 1) : smaller(k - 1, (n - 1) / reach), one, more);
-        if (tree) /* a level up, and a level down */
-            way_add(&way, smaller(k, n - 1), one, more);
+        if (!tree) {
+            way_add(&way, smaller(k - 1, (n - 1) / reach), one, more);
+            continue;
+        }
+        /* Up, a member only receives its children's signals; down, it only sends them. */
+        way_add(&way, smaller(k, n - 1), one, more / 2);
+        way_add(&way, smaller(k, n - 1), one, more / 2);
     }
     return way;
+}
+
+/* The ranks that share a core; 0: each has one. */
+static uint64_t ranks_on_core(const struct gba_cost_terms *terms, const struct gba_cost_team *team)
+{
+    const uint32_t cores = 0 == terms->cores ? 1 : terms->cores;
+
+    return team->oversubscribed ? (team->largest + cores - 1) / cores : 0;
 }
 
 /*
@@ -68,10 +82,7 @@ static struct way way_of(int32_t algorithm, uint32_t n, uint32_t radix, uint32_t
 static uint64_t turns(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
                       uint32_t rounds)
 {
-    const uint32_t cores = 0 == terms->cores ? 1 : terms->cores;
-    const uint64_t all = (team->largest + cores - 1) / cores;
-
-    return team->oversubscribed && rounds > 0 ? all * terms->turn * (rounds + 1) / 2 : 0;
+    return rounds > 0 ? ranks_on_core(terms, team) * terms->turn * (rounds + 1) / 2 : 0;
 }
 
 /* Gather and release in a node: one line for all, and the release word. */
@@ -118,5 +129,8 @@ uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team
     if (choice.group)
         return group(terms, team->members) + turns(terms, team, 1);
     way = way_of(choice.algorithm, team->members, team->radix, one, more);
+    /* The messages of the other ranks of a core take its time, too. */
+    if (!one_host && ranks_on_core(terms, team) > 1)
+        way.ns += (ranks_on_core(terms, team) - 1) * way.signals * terms->send;
     return way.ns + turns(terms, team, way.rounds);
 }

@@ -39,13 +39,15 @@ TEST(test_by_hand)
     assert_int_equal(cost(3, 1, FLAT, RADIX, false), 10100);
     assert_int_equal(cost(5, 1, FLAT, RADIX, false), 20200);
     assert_int_equal(cost(8, 1, FLAT, RADIX, false), 20200);
-    assert_int_equal(cost(4, 1, FLAT, TREE, false), 20400);
-    assert_int_equal(cost(5, 1, FLAT, TREE, false), 41200);
+    assert_int_equal(cost(4, 1, FLAT, TREE, false), 20200);
+    assert_int_equal(cost(5, 1, FLAT, TREE, false), 40600);
     assert_int_equal(cost(4, 4, NODE, DISSEMINATION, false), 20002);
     /* 5 members on 2 cores: 3 turns. Each runs once, and again in every other round. */
     assert_int_equal(cost(1, 5, NODE, GBA_ALGORITHM_AUTO, true), 3000002);
     assert_int_equal(cost(1, 5, FLAT, DISSEMINATION, true), 6000003);
     assert_int_equal(cost(2, 5, NODE, DISSEMINATION, true), 6010002);
+    /* 4 rounds; two other ranks have 4 messages each. */
+    assert_int_equal(cost(2, 5, FLAT, DISSEMINATION, true), 7500000 + 40000 + 2 * 4 * 100);
 }
 
 TEST(test_groups)
