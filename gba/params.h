@@ -37,6 +37,7 @@ typedef struct gba_params {
     int trial_after;
     int trial_test; /* for tests; 1: trials without a limit of cost, 2: and in rotation */
     char *switch_key_file;
+    char *cluster;
 } gba_params_t;
 
 /* Values of the parameter sw_algorithm. */

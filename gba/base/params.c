@@ -64,6 +64,11 @@ static const gba_param_t table[] = {
          "File with the key of a gba-switchd that is reached over TCP, with 32 hexadecimal "
          "digits and mode 0600, on the host of rank 0, which hands a key of the job to the other "
          "ranks; \"none\": the file that GBA_SWITCH_KEY_FILE in the environment names"},
+    {FIELD(cluster), .type = GBA_PARAM_STRING, .string_default = "auto", .level = 5,
+     .help = "File that describes the cluster, from which the expected time of each barrier is "
+             "computed, see gba_info --path; \"auto\": .config/gba/cluster.conf in the home "
+             "directory, else /etc/gba/cluster.conf, if there is one; \"none\": defaults. Rank 0's "
+             "value is used"},
     {FIELD(min_comm_size), .type = GBA_PARAM_INT, .min = 2, .max = INT32_MAX, .value_default = 2,
      .level = 4, .all_same = true,
      .help = "Members of the smallest communicator or active set that the component serves, 2 or "
