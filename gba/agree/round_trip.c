@@ -19,7 +19,7 @@ static uint64_t rounds_time(struct gba_local_state *state)
     uint64_t lowest = UINT64_MAX, began, now;
 
     for (int i = 0; i < ROUNDS; i++) {
-        began = now = gba_clock_ns();
+        began = gba_clock_ns();
         state->sequence++;
         gba_state_arrive(state);
         while (GBA_OK != gba_state_poll(state)) {
