@@ -104,7 +104,7 @@ static void revoked(void (*happen)(void), gba_status_t reason)
     for (size_t i = 0; i < 3; i++) {
         scene_begin(waits[i]);
         assert_int_equal(wait_until(happen, 3), GBA_ERR_DEAD);
-        assert_int_equal(scene.team[0]->failure, reason);
+        assert_int_equal(scene.team[0]->failure.status, reason);
         assert_int_equal(fake_kernel.seen.ioctls, scene.ioctls);
         /* The round is not complete, and an arrival of the other member changes nothing. */
         other_arrives();

@@ -238,7 +238,7 @@ TEST_WITH(test_a_failed_group, scene_begin, scene_end, NULL)
                                           GBA_WAIT_SLEEP == waits[i % 3] ? NULL : progress_other,
                                           &calls),
                          GBA_ERR_DEAD);
-        assert_int_equal(scene.team[0]->failure, scene.reason);
+        assert_int_equal(scene.team[0]->failure.status, scene.reason);
         assert_int_equal(gba_team_rounds(scene.team[0]), 0);
     }
 }
