@@ -31,7 +31,8 @@ static void info_fill(struct gba_info *info, const struct predict_question *ques
                                                               : (gba_offload_t)params->offload),
                                      .trial_fallback = 1};
     info->largest = ranks;
-    info->ports = (hosts - 1) / (uint32_t)c->device_hosts + 1;
+    for (uint64_t first = 0; first < hosts; first += c->device_hosts)
+        info->ports++;
     gba_cost_terms_set(&info->terms.cost, c);
     if (!one_device) {
         info->switches.count = 1;

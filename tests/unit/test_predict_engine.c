@@ -315,6 +315,9 @@ EXACT(test_formulas)
                     chosen = candidate;
             }
             best = predict_fastest(&list, false);
+            assert_true(chosen != NULL && best != NULL);
+            if (chosen == NULL || best == NULL)
+                continue;
             losses[jobs++] = (double)chosen->result.mean / (double)best->result.mean;
         }
         qsort(ratios, count, sizeof ratios[0], compare_ratios);
