@@ -202,7 +202,7 @@ tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/sim_test.h
 tests_unit_test_sim_find_SOURCES = tests/unit/test_sim_find.c tests/unit/sim_test.h
 tests_unit_test_sim_find_LDFLAGS = -Wl,--wrap=opendir
 tests_unit_test_sim_port_SOURCES = tests/unit/test_sim_port.c tests/unit/sim_test.h
-tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h
+tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_test.h tests/unit/log_catch.h
 tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Run the suite on every backend. Prints one line for each test and backend. */
 #include "tests/conformance/conformance.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/log_catch.h"
 
 #define TESTS_MAX 64
 
@@ -70,21 +68,13 @@ static int run_backend(const struct conf_backend *backend)
     return _cmocka_run_group_tests(backend->name, tests, count, NULL, NULL);
 }
 
-/* Drop the log: the suite provokes refusals. */
-static void ignore_line(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-}
-
 int main(void)
 {
     int failed = 0, status = conf_prepare();
 
     if (0 != status)
         return status;
-    gba_log_set(ignore_line, NULL, GBA_LOG_WARN);
+    gba_log_set(log_drop, NULL, GBA_LOG_WARN); /* the suite provokes refusals */
     for (size_t i = 0; conf_backends[i] != NULL; i++)
         failed += run_backend(conf_backends[i]);
     return 0 == failed ? 0 : 1;

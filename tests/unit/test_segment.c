@@ -15,19 +15,10 @@
 #include "gba/transport/node_barrier.h"
 #include "gba/transport/shm.h"
 #include "tests/suite.h"
+#include "tests/unit/log_catch.h"
 
 #define SEQ    41u
 #define NOBODY 65534
-
-static unsigned lines; /* that were logged */
-
-static void count_line(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    (void)line;
-    lines++;
-}
 
 static unsigned count_entries(const char *path)
 {
@@ -61,9 +52,9 @@ static void expect_refusal(const struct gba_segment_handle *handle, gba_status_t
     struct gba_segment segment = {.slots = 77};
     unsigned before = count_entries("/proc/self/fd");
 
-    lines = 0;
+    log_forget();
     assert_int_equal(gba_shm_segment_attach(handle, &segment), expected);
-    assert_int_equal(lines, 1);
+    assert_int_equal(log_lines, 1);
     assert_int_equal(segment.slots, 77);
     assert_null(segment.base);
     assert_int_equal(count_entries("/proc/self/fd"), before);
@@ -247,9 +238,9 @@ static gba_status_t create_with_limit(const void *arg)
     /* No more address space, or no more files, than now. */
     if (setrlimit((__rlimit_resource_t)*what, &none) != 0)
         return GBA_ERR_IO;
-    lines = 0;
+    log_forget();
     status = gba_shm_segment_create(1000, 64, SEQ, &segment, &handle);
-    return lines == 1 ? status : GBA_ERR_MISMATCH;
+    return log_lines == 1 ? status : GBA_ERR_MISMATCH;
 }
 
 TEST(test_no_memory)
@@ -286,11 +277,11 @@ TEST(test_interrupted)
     struct gba_segment_handle handle;
     struct gba_segment segment;
 
-    lines = 0;
+    log_forget();
     interruptions = 2;
     assert_int_equal(gba_shm_segment_create(2, 1, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(interruptions, 0);
-    assert_int_equal(lines, 0);
+    assert_int_equal(log_lines, 0);
     gba_shm_segment_close(&segment);
 }
 
@@ -299,15 +290,15 @@ TEST(test_bad_parameters)
     struct gba_segment segment;
     struct gba_segment_handle handle;
 
-    lines = 0;
+    log_forget();
     assert_int_equal(gba_shm_segment_create(0, 1, SEQ, &segment, &handle), GBA_ERR_PARAM);
     assert_int_equal(gba_shm_segment_create(GBA_SEGMENT_MEMBERS_MAX + 1, 1, SEQ, &segment, &handle),
                      GBA_ERR_PARAM);
     assert_int_equal(gba_shm_segment_create(1, GBA_SEGMENT_SLOTS_MAX + 1, SEQ, &segment, &handle),
                      GBA_ERR_PARAM);
-    assert_int_equal(lines, 3);
+    assert_int_equal(log_lines, 3);
     /* Every schedule fits. */
     assert_true(gba_sched_slots(GBA_SEGMENT_MEMBERS_MAX, GBA_RADIX_MAX) <= GBA_SEGMENT_SLOTS_MAX);
 }
 
-TEST_MAIN(gba_log_set(count_line, NULL, GBA_LOG_WARN))
+TEST_MAIN(gba_log_set(log_catch, NULL, GBA_LOG_WARN))

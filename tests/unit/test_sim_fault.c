@@ -4,18 +4,8 @@
  * request for other options than the simulator's is reported.
  */
 #include "tests/limit.h"
+#include "tests/unit/log_catch.h"
 #include "tests/unit/sim_test.h"
-
-static char last_line[512];
-static int lines;
-
-static void log_keep(void *ctx, gba_log_level_t level, const char *line)
-{
-    (void)ctx;
-    (void)level;
-    lines++;
-    snprintf(last_line, sizeof last_line, "%s", line);
-}
 
 static struct gba_dev *open_with(const struct gba_sim_options *options)
 {
@@ -65,11 +55,10 @@ TEST(test_options_differ)
         memcpy((char *)&other.sim + options[i].offset, &nine, sizeof nine);
         dev = sim_open(&path);
         assert_non_null(dev);
-        lines = 0;
+        log_forget();
         assert_int_equal(gba_dev_sim.open(&other, NULL, &second), GBA_ERR_BUSY);
-        assert_int_equal(lines, 1);
-        assert_non_null(strstr(last_line, options[i].line));
-        assert_non_null(strstr(last_line, path.name));
+        assert_logged(options[i].line);
+        assert_non_null(strstr(log_last, path.name));
         /* The same options are accepted, and so are no options. */
         assert_int_equal(gba_dev_sim.open(&path, NULL, &second), GBA_OK);
         gba_dev_sim.close(second);
@@ -89,7 +78,7 @@ TEST(test_options_of_job)
 
     assert_int_equal(gba_dev_sim.open(&path, &attr, &dev), GBA_OK);
     assert_int_equal(gba_dev_sim.open(&none, &attr, &second), GBA_ERR_BUSY);
-    assert_non_null(strstr(last_line, "runs with ?refuse_rank=0; requested: no options;"));
+    assert_non_null(strstr(log_last, "runs with ?refuse_rank=0; requested: no options;"));
     gba_dev_sim.close(dev);
 }
 
@@ -99,10 +88,9 @@ TEST(test_version)
     struct gba_dev *dev;
 
     path.sim.version = (GBA_REGS_MAJOR + 1) << 16 | 3;
-    lines = 0;
+    log_forget();
     assert_int_equal(gba_dev_sim.open(&path, NULL, &dev), GBA_ERR_VERSION);
-    assert_int_equal(lines, 1);
-    assert_non_null(strstr(last_line, "3.3"));
+    assert_logged("3.3");
     path.sim.version = GBA_REGS_MAJOR << 16 | 9; /* another minor version is accepted */
     dev = sim_open(&path);
     assert_non_null(dev);
@@ -358,6 +346,6 @@ TEST(test_jitter)
 int main(void)
 {
     alarm(test_limit(SIM_TEST_TIMEOUT));
-    gba_log_set(log_keep, NULL, GBA_LOG_WARN);
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
     return SUITE_RUN(NULL, NULL);
 }
