@@ -30,6 +30,9 @@ typedef struct gba_device_info {
     bool created; /* gba_device_init made this simulated device */
     uint64_t bad_access;
     uint64_t counters[GBA_COUNTERS_SIZE]; /* since power-on, sums of all groups, by GBA_COUNTER_* */
+    /* Of a gba-switchd, the first port whose link to its host is lost, and that host: "3 to hostb";
+     * "": none. */
+    char lost[32];
     uint64_t reclaimed; /* groups taken back from teams so far; simulated devices only, else 0 */
 } gba_device_info_t;
 

@@ -23,7 +23,8 @@ static const char *const names[] = {[INFO_HEALTH_OK] = "healthy",
 struct health {
     enum info_health health;
     char cause[640];
-    gba_device_info_t info; /* groups is 0: not known */
+    char state[32], port[16]; /* that the driver reports before it opens the device; "": none */
+    gba_device_info_t info;   /* groups is 0: not known */
 };
 
 __attribute__((format(printf, 3, 4))) static void found(struct health *h, enum info_health health,
@@ -66,7 +67,7 @@ static uint64_t faults(const gba_device_info_t *info)
     return sum;
 }
 
-static void judge(const char *path, gba_device_t *device, struct health *h)
+static void judge(gba_device_t *device, struct health *h)
 {
     const struct timespec pause = {.tv_nsec = SAMPLE_NS};
     gba_group_handle_t handle;
@@ -74,7 +75,6 @@ static void judge(const char *path, gba_device_t *device, struct health *h)
     uint64_t grown, before;
     unsigned resent = 0;
     gba_status_t status;
-    char state[32];
 
     if (GBA_OK != gba_device_query(device, &h->info) || h->info.dead) {
         found(h, INFO_HEALTH_BROKEN, "the device does not answer");
@@ -87,7 +87,6 @@ static void judge(const char *path, gba_device_t *device, struct health *h)
         return;
     }
     grown = faults(&h->info) - before;
-    attribute_read(path, "state", state, sizeof state);
     status = info_test_group(device, &handle, &resent, &step);
     if (info_is_busy(status))
         found(h, INFO_HEALTH_BUSY, "%s", gba_status_text(status));
@@ -98,8 +97,10 @@ static void judge(const char *path, gba_device_t *device, struct health *h)
               h->info.groups);
     if (h->health > INFO_HEALTH_BUSY)
         return;
-    if ('\0' != state[0] && 0 != strcmp(state, "up"))
-        found(h, INFO_HEALTH_DEGRADED, "the driver reports: %s", state);
+    if ('\0' != h->state[0] && 0 != strcmp(h->state, "up"))
+        found(h, INFO_HEALTH_DEGRADED, "the driver reports of port %s: %s", h->port, h->state);
+    else if ('\0' != h->info.lost[0])
+        found(h, INFO_HEALTH_DEGRADED, "the link of port %s is lost", h->info.lost);
     else if (0 != resent)
         found(h, INFO_HEALTH_DEGRADED, "an arrival or a release was lost");
     else if (0 != grown)
@@ -114,9 +115,11 @@ static void health_of(const char *path, struct health *h)
     gba_device_t *device;
 
     memset(h, 0, sizeof *h);
+    attribute_read(path, "state", h->state, sizeof h->state);
+    attribute_read(path, "port", h->port, sizeof h->port);
     device = info_device_open(path, &status, h->cause, sizeof h->cause);
     if (device != NULL) {
-        judge(path, device, h);
+        judge(device, h);
         gba_device_fini(device);
     } else if (GBA_ERR_NO_DEVICE == status) {
         h->health = INFO_HEALTH_ABSENT;

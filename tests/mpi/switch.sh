@@ -397,7 +397,7 @@ switch_spans() {
 
 # SECONDS: the last host loses its link to the switch for that time; 0: for the rest of the job.
 switch_cut() {
-    local last=${host_names[${#host_names[@]} - 1]} patience=30
+    local last=${host_names[${#host_names[@]} - 1]} patience=30 status=0
     ranks_on 2 1
     limit 120
     switch_network
@@ -410,6 +410,16 @@ switch_cut() {
         : >"$work/cut"
         switch_failed_over early_exit
         until_true grep -qE 'warning: port [0-9]+: down: the link to its host is lost' "$work/switch.log"
+        "$build/gba/tools/gba_info" --health "$unix" >"$work/health" || status=$?
+        cat "$work/health"
+        [ "$status" -eq 2 ] && grep -qE "degraded: the link of port [0-9]+ to $last is lost" "$work/health" ||
+            fail "gba_info --health: exit status $status"
+        "$build/sim/switch/gba_diag" "$unix" | grep -E "^port [0-9]+: the link to $last at .* is lost"
+        # The host connects again.
+        on_host "$last" ip route del blackhole "$address/32"
+        on_host "$last" ip route replace "$address/32" via 10.77.0.1
+        on_host "$last" "umask 077; echo $(cat "$key") >/tmp/key; GBA_SWITCH_KEY_FILE=/tmp/key $build/gba/tools/gba_info $tcp" >/dev/null
+        "$build/gba/tools/gba_info" --health "$unix" | grep healthy
     else
         sleep "$1"
         on_host "$last" ip route del blackhole "$address/32"

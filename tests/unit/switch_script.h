@@ -117,6 +117,9 @@ static inline bool script_answer(int file, struct gba_switch_message message)
         message.type = GBA_SWITCH_RESULT;
         message.code = GBA_RESULT_OK;
         break;
+    case GBA_SWITCH_OWNER: /* no link is lost */
+        message = (struct gba_switch_message){.type = GBA_SWITCH_OWNED, .tag = message.tag};
+        break;
     default:
         return false;
     }

@@ -11,7 +11,7 @@
 #include "sim/switch/client/client.h"
 
 /* The reads of a query, before those of the counters. */
-enum { QUERY_BAD_ACCESS, QUERY_GROUPS_FREE, QUERY_COUNTERS };
+enum { QUERY_BAD_ACCESS, QUERY_GROUPS_FREE, QUERY_LOST, QUERY_COUNTERS };
 
 static void client_close(struct gba_dev *dev)
 {
@@ -55,6 +55,18 @@ free_client:
     return status;
 }
 
+/* Set the port whose link is lost, from the answer of the switch. */
+static void lost_set(const struct gba_switch_message *answer, gba_device_info_t *info)
+{
+    char name[GBA_SWITCH_NAME_BYTES + 1];
+    const char *host;
+
+    gba_switch_name_get(answer, name);
+    host = strchr(name, ':');
+    if (host != NULL)
+        snprintf(info->lost, sizeof info->lost, "%.*s to %s", (int)(host - name), name, host + 1);
+}
+
 /* Read the device page and all counters. */
 static gba_status_t registers_query(struct gba_client *client, gba_device_info_t *info)
 {
@@ -66,6 +78,7 @@ static gba_status_t registers_query(struct gba_client *client, gba_device_info_t
         return GBA_ERR_NOMEM;
     batch->message[QUERY_BAD_ACCESS] = gba_client_read(GBA_DEVICE_BASE + GBA_DEV_BAD_ACCESS, 8);
     batch->message[QUERY_GROUPS_FREE] = gba_client_read(GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4);
+    batch->message[QUERY_LOST] = (struct gba_switch_message){.type = GBA_SWITCH_OWNER, .code = 2};
     counter = &batch->message[QUERY_COUNTERS];
     for (uint32_t group = 0; group < client->groups; group++)
         for (uint32_t i = 0; i < GBA_COUNTERS; i++)
@@ -75,6 +88,7 @@ static gba_status_t registers_query(struct gba_client *client, gba_device_info_t
     if (GBA_OK == status) {
         info->bad_access = batch->message[QUERY_BAD_ACCESS].value;
         info->groups_free = (uint32_t)batch->message[QUERY_GROUPS_FREE].value;
+        lost_set(&batch->message[QUERY_LOST], info);
         counter = &batch->message[QUERY_COUNTERS];
         for (uint32_t i = 0; i < client->groups * GBA_COUNTERS; i++)
             info->counters[i % GBA_COUNTERS] += counter[i].value;

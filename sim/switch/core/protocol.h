@@ -42,7 +42,7 @@
 /* "GBAs", little endian: the group field of HELLO and STATUS. */
 #define GBA_SWITCH_MAGIC 0x73414247u
 /* Incremented with every change of the messages. A switch refuses another version. */
-#define GBA_SWITCH_PROTOCOL       5u
+#define GBA_SWITCH_PROTOCOL       6u
 #define GBA_SWITCH_MESSAGE_BYTES  32u
 #define GBA_SWITCH_NAME_BYTES     28u /* of the text of NAME; shorter texts end with a 0 */
 #define GBA_SWITCH_SECRET_BYTES   16u
@@ -121,15 +121,15 @@ enum gba_switch_type {
     /* code: gba_switch_process; tag, value: of the PROBE. The client answers only about processes
      * of its own user, and may leave out answers. */
     GBA_SWITCH_PROBED = 21,
-    /* tag; group: of the device, or a higher number; code: 0, or 1 for the name of the job. The
-     * switch answers OWNED. */
+    /* tag; group: of the device, or a higher number; code: 0, 1 for the name of the job, or 2 for a
+     * port whose link to its host is lost. The switch answers OWNED. */
     GBA_SWITCH_OWNER = 22,
     /* code: gba_switch_owned; tag; group: of the OWNER; of the process that allocated the group:
      * generation: user id, UINT32_MAX: not known; member: process id, 0: not known; value: number
      * of the job, 0: none; key: members of the group, and in bits 32 to 63 those that have joined.
      * 0 for a free group, one that does not exist, and one that GBA_SWITCH_OWNED_HIDDEN hides.
      * For an OWNER with code 1 bytes 4 to 31 are the owner's NAME of GBA_SWITCH_NAME_JOB instead;
-     * empty: none. [DRV-20] */
+     * with code 2 the text "PORT:HOST" of the first such port; empty: none. [DRV-20] */
     GBA_SWITCH_OWNED = 23,
     /* tag: bytes of the credential that this message and the following ones have; at most
      * GBA_SWITCH_CREDENTIAL_MAX. The text of at most GBA_SWITCH_NAME_BYTES is in bytes 4 to 31, see

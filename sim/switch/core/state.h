@@ -33,6 +33,8 @@ struct gba_switch {
     /* The allocator of each group that is not free. The device clears the port when its link goes
      * down, but the group counts for its user and job until it is free. */
     struct gba_switch_identity owner[GBA_GROUPS];
+    /* The host of each port whose link to it was lost; "": none. */
+    char lost[GBA_PORTS_MAX][sizeof(((struct gba_switch_identity *)NULL)->host)];
     /* Time of the first arrival in the current round, or of the allocation if there was none. */
     uint64_t waiting_since[GBA_GROUPS];
 };

@@ -201,6 +201,19 @@ void gba_switch_set_host(struct gba_switch *device, uint32_t port, const char *h
     struct gba_switch_identity *identity = &device->port[port].identity;
 
     snprintf(identity->host, sizeof(identity->host), "%s", host);
+    for (uint32_t i = 0; i < device->ports_used; i++)
+        if (strcmp(device->lost[i], identity->host) == 0)
+            device->lost[i][0] = '\0';
+}
+
+void gba_switch_lose(struct gba_switch *device, uint32_t number)
+{
+    memcpy(device->lost[number], device->port[number].identity.host, sizeof(device->lost[number]));
+}
+
+const char *gba_switch_lost(const struct gba_switch *device, uint32_t number)
+{
+    return device->lost[number];
 }
 
 void gba_switch_set_batch_job(struct gba_switch *device, uint32_t port, const char *job)

@@ -125,6 +125,12 @@ int gba_switch_attach(struct gba_switch *device, const struct gba_switch_session
  * Delayed items of its link are lost. */
 void gba_switch_detach(struct gba_switch *device, uint32_t number);
 
+/* Record that the link of that attached port to its host is lost, until a port of the same host has
+ * its name (gba_switch_set_host). */
+void gba_switch_lose(struct gba_switch *device, uint32_t number);
+/* The host to which the port has lost its link; "": none. */
+const char *gba_switch_lost(const struct gba_switch *device, uint32_t number);
+
 /* Take the link of the port down and up again: as gba_switch_detach, and then gba_switch_attach of
  * the same session to the same port. For the reset of a PCI function [PCI-4]. */
 void gba_switch_reset(struct gba_switch *device, uint32_t number);

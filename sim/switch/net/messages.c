@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <event2/buffer.h>
 
@@ -293,6 +294,26 @@ static void put_owner_job(struct gba_session *session, const struct gba_switch_m
     gba_session_put(session, &answer);
 }
 
+/* Answer an OWNER with the first port whose link is lost. */
+static void put_lost(struct gba_session *session, const struct gba_switch_message *message)
+{
+    const struct gba_switch *device = session->daemon->device;
+    const uint32_t ports = gba_switch_model(device)->ports;
+    char text[GBA_SWITCH_NAME_BYTES + 1] = "";
+    struct gba_switch_message answer;
+
+    for (uint32_t port = 0; port < ports && text[0] == '\0'; port++) {
+        const char *host = gba_switch_lost(device, port);
+
+        if (host[0] != '\0') /* without the address: a name has no blanks */
+            snprintf(text, sizeof(text), "%" PRIu32 ":%.*s", port, (int)strcspn(host, " "), host);
+    }
+    gba_switch_name_set(&answer, GBA_SWITCH_NAME_HOST, text);
+    answer.type = GBA_SWITCH_OWNED;
+    answer.tag = message->tag;
+    gba_session_put(session, &answer);
+}
+
 static void take_owner(struct gba_session *session, const struct gba_switch_message *message)
 {
     const struct gba_switch *device = session->daemon->device;
@@ -302,6 +323,10 @@ static void take_owner(struct gba_session *session, const struct gba_switch_mess
         .tag = message->tag,
         .group = message->code == 0 ? message->group : 0}; /* a name has these bytes */
 
+    if (message->code == 2) {
+        put_lost(session, message);
+        return;
+    }
     if (message->group < model->groups &&
         model->group[message->group].record.life != GBA_LIFE_FREE) {
         const struct gba_switch_identity *owner = gba_switch_owner(device, message->group);

@@ -75,6 +75,11 @@ static void print_all(FILE *out, struct gba_switchd_view *view)
             " ports up, running for %" PRIu64 " s\n",
             used, model->groups, up, model->ports,
             (gba_clock_ns() - daemon->started) / 1000000000u);
+    for (uint32_t port = 0; port < model->ports; port++) {
+        if (gba_switch_lost(daemon->device, port)[0] != '\0')
+            fprintf(out, "port %" PRIu32 ": the link to %s is lost\n", port,
+                    gba_switch_lost(daemon->device, port));
+    }
     for (uint32_t group = 0; group < model->groups; group++) {
         if (model->group[group].record.life != GBA_LIFE_FREE)
             print_group(out, view, group);

@@ -145,6 +145,8 @@ static void destroy(struct gba_session *session)
     gba_probe_forget(session);
     if (session->state == GBA_SESSION_OPEN) {
         daemon->dropped += session->end < GBA_SESSION_CLOSED;
+        if (session->end == GBA_SESSION_LOST)
+            gba_switch_lose(daemon->device, session->port);
         gba_switch_detach(daemon->device, session->port);
     } else {
         daemon->refused += session->end < GBA_SESSION_CLOSED;
