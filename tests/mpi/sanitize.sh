@@ -62,12 +62,13 @@ errors_of_ours() {
 
 # PATH PROGRAM [ARGUMENT...]: two ranks under valgrind's memcheck. There are no suppressions, because a
 # suppression of PMIx's errors could hide ours. All errors are read, and only ours count.
+# keep-debuginfo: an address of a library that was closed is not taken for one of the library that is there now.
 valgrind_right() {
     local took_path status=0 found
     watched_path "$1"
     shift
     limit 300
-    wrapper=(valgrind --error-limit=no --num-callers=40 --leak-check=no --xml=yes
+    wrapper=(valgrind --error-limit=no --num-callers=40 --leak-check=no --keep-debuginfo=yes --xml=yes
         --xml-file="$work/valgrind.%p.xml")
     job "${path[@]}" -np 2 -- "$@" || status=$?
     found=$(errors_of_ours "$work"/valgrind.*.xml)
