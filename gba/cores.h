@@ -21,7 +21,8 @@ typedef struct gba_cores gba_cores_t;
 
 /* What gba_cores_create knows of a process. All fields may be zero. */
 typedef struct gba_cores_attr {
-    /* For messages: this process, "rank 3 on hosta"; copied. NULL: as the team names it. */
+    /* For messages: this process, "rank 3 on hosta"; copied. NULL: as the team names it, or without
+     * a team the rank of the launcher ($PMIX_RANK) or the process id, and the host. */
     const char *name;
     /* Of them `wait` and `stuck_after`; read only during the call. NULL: those of the team, or
      * without a team the defaults as changed by the environment (gba_params_environment). */

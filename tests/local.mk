@@ -433,7 +433,7 @@ EXTRA_DIST += contrib/examples/mpi_t/README.md
 GBA_SHMEM_TESTS = tests/shmem/early_exit tests/shmem/many tests/shmem/sets tests/shmem/puts \
 	tests/shmem/both tests/shmem/death tests/shmem/stray tests/shmem/threads \
 	tests/shmem/locks tests/shmem/leave tests/shmem/freed tests/shmem/set_first \
-	tests/shmem/contexts
+	tests/shmem/contexts tests/shmem/cores
 if BUILD_OSHMEM
 check_PROGRAMS += $(GBA_SHMEM_TESTS)
 check_LIBRARIES += tests/shmem/libtest.a
@@ -445,6 +445,7 @@ tests_shmem_libtest_a_SOURCES = tests/program.h tests/program.c tests/shmem/test
 tests/shmem/%.$(OBJEXT): private AM_CPPFLAGS += $(MPI_CPPFLAGS)
 $(GBA_SHMEM_TESTS): private LDADD = tests/shmem/libtest.a $(GBA_OSHMEM_LIBS) -lpthread
 $(GBA_SHMEM_TESTS): tests/shmem/libtest.a
+tests_shmem_cores_LDADD = gba/libgba.la tests/shmem/libtest.a $(GBA_OSHMEM_LIBS) -lpthread
 # Preloaded into them; the functions that they replace have to be seen.
 tests_shmem_broken_la_SOURCES = tests/shmem/broken.c
 tests_shmem_broken_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)

@@ -276,12 +276,17 @@ static uint32_t cpus_usable(void)
 static void name_process(struct gba_cores *cores)
 {
     const gba_team_t *team = cores->team;
-    char member[96];
+    const char *rank = getenv("PMIX_RANK"); /* of mpirun, oshrun and srun with PMIx */
+    char member[96] = "";
 
     if (cores->attr.name != NULL) {
         snprintf(cores->name, sizeof cores->name, "%s", cores->attr.name);
     } else if (team == NULL) {
-        snprintf(cores->name, sizeof cores->name, "this process");
+        (void)gethostname(member, sizeof member - 1);
+        if (rank != NULL)
+            snprintf(cores->name, sizeof cores->name, "rank %s on %s", rank, member);
+        else
+            snprintf(cores->name, sizeof cores->name, "process %d on %s", (int)getpid(), member);
     } else {
         snprintf(member, sizeof member, "member %u", team->rank);
         if (team->names.member != NULL)

@@ -461,6 +461,11 @@ TEST(test_missing_cores)
     gba_params_default(&params);
     params.stuck_after = 1;
     stalled(0, &attr, "rank 7: barrier 2 of 3 cores stalled for 1 s; missing cores: core 0");
+    attr.name = NULL;
+    setenv("PMIX_RANK", "5", 1);
+    stalled(2, &attr, "rank 5 on ");
+    unsetenv("PMIX_RANK");
+    stalled(2, &attr, "process ");
     stalled(2, &attr, "missing cores: core 2");
     attr.barrier = play_barrier;
     stalled(1, &attr, "missing cores: core 1");
