@@ -54,7 +54,7 @@ static void *run(void *arg)
 int main(int argc, char **argv)
 {
     const gba_cores_attr_t attr = {.cpus = 1, .barrier = barrier_of_pes};
-    pthread_t thread[THREADS];
+    pthread_t thread[THREADS] = {0};
 
     test_begin_threads("cores");
     threads = test_argument(argc, argv, 1, 3);

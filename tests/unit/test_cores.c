@@ -173,14 +173,17 @@ static const char *search_all(const struct layout *layout, enum mutant which)
     visit(&v, &live, order_hash());
     while (!early && !stuck && visited_next(&v, &from)) {
         bool moved = false, ended = true;
+        uint64_t hash;
 
+        memcpy(&live, &from, sizeof live);
+        hash = order_hash();
         assert_in_range(v.states, 1, SEARCH_LIMIT - 1);
         for (uint32_t m = 0; m < layout->members; m++)
             for (uint32_t c = 0; c < cores_of(m); c++) {
                 memcpy(&live, &from, sizeof live);
                 ended &= layout->rounds == live.member[m].left[c];
                 order_step(&live.member[m], c);
-                moved |= 0 != memcmp(&live, &from, sizeof live);
+                moved |= hash != order_hash();
                 visit(&v, &live, order_hash());
             }
         stuck = !moved && !ended;

@@ -26,53 +26,53 @@ static pthread_barrier_t members;
 static int wrong[PROCESSES][CORES];
 
 /* A team on one host, with radix (v2) of degree 3, or central (v3). */
-static gba_team_t team[PROCESSES];
+static gba_team_t teams[PROCESSES];
 static struct gba_shm shm[PROCESSES];
 static gba_word_t sleepers, slot[PROCESSES][PROCESSES][GBA_SLOT_SIZE / sizeof(gba_word_t)];
 static enum { PLAIN, RADIX, CENTRAL, KINDS } kind;
 
-gba_status_t gba_barrier_wait(gba_team_t *of, void (*progress)(void *), void *arg)
+gba_status_t gba_barrier_wait(gba_team_t *team, void (*progress)(void *), void *arg)
 {
     (void)progress;
     (void)arg;
-    gba_crew_start(of->crew, of->crew->step.seq + 1);
-    while (GBA_OK != gba_crew_test(of->crew))
+    gba_crew_start(team->crew, team->crew->step.seq + 1);
+    while (GBA_OK != gba_crew_test(team->crew))
         sched_yield();
     return GBA_OK;
 }
 
-void gba_barrier_init(struct gba_team *of)
+void gba_barrier_init(struct gba_team *team)
 {
-    const ptrdiff_t p = of - team;
+    const ptrdiff_t p = team - teams;
 
-    if (of->crew == NULL)
+    if (team->crew == NULL)
         return;
     shm[p] = (struct gba_shm){.base = {.ops = &gba_shm_ops},
                               .slots = slot[0][0],
                               .row = sizeof slot[0] / sizeof slot[0][0][0],
                               .mine = slot[p][0],
                               .sleepers = &sleepers};
-    of->crew->shm = &shm[p];
-    of->crew->algorithm = CENTRAL == kind ? &gba_shm_central : &gba_shm_radix;
-    gba_algo_init(&of->crew->step, (uint32_t)p, processes, CENTRAL == kind ? processes : 3, 0);
+    team->crew->shm = &shm[p];
+    team->crew->algorithm = CENTRAL == kind ? &gba_shm_central : &gba_shm_radix;
+    gba_algo_init(&team->crew->step, (uint32_t)p, processes, CENTRAL == kind ? processes : 3, 0);
 }
 
-gba_path_t gba_team_path(const gba_team_t *of)
+gba_path_t gba_team_path(const gba_team_t *team)
 {
-    (void)of;
+    (void)team;
     return GBA_PATH_SOFTWARE;
 }
 
 /* cores.c does not call these here. */
-gba_status_t gba_barrier_progress(gba_team_t *of)
+gba_status_t gba_barrier_progress(gba_team_t *team)
 {
-    (void)of;
+    (void)team;
     abort();
 }
 
-gba_status_t gba_team_count(gba_team_t *of)
+gba_status_t gba_team_count(gba_team_t *team)
 {
-    return gba_barrier_progress(of);
+    return gba_barrier_progress(team);
 }
 
 void gba_params_default(gba_params_t *params)
@@ -124,7 +124,7 @@ static int run(void)
     pthread_barrier_init(&members, NULL, processes);
     memset(slot, 0, sizeof slot);
     for (uint32_t p = 0; p < processes; p++)
-        if (GBA_OK != gba_cores_create(count, PLAIN == kind ? NULL : &team[p], &attr, &cores[p]))
+        if (GBA_OK != gba_cores_create(count, PLAIN == kind ? NULL : &teams[p], &attr, &cores[p]))
             abort();
     for (uintptr_t p = 0; p < processes; p++)
         for (uintptr_t c = 0; c < count; c++)
