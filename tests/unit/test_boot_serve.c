@@ -73,7 +73,7 @@ static void end(void)
     free(root.pollers);
 }
 
-static void stop(void)
+static void root_stop(void)
 {
     const uint64_t one = 1;
 
@@ -178,7 +178,7 @@ TEST(test_close)
     close_ms = 0;
     start();
     call_of_others();
-    stop();
+    root_stop();
     end();
 }
 
@@ -188,7 +188,7 @@ TEST(test_close_while_reading)
     close_ms = -1;
     start();
     call_of_others();
-    stop();
+    root_stop();
     has_reply(0, BYTES);
     end();
 }
