@@ -71,7 +71,7 @@ static uint64_t ranks_on_core(const struct gba_cost_terms *terms, const struct g
 {
     const uint32_t cores = 0 == terms->cores ? 1 : terms->cores;
 
-    return team->oversubscribed ? (team->largest + cores - 1) / cores : 0;
+    return team->oversubscribed && team->members > 1 ? (team->largest + cores - 1) / cores : 0;
 }
 
 /*
