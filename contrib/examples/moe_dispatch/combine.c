@@ -102,7 +102,7 @@ static void reduce_source(const struct moe_pe *pe, const struct moe_source *sour
 {
     const struct moe_shape *shape = &pe->config.shape;
     const size_t hidden = (size_t)shape->hidden, slot = (size_t)source->slot;
-    const int *place = &pe->own.place[slot * (size_t)(shape->tokens * shape->top_k)];
+    const int *place = pe->own.place + slot * (size_t)(shape->tokens * shape->top_k);
 
     memset(sums, 0, (size_t)source->count * hidden * sizeof *sums);
     for (int i = 0; i < source->count * shape->top_k; i++) {
@@ -111,7 +111,7 @@ static void reduce_source(const struct moe_pe *pe, const struct moe_source *sour
 
         if (place[i] < 0)
             continue;
-        y = &pe->shared.back[(slot * (size_t)pe->results + (size_t)place[i]) * hidden];
+        y = pe->shared.back + (slot * (size_t)pe->results + (size_t)place[i]) * hidden;
         for (size_t v = 0; v < hidden; v++)
             to[v] += source->choice[i].gate * y[v];
     }
@@ -154,7 +154,7 @@ void moe_combine(struct moe_pe *pe)
     moe_sync_await(pe, pe->shared.parts_flag, pe->groups.count);
     for (size_t g = 0; g < (size_t)pe->groups.count; g++)
         for (size_t i = 0; i < (size_t)pe->own.sent_count[g]; i++) {
-            float *to = &pe->own.result[(size_t)pe->own.sent[g * tokens + i] * hidden];
+            float *to = pe->own.result + (size_t)pe->own.sent[g * tokens + i] * hidden;
 
             for (size_t v = 0; v < hidden; v++)
                 to[v] += pe->shared.parts[(g * tokens + i) * hidden + v];

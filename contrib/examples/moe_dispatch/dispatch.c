@@ -105,7 +105,7 @@ static int deliver_source(struct moe_pe *pe, const struct moe_source *source)
     const size_t hidden = (size_t)shape->hidden, row = hidden * sizeof(float);
     const size_t experts = (size_t)shape->experts, from = (size_t)source->pe * experts;
     struct moe_head *head = &pe->own.out_head[source->slot * pe->reach];
-    int *place = &pe->own.place[(size_t)source->slot * (size_t)(shape->tokens * shape->top_k)];
+    int *place = pe->own.place + (size_t)source->slot * (size_t)(shape->tokens * shape->top_k);
 
     if (plan(pe, source, head) != 0)
         return -1;
