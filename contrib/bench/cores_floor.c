@@ -85,8 +85,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Two teams of processes, of which this one starts the others. Returns this process's rank, or
- * UINT32_MAX. */
+/* Start the other member processes, and make two teams of all members. Returns the rank of the
+ * process; UINT32_MAX: an error. */
 static uint32_t join_members(void)
 {
     gba_bootstrap_uid_t uid;
