@@ -17,13 +17,14 @@ extern "C" {
 /* The path of a team's barriers, best first. */
 typedef enum gba_path {
     GBA_PATH_DEVICE = 0,   /* a barrier group of a switch */
-    GBA_PATH_SIM = 1,      /* a barrier group of a simulated device */
-    GBA_PATH_SOFTWARE = 2, /* a software barrier of libgba */
-    GBA_PATH_FALLBACK = 3  /* none of libgba: the caller has its own barrier */
+    GBA_PATH_SWITCH = 1,   /* a barrier group of a gba-switchd, which simulates a switch */
+    GBA_PATH_SIM = 2,      /* a barrier group of a device simulated in the processes */
+    GBA_PATH_SOFTWARE = 3, /* a software barrier of libgba */
+    GBA_PATH_FALLBACK = 4  /* none of libgba: the caller has its own barrier */
 } gba_path_t;
 
-/* Name a path. Returns "device", "sim", "software" or "fallback"; never NULL. Thread-safe. Not
- * collective. */
+/* Name a path. Returns "device", "switch", "sim", "software" or "fallback"; never NULL.
+ * Thread-safe. Not collective. */
 GBA_EXPORT const char *gba_path_name(gba_path_t path);
 
 /* What a member knows about a team to make, and its device. */
@@ -178,16 +179,15 @@ GBA_EXPORT gba_status_t gba_team_reason(const gba_team_t *team);
 GBA_EXPORT uint32_t gba_team_culprit(const gba_team_t *team);
 
 /*
- * Get the reason for the path, in one line. It begins with the name of the path, or with "switch"
- * for a group of a gba-switchd. Examples: "sim: group 3 of 32, 4 members", "sim: group 3 of 32
- * among the leaders of 4 hosts, 9 members", "device: group 0 of 32, 4 members; not at /dev/gba0 (no
- * barrier group is free)", "device: groups among the leaders of 900 hosts, dissemination (v1) among
- * 3 switch domains, 7200 members", "fallback: no software barrier: sw_enable is 0 (rank 0 on
- * hosta); no device: no barrier group is free (rank 0 on hosta)" or, after a device failure,
- * "software: counter in shared memory, 4 members on one host, from barrier 8 on; the device stopped
- * answering in barrier 6 (rank 2 on hosta)". Returns the text, never NULL. The pointer is valid
- * while the team lives; the text changes with the path. One thread at a time on a team. Not
- * collective.
+ * Get the reason for the path, in one line. It begins with the name of the path. Examples: "sim:
+ * group 3 of 32, 4 members", "sim: group 3 of 32 among the leaders of 4 hosts, 9 members", "device:
+ * group 0 of 32, 4 members; not at /dev/gba0 (no barrier group is free)", "device: groups among the
+ * leaders of 900 hosts, dissemination (v1) among 3 switch domains, 7200 members", "fallback: no
+ * software barrier: sw_enable is 0 (rank 0 on hosta); no device: no barrier group is free (rank 0
+ * on hosta)" or, after a device failure, "software: counter in shared memory, 4 members on one
+ * host, from barrier 8 on; the device stopped answering in barrier 6 (rank 2 on hosta)". Returns
+ * the text, never NULL. The pointer is valid while the team lives; the text changes with the path.
+ * One thread at a time on a team. Not collective.
  */
 GBA_EXPORT const char *gba_team_why(const gba_team_t *team);
 

@@ -61,15 +61,14 @@ uint32_t gba_build_words(const struct gba_agreement *a)
 gba_path_t gba_build_kind(const struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = candidate_of(a);
-    const bool simulated = candidate->at < a->info.switches.count
-                               ? 0 != (a->info.switches.simulated >> candidate->at & 1)
-                               : 0 != a->info.terms.simulated;
 
     if (GBA_KIND_FALLBACK == candidate->kind)
         return GBA_PATH_FALLBACK;
     if (GBA_KIND_SOFTWARE == candidate->kind)
         return GBA_PATH_SOFTWARE;
-    return simulated ? GBA_PATH_SIM : GBA_PATH_DEVICE;
+    return (gba_path_t)(candidate->at < a->info.switches.count
+                            ? a->info.switches.kind[candidate->at]
+                            : a->info.terms.kind);
 }
 
 /* This member's device at the switch of the candidate, or NULL. */

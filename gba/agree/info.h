@@ -34,7 +34,7 @@ struct gba_terms {
     uint32_t trial_after;        /* the parameter */
     uint32_t min_hosts;          /* the parameter */
     uint8_t algorithm, radix, hierarchy, offload; /* the parameters */
-    uint8_t simulated;                            /* its device is a simulated one */
+    uint8_t kind;                                 /* gba_path_t: of its device */
     uint8_t multi_device;   /* it has several devices, so another switch may have a group */
     uint8_t trial_runs;     /* of a trial: 0: it is postponed */
     uint8_t trial_rotates;  /* 1: take the next path, for tests */
@@ -57,7 +57,7 @@ struct gba_switches {
     bool again;     /* rank 0 has another device at switch 0 than the one that it tried */
     uint64_t key[GBA_CANDIDATES_MAX];         /* of the uuid, see gba_switch_key */
     uint16_t members_max[GBA_CANDIDATES_MAX]; /* of a group */
-    uint32_t simulated;                       /* a bit for each */
+    uint8_t kind[GBA_CANDIDATES_MAX];         /* gba_path_t */
     uint32_t lacking[GBA_CANDIDATES_MAX];     /* the lowest member without a device there, or
                                                  UINT32_MAX */
 };

@@ -25,7 +25,7 @@ static void name_rank(void *ctx, uint32_t rank, char *text, size_t len)
 /* Another host has another simulated device, and the same real one. */
 static bool one_device(const gba_team_attr_t *attr, uint32_t hosts)
 {
-    return 1 == hosts || attr->device == NULL || !attr->device->simulated;
+    return 1 == hosts || attr->device == NULL || GBA_PATH_SIM != attr->device->kind;
 }
 
 /* A process whose chosen device cannot be opened uses another one. */
@@ -70,7 +70,7 @@ static void switches_fill(struct gba_agreement *a, uint32_t hosts, uint32_t on_h
     gba_switches_read(switches, a->words);
     for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
         switches->lacking[i] =
-            1 == hosts || 0 == (switches->simulated >> i & 1) ? UINT32_MAX : on_host;
+            1 == hosts || GBA_PATH_SIM != switches->kind[i] ? UINT32_MAX : on_host;
 }
 
 /* Members of host h have the information of this process, but another host, and another simulated
@@ -192,9 +192,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
                                    .culprit = refusal.culprit};
         a->device = NULL;
         status = candidate_describe(a, text, sizeof text);
-        snprintf(shown->text, sizeof shown->text, "%s: %s",
-                 a->device != NULL && a->device->switchd ? "switch" : gba_path_name(shown->path),
-                 text);
+        snprintf(shown->text, sizeof shown->text, "%s: %s", gba_path_name(shown->path), text);
     }
     return status;
 }

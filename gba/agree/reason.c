@@ -70,11 +70,8 @@ bool gba_reason_has_text(const struct gba_agreement *a)
 
 void gba_reason_describe(struct gba_team *team)
 {
-    const bool on_switchd = GBA_PATH_DEVICE == team->kind && team->on_switchd;
-
-    snprintf(team->words.why, sizeof team->words.why, "%s: %s%s%s",
-             on_switchd ? "switch" : gba_path_name(team->kind), team->words.instead,
-             team->words.because, team->words.measured);
+    snprintf(team->words.why, sizeof team->words.why, "%s: %s%s%s", gba_path_name(team->kind),
+             team->words.instead, team->words.because, team->words.measured);
 }
 
 /* The failure of a group, and the first barrier without it. `member` is a member that observed it
@@ -131,7 +128,6 @@ static void take_group(struct gba_agreement *a)
     team->reason = GBA_OK;
     team->culprit = 0;
     team->watchdog.inspect_failed = false;
-    team->on_switchd = a->device != NULL && a->device->switchd;
     gba_renegotiation_cancel(team);
     if (GBA_OFFLOAD_FASTEST == a->info.terms.offload)
         gba_trial_plan(team, gba_agree_candidate(a)->choice);

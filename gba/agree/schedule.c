@@ -84,8 +84,8 @@ static gba_offload_t offload_of(const gba_team_attr_t *attr)
 
     if (GBA_OFFLOAD_AUTO != attr->params->offload)
         return (gba_offload_t)attr->params->offload;
-    return device != NULL && (device->simulated || device->switchd) ? GBA_OFFLOAD_ALWAYS
-                                                                    : GBA_OFFLOAD_FASTEST;
+    return device != NULL && GBA_PATH_DEVICE != device->kind ? GBA_OFFLOAD_ALWAYS
+                                                             : GBA_OFFLOAD_FASTEST;
 }
 
 /* Of rank 0, for a trial. */
@@ -190,7 +190,7 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     if (attr->device != NULL) {
         memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);
         terms->members_max = attr->device->members_max;
-        terms->simulated = attr->device->simulated;
+        terms->kind = (uint8_t)attr->device->kind;
     }
     if (GBA_DUE_CREATE == due && params->offload_after > 0 && attr->device != NULL) {
         terms->status = GBA_ERR_DEFERRED;

@@ -81,7 +81,7 @@ void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t most = list[i]->members_max < UINT16_MAX ? list[i]->members_max : UINT16_MAX;
 
-        words[0] |= (uint64_t)list[i]->simulated << (16 + i);
+        words[0] |= (uint64_t)list[i]->kind << (16 + 2 * i);
         words[1 + i] = gba_switch_key(list[i]->uuid);
         words[1 + GBA_CANDIDATES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
     }
@@ -92,9 +92,9 @@ void gba_switches_read(struct gba_switches *switches, const uint64_t *words)
     memset(switches, 0, sizeof *switches);
     switches->count = (uint32_t)(words[0] & 0xff);
     switches->again = 0 != (words[0] >> 8 & 1);
-    switches->simulated = (uint32_t)(words[0] >> 16);
     for (uint32_t i = 0; i < switches->count; i++) {
         switches->key[i] = words[1 + i];
+        switches->kind[i] = (uint8_t)(words[0] >> (16 + 2 * i) & 3);
         switches->members_max[i] =
             (uint16_t)(words[1 + GBA_CANDIDATES_MAX + i / 4] >> 16 * (i % 4));
     }

@@ -83,7 +83,7 @@ const char *gba_version(void)
 
 const char *gba_path_name(gba_path_t path)
 {
-    static const char *const names[] = {"device", "sim", "software", "fallback"};
+    static const char *const names[] = {"device", "switch", "sim", "software", "fallback"};
 
     return (unsigned)path < sizeof names / sizeof names[0] ? names[path] : "unknown";
 }

@@ -48,6 +48,9 @@ static void device_free(struct gba_device *device)
 gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gba_device_t **device)
 {
     static const gba_device_attr_t no_attr = {.job = NULL};
+    static const gba_path_t kinds[] = {[GBA_DEV_CDEV] = GBA_PATH_DEVICE,
+                                       [GBA_DEV_SIM] = GBA_PATH_SIM,
+                                       [GBA_DEV_SWITCH] = GBA_PATH_SWITCH};
     struct gba_dev_path parsed;
     const struct gba_dev_ops *ops;
     gba_device_info_t info;
@@ -88,8 +91,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     memcpy(d->uuid, info.uuid, sizeof d->uuid);
     d->groups = info.groups;
     d->members_max = info.members_max;
-    d->simulated = GBA_DEV_SIM == parsed.kind;
-    d->switchd = GBA_DEV_SWITCH == parsed.kind;
+    d->kind = kinds[parsed.kind];
     gba_log(GBA_LOG_DEBUG, "opened %s: %s, %u of %u groups free", path, ops->name, info.groups_free,
             info.groups);
     *device = d;

@@ -9,6 +9,7 @@
 #include "gba/dev/dev_ops.h"
 #include "gba/device.h"
 #include "gba/spec/gba_regs.h"
+#include "gba/team.h"
 
 struct gba_device {
     struct gba_dev *dev;
@@ -18,8 +19,7 @@ struct gba_device {
     bool has_key;
     uint8_t uuid[GBA_UUID_SIZE]; /* changes in gba_device_revive only */
     uint32_t groups, members_max;
-    bool simulated;        /* in the processes of its users */
-    bool switchd;          /* a gba-switchd */
+    gba_path_t kind;       /* GBA_PATH_DEVICE, _SWITCH or _SIM */
     gba_word_t round_trip; /* ns, see gba_round_trip_measure; 0: not measured; UINT64_MAX: not
                               known */
     /* Only for devices of the process-wide list (device.c), under its lock: */

@@ -27,7 +27,6 @@ struct gba_team {
 
     uint32_t size, rank;
     gba_path_t kind;
-    bool on_switchd;     /* its group, if it has one, is that of a gba-switchd */
     gba_status_t reason; /* why that kind */
     struct {
         int mode; /* gba_wait_t */

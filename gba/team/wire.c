@@ -19,7 +19,7 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/switches.h"
 
-#define LAYOUTS_OF 18u
+#define LAYOUTS_OF 19u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
@@ -44,7 +44,7 @@ WIRE_FIELD(struct gba_terms, algorithm, 52, 1);
 WIRE_FIELD(struct gba_terms, radix, 53, 1);
 WIRE_FIELD(struct gba_terms, hierarchy, 54, 1);
 WIRE_FIELD(struct gba_terms, offload, 55, 1);
-WIRE_FIELD(struct gba_terms, simulated, 56, 1);
+WIRE_FIELD(struct gba_terms, kind, 56, 1);
 WIRE_FIELD(struct gba_terms, multi_device, 57, 1);
 WIRE_FIELD(struct gba_terms, trial_runs, 58, 1);
 WIRE_FIELD(struct gba_terms, trial_rotates, 59, 1);

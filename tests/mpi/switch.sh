@@ -55,7 +55,7 @@ switch_failed_over() {
     lines 1 "^$1: right\$"
     lines 0 '^FAIL'
     lines 1 'MPI_COMM_WORLD .*software: .*from barrier [0-9]+ on; the device stopped answering in barrier [0-9]+ \(rank [0-9]+ on '
-    total_is device -gt 0
+    total_is switch -gt 0
     total_is software -gt 0
 }
 

@@ -88,11 +88,11 @@ TEST(test_device_of_all_hosts)
     struct harness *w = harness_on("sim");
 
     w->rounds = 3;
-    w->device->simulated = false;
+    w->device->kind = GBA_PATH_DEVICE;
     compare_all(w, 5);
     w->device->members_max = 2;
     compare_all(w, 5);
-    w->device->simulated = true;
+    w->device->kind = GBA_PATH_SIM;
     harness_end(w);
 }
 
@@ -102,9 +102,9 @@ TEST(test_no_group_free)
     struct harness *w = harness_on("sim?full=1");
 
     w->rounds = 3;
-    w->device->simulated = false;
+    w->device->kind = GBA_PATH_DEVICE;
     compare_all(w, 3);
-    w->device->simulated = true;
+    w->device->kind = GBA_PATH_SIM;
     harness_end(w);
 }
 

@@ -38,10 +38,10 @@ TEST(test_all_well_takes_the_device)
 
     w->params.offload = GBA_OFFLOAD_ALWAYS; /* on one host, too */
     for (size_t i = 0; i < SIZES; i++) {
-        w->device->simulated = false;
+        w->device->kind = GBA_PATH_DEVICE;
         agree(w, sizes[i], GBA_PATH_DEVICE, GBA_OK);
         assert_int_equal(harness_calls(w, HARNESS_CONFIGURE), 1);
-        w->device->simulated = true;
+        w->device->kind = GBA_PATH_SIM;
         agree(w, sizes[i], GBA_PATH_SIM, GBA_OK);
         assert_non_null(strstr(w->why[0], "group 0 of 32"));
     }

@@ -87,7 +87,8 @@ void gba_common_journal(const struct gba_common_counts *sum)
     add(&record, "GBA_PATH", "%s", path);
     add(&record, "GBA_BARRIERS", "%llu", all);
     add(&record, "GBA_BARRIERS_DEVICE", "%llu",
-        sum->barriers[GBA_PATH_DEVICE] + sum->barriers[GBA_PATH_SIM]);
+        sum->barriers[GBA_PATH_DEVICE] + sum->barriers[GBA_PATH_SWITCH] +
+            sum->barriers[GBA_PATH_SIM]);
     add(&record, "GBA_FAILOVERS", "%llu", sum->failovers);
     add(&record, "GBA_REASON", "%s", gba_common.why);
     record_send(&record);

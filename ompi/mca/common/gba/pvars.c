@@ -25,6 +25,8 @@ static struct variable {
 } variables[] = {
     {"barriers_device", "Barriers on a barrier group of a device", PROCESS, COUNTER,
      COUNTS(barriers[GBA_PATH_DEVICE]), 0},
+    {"barriers_switch", "Barriers on a barrier group of a gba-switchd", PROCESS, COUNTER,
+     COUNTS(barriers[GBA_PATH_SWITCH]), 0},
     {"barriers_sim", "Barriers on a barrier group of a simulated device", PROCESS, COUNTER,
      COUNTS(barriers[GBA_PATH_SIM]), 0},
     {"barriers_software", "Barriers on a software barrier of this component", PROCESS, COUNTER,
@@ -71,7 +73,8 @@ static struct variable {
      MCA_BASE_PVAR_CLASS_TIMER, COUNTS(waits.ns), 0},
     {"comm_imbalance_max_ns", "the longest of these waits, in nanoseconds", COMM,
      MCA_BASE_PVAR_CLASS_HIGHWATERMARK, COUNTS(waits.max_ns), 0},
-    {"comm_path", "path of the barriers: 0 device, 1 sim, 2 software, 3 fallback or none yet", COMM,
+    {"comm_path",
+     "path of the barriers: 0 device, 1 switch, 2 sim, 3 software, 4 fallback or none yet", COMM,
      MCA_BASE_PVAR_CLASS_LEVEL, COUNTS(path), 0},
 };
 

@@ -204,12 +204,13 @@ void gba_common_totals(const char *who, const struct gba_common_counts *sum)
         if (device->others[i] != NULL && device->device != device->others[i])
             counters_describe(device->others[i], text, sizeof text);
     opal_output(gba_common.output,
-                "%s: totals of %s %u: barriers device %llu, sim %llu, software %llu, "
+                "%s: totals of %s %u: barriers device %llu, switch %llu, sim %llu, software %llu, "
                 "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "
                 "taken back %llu, renegotiations %llu; device: %s",
                 gba_common_framework.label, who, (unsigned)OPAL_PROC_MY_NAME.vpid,
-                sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SIM],
-                sum->barriers[GBA_PATH_SOFTWARE], sum->barriers[GBA_PATH_FALLBACK],
-                sum->retries_arrival, sum->retries_release, sum->failovers, sum->reclaims,
-                sum->renegotiations, '\0' == text[0] ? "none" : text);
+                sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SWITCH],
+                sum->barriers[GBA_PATH_SIM], sum->barriers[GBA_PATH_SOFTWARE],
+                sum->barriers[GBA_PATH_FALLBACK], sum->retries_arrival, sum->retries_release,
+                sum->failovers, sum->reclaims, sum->renegotiations,
+                '\0' == text[0] ? "none" : text);
 }
