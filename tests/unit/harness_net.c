@@ -2,7 +2,8 @@
 /* The messages between the hosts of team_harness.h: a transport in memory. */
 #include <stdlib.h>
 
-#include "gba/algo/algorithm.h"
+#include "gba/algo/sched.h"
+#include "gba/transport/transport.h"
 #include "tests/unit/team_harness.h"
 
 struct net {
@@ -78,12 +79,14 @@ static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};
 
-/* All members, or the leaders; dissemination, radix, or tree. */
+/* All members, or the leaders; dissemination, radix, or tree, which differ in the number of slots.
+ */
 static uint32_t group_number(const gba_remote_group_t *group)
 {
-    const uint32_t algorithm = gba_algo_tree.schedule == group->schedule    ? 2
-                               : gba_algo_radix.schedule == group->schedule ? 1
-                                                                            : 0;
+    const uint32_t slots = group->schedule->slots(64, 8);
+    const uint32_t algorithm = gba_sched_tree_slots(64, 8) == slots ? 2
+                               : gba_sched_slots(64, 8) == slots    ? 1
+                                                                    : 0;
 
     return (group->ranks != NULL) + 2 * algorithm;
 }
