@@ -90,11 +90,6 @@ static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)
     return &a->list.at[a->at];
 }
 
-static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
-{
-    return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
-}
-
 /* --- build.c: this member's part of the candidate's path. None of these functions is collective;
  * each sets a->mine to GBA_OK, or to the reason why this member has no part. */
 

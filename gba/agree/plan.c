@@ -13,11 +13,6 @@ bool gba_reason_passes(gba_status_t reason)
            GBA_ERR_QUOTA == reason || GBA_ERR_RECLAIMED == reason;
 }
 
-static bool is_group(const struct gba_candidate *candidate)
-{
-    return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
-}
-
 static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
                                       struct gba_refusal refusal)
 {
@@ -70,19 +65,6 @@ static struct gba_refusal software_refusal(const struct gba_info *info)
     if (GBA_OK != info->disabled.reason)
         return info->disabled;
     return info->one_host ? (struct gba_refusal){GBA_OK, 0} : info->remote;
-}
-
-/* The software barriers that a trial measures, in the order of gba_trial_list, and the runtime's.
- * Returns their number. */
-static uint32_t choices_software(const struct gba_info *info, bool fallback,
-                                 struct gba_choice choices[GBA_CHOICES_MOST])
-{
-    const struct gba_trial_terms terms = {.fallback = fallback,
-                                          .nodes = info->hosts,
-                                          .algorithm = info->terms.algorithm,
-                                          .hierarchy = info->terms.hierarchy};
-
-    return gba_trial_list(&terms, info->size, choices);
 }
 
 /* ------------------------------------------------------------------------ barrier groups --- */
@@ -188,7 +170,7 @@ static bool device_slower(const struct gba_info *info, enum gba_kind kind)
 {
     const uint64_t device = gba_cost_preferred(cost_of(info, group_choice(kind), 0));
     struct gba_choice choices[GBA_CHOICES_MOST];
-    const uint32_t count = choices_software(info, false, choices);
+    const uint32_t count = gba_trial_list(info, false, choices);
 
     for (uint32_t i = 0; i < count && GBA_OK == software_refusal(info).reason; i++)
         if (cost_of(info, choices[i], 0) < device)
@@ -259,8 +241,7 @@ static void list_software(struct gba_list *list, const struct gba_info *info, bo
     const struct gba_choice first = choice_first(info);
     const uint32_t from = list->count;
     struct gba_choice choices[GBA_CHOICES_MOST];
-    const uint32_t count =
-        choices_software(info, trial && 0 != info->terms.trial_fallback, choices);
+    const uint32_t count = gba_trial_list(info, trial && 0 != info->terms.trial_fallback, choices);
 
     if (!trial)
         list_add(list, GBA_KIND_SOFTWARE, software_refusal(info))->choice = first;
@@ -302,7 +283,7 @@ static void list_again(struct gba_list *list, const struct gba_info *info)
     if (!info->switches.again)
         return;
     for (uint32_t i = 0; i < list->count; i++)
-        if (list->at[i].tried && 0 == list->at[i].at && is_group(&list->at[i])) {
+        if (list->at[i].tried && 0 == list->at[i].at && gba_candidate_is_group(&list->at[i])) {
             memmove(&list->at[i + 1], &list->at[i], (list->count - i) * sizeof list->at[0]);
             list->count++;
             list->at[i + 1].tried = false;
@@ -328,22 +309,31 @@ void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t
         list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
 }
 
-/* Whether a group of leaders can serve where none of all members did. */
-static bool leaders_apply(const struct gba_list *list)
+/* The first reason stays, except that a reason that passes replaces one that does not. */
+static void reason_add(struct gba_refusal *reason, struct gba_refusal next)
+{
+    if (GBA_OK != next.reason && (GBA_OK == reason->reason || (!gba_reason_passes(reason->reason) &&
+                                                               gba_reason_passes(next.reason))))
+        *reason = next;
+}
+
+/* Why there is no group of all members. */
+static struct gba_refusal reason_of_all(const struct gba_list *list)
 {
     struct gba_refusal all = {GBA_OK, 0};
 
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct gba_candidate *candidate = &list->at[i];
+    for (uint32_t i = 0; i < list->count; i++)
+        if (GBA_KIND_ALL == list->at[i].kind)
+            reason_add(&all, list->at[i].refusal);
+    return all;
+}
 
-        if (GBA_KIND_ALL != candidate->kind || GBA_OK == candidate->refusal.reason)
-            continue;
-        if (GBA_OK == all.reason ||
-            (!gba_reason_passes(all.reason) && gba_reason_passes(candidate->refusal.reason)))
-            all = candidate->refusal;
-    }
-    return GBA_OK == all.reason || GBA_ERR_TOO_MANY == all.reason ||
-           GBA_ERR_OTHER_DEVICE == all.reason;
+/* Whether a group of leaders can serve where none of all members did. */
+static bool leaders_apply(const struct gba_list *list)
+{
+    const gba_status_t all = reason_of_all(list).reason;
+
+    return GBA_OK == all || GBA_ERR_TOO_MANY == all || GBA_ERR_OTHER_DEVICE == all;
 }
 
 enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at)
@@ -361,12 +351,12 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
     for (uint32_t i = 0; i < list->count; i++) {
         const struct gba_candidate *candidate = &list->at[i];
 
-        refused = refused ||
-                  (is_group(candidate) && candidate->tried && GBA_OK != candidate->refusal.reason);
+        refused = refused || (gba_candidate_is_group(candidate) && candidate->tried &&
+                              GBA_OK != candidate->refusal.reason);
         if (candidate->tried || GBA_OK != candidate->refusal.reason ||
             (GBA_KIND_LEADERS == candidate->kind && !leaders_apply(list)))
             continue;
-        if (0 == info->switches.count && is_group(candidate) && !info->one_device &&
+        if (0 == info->switches.count && gba_candidate_is_group(candidate) && !info->one_device &&
             (GBA_KIND_ALL == candidate->kind || !info->one_host))
             return GBA_NEXT_SWITCHES;
         if (0 == info->switches.count && refused && 0 != info->terms.multi_device)
@@ -393,32 +383,22 @@ void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refu
             list->at[i].refusal = refusal;
 }
 
-/* The first reason stays, except that a reason that passes replaces one that does not. */
-static void reason_add(struct gba_refusal *reason, struct gba_refusal next)
-{
-    if (GBA_OK != next.reason && (GBA_OK == reason->reason || (!gba_reason_passes(reason->reason) &&
-                                                               gba_reason_passes(next.reason))))
-        *reason = next;
-}
-
 struct gba_refusal gba_plan_reason(const struct gba_list *list)
 {
     const bool leaders = leaders_apply(list);
-    struct gba_refusal of_all = {GBA_OK, 0}, of_leaders = {GBA_OK, 0};
+    struct gba_refusal of_leaders = {GBA_OK, 0};
 
-    for (uint32_t i = 0; i < list->count; i++) {
+    for (uint32_t i = 0; i < list->count && leaders; i++) {
         const struct gba_candidate *candidate = &list->at[i];
 
-        if (GBA_KIND_ALL == candidate->kind)
-            reason_add(&of_all, candidate->refusal);
-        if (GBA_KIND_LEADERS != candidate->kind || !leaders)
+        if (GBA_KIND_LEADERS != candidate->kind)
             continue;
         /* Groups at several switches, the last resort, say more than that no switch serves all. */
         if (GBA_AT_EACH == candidate->at && !gba_reason_passes(of_leaders.reason))
             of_leaders = (struct gba_refusal){GBA_OK, 0};
         reason_add(&of_leaders, candidate->refusal);
     }
-    reason_add(&of_leaders, of_all); /* what the leaders were refused came later */
+    reason_add(&of_leaders, reason_of_all(list)); /* what the leaders were refused came later */
     return of_leaders;
 }
 

@@ -33,6 +33,11 @@ struct gba_candidate {
     struct gba_refusal refusal;
 };
 
+static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
+{
+    return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
+}
+
 /* Groups of all and of leaders, at each switch, without and with taking back; groups at each
  * leader's own switch; a second port of the first switch; software. */
 #define GBA_LIST_MOST (4u * GBA_CANDIDATES_MAX + 4u + GBA_CHOICES_MOST + 1u)

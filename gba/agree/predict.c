@@ -42,24 +42,16 @@ static void device_replace(gba_team_attr_t *attr)
 /* What all members have in common with this process. */
 static void facts_fill(struct gba_agreement *a, uint32_t hosts)
 {
-    const gba_team_attr_t *attr = &a->attr;
     struct gba_info *info = &a->info;
-    struct gba_host host;
+    struct gba_terms terms;
+    const struct gba_own own = {.attr = &a->attr, .terms = &terms};
 
-    gba_schedule_terms(a->team, attr, GBA_DUE_CREATE, &info->terms);
+    gba_schedule_terms(a->team, &a->attr, GBA_DUE_CREATE, &terms);
+    gba_info_fill(a->words, &own);
+    gba_info_read(info, a->words);
     info->one_host = 1 == hosts;
     info->hosts = 1 == hosts;
-    info->largest = info->size;
-    info->one_device = one_device(attr, hosts);
-    info->oversubscribed = attr->oversubscribed;
-    info->pull = attr->remote != NULL && attr->remote->pulls;
-    info->memory.reason = gba_host_get(&host);
-    if (attr->device == NULL)
-        info->device.reason = attr->device_status;
-    if (!attr->params->sw_enable)
-        info->disabled.reason = GBA_ERR_DISABLED;
-    if (attr->remote == NULL)
-        info->remote.reason = GBA_ERR_NO_TRANSPORT;
+    info->one_device = one_device(&a->attr, hosts);
 }
 
 static void switches_fill(struct gba_agreement *a, uint32_t hosts, uint32_t on_host)
@@ -115,7 +107,6 @@ static gba_status_t group_describe(struct gba_agreement *a, bool named, char *te
     char number[16] = "";
     gba_status_t status = device_check(device, &groups);
 
-    a->device = device;
     if (0 != groups)
         snprintf(number, sizeof number, " of %u", groups);
     named = named && device != NULL;
@@ -123,33 +114,20 @@ static gba_status_t group_describe(struct gba_agreement *a, bool named, char *te
     return status;
 }
 
-/* Whether the team gets the path of the candidate, whose description then is in a->why. */
-static gba_status_t candidate_check(struct gba_agreement *a, struct gba_refusal *refusal)
+/* Describe the candidate a->at for the user. named: with its device, if the members try several.
+ * refusal: set to why the team does not get that path. Returns GBA_OK or GBA_ERR_NOMEM. */
+static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *text, size_t len,
+                                    struct gba_refusal *refusal)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
-    char group[40] = "";
+    char group[160] = "";
     gba_status_t status;
 
+    named = named && GBA_AT_EACH != candidate->at &&
+            (a->info.switches.count > 1 || a->info.switches.again);
     *refusal = (struct gba_refusal){GBA_OK, 0};
     if (gba_candidate_is_group(candidate))
-        refusal->reason = group_describe(a, false, group, sizeof group);
-    status = gba_shape_make(&a->shape, &a->info, candidate, 0);
-    if (GBA_OK == status && GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
-        *refusal = gba_shape_refusal(&a->shape, &a->info);
-    if (GBA_OK == status)
-        gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
-    return status;
-}
-
-/* The candidate a->at, for the user. */
-static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size_t len)
-{
-    const struct gba_candidate *candidate = gba_agree_candidate(a);
-    const bool several = a->info.switches.count > 1 || a->info.switches.again;
-    char group[160] = "";
-    size_t used;
-    gba_status_t status;
-
+        refusal->reason = group_describe(a, named, group, sizeof group);
     if (GBA_KIND_FALLBACK == candidate->kind) {
         snprintf(text, len, "the runtime's own barrier");
         return GBA_OK;
@@ -159,15 +137,15 @@ static gba_status_t candidate_describe(struct gba_agreement *a, char *text, size
                  1 == a->info.hosts ? "" : "s", a->info.size);
         return GBA_OK;
     }
-    if (gba_candidate_is_group(candidate))
-        (void)group_describe(a, several && GBA_AT_EACH != candidate->at, group, sizeof group);
     status = gba_shape_make(&a->shape, &a->info, candidate, 0);
-    if (GBA_OK == status)
-        gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
-    used = strlen(text);
-    if (several && candidate->take_back && GBA_AT_EACH != candidate->at)
-        snprintf(text + used, len - used, ", taken back from another team");
-    return status;
+    if (GBA_OK != status)
+        return status;
+    if (GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
+        *refusal = gba_shape_refusal(&a->shape, &a->info);
+    gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+    if (named && candidate->take_back)
+        snprintf(text + strlen(text), len - strlen(text), ", taken back from another team");
+    return GBA_OK;
 }
 
 /* The loop has ended, at the candidate that the team takes. */
@@ -180,7 +158,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
     for (a->at = 0; a->at < a->list.count && GBA_OK == status; a->at++) {
         char text[sizeof prediction->candidates[0].text - 16] = "";
         gba_predicted_t *shown = &prediction->candidates[a->at];
-        struct gba_refusal refusal = gba_agree_candidate(a)->refusal;
+        struct gba_refusal refusal = gba_agree_candidate(a)->refusal, now;
 
         /* The loop passes over the leaders for the reason why there is no group of all. */
         if (a->at < taken && GBA_OK == refusal.reason)
@@ -190,8 +168,7 @@ static gba_status_t candidates_show(struct gba_agreement *a, gba_prediction_t *p
                                    .cost = gba_agree_candidate(a)->cost,
                                    .reason = refusal.reason,
                                    .culprit = refusal.culprit};
-        a->device = NULL;
-        status = candidate_describe(a, text, sizeof text);
+        status = candidate_check(a, true, text, sizeof text, &now);
         snprintf(shown->text, sizeof shown->text, "%s: %s", gba_path_name(shown->path), text);
     }
     return status;
@@ -214,7 +191,7 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
             switches_fill(a, hosts, on_host);
             break;
         default:
-            status = candidate_check(a, &refusal);
+            status = candidate_check(a, false, a->why, sizeof a->why, &refusal);
             if (GBA_OK != status)
                 return status;
             if (GBA_OK == refusal.reason) {

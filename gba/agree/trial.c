@@ -44,20 +44,21 @@ static void list_algorithms(struct gba_choice *list, uint32_t *count, int32_t hi
         list_add(list, count, hierarchy, GBA_ALGORITHM_TREE);
 }
 
-uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
+uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
                         struct gba_choice list[GBA_CHOICES_MOST])
 {
+    const struct gba_terms *terms = &info->terms;
     const bool any_algorithm = GBA_ALGORITHM_AUTO == terms->algorithm;
     const bool any_hierarchy = GBA_HIERARCHY_AUTO == terms->hierarchy;
     uint32_t count = 0;
 
-    if (1 == terms->nodes) {
+    if (1 == info->hosts) {
         if (!any_algorithm)
             return 0; /* an algorithm leaves no choice on one host */
         if (GBA_HIERARCHY_FLAT != terms->hierarchy)
             list_add(list, &count, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO);
         if (GBA_HIERARCHY_NODE != terms->hierarchy) {
-            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_AUTO, size);
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_AUTO, info->size);
             list_add(list, &count, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V3);
         }
     } else {
@@ -65,12 +66,12 @@ uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
         if (GBA_ALGORITHM_V3 == terms->algorithm)
             return 0;
         if (GBA_HIERARCHY_FLAT != terms->hierarchy)
-            list_algorithms(list, &count, GBA_HIERARCHY_NODE, terms->algorithm, terms->nodes);
+            list_algorithms(list, &count, GBA_HIERARCHY_NODE, terms->algorithm, info->hosts);
         /* With one member on each host both hierarchies are the same. */
-        if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && terms->nodes < size))
-            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, size);
+        if (GBA_HIERARCHY_FLAT == terms->hierarchy || (any_hierarchy && info->hosts < info->size))
+            list_algorithms(list, &count, GBA_HIERARCHY_FLAT, terms->algorithm, info->size);
     }
-    if (any_algorithm && any_hierarchy && terms->fallback)
+    if (any_algorithm && any_hierarchy && fallback)
         list[count++] = (struct gba_choice){.fallback = true};
     return count;
 }

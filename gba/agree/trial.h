@@ -9,7 +9,7 @@
 #ifndef GBA_AGREE_TRIAL_H
 #define GBA_AGREE_TRIAL_H
 
-#include "gba/path/shape.h"
+#include "gba/agree/info.h"
 
 /* The most software barriers of gba_trial_list, and the most candidates of a trial: those, the
  * current barrier, and groups of all and of the leaders. */
@@ -30,20 +30,12 @@ struct gba_trial_record {
     } at[GBA_TRIAL_MOST];
 };
 
-/* What leads to the software barriers of a trial. */
-struct gba_trial_terms {
-    bool fallback;     /* the runtime's barrier is a candidate */
-    uint32_t nodes;    /* hosts of the team */
-    int32_t algorithm; /* rank 0's parameters: gba_algorithm_choice_t */
-    int32_t hierarchy; /* gba_hierarchy_t */
-};
-
 /*
- * List the software barriers, and the runtime's. The list can contain the current barrier.
- * size: members of the team, 2 or more. Returns the number of candidates, 0 to GBA_CHOICES_MOST.
- * Parameters that leave no choice give fewer than 2.
+ * List the software barriers, and, with `fallback`, the runtime's. The list can contain the current
+ * barrier. Returns the number of candidates, 0 to GBA_CHOICES_MOST. Parameters that leave no choice
+ * give fewer than 2.
  */
-uint32_t gba_trial_list(const struct gba_trial_terms *terms, uint32_t size,
+uint32_t gba_trial_list(const struct gba_info *info, bool fallback,
                         struct gba_choice list[GBA_CHOICES_MOST]);
 
 /* The name of a candidate for the user: "counter", "node radix". hosts: several hosts. Never NULL.

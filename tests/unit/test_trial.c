@@ -15,52 +15,46 @@
 
 /* ----------------------------------------------------------------- the pure functions --- */
 
-static void list_is(const char *expected, struct gba_trial_terms terms, uint32_t size)
+static void list_is(const char *expected, struct gba_terms terms, uint32_t hosts, uint32_t size,
+                    bool fallback)
 {
+    const struct gba_info info = {.terms = terms, .hosts = hosts, .size = size};
     struct gba_choice list[GBA_CHOICES_MOST];
     char text[256] = "";
     uint32_t count;
 
-    count = gba_trial_list(&terms, size, list);
+    count = gba_trial_list(&info, fallback, list);
     assert_true(count <= GBA_CHOICES_MOST);
     for (uint32_t i = 0; i < count; i++) {
         strcat(text, 0 == i ? "" : ", ");
-        strcat(text, gba_trial_name(&list[i], 1 != terms.nodes));
+        strcat(text, gba_trial_name(&list[i], 1 != hosts));
     }
     assert_string_equal(text, expected);
 }
 
 TEST(test_candidates)
 {
-    list_is("counter, dissemination, radix, tree, central, fallback",
-            (struct gba_trial_terms){.nodes = 1, .fallback = 1}, 4);
-    list_is("counter, dissemination, central", (struct gba_trial_terms){.nodes = 1}, 2);
+    static const struct gba_terms any;
+
+    list_is("counter, dissemination, radix, tree, central, fallback", any, 1, 4, true);
+    list_is("counter, dissemination, central", any, 1, 2, false);
     list_is("dissemination, radix, tree, central",
-            (struct gba_trial_terms){.nodes = 1, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
-            4);
-    list_is("counter",
-            (struct gba_trial_terms){.nodes = 1, .fallback = 1, .hierarchy = GBA_HIERARCHY_NODE},
-            4);
-    list_is("", (struct gba_trial_terms){.nodes = 1, .fallback = 1, .algorithm = GBA_ALGORITHM_V2},
-            4);
+            (struct gba_terms){.hierarchy = GBA_HIERARCHY_FLAT}, 1, 4, true);
+    list_is("counter", (struct gba_terms){.hierarchy = GBA_HIERARCHY_NODE}, 1, 4, true);
+    list_is("", (struct gba_terms){.algorithm = GBA_ALGORITHM_V2}, 1, 4, true);
     list_is("node dissemination, node radix, node tree, flat dissemination, flat radix, flat tree, "
             "fallback",
-            (struct gba_trial_terms){.nodes = 3, .fallback = 1}, 6);
-    list_is("node dissemination, flat dissemination, flat radix, flat tree",
-            (struct gba_trial_terms){.nodes = 2}, 4);
-    list_is("node dissemination, node radix, node tree, fallback",
-            (struct gba_trial_terms){.nodes = 4, .fallback = 1}, 4);
-    list_is("node dissemination, fallback", (struct gba_trial_terms){.nodes = 2, .fallback = 1}, 2);
-    list_is("node radix, flat radix",
-            (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V2}, 6);
+            any, 3, 6, true);
+    list_is("node dissemination, flat dissemination, flat radix, flat tree", any, 2, 4, false);
+    list_is("node dissemination, node radix, node tree, fallback", any, 4, 4, true);
+    list_is("node dissemination, fallback", any, 2, 2, true);
+    list_is("node radix, flat radix", (struct gba_terms){.algorithm = GBA_ALGORITHM_V2}, 3, 6,
+            true);
     list_is("flat dissemination, flat radix, flat tree",
-            (struct gba_trial_terms){.nodes = 3, .fallback = 1, .hierarchy = GBA_HIERARCHY_FLAT},
-            3);
-    list_is("", (struct gba_trial_terms){.nodes = 3, .fallback = 1, .algorithm = GBA_ALGORITHM_V3},
-            6);
-    list_is("node tree, flat tree",
-            (struct gba_trial_terms){.nodes = 2, .fallback = 1, .algorithm = GBA_ALGORITHM_TREE},
-            6);
+            (struct gba_terms){.hierarchy = GBA_HIERARCHY_FLAT}, 3, 3, true);
+    list_is("", (struct gba_terms){.algorithm = GBA_ALGORITHM_V3}, 3, 6, true);
+    list_is("node tree, flat tree", (struct gba_terms){.algorithm = GBA_ALGORITHM_TREE}, 2, 6,
+            true);
 }
 
 /* The trials of a long run cost less than 1% of it. */
