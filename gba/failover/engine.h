@@ -69,11 +69,8 @@ struct gba_team {
         gba_status_t status; /* why this member gave up the group; GBA_OK: it did not */
         uint64_t round;      /* of that failure, counted from 1 */
     } failure;
-    struct gba_failover *failover; /* of a team on a device path, else NULL */
-    struct {
-        struct gba_message_barrier messages; /* not opened: the team has no degraded mode */
-        uint32_t sequence;
-    } degraded; /* see degraded.h */
+    struct gba_failover *failover;       /* of a team on a device path, else NULL */
+    struct gba_message_barrier degraded; /* see degraded.h; not opened: there is no degraded mode */
 
     struct {            /* the measurement of other barriers; see trial_run.c */
         uint64_t at;    /* barriers at which the next trial is due; 0: never */

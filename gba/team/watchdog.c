@@ -45,7 +45,7 @@ static uint32_t late_source(const struct gba_team *team)
     const struct gba_path_base *path = team->path;
 
     if (!team->trial.measuring && GBA_FAILOVER_DEGRADED == gba_failover_state(team))
-        return gba_message_barrier_late_source(&team->degraded.messages);
+        return gba_message_barrier_late_source(&team->degraded);
     return path->ops->late_source == NULL ? UINT32_MAX : path->ops->late_source(path);
 }
 

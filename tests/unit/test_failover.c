@@ -370,9 +370,9 @@ TEST(test_states)
     assert_true((GBA_DUE_RECOVER == gba_team_due(team, true)));
     assert_int_equal(gba_failover_start(team), GBA_OK); /* no messages are ready */
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_BYPASSING);
-    team->degraded.messages.algorithm = &gba_algo_dissemination;
-    team->degraded.messages.transport = &nowhere;
-    gba_algo_init(&team->degraded.messages.algo, 0, 2, 2, 0);
+    team->degraded.algorithm = &gba_algo_dissemination;
+    team->degraded.transport = &nowhere;
+    gba_algo_init(&team->degraded.algo, 0, 2, 2, 0);
     assert_int_equal(gba_failover_start(team), GBA_OK);
     assert_int_equal(gba_failover_state(team), GBA_FAILOVER_DEGRADED);
     gba_failover_fail(team);
