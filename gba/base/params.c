@@ -157,23 +157,10 @@ const gba_param_t *gba_params_table(void)
     return table;
 }
 
-static void *field_of(gba_params_t *params, const gba_param_t *param)
-{
-    return (char *)params + param->offset;
-}
-
 void gba_params_default(gba_params_t *params)
 {
-    for (const gba_param_t *param = table; param->name != NULL; param++) {
-        void *field = field_of(params, param);
-
-        if (GBA_PARAM_STRING == param->type)
-            *(const char **)field = param->string_default;
-        else if (GBA_PARAM_UINT == param->type)
-            *(unsigned int *)field = (unsigned int)param->value_default;
-        else
-            *(int *)field = (int)param->value_default;
-    }
+    for (const gba_param_t *param = table; param->name != NULL; param++)
+        gba_param_default(param, params);
 }
 
 void gba_param_allowed(const gba_param_t *param, char *text, size_t len)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Write what the manual says about parameters, from the tables in the sources. make runs it.
 #
-#   awk -v component=NAME -v what=WHAT -f parameters.awk HEADER TABLE COMMON OWN [PAGE]
+#   awk -v component=NAME -v what=WHAT -f parameters.awk HEADER TABLE OWN [PAGE]
 #
-# HEADER: gba/spec/gba_regs.h. TABLE: gba/base/params.c. COMMON and OWN: params.c of ompi/mca/common/gba and of the
-# component, coll_gba_barrier or scoll_gba. WHAT:
+# HEADER: gba/spec/gba_regs.h. TABLE: gba/base/params.c. OWN: gba/base/component_params.h. NAME: coll_gba_barrier or
+# scoll_gba. WHAT:
 #
 # page    PAGE, with the line "Default VALUE; RANGE." after each ".It Cm NAME" of its section PARAMETERS. It is an
 #         error if an entry is no parameter, or a parameter has no entry.
@@ -47,18 +47,13 @@ function value_of(text) {
     if (text in defined)
         text = defined[text]
     sub(/[uU]$/, "", text)
-    if (text == "true") return 1
-    if (text == "false") return 0
-    # With the usual configuration of Open MPI.
-    if (text ~ /OSHMEM_SPEC_COMPAT/) return 0
     if (text == "INT32_MAX") return 2147483647
-    if (text == "UINT32_MAX") return 4294967295
     return text
 }
 
 function add(name, value, range, text) {
     names[++count] = name
-    defaults[name] = value_of(value)
+    defaults[name] = value == "" ? 0 : value_of(value)
     ranges[name] = range
     helps[name] = text
 }
@@ -81,25 +76,13 @@ function read_enumerations(code,    list, name, value) {
     }
 }
 
-# What both components register besides: a variable with the default, and the text in the call of text_register.
-function common_default(name) {
-    if (!match(code[3], name "_default\\[\\] = \"[a-z]*\""))
-        fail("no default of " name)
-    return substr(code[3], RSTART + length(name) + 13, RLENGTH - length(name) - 13)
-}
-
-function common_help(name,    text) {
-    text = substr(code[3], index(code[3], "text_register(component, \"" name "\","))
-    sub(/^[^,]*,[^,]*,[^,]*,/, "", text)
-    return literals(text)
-}
-
-# The rows of the library's table.
-function read_table(code,    row, name, range, i, rows, part) {
-    read_enumerations(code)
-    sub(/.*gba_param_t table\[\] = /, "", code)
+# The rows of a table.
+function read_table(code, table,    row, name, range, i, rows, part) {
+    sub(".*gba_param_t " table "\\[\\] = ", "", code)
     sub(/[{]\.name = NULL.*/, "", code)
-    rows = split(code, part, /[{]FIELD\(/)
+    rows = split(code, part, /[{](FIELD|OWN)\(/)
+    if (rows < 2)
+        fail("no table " table)
     for (i = 2; i <= rows; i++) {
         row = part[i]
         if (row ~ /\.hidden = true/)
@@ -110,46 +93,10 @@ function read_table(code,    row, name, range, i, rows, part) {
             range = enumerators[field(row, "[.]values")]
         else if (row ~ /GBA_PARAM_BOOL/)
             range = "0 or 1"
-        else if (row !~ /GBA_PARAM_STRING/)
+        else if (row !~ /GBA_PARAM_STRING|UINT32_MAX/)
             range = value_of(field(row, "[.]min") == "" ? 0 : field(row, "[.]min")) " to " value_of(field(row, "[.]max"))
         add(name, row ~ /string_default/ ? field(row, "[.]string_default") : field(row, "[.]value_default"), range,
             literals(substr(row, index(row, ".help =") + 7)))
-    }
-    if (count < 15)
-        fail("no table of parameters")
-}
-
-# What a component registers besides.
-function read_own(code,    call, name, value, after, n, part, i) {
-    n = split(code, part, /gba_common_params_register\( ?component, /)
-    if (n != 2)
-        fail("no call of gba_common_params_register")
-    after = value_of(substr(part[2], 1, index(part[2], ",") - 1))
-    if (after != 0)
-        defaults["offload_after"] = after
-    add("companions", common_default("companions"), "", literals(substr(part[2], index(part[2], ","))))
-    add("journal", common_default("journal"), "", common_help("journal"))
-    n = split(code, part, /(bool|count)_register\( ?/)
-    for (i = 2; i <= n; i++) {
-        if (part[i] !~ /^"/)
-            continue
-        name = literals(part[i])
-        call = part[i]
-        sub(/^[^,]*, [^,]*, /, "", call)
-        add(name, substr(call, 1, index(call, ",") - 1), part[i - 1] ~ /bool$/ ? "0 or 1" : "",
-            literals(substr(call, index(call, ","))))
-    }
-    n = split(code, part, /mca_base_component_var_register\( ?/)
-    for (i = 2; i <= n; i++) {
-        call = part[i]
-        if (call !~ /^[^,]*, "/ || call ~ /FLAG_INTERNAL/)
-            continue
-        sub(/^[^,]*, /, "", call)
-        name = literals(call)
-        match(call, /&gba_[a-z]+->[a-z_]+/)
-        value = field(code, substr(call, RSTART + 1, RLENGTH - 1))
-        sub(/^.*_AUTO$/, "auto", value)
-        add(name, value, "", literals(substr(call, index(call, ","))))
     }
 }
 
@@ -189,10 +136,10 @@ function write_sample(    i, name) {
 FNR == 1 {
     file++
 }
-file < 5 && /^#define / {
+file < 4 && /^#define / {
     defined[$2] = $3
 }
-file < 5 {
+file < 4 {
     code[file] = code[file] " " $0
     next
 }
@@ -224,13 +171,17 @@ inside && depth == 1 && /^\.It Cm / {
 }
 
 function prepare(    i) {
-    for (i = 1; i < 5; i++) {
+    for (i = 1; i < 4; i++) {
         gsub(/\/\*([^*]|\*[^\/])*\*\//, "", code[i])
         gsub(/[ \t]+/, " ", code[i])
+        read_enumerations(code[i])
     }
-    read_table(code[2])
+    read_table(code[2], "table")
+    read_table(code[3], "gba_both_params")
     shared = count
-    read_own(code[4])
+    read_table(code[3], component == "scoll_gba" ? "gba_scoll_params" : "gba_coll_params")
+    if (component == "scoll_gba")
+        defaults["offload_after"] = defined["GBA_SCOLL_OFFLOAD_AFTER"]
     prepared = 1
 }
 

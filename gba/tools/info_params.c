@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "gba/base/component_params.h"
 #include "gba/base/site.h"
 #include "gba/tools/info.h"
 
@@ -26,71 +27,15 @@
 
 static const char coll[] = "coll_gba_barrier", scoll[] = "scoll_gba";
 
-/*
- * The parameters that a component has by itself. tests/unit/test_gba_info compares them with the
- * sample parameter file, which is made from the sources of the components.
- */
-static const gba_param_value_t signals[] = {{0, "auto"}, {1, "spml"}, {2, "pml"}, {0, NULL}};
-#define COMPANIONS                                                                           \
-    {                                                                                        \
-        .name = "companions", .type = GBA_PARAM_STRING, .string_default = "all", .level = 5, \
-        .help = "Other components to load when the user selected only this one"              \
-    }
-#define JOURNAL                                                                            \
-    {                                                                                      \
-        .name = "journal", .type = GBA_PARAM_STRING, .string_default = "none", .level = 5, \
-        .help = "Socket of the systemd journal for a record of the job at its end"         \
-    }
-static const gba_param_t coll_own[] = {
-    COMPANIONS,
-    {.name = "sample",
-     .type = GBA_PARAM_UINT,
-     .max = UINT32_MAX,
-     .level = 5,
-     .help = "Measure how long every n-th blocking barrier waits; 0: none"},
-    {.name = "agree_after",
-     .type = GBA_PARAM_INT,
-     .max = 65535,
-     .value_default = 100,
-     .level = 5,
-     .help = "Barriers of a communicator before its ranks agree on a path"},
-    JOURNAL,
-    {.name = NULL},
-};
-static const gba_param_t scoll_own[] = {
-    COMPANIONS,
-    {.name = "pin_ucx",
-     .type = GBA_PARAM_BOOL,
-     .max = 1,
-     .value_default = 1,
-     .level = 5,
-     .help = "Keep libmca_common_ucx loaded until the process ends"},
-    {.name = "quiet",
-     .type = GBA_PARAM_BOOL,
-     .max = 1,
-     .level = 5,
-     .help = "Complete the puts of this PE in every barrier and sync"},
-    {.name = "group_reserve",
-     .type = GBA_PARAM_UINT,
-     .max = UINT32_MAX,
-     .value_default = 16,
-     .level = 5,
-     .help = "Barrier groups of the device that active sets leave free"},
-    {.name = "signals",
-     .type = GBA_PARAM_ENUM,
-     .values = signals,
-     .level = 5,
-     .help = "Carrier of the signals of software barriers between hosts"},
-    {.name = "signal_rows",
-     .type = GBA_PARAM_UINT,
-     .max = UINT32_MAX,
-     .value_default = 64,
-     .level = 9,
-     .hidden = true,
-     .help = "Active sets with signals in symmetric memory, for tests"},
-    JOURNAL,
-    {.name = NULL},
-};
+/* The tables of a component: that of libgba, that of both components, and its own. */
+#define TABLES 3
+
+static const gba_param_t *table_of(const char *component, unsigned number)
+{
+    if (0 == number)
+        return gba_params_table();
+    return 1 == number ? gba_both_params : component == coll ? gba_coll_params : gba_scoll_params;
+}
 
 /* The value of a parameter as a user sets it, and its source. */
 struct setting {
@@ -276,20 +221,13 @@ bool info_params_is_set(const char *name)
 
 /* ---------------------------------------------------------------------------------- checks --- */
 
-/* A parameter of a component; NULL: it has none of that name. own: set to whether it is one that
- * the component has by itself. */
-static const gba_param_t *param_find(const char *component, const char *name, bool *own)
+static bool is_param(const char *component, const char *name)
 {
-    const gba_param_t *const tables[] = {gba_params_table(),
-                                         component == coll ? coll_own : scoll_own};
-
-    for (unsigned i = 0; i < 2; i++)
-        for (const gba_param_t *param = tables[i]; param->name != NULL; param++)
-            if (0 == strcmp(param->name, name)) {
-                *own = 1 == i;
-                return param;
-            }
-    return NULL;
+    for (unsigned i = 0; i < TABLES; i++)
+        for (const gba_param_t *param = table_of(component, i); param->name != NULL; param++)
+            if (0 == strcmp(param->name, name))
+                return true;
+    return false;
 }
 
 /* What is found wrong: lines on stderr; in JSON the values of the list "problems". */
@@ -344,13 +282,12 @@ static void value_check(const char *component, const gba_param_t *param, bool ow
 static void name_check(const char *name, const char *source)
 {
     static const char *const components[] = {coll, scoll};
-    bool own;
 
     for (unsigned i = 0; i < 2; i++) {
         const size_t len = strlen(components[i]);
 
         if (0 == strncmp(name, components[i], len) && '_' == name[len] &&
-            param_find(components[i], name + len + 1, &own) == NULL)
+            !is_param(components[i], name + len + 1))
             problem("%s (%s) is not a parameter, and has no effect", name, source);
     }
 }
@@ -380,6 +317,7 @@ static void all_check(void)
     static const char *const components[] = {coll, scoll};
     const char prefix[] = "OMPI_MCA_";
     char list[FILES_MAX], *rest = list, *path;
+    struct setting setting;
 
     for (char **variable = environ; *variable != NULL; variable++) {
         char name[160];
@@ -393,15 +331,11 @@ static void all_check(void)
     while ((path = strsep(&rest, ",:")) != NULL)
         if ('\0' != *path)
             file_names_check(path);
-    for (unsigned i = 0; i < 2; i++) {
-        const gba_param_t *const tables[] = {gba_params_table(), 0 == i ? coll_own : scoll_own};
-        struct setting setting;
-
-        for (unsigned own = 0; own < 2; own++)
-            for (const gba_param_t *param = tables[own]; param->name != NULL; param++)
-                if (setting_find(components[i], param->name, &setting))
-                    value_check(components[i], param, 1 == own, &setting);
-    }
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned t = 0; t < TABLES; t++)
+            for (const gba_param_t *p = table_of(components[i], t); p->name != NULL; p++)
+                if (setting_find(components[i], p->name, &setting))
+                    value_check(components[i], p, 0 != t, &setting);
 }
 
 /* ------------------------------------------------------------------------------- component --- */
@@ -520,11 +454,11 @@ int info_params(void)
     report_begin(NULL, '{');
     component_files_show();
     report_begin("parameters", '[');
-    table_show(coll, gba_params_table(), true);
-    table_show(coll, coll_own, true);
+    for (unsigned i = 0; i < TABLES; i++)
+        table_show(coll, table_of(coll, i), true);
     /* Those of OpenSHMEM that the user has set. */
-    table_show(scoll, gba_params_table(), false);
-    table_show(scoll, scoll_own, false);
+    for (unsigned i = 0; i < TABLES; i++)
+        table_show(scoll, table_of(scoll, i), false);
     report_end();
     report_begin("problems", '[');
     all_check();

@@ -25,7 +25,7 @@ static gba_status_t barrier_sampled(gba_coll_module_t *module)
     gba_status_t status;
     uint64_t began;
 
-    if (++module->unsampled < gba_coll->sample)
+    if (++module->unsampled < gba_common.own.sample)
         return gba_barrier_wait(module->base.team, gba_common_progress, NULL);
     module->unsampled = 0;
     began = gba_clock_ns();
@@ -67,7 +67,7 @@ static int __attribute__((noinline)) barrier_other(gba_coll_module_t *module)
         return gba_coll_ibarrier_wait(module);
     if (GBA_PATH_FALLBACK == module->base.path)
         return barrier_fallback(module);
-    if (0 == gba_coll->sample) /* the queue has become empty in this call */
+    if (0 == gba_common.own.sample) /* the queue has become empty in this call */
         return gba_coll_ibarrier_wait(module);
     /* A queued barrier is not measured, because its time would include the barriers before it. */
     status = barrier_sampled(module);

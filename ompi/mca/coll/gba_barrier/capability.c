@@ -36,7 +36,7 @@ static uint64_t capability_mine(void)
 {
     if (!gba_common.enabled)
         return '\0' == gba_common.bad_parameter[0] ? CAPABILITY_OFF : CAPABILITY_BAD;
-    return gba_common_capability(PROTOCOL, (uint64_t)gba_coll->agree_after) |
+    return gba_common_capability(PROTOCOL, (uint64_t)gba_common.own.agree_after) |
            (gba_common.device_asked ? REQUESTED : 0);
 }
 

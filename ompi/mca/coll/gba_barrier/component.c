@@ -8,6 +8,7 @@
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
+#include "ompi/mca/common/gba/params.h"
 
 #include "gba/base/site.h"
 
@@ -16,6 +17,12 @@
 #define VERSION(number) TEXT(number)
 static const char version_mark[] __attribute__((used)) = GBA_COMPONENT_MARK VERSION(
     GBA_VERSION_MAJOR) "." VERSION(GBA_VERSION_MINOR) "." VERSION(GBA_VERSION_PATCH);
+
+static int params_register(void)
+{
+    gba_common_params_register(&gba_coll->super.collm_version, gba_coll_params, 0, false);
+    return OMPI_SUCCESS;
+}
 
 /* Whether the structures are those that the component was compiled with. If not, the component is
  * disabled. */
@@ -48,7 +55,6 @@ static int component_open(void)
     gba_coll->progress_registered = false;
     gba_coll->parameter_reported = false;
     gba_common_open();
-    gba_coll_params_check();
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();
     gba_common_choice_open(true);
@@ -147,7 +153,7 @@ __attribute__((visibility("default"))) gba_coll_component_t mca_coll_gba_barrier
                                           GBA_VERSION_PATCH),
                     .mca_open_component = component_open,
                     .mca_close_component = component_close,
-                    .mca_register_component_params = gba_coll_params_register,
+                    .mca_register_component_params = params_register,
                 },
             .collm_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
             .collm_init_query = component_init_query,

@@ -14,7 +14,6 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/capability.h \
 	ompi/mca/coll/gba_barrier/report.h \
 	ompi/mca/coll/gba_barrier/component.c \
-	ompi/mca/coll/gba_barrier/params.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \
 	gba/algo/exchange.h gba/algo/exchange.c \

@@ -94,7 +94,7 @@ static int module_enable(mca_coll_base_module_t *super, ompi_communicator_t *com
     }
     module->world = comm == &ompi_mpi_comm_world.comm;
     /* MPI_COMM_WORLD agrees at once: one agreement is short against MPI_Init. */
-    module->agree_after = module->world ? 0 : (unsigned)gba_coll->agree_after;
+    module->agree_after = module->world ? 0 : (unsigned)gba_common.own.agree_after;
     TAKE(module, comm, barrier);
     TAKE(module, comm, ibarrier);
     TAKE(module, comm, barrier_init);

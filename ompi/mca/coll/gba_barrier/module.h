@@ -13,8 +13,7 @@
  * persistent.c  persistent barriers, each with its own communicator and team
  * barrier.c     the blocking barrier
  * module.c      one object per communicator, and the fallback
- * params.c      MCA parameters beyond those of libgba
- * component.c   open, close, and the communicators that the component serves
+ * component.c   parameters, open, close, and the communicators that the component serves
  *
  * ompi/mca/common/gba/module.h has the part that the scoll component shares.
  *
@@ -80,8 +79,6 @@ OBJ_CLASS_DECLARATION(gba_coll_module_t);
 typedef struct gba_coll_component {
     mca_coll_base_component_t super;
     bool abi_differs; /* this Open MPI is not the one that the component was compiled with */
-    unsigned sample;  /* parameter: measure every n-th barrier, 0: none */
-    int agree_after;  /* parameter: 0 to GBA_COMMON_AGREE_AFTER_MAX */
     opal_free_list_t requests;
     opal_mutex_t queue_lock;
     gba_coll_module_t *busy; /* modules with a barrier in progress that opal_progress advances */
@@ -132,15 +129,5 @@ mca_coll_base_module_t *gba_coll_module_create(void);
 
 /* For gba_common_framework. */
 void gba_coll_module_close(void *owner);
-
-/* params.c */
-
-/* Register all parameters and variables. May run several times, and in ompi_info. Returns
- * OMPI_SUCCESS. */
-int gba_coll_params_register(void);
-
-/* After gba_common_open: check the parameters that libgba does not have. A value out of range
- * disables the component, as any other. */
-void gba_coll_params_check(void);
 
 #endif

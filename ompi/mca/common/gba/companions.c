@@ -114,7 +114,7 @@ void gba_common_companions_load(mca_base_framework_t *framework, const char *sel
                                 const char *const *needed, char *message, size_t len)
 {
     const char *selection = framework->framework_selection, *name = framework->framework_name;
-    const char *wanted = gba_common.companions == NULL ? "all" : gba_common.companions;
+    const char *wanted = gba_common.own.companions == NULL ? "all" : gba_common.own.companions;
     char **selected, **names, **missing = NULL, *choice;
 
     message[0] = '\0';

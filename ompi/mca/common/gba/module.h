@@ -18,6 +18,7 @@
 
 #include "ompi/mca/common/gba/compat.h"
 
+#include "gba/base/component_params.h"
 #include "gba/base/order.h"
 #include "gba/gba.h"
 #include "ompi/mca/common/gba/device.h"
@@ -69,9 +70,9 @@ struct gba_common_module {
 
 /* The state of this component. */
 struct gba_common {
-    gba_params_t variables;     /* storage of the MCA parameters, which owns the strings */
-    char *companions, *journal; /* more parameters */
-    char journal_path[108];     /* of the checked journal: a socket; "": none */
+    gba_params_t variables;          /* storage of the MCA parameters, which owns the strings */
+    struct gba_component_params own; /* likewise of those that only the components have */
+    char journal_path[108];          /* of the checked journal: a socket; "": none */
     char why[512]; /* why the first communicator without a device has none, on its rank 0 */
     int device_path_index, device_list_index;
     gba_params_t params;     /* checked copy, from open on */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gba/base/allowed.h"
 #include "gba/base/site.h"
 #include "opal/mca/base/mca_base_var.h"
 
@@ -28,8 +29,9 @@ static mca_base_var_enum_t *enum_create(const gba_param_t *param)
                                                                                       : NULL;
 }
 
-/* Returns the index of the variable, negative on error. */
-static int param_register(const mca_base_component_t *component, const gba_param_t *param)
+/* fields: what the offset is from. Returns the index of the variable, negative on error. */
+static int param_register(const mca_base_component_t *component, const gba_param_t *param,
+                          void *fields)
 {
     mca_base_var_type_t type = MCA_BASE_VAR_TYPE_INT;
     mca_base_var_enum_t *enumerator = NULL;
@@ -49,49 +51,39 @@ static int param_register(const mca_base_component_t *component, const gba_param
         param->hidden ? MCA_BASE_VAR_FLAG_INTERNAL : (mca_base_var_flag_t)0,
         (mca_base_var_info_lvl_t)(OPAL_INFO_LVL_1 + param->level - 1),
         param->all_same ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_READONLY,
-        (char *)&gba_common.variables + param->offset);
+        (char *)fields + param->offset);
     if (GBA_PARAM_ENUM == param->type && enumerator != NULL)
         OBJ_RELEASE(enumerator); /* the variable holds a reference */
     return index;
 }
 
-static void text_register(const mca_base_component_t *component, const char *name, char **storage,
-                          const char *help)
+static void own_register(const mca_base_component_t *component, const gba_param_t *table,
+                         bool quiet)
 {
-    (void)mca_base_component_var_register(component, name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0,
-                                          (mca_base_var_flag_t)0, OPAL_INFO_LVL_5,
-                                          MCA_BASE_VAR_SCOPE_READONLY, storage);
+    for (const gba_param_t *param = table; param->name != NULL; param++)
+        gba_param_default(param, &gba_common.own);
+    gba_common.own.quiet |= quiet;
+    for (const gba_param_t *param = table; param->name != NULL; param++)
+        (void)param_register(component, param, &gba_common.own);
 }
 
-static void own_register(const mca_base_component_t *component, const char *companions_help)
-{
-    static char companions_default[] = "all", journal_default[] = "none";
-
-    gba_common.companions = companions_default;
-    text_register(component, "companions", &gba_common.companions, companions_help);
-    gba_common.journal = journal_default;
-    text_register(component, "journal", &gba_common.journal,
-                  "Socket of the systemd journal, /run/systemd/journal/socket, to which rank 0 "
-                  "sends a record of the job at its end: the path of most barriers, the number of "
-                  "barriers and failovers, and why there is no device; \"none\": no record");
-}
-
-void gba_common_params_register(const mca_base_component_t *component, int offload_after,
-                                const char *companions_help)
+void gba_common_params_register(const mca_base_component_t *component, const gba_param_t *own,
+                                int offload_after, bool quiet)
 {
     /* At each registration, because a variable takes its default from its storage. */
     gba_params_default(&gba_common.variables);
     gba_common.variables.offload_after = offload_after;
     gba_common.variables.disable = gba_site_disabled(GBA_SITE_FILE);
     for (const gba_param_t *param = gba_params_table(); param->name != NULL; param++) {
-        int index = param_register(component, param);
+        int index = param_register(component, param, &gba_common.variables);
 
         if (0 == strcmp(param->name, "device_path"))
             gba_common.device_path_index = index;
         if (0 == strcmp(param->name, "device_list"))
             gba_common.device_list_index = index;
     }
-    own_register(component, companions_help);
+    own_register(component, gba_both_params, quiet);
+    own_register(component, own, quiet);
     gba_common_pvars_register(component);
 }
 
@@ -116,7 +108,7 @@ void gba_common_capability_differ(const uint64_t words[2], const char *const mem
     } fields[] = {
         {"version of the component", "; install one version on all hosts", 56, 0xff},
         {"wire version of libgba", "; install one version on all hosts", 48, 0xff},
-        {"agree_after", "", 32, GBA_COMMON_AGREE_AFTER_MAX},
+        {"agree_after", "", 32, GBA_AGREE_AFTER_MAX},
         {"priority", "", 25, 0x7f},
         {"min_comm_size", "", 0, SMALLEST_MAX},
     };
@@ -149,6 +141,7 @@ static bool is_set(int index)
 void gba_common_params_check(void)
 {
     static char empty[] = "";
+    const int agree_after = gba_common.own.agree_after; /* 0 in scoll */
     gba_params_t *params = &gba_common.params;
 
     *params = gba_common.variables;
@@ -158,12 +151,17 @@ void gba_common_params_check(void)
     params->device_map = params->device_map == NULL ? empty : params->device_map;
     /* Open MPI frees the string before the component's close. */
     gba_common.journal_path[0] = '\0';
-    if (gba_common.journal != NULL && '/' == gba_common.journal[0])
-        snprintf(gba_common.journal_path, sizeof gba_common.journal_path, "%s", gba_common.journal);
+    if (gba_common.own.journal != NULL && '/' == gba_common.own.journal[0])
+        snprintf(gba_common.journal_path, sizeof gba_common.journal_path, "%s",
+                 gba_common.own.journal);
     gba_common.bad_parameter[0] = '\0';
-    gba_common.enabled = GBA_OK == gba_params_check(params, gba_common.bad_parameter,
-                                                    sizeof gba_common.bad_parameter) &&
-                         !params->disable;
+    if (GBA_OK ==
+            gba_params_check(params, gba_common.bad_parameter, sizeof gba_common.bad_parameter) &&
+        (agree_after < 0 || agree_after > GBA_AGREE_AFTER_MAX))
+        snprintf(gba_common.bad_parameter, sizeof gba_common.bad_parameter,
+                 "agree_after=%d is out of range; allowed: 0 to %d", agree_after,
+                 GBA_AGREE_AFTER_MAX);
+    gba_common.enabled = '\0' == gba_common.bad_parameter[0] && !params->disable;
     gba_common.device_set = is_set(gba_common.device_path_index);
     gba_common.device_asked = gba_common.device_set ? 0 != strcmp(params->device_path, "none")
                                                     : is_set(gba_common.device_list_index);

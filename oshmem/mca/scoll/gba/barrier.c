@@ -99,7 +99,7 @@ int gba_scoll_barrier(oshmem_group_t *set, long *pSync, int alg)
     gba_team_t *team;
     gba_status_t status;
 
-    if (OPAL_UNLIKELY(gba_scoll->quiet))
+    if (OPAL_UNLIKELY(gba_common.own.quiet))
         MCA_SPML_CALL(quiet(oshmem_ctx_default));
     team = gba_pointer_load_acquire(&module->base.active);
     if (OPAL_UNLIKELY(team == NULL))

@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+static int params_register(void)
+{
+    gba_common_params_register(&gba_scoll->super.scoll_version, gba_scoll_params,
+                               GBA_SCOLL_OFFLOAD_AFTER, 1 != OSHMEM_SPEC_COMPAT);
+    return OSHMEM_SUCCESS;
+}
+
 /* Whether the structures are those that the component was compiled with. If not, the component is
  * disabled. */
 static void abi_check(bool reports)
@@ -110,7 +117,7 @@ __attribute__((visibility("default"))) gba_scoll_component_t mca_scoll_gba_compo
                                           GBA_VERSION_PATCH),
                     .mca_open_component = component_open,
                     .mca_close_component = component_close,
-                    .mca_register_component_params = gba_scoll_params_register,
+                    .mca_register_component_params = params_register,
                 },
             .scoll_data = {.param_field = MCA_BASE_METADATA_PARAM_NONE},
             .scoll_init = component_init,

@@ -5,7 +5,6 @@ ompi_component_LTLIBRARIES += mca_scoll_gba.la
 mca_scoll_gba_la_SOURCES = \
 	oshmem/mca/scoll/gba/scoll_gba.h \
 	oshmem/mca/scoll/gba/component.c \
-	oshmem/mca/scoll/gba/params.c \
 	oshmem/mca/scoll/gba/pin.c \
 	oshmem/mca/scoll/gba/contexts.c \
 	oshmem/mca/scoll/gba/module.c \

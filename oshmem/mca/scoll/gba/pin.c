@@ -29,7 +29,7 @@ void gba_scoll_pin_ucx(void)
 
     if (OMPI_MAJOR_VERSION > 4 || (1 == OMPI_MINOR_VERSION && OMPI_RELEASE_VERSION >= 6))
         return;
-    if (gba_scoll->pin_ucx && 0 != dl_iterate_phdr(library_find, path))
+    if (gba_common.own.pin_ucx && 0 != dl_iterate_phdr(library_find, path))
         /* The library is loaded, and now stays loaded; the handle is not needed. */
         (void)dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }

@@ -6,7 +6,7 @@
  * reported. */
 static bool transport_due(const gba_scoll_module_t *module)
 {
-    bool due = GBA_SCOLL_TRANSPORT_SPML == gba_scoll->transport &&
+    bool due = GBA_SCOLL_TRANSPORT_SPML == gba_common.own.signals &&
                GBA_SCOLL_CARRIER_PML == module->slab.carrier;
 
     opal_mutex_lock(&gba_common.lock);
@@ -39,7 +39,8 @@ void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, 
     gba_scoll_slab_describe(&module->slab, transport, sizeof transport);
     gba_common_device_describe(reason, due && asked, more, sizeof more);
     if (reserved)
-        snprintf(more, sizeof more, ", except the %u of group_reserve", gba_scoll->group_reserve);
+        snprintf(more, sizeof more, ", except the %u of group_reserve",
+                 gba_common.own.group_reserve);
     gba_common_print(transport_due(module) || due, "%s: %s%s%s", set, why, transport, more);
 }
 

@@ -51,13 +51,6 @@ struct gba_scoll_hello {
     uint64_t barrier;    /* activation: the number of the barrier that begins with the agreement */
 };
 
-/* The parameter "signals": the carrier of the signals of software barriers between hosts. */
-enum gba_scoll_transport {
-    GBA_SCOLL_TRANSPORT_AUTO,
-    GBA_SCOLL_TRANSPORT_SPML,
-    GBA_SCOLL_TRANSPORT_PML
-};
-
 /* The number of slabs: one for each bit of a word. A slab has two words for each slot. Radix (v2)
  * with its default radix needs 22 slots for 708 members. Sets that need more than 62 use messages.
  */
@@ -144,13 +137,6 @@ OBJ_CLASS_DECLARATION(gba_scoll_module_t);
 
 typedef struct gba_scoll_component {
     mca_scoll_base_component_t super;
-    /* parameters */
-    bool pin_ucx;
-    bool quiet;
-    unsigned int group_reserve;
-    int transport;            /* enum gba_scoll_transport */
-    unsigned int signal_rows; /* number of slabs that may be used */
-
     bool transport_reported; /* the carrier is not the requested one, and that is reported */
     struct gba_scoll_slab_memory slab_memory;
 } gba_scoll_component_t;
@@ -292,10 +278,5 @@ mca_scoll_base_module_t *gba_scoll_module_create(oshmem_group_t *set);
 
 /* For gba_common_framework. */
 void gba_scoll_module_close(void *owner);
-
-/* params.c */
-
-/* Register all parameters and variables. May run in oshmem_info. Returns OSHMEM_SUCCESS. */
-int gba_scoll_params_register(void);
 
 #endif

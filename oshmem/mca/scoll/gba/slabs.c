@@ -113,11 +113,11 @@ static enum gba_scoll_why why_not(void)
 {
     const opal_class_t *class = mca_atomic.super.obj_class;
 
-    if (GBA_SCOLL_TRANSPORT_PML == gba_scoll->transport)
+    if (GBA_SCOLL_TRANSPORT_PML == gba_common.own.signals)
         return GBA_SCOLL_WHY_ASKED;
     if (class == NULL || 0 != strcmp(class->cls_name, "mca_atomic_ucx_module_t"))
         return GBA_SCOLL_WHY_ATOMIC;
-    if (GBA_SCOLL_TRANSPORT_AUTO == gba_scoll->transport && !network_rdma())
+    if (GBA_SCOLL_TRANSPORT_AUTO == gba_common.own.signals && !network_rdma())
         return GBA_SCOLL_WHY_NETWORK;
     return keys_exchanged() ? GBA_SCOLL_WHY_NONE : GBA_SCOLL_WHY_KEYS;
 }
@@ -181,9 +181,9 @@ static gba_status_t slab_memory_agree(const gba_scoll_module_t *module)
 static uint64_t slabs_take(void)
 {
     struct gba_scoll_slab_memory *slab_memory = &gba_scoll->slab_memory;
-    uint64_t all = gba_scoll->signal_rows >= GBA_SCOLL_SLABS
+    uint64_t all = gba_common.own.signal_rows >= GBA_SCOLL_SLABS
                        ? UINT64_MAX
-                       : (UINT64_C(1) << gba_scoll->signal_rows) - 1;
+                       : (UINT64_C(1) << gba_common.own.signal_rows) - 1;
     uint64_t slabs;
 
     opal_mutex_lock(&gba_common.lock);
