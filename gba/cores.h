@@ -24,12 +24,9 @@ typedef struct gba_cores_attr {
     /* For messages: this process, "rank 3 on hosta"; copied. NULL: as the team names it, or without
      * a team the rank of the launcher ($PMIX_RANK) or the process id, and the host. */
     const char *name;
-    /* Of them `wait` and `stuck_after`; read only during the call. NULL: those of the team, or
-     * without a team the defaults as changed by the environment (gba_params_environment). */
-    const gba_params_t *params;
     /* The CPUs that the cores of this process share: for several processes on a host, their part.
      * With more cores than that they yield the CPU while they wait, unless `wait` is spin. 0: the
-     * CPUs that the calling thread may use. */
+     * CPUs that the calling thread may use (gba_processors_get). */
     uint32_t cpus;
     /*
      * The cores share the work of a barrier of members on one host with `sw_algorithm` radix (v2),
@@ -59,7 +56,8 @@ typedef struct gba_cores_attr {
  * Make barriers of all cores of all members. count: the threads of this process, 1 to
  * GBA_CORES_MAX; members may have different numbers. team: of the processes, which the cores use
  * alone until they are destroyed; NULL: attr->barrier, or this process alone. attr: NULL: all zero.
- * cores: set on GBA_OK.
+ * `wait` and `stuck_after` are those of the
+ * team, or without a team of the environment (gba_params_environment). cores: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM: a count out of its range, or an invalid variable of the
  * environment; GBA_ERR_NOMEM. Thread-safe on different teams. Not collective. Never blocks.
  */

@@ -100,7 +100,6 @@ int pool_init(struct pool *pool, const char *program, int cores)
     pool->stuck_after = params.stuck_after;
     snprintf(text, sizeof text, "%s: PE %d", program, pool->me);
     attr.name = text;
-    attr.params = &params;
     attr.cpus = 1; /* several PEs may share a host: cores yield to each other */
     if (gba_cores_create((uint32_t)cores, NULL, &attr, &pool->cores) != GBA_OK)
         return -1;

@@ -8,9 +8,6 @@
  * arrivals. So core 0 has the team, and the status of the barrier, to itself from the gathering to
  * the release.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "gba/cores.h"
 
 #include <sched.h>
@@ -261,18 +258,6 @@ gba_status_t gba_cores_barrier(gba_cores_t *cores, uint32_t index)
 
 /* -------------------------------------------------------------------------- create, destroy --- */
 
-/* The CPUs that this thread may use. */
-static uint32_t cpus_usable(void)
-{
-    cpu_set_t set;
-    long online;
-
-    if (0 == sched_getaffinity(0, sizeof set, &set))
-        return (uint32_t)CPU_COUNT(&set);
-    online = sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than the set can have */
-    return online > 0 ? (uint32_t)online : 1;
-}
-
 static void name_process(struct gba_cores *cores)
 {
     const gba_team_t *team = cores->team;
@@ -283,10 +268,8 @@ static void name_process(struct gba_cores *cores)
         snprintf(cores->name, sizeof cores->name, "%s", cores->attr.name);
     } else if (team == NULL) {
         (void)gethostname(member, sizeof member - 1);
-        if (rank != NULL)
-            snprintf(cores->name, sizeof cores->name, "rank %s on %s", rank, member);
-        else
-            snprintf(cores->name, sizeof cores->name, "process %d on %s", (int)getpid(), member);
+        snprintf(cores->name, sizeof cores->name, "%s %ld on %s", rank != NULL ? "rank" : "process",
+                 rank != NULL ? atol(rank) : (long)getpid(), member);
     } else {
         snprintf(member, sizeof member, "member %u", team->rank);
         if (team->names.member != NULL)
@@ -296,25 +279,20 @@ static void name_process(struct gba_cores *cores)
 }
 
 /* The parameters `wait` and `stuck_after`. */
-static gba_status_t choose_params(const gba_cores_attr_t *attr, const gba_team_t *team, int *wait,
-                                  uint64_t *report_after)
+static gba_status_t choose_params(const gba_team_t *team, int *wait, uint64_t *report_after)
 {
     gba_params_t params;
     char message[256];
 
-    if (attr->params == NULL && team != NULL) {
+    if (team != NULL) {
         *wait = team->waiting.mode;
         *report_after = team->watchdog.report_after;
         return GBA_OK;
     }
-    if (attr->params != NULL) {
-        params = *attr->params;
-    } else {
-        gba_params_default(&params);
-        if (GBA_OK != gba_params_environment(&params, message, sizeof message)) {
-            gba_log(GBA_LOG_ERROR, "no barriers of cores: %s", message);
-            return GBA_ERR_PARAM;
-        }
+    gba_params_default(&params);
+    if (GBA_OK != gba_params_environment(&params, message, sizeof message)) {
+        gba_log(GBA_LOG_ERROR, "no barriers of cores: %s", message);
+        return GBA_ERR_PARAM;
     }
     *wait = params.wait;
     *report_after = (uint64_t)params.stuck_after * 1000000000u;
@@ -326,7 +304,9 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
 {
     static const gba_cores_attr_t none = {0};
     const gba_cores_attr_t *given = attr == NULL ? &none : attr;
+    const size_t bytes = sizeof **cores + count * sizeof(struct core);
     struct gba_cores *made = NULL;
+    gba_processors_t processors;
     bool oversubscribed;
     uint64_t report_after;
     gba_status_t status;
@@ -337,14 +317,15 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
                 GBA_CORES_MAX);
         return GBA_ERR_PARAM;
     }
-    status = choose_params(given, team, &wait, &report_after);
+    status = choose_params(team, &wait, &report_after);
     if (GBA_OK != status)
         return status;
-    made = aligned_alloc(LINE, sizeof *made + count * sizeof made->core[0]);
+    made = aligned_alloc(LINE, bytes);
     if (made == NULL)
         return GBA_ERR_NOMEM;
-    memset(made, 0, sizeof *made + count * sizeof made->core[0]);
-    oversubscribed = count > (0 != given->cpus ? given->cpus : cpus_usable()) ||
+    memset(made, 0, bytes);
+    gba_processors_get(&processors);
+    oversubscribed = count > (0 != given->cpus ? given->cpus : gba_processors_count(&processors)) ||
                      (team != NULL && team->waiting.oversubscribed);
     made->count = count;
     made->yields = gba_wait_yields(wait, oversubscribed);
@@ -355,7 +336,6 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
     made->attr = *given;
     name_process(made);
     made->attr.name = NULL;
-    made->attr.params = NULL;
     for (uint32_t i = 0; i < count; i++)
         made->core[i].node = (struct gba_node_barrier){.arrived = &made->arrived,
                                                        .release = &made->release,

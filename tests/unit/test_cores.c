@@ -4,7 +4,6 @@
  * of the device and the change of the path, with members and cores as threads (team_harness.h);
  * errors; the report of a missing core. The test takes in cores.c, to make its steps one by one.
  */
-#define _GNU_SOURCE
 #include "gba/transport/node_barrier.h"
 
 /* Faults that the search must find. */
@@ -233,7 +232,7 @@ static void run_cores(struct harness *w, gba_path_t path)
 {
     static const struct {
         uint32_t members, cores;
-    } layouts[] = {{1, 2}, {2, 1}, {2, 2}, {3, 3}, {2, 16}, {5, 4}};
+    } layouts[] = {{1, 2}, {2, 1}, {2, 2}, {3, 3}, {2, 16}, {5, 4}, {7, 3}};
 
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         w->cores = layouts[i].cores;
@@ -260,35 +259,20 @@ TEST(test_hybrid)
     harness_end(w);
 }
 
+/* Core 0 does all the work, or the cores share that of radix and central. */
 TEST(test_software)
 {
-    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
-        struct harness *w = harness_on(NULL);
-
-        w->params.sw_algorithm = algorithm;
-        w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
-        run_cores(w, GBA_PATH_SOFTWARE);
-    }
-}
-
-/* The cores share the work of radix and central; of the others core 0 does it all. */
-TEST(test_shared)
-{
-    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
-        for (int wait = GBA_WAIT_AUTO; wait <= GBA_WAIT_SLEEP; wait += GBA_WAIT_SLEEP) {
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++)
+        for (int shared = 0; shared < 3; shared++) {
             struct harness *w = harness_on(NULL);
 
             w->params.sw_algorithm = algorithm;
             w->params.sw_radix = 3;
-            w->params.wait = wait;
-            w->share = true;
-            w->cores = 3;
-            w->rounds = 60;
-            for (uint32_t members = 1; members <= 7; members += 2)
-                harness_run(w, members, GBA_PATH_SOFTWARE);
-            harness_end(w);
+            w->params.wait = 2 == shared ? GBA_WAIT_SLEEP : GBA_WAIT_AUTO;
+            w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
+            w->share = shared > 0;
+            run_cores(w, GBA_PATH_SOFTWARE);
         }
-    }
 }
 
 /* Messages between hosts. */
@@ -353,25 +337,28 @@ TEST(test_renegotiation)
     harness_end(w);
 }
 
-/* --------------------------------------------------------------------- threads without a team ---
- */
+/* ------------------------------------------------------------------- threads without a team --- */
 
-#define THREADS_MAX 16u
+#define THREADS 4u
 
 static struct {
     gba_cores_t *cores;
-    uint32_t count, rounds, late; /* late: the core that arrives at round 2 after a report */
-    gba_word_t entered[THREADS_MAX], early, errors;
+    uint32_t late; /* the core that arrives at round 2 after a report */
+    gba_word_t errors;
     gba_status_t result; /* of the barrier of processes in round 2 */
     uint32_t calls;
 } play;
 
+static void play_wait(bool late)
+{
+    for (int i = 0; i < 3000 && late && !stall_log_complete(); i++)
+        usleep(10000);
+}
+
 static gba_status_t play_barrier(void *ctx)
 {
     (void)ctx;
-    for (int i = 0; i < 3000 && 2 == play.calls && NOBODY == play.late && !stall_log_complete();
-         i++)
-        usleep(10000);
+    play_wait(2 == play.calls && NOBODY == play.late);
     return 2 == ++play.calls ? play.result : GBA_OK;
 }
 
@@ -379,62 +366,40 @@ static void *play_core(void *arg)
 {
     const uint32_t core = (uint32_t)(uintptr_t)arg;
 
-    for (uint32_t round = 1; round <= play.rounds; round++) {
-        for (int i = 0; i < 3000 && 2 == round && core == play.late && !stall_log_complete(); i++)
-            usleep(10000);
-        gba_word_store_relaxed(&play.entered[core], round);
-        if (play.result == gba_cores_barrier(play.cores, core) && GBA_OK != play.result)
+    for (uint32_t round = 1; round <= 5; round++) {
+        play_wait(2 == round && core == play.late);
+        if (GBA_OK != gba_cores_barrier(play.cores, core))
             gba_word_add_relaxed(&play.errors, 1);
-        for (uint32_t i = 0; i < play.count && GBA_OK == play.result; i++)
-            if (gba_word_load_relaxed(&play.entered[i]) < round)
-                gba_word_add_relaxed(&play.early, 1);
     }
     return NULL;
 }
 
-static void play_run(uint32_t count, uint32_t rounds, const gba_cores_attr_t *attr)
+static void play_run(const gba_cores_attr_t *attr, uint32_t late, gba_status_t result)
 {
-    pthread_t threads[THREADS_MAX];
+    pthread_t threads[THREADS];
 
-    play.count = count;
-    play.rounds = rounds;
+    play.late = late;
+    play.result = result;
     play.calls = 0;
     gba_word_store_relaxed(&play.errors, 0);
-    gba_word_store_relaxed(&play.early, 0);
-    for (uint32_t i = 0; i < count; i++)
-        gba_word_store_relaxed(&play.entered[i], 0);
-    assert_int_equal(gba_cores_create(count, NULL, attr, &play.cores), GBA_OK);
-    for (uintptr_t i = 0; i < count; i++)
+    assert_int_equal(gba_cores_create(THREADS, NULL, attr, &play.cores), GBA_OK);
+    for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, play_core, (void *)i), 0);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     gba_cores_destroy(play.cores);
-    assert_int_equal(gba_word_load_relaxed(&play.early), 0);
-}
-
-TEST(test_one_process)
-{
-    static const uint32_t counts[] = {1, 2, 3, 4, 7, 8, 16};
-
-    play.late = NOBODY;
-    play.result = GBA_OK;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        play_run(counts[i], 500, NULL);
+    assert_int_equal(gba_word_load_relaxed(&play.errors), GBA_OK == result ? 0 : 4 * THREADS);
 }
 
 /* An error of round 2 reaches all cores, also in the rounds after it. */
 TEST(test_errors)
 {
-    gba_cores_attr_t attr = {.barrier = play_barrier};
+    const gba_cores_attr_t attr = {.barrier = play_barrier};
     gba_cores_t *cores;
 
-    play.late = NOBODY;
-    play.result = GBA_ERR_IO;
-    play_run(4, 5, &attr);
-    assert_int_equal(gba_word_load_relaxed(&play.errors), 4 * 4);
+    play_run(&attr, NOBODY, GBA_ERR_IO);
     assert_int_equal(play.calls, 2);
-    play.result = GBA_INPROGRESS; /* of a runtime with positive errors */
-    play_run(1, 1, &attr);
+    play_run(&attr, NOBODY, GBA_INPROGRESS); /* of a runtime with positive errors */
     gba_log_set(stall_log_line, NULL, GBA_LOG_TEAM);
     assert_int_equal(gba_cores_create(0, NULL, NULL, &cores), GBA_ERR_PARAM);
     assert_int_equal(gba_cores_create(GBA_CORES_MAX + 1, NULL, NULL, &cores), GBA_ERR_PARAM);
@@ -447,10 +412,8 @@ TEST(test_errors)
 
 static void stalled(uint32_t late, const gba_cores_attr_t *attr, const char *expected)
 {
-    play.late = late;
-    play.result = GBA_OK;
     stall_log_begin(1);
-    play_run(3, 4, attr);
+    play_run(attr, late, GBA_OK);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
     expect_lines(1);
     expect_line(expected);
@@ -458,79 +421,38 @@ static void stalled(uint32_t late, const gba_cores_attr_t *attr, const char *exp
 
 TEST(test_missing_cores)
 {
-    gba_params_t params;
-    gba_cores_attr_t attr = {.name = "rank 7", .params = &params};
+    gba_cores_attr_t attr = {.name = "rank 7"};
 
-    gba_params_default(&params);
-    params.stuck_after = 1;
-    stalled(0, &attr, "rank 7: barrier 2 of 3 cores stalled for 1 s; missing cores: core 0");
+    setenv("GBA_STUCK_AFTER", "1", 1);
+    stalled(0, &attr, "rank 7: barrier 2 of 4 cores stalled for 1 s; missing cores: core 0");
     attr.name = NULL;
     setenv("PMIX_RANK", "5", 1);
     stalled(2, &attr, "rank 5 on ");
     unsetenv("PMIX_RANK");
     stalled(2, &attr, "process ");
-    stalled(2, &attr, "missing cores: core 2");
     attr.barrier = play_barrier;
     stalled(1, &attr, "missing cores: core 1");
-    stalled(0, &attr, "missing cores: core 0");
     stalled(NOBODY, &attr,
-            "barrier 3 of 3 cores stalled for 1 s; missing cores: none; core 0 waits");
+            "barrier 3 of 4 cores stalled for 1 s; missing cores: none; core 0 waits");
+    unsetenv("GBA_STUCK_AFTER");
 }
 
-/* Core 1 of member 1 is late: that member reports the core, and the other one the member. */
-static gba_cores_t *both[2];
-
-static void *second_core(void *arg)
-{
-    const uint32_t rank = (uint32_t)(uintptr_t)arg;
-
-    for (int round = 1; round <= 3; round++) {
-        for (int i = 0; i < 3000 && 2 == round && 1 == rank && !stall_log_complete(); i++)
-            usleep(10000);
-        gba_word_add_relaxed(&play.errors, GBA_OK != gba_cores_barrier(both[rank], 1));
-    }
-    return NULL;
-}
-
-static void late_member(struct thread_oob_member *self, const gba_oob_t *oob)
-{
-    gba_params_t *params = self->arg;
-    const gba_team_attr_t attr = {.name = "team",
-                                  .params = params,
-                                  .id = 1,
-                                  .device_status = GBA_ERR_NO_DEVICE,
-                                  .oversubscribed = true};
-    gba_cores_t **cores = &both[oob->rank];
-    pthread_t thread;
-    gba_team_t *team;
-
-    if (GBA_OK != gba_team_create(&attr, oob, &team) ||
-        GBA_OK != gba_cores_create(2, team, NULL, cores) ||
-        0 != pthread_create(&thread, NULL, second_core, (void *)(uintptr_t)oob->rank))
-        abort();
-    for (int round = 1; round <= 3; round++)
-        gba_word_add_relaxed(&play.errors, GBA_OK != gba_cores_barrier(*cores, 0));
-    pthread_join(thread, NULL);
-    gba_cores_destroy(*cores);
-    thread_oob_barrier(oob);
-    gba_team_destroy(team);
-}
-
+/* Core 0 of member 1 is late: that member reports the core, and the other one the member. */
 TEST(test_missing_core_of_a_member)
 {
-    gba_params_t params;
+    struct harness *w = harness_on(NULL);
 
-    gba_params_default(&params);
-    params.stuck_after = 1;
-    gba_word_store_relaxed(&play.errors, 0);
+    w->params.stuck_after = 4; /* longer than a busy machine delays a core that is not late */
+    w->late_until = stall_log_complete;
+    w->cores = 2;
     stall_log_begin(2);
-    thread_oob_run(2, 0, late_member, &params);
+    harness_run(w, 2, GBA_PATH_SOFTWARE);
     gba_log_set(NULL, NULL, GBA_LOG_WARN);
-    assert_int_equal(gba_word_load_relaxed(&play.errors), 0);
     expect_lines(2);
-    expect_line("team: member 1: barrier 2 of 2 cores stalled for 1 s; missing cores: core 1");
-    expect_line("team: barrier 2 (software) stalled");
+    expect_line("test: member 1: barrier 1 of 2 cores stalled for 4 s; missing cores: core 0");
+    expect_line("test: barrier 1 (software) stalled");
     expect_line("missing: member 1");
+    harness_end(w);
 }
 
 TEST_MAIN(alarm(test_limit(300)))
