@@ -39,8 +39,11 @@
  *
  * Signals between hosts: gba_bootstrap_remote_open makes the gba_remote_t of a team, over TCP. With
  * it the team has software barriers across hosts. Without it a team on several hosts needs a
- * device, or makes its barriers by gba_oob_t.barrier. A bootstrap delivers no failure
- * notifications, so a barrier that returns GBA_ERR_DEAD cannot be completed.
+ * device, or makes its barriers by gba_bootstrap_barrier. A bootstrap delivers no failure
+ * notifications. When a barrier returns GBA_ERR_DEAD, the members exchange them by
+ * gba_oob_t.allgather and complete the barrier, as the example barriers.c does. They cannot if a
+ * member that has completed the barrier makes another call of the exchange before the team's next
+ * barrier, or leaves.
  */
 #ifndef GBA_BOOTSTRAP_H
 #define GBA_BOOTSTRAP_H

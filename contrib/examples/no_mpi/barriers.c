@@ -18,12 +18,14 @@
 #include <gba/gba.h>
 
 static const char help[] =
-    "usage: barriers [--rounds N] [--make FILE] [--proof FILE] [--members LIST | --stride LIST]\n"
+    "usage: barriers [--rounds N] [--make FILE] [--proof FILE [--until FILE]]\n"
+    "                [--members LIST | --stride LIST]\n"
     "\n"
     "Run N barriers (default 1000) with the other processes of the job.\n"
     "\n"
     "  --make FILE   make a unique id and write it to FILE, which must not exist\n"
     "  --proof FILE  a file that all processes map, for the proof that nobody leaves early\n"
+    "  --until FILE  run barriers until rank 0 finds FILE, then N with another team\n"
     "  --members R,R...  only these ranks, which get the ranks 0, 1 and so on of a team, run "
     "barriers\n"
     "  --stride START,STRIDE,SIZE  only the ranks START, START+STRIDE and so on, SIZE of them\n"
@@ -34,7 +36,7 @@ static const char help[] =
 
 struct options {
     unsigned long rounds;
-    const char *make, *proof, *members, *stride;
+    const char *make, *proof, *until, *members, *stride;
 };
 
 struct job {
@@ -48,7 +50,10 @@ struct job {
     gba_team_t *team;
     gba_params_t params;
     gba_team_attr_t attr;
+    gba_notification_t notification; /* the latest one of this member */
     _Atomic uint32_t *entered; /* [size] the round that each member has entered; NULL: no proof */
+    _Atomic uint32_t *last;    /* the last round before the other team; 0: not known yet */
+    uint32_t round;
 };
 
 static int fail(const char *what, const char *why)
@@ -152,7 +157,7 @@ static int join_some(struct job *job, const struct options *options)
     return status;
 }
 
-static int make_team(struct job *job)
+static int prepare_team(struct job *job)
 {
     char message[256];
 
@@ -171,18 +176,34 @@ static int make_team(struct job *job)
     job->attr.progress = gba_bootstrap_progress;
     job->attr.trial_ctx = job->bootstrap;
     job->attr.oversubscribed = gba_bootstrap_oversubscribed(job->bootstrap);
-    job->attr.id = gba_bootstrap_team_id();
     job->attr.name_member = job->oob->name_member;
     job->attr.name_ctx = job->oob->ctx;
+    return 0;
+}
+
+static void print_path(const struct job *job)
+{
+    if (0 != job->oob->rank)
+        return;
+    printf("path %s: %s\n", gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+    fflush(stdout);
+}
+
+static int make_team(struct job *job)
+{
+    gba_team_destroy(job->team);
+    job->team = NULL;
+    job->attr.id = gba_bootstrap_team_id();
     if (GBA_OK != gba_team_create(&job->attr, job->oob, &job->team))
         return fail("no team", gba_bootstrap_message(job->bootstrap));
+    print_path(job);
     return 0;
 }
 
 /* Rank 0 makes the file before the others open it. */
 static int open_proof(struct job *job, const char *path)
 {
-    size_t bytes = job->oob->size * sizeof *job->entered;
+    size_t bytes = (job->oob->size + 1) * sizeof *job->entered;
     void *memory = MAP_FAILED;
     int fd = -1;
 
@@ -201,54 +222,95 @@ static int open_proof(struct job *job, const char *path)
         return fail(path, strerror(errno));
     close(fd);
     job->entered = memory;
+    job->last = job->entered + job->oob->size;
     return 0;
+}
+
+/*
+ * The device has failed. Exchange the failure notifications, and find out whether the barrier is
+ * complete. All members come here: those that have completed it in the next barrier, so no member
+ * uses the exchange in between.
+ */
+static gba_status_t notify(struct job *job)
+{
+    gba_notification_t *all = calloc(job->oob->size, sizeof *all), next;
+    gba_status_t status = GBA_ERR_NOMEM;
+    uint32_t to;
+
+    while (GBA_OK == gba_team_notification(job->team, &next, &to))
+        job->notification = next; /* the same facts for each neighbour */
+    if (all != NULL)
+        status = job->oob->allgather(job->oob->ctx, &job->notification, all, sizeof *all);
+    for (uint32_t i = 0; i < job->oob->size && GBA_OK == status; i++)
+        if (i != job->oob->rank)
+            (void)gba_notification_take(&all[i]);
+    free(all);
+    return GBA_OK == status ? gba_barrier_test(job->team) : status;
 }
 
 static gba_status_t barrier(struct job *job)
 {
+    const gba_path_t before = gba_team_path(job->team);
     gba_status_t status;
+    gba_due_t due;
 
-    if (GBA_PATH_FALLBACK == gba_team_path(job->team)) {
+    if (GBA_PATH_FALLBACK == before) {
         status = gba_bootstrap_barrier(job->bootstrap);
         if (GBA_OK == status)
             status = gba_team_count(job->team);
     } else {
         status = gba_barrier_wait(job->team, gba_bootstrap_progress, job->bootstrap);
     }
-    if (GBA_RENEGOTIATE == status) {
-        job->attr.id = gba_bootstrap_team_id();
-        status = gba_team_renegotiate(job->team, &job->attr, job->oob);
-    }
+    while (GBA_ERR_DEAD == status || GBA_INPROGRESS == status)
+        status = notify(job);
+    if (GBA_OK != status && GBA_RENEGOTIATE != status && GBA_NOTIFY != status)
+        return status;
+    due = gba_team_due(job->team, true);
+    if (GBA_DUE_NOTHING == due)
+        return GBA_OK;
+    job->attr.id = gba_bootstrap_team_id();
+    status = GBA_DUE_RECOVER == due ? gba_team_recover(job->team, &job->attr, job->oob)
+                                    : gba_team_renegotiate(job->team, &job->attr, job->oob);
+    if (GBA_OK == status && before != gba_team_path(job->team))
+        print_path(job);
     return status;
 }
 
-static int run(struct job *job, const struct options *options)
+/* One barrier, and the proof. */
+static int run_round(struct job *job)
 {
     const struct timespec late = {.tv_nsec = 1000000};
+    const uint32_t round = ++job->round;
+    gba_status_t status;
 
-    for (unsigned long round = 1; round <= options->rounds; round++) {
-        gba_status_t status;
-
-        /* Sometimes one member is late; the others must wait for it. */
-        if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
-            nanosleep(&late, NULL);
-        if (job->entered != NULL)
-            atomic_store(&job->entered[job->oob->rank], (uint32_t)round);
-        status = barrier(job);
-        if (GBA_OK != status)
-            return fail("a barrier failed",
-                        GBA_ERR_OOB == status  ? gba_bootstrap_message(job->bootstrap)
-                        : GBA_ERR_IO == status ? gba_bootstrap_remote_message(job->remote)
-                                               : gba_status_text(status));
-        for (uint32_t i = 0; i < job->oob->size && job->entered != NULL; i++)
-            if (atomic_load(&job->entered[i]) < round)
-                return fail("PROOF", "a barrier was left before all had entered it");
-    }
-    if (0 == job->oob->rank)
-        printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
-               (unsigned)job->oob->size, job->entered == NULL ? "" : ", none left early",
-               gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+    /* Sometimes one member is late; the others must wait for it. */
+    if (0 == round % 16 && round / 16 % job->oob->size == job->oob->rank)
+        nanosleep(&late, NULL);
+    if (job->entered != NULL)
+        atomic_store(&job->entered[job->oob->rank], round);
+    status = barrier(job);
+    if (GBA_OK != status)
+        return fail("a barrier failed",
+                    GBA_ERR_OOB == status  ? gba_bootstrap_message(job->bootstrap)
+                    : GBA_ERR_IO == status ? gba_bootstrap_remote_message(job->remote)
+                                           : gba_status_text(status));
+    for (uint32_t i = 0; i < job->oob->size && job->entered != NULL; i++)
+        if (atomic_load(&job->entered[i]) < round)
+            return fail("PROOF", "a barrier was left before all had entered it");
     return 0;
+}
+
+/* Rounds until rank 0 finds the file. All members learn of it before they end the round after. */
+static int run_until(struct job *job, const char *path)
+{
+    int status = 0;
+
+    while (0 == status && (0 == *job->last || job->round < *job->last)) {
+        if (0 == job->oob->rank && 0 == *job->last && 0 == access(path, F_OK))
+            atomic_store(job->last, job->round + 2);
+        status = run_round(job);
+    }
+    return 0 == status ? make_team(job) : status;
 }
 
 static int run_team(struct job *job, const struct options *options)
@@ -256,8 +318,18 @@ static int run_team(struct job *job, const struct options *options)
     int status = options->proof != NULL ? open_proof(job, options->proof) : 0;
 
     if (0 == status)
+        status = prepare_team(job);
+    if (0 == status)
         status = make_team(job);
-    return 0 == status ? run(job, options) : status;
+    if (0 == status && options->until != NULL)
+        status = run_until(job, options->until);
+    for (unsigned long i = 0; 0 == status && i < options->rounds; i++)
+        status = run_round(job);
+    if (0 == status && 0 == job->oob->rank)
+        printf("%lu barriers of %u members%s; path %s: %s\n", options->rounds,
+               (unsigned)job->oob->size, job->entered == NULL ? "" : ", none left early",
+               gba_path_name(gba_team_path(job->team)), gba_team_why(job->team));
+    return status;
 }
 
 static int parse(int argc, char **argv, struct options *options)
@@ -271,6 +343,8 @@ static int parse(int argc, char **argv, struct options *options)
             options->make = argv[++i];
         else if (more && 0 == strcmp(argv[i], "--proof"))
             options->proof = argv[++i];
+        else if (more && 0 == strcmp(argv[i], "--until"))
+            options->until = argv[++i];
         else if (more && 0 == strcmp(argv[i], "--members"))
             options->members = argv[++i];
         else if (more && 0 == strcmp(argv[i], "--stride"))
@@ -278,7 +352,7 @@ static int parse(int argc, char **argv, struct options *options)
         else
             return 2;
     }
-    return 0;
+    return options->until != NULL && options->proof == NULL ? 2 : 0;
 }
 
 int main(int argc, char **argv)
