@@ -25,7 +25,7 @@ GBA_LIB_SOURCES = \
 	gba/path/path.h gba/path/crew.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
 	gba/path/path_device.h gba/path/path_device.c gba/path/path_software.h gba/path/path_software.c \
-	gba/path/leaders.h gba/path/leaders.c gba/path/path_hybrid.h gba/path/path_hybrid.c \
+	gba/path/path_hybrid.h gba/path/path_hybrid.c \
 	gba/failover/engine.h gba/failover/degraded.h gba/failover/degraded.c \
 	gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \
 	gba/agree/cost.h gba/agree/cost.c gba/agree/trial.h gba/agree/trial.c \

@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hybrid path: the table of operations, and the life of a path. leaders.c has the barrier among
- * the node leaders. */
+/*
+ * With several switch domains (algo/domains.h) each domain has a barrier group of its node
+ * leaders, and the domain leaders have a barrier over the messages of the runtime.
+ *
+ * A device completes a round by itself. So gather and release are separate rounds: two rounds of a
+ * domain's group make one barrier. In the first round all leaders of the domain arrive when their
+ * nodes have arrived. The release of that round shows the domain leader that the whole domain has
+ * arrived. The domain leader then runs the barrier among the domain leaders, and arrives at the
+ * second round. The other leaders of the domain arrive at the second round as soon as they see the
+ * release of the first. So the device releases the second round when the domain leader knows that
+ * all domains have arrived, and that release lets the nodes of the domain leave.
+ *
+ *   a leader:       gather  arrive 2n-1  released -------------- arrive 2n  released  release
+ *   domain leader:  gather  arrive 2n-1  released  messages of n  arrive 2n  released  release
+ *
+ * A domain of one node has no group. The leader of that node is the domain leader, and runs only
+ * the barrier over messages.
+ *
+ * No member is more than one barrier ahead. The watchdog repairs losses in both rounds alike,
+ * because each is an ordinary round for the device and for the member that waits for its release.
+ */
 #include "gba/path/path_hybrid.h"
 
 #include <stdlib.h>
@@ -15,6 +34,68 @@ static const struct gba_path_hybrid *hybrid_const(const struct gba_path_base *pa
     return (const struct gba_path_hybrid *)path;
 }
 
+/* ---------------------------------------------------------- the barrier among the leaders ----- */
+
+/* Whether this member has a barrier over messages: a domain leader, or without groups each leader.
+ */
+static bool has_messages(const struct gba_path_hybrid *hybrid)
+{
+    return hybrid->messages.transport != NULL;
+}
+
+static void group_arrive(struct gba_path_hybrid *hybrid, enum gba_hybrid_phase phase)
+{
+    hybrid->phase = phase;
+    hybrid->state.sequence++; /* counts the rounds of the group; unsigned: wraps */
+    gba_state_arrive(&hybrid->state);
+}
+
+static gba_status_t upper_start(struct gba_path_hybrid *hybrid)
+{
+    hybrid->phase = GBA_PHASE_UPPER;
+    return gba_message_barrier_start(&hybrid->messages, hybrid->sequence);
+}
+
+static gba_status_t leaders_start(struct gba_path_hybrid *hybrid)
+{
+    if (hybrid->base.group == NULL)
+        return upper_start(hybrid);
+    group_arrive(hybrid, GBA_PHASE_LEADERS);
+    return GBA_OK;
+}
+
+static gba_status_t leaders_test(struct gba_path_hybrid *hybrid)
+{
+    gba_status_t status;
+
+    if (GBA_PHASE_LEADERS == hybrid->phase) {
+        status = gba_state_poll(&hybrid->state);
+        if (GBA_OK != status || !hybrid->split)
+            return status;
+        /* Acquire in the poll; release in the messages and in the arrival below. What the domain
+         * wrote is thus visible to the receivers of its leader's messages. What the other domains
+         * wrote is visible after the second release. */
+        if (has_messages(hybrid)) {
+            status = upper_start(hybrid);
+            if (GBA_OK != status)
+                return status;
+        }
+    }
+    if (GBA_PHASE_RELEASE != hybrid->phase) {
+        if (has_messages(hybrid)) {
+            status = gba_message_barrier_test(&hybrid->messages);
+            if (GBA_OK != status)
+                return status;
+            if (hybrid->held)
+                return GBA_INPROGRESS;
+            if (hybrid->base.group == NULL)
+                return GBA_OK;
+        }
+        group_arrive(hybrid, GBA_PHASE_RELEASE);
+    }
+    return gba_state_poll(&hybrid->state);
+}
+
 /* ---------------------------------------------------------------------------- the path -------- */
 
 static gba_status_t hybrid_start(struct gba_path_base *path)
@@ -22,7 +103,7 @@ static gba_status_t hybrid_start(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
     hybrid->sequence++;
-    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+    hybrid->phase = hybrid->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
     if (gba_node_shares(&hybrid->node)) {
         gba_node_mark(&hybrid->node, hybrid->sequence);
         gba_node_barrier_gather(&hybrid->node.barrier, hybrid->sequence);
@@ -41,12 +122,11 @@ static gba_status_t leader_test(struct gba_path_hybrid *hybrid)
             return GBA_INPROGRESS;
         /* Acquire in gathered; release in the messages or in the arrival. What the node wrote is
          * thus visible to the members that see this arrival. */
-        hybrid->phase = GBA_PHASE_LEADERS;
-        status = hybrid->leaders_ops->start(hybrid);
+        status = leaders_start(hybrid);
         if (GBA_OK != status)
             return status;
     }
-    status = hybrid->leaders_ops->test(hybrid);
+    status = leaders_test(hybrid);
     if (GBA_OK == status && shares)
         gba_node_barrier_release(&hybrid->node.barrier);
     return status;
@@ -56,8 +136,7 @@ static gba_status_t hybrid_test(struct gba_path_base *path)
 {
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
-    return gba_leaders_is_leader(hybrid) ? leader_test(hybrid)
-                                         : gba_node_barrier_test(&hybrid->node.barrier);
+    return hybrid->leader ? leader_test(hybrid) : gba_node_barrier_test(&hybrid->node.barrier);
 }
 
 /* One test only: a hybrid barrier takes longer than any spinning. */
@@ -87,9 +166,7 @@ static bool hybrid_listens(const struct gba_path_base *path)
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
-    if (hybrid->messages.transport == NULL)
-        return false;
-    return hybrid->split ? GBA_PHASE_UPPER == hybrid->phase : GBA_PHASE_GATHER != hybrid->phase;
+    return GBA_PHASE_UPPER == hybrid->phase;
 }
 
 static struct gba_local_state *hybrid_in_group(const struct gba_path_base *path)
@@ -106,7 +183,7 @@ static struct gba_awaited hybrid_awaited(const struct gba_path_base *path)
 
     if (hybrid_in_group(path) != NULL)
         return gba_path_awaits_release(path);
-    if (!gba_leaders_is_leader(hybrid))
+    if (!hybrid->leader)
         awaited.word = hybrid->node.barrier.release;
     else if (GBA_PHASE_GATHER == hybrid->phase)
         awaited.word = hybrid->node.barrier.arrived;
@@ -183,7 +260,7 @@ static void hybrid_bypass(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
     hybrid->sequence++;
-    hybrid->phase = gba_leaders_is_leader(hybrid) ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
+    hybrid->phase = hybrid->leader ? GBA_PHASE_GATHER : GBA_PHASE_MEMBER;
 }
 
 static gba_status_t hybrid_finish(struct gba_path_base *path)
@@ -191,10 +268,10 @@ static gba_status_t hybrid_finish(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
     gba_status_t status;
 
-    if (!gba_leaders_is_domain_leader(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
+    if (!has_messages(hybrid) || GBA_PHASE_RELEASE == hybrid->phase)
         return GBA_OK;
     if (GBA_PHASE_UPPER != hybrid->phase) {
-        status = gba_leaders_upper_start(hybrid);
+        status = upper_start(hybrid);
         if (GBA_OK != status)
             return status;
     }
@@ -206,7 +283,7 @@ static void hybrid_extra_peers(const struct gba_path_base *path, struct gba_extr
 {
     const struct gba_path_hybrid *hybrid = hybrid_const(path);
 
-    if (!hybrid->split || !gba_leaders_is_leader(hybrid))
+    if (!hybrid->split || !hybrid->leader)
         return;
     extra->ranks = hybrid->leaders;
     extra->size = hybrid->nodes;
@@ -281,14 +358,9 @@ void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid)
 void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *plan,
                             struct gba_node *node, bool grouped)
 {
-    bool leader = 0 == plan->topology.local_rank;
-
     hybrid->split = grouped && plan->domains.count > 1;
-    if (leader && grouped)
-        hybrid->leaders_ops = hybrid->split ? &gba_leaders_in_domains : &gba_leaders_in_group;
-    else if (leader)
-        hybrid->leaders_ops = &gba_leaders_by_messages;
-    hybrid->base.waits_for_leader = !leader;
+    hybrid->leader = 0 == plan->topology.local_rank;
+    hybrid->base.waits_for_leader = !hybrid->leader;
     gba_node_move(&hybrid->node, node);
     hybrid->base.failed = hybrid->node.failed;
     if (hybrid->split) {

@@ -14,7 +14,36 @@
 #ifndef GBA_PATH_PATH_HYBRID_H
 #define GBA_PATH_PATH_HYBRID_H
 
-#include "gba/path/leaders.h"
+#include "gba/path/message_barrier.h"
+#include "gba/path/node.h"
+
+/*
+ * The phase of a leader in a round, in this order; other members only wait for the release. LEADERS
+ * is the round of its group, and UPPER its barrier over messages. With domains, the second round of
+ * the group is RELEASE.
+ */
+enum gba_hybrid_phase {
+    GBA_PHASE_MEMBER,
+    GBA_PHASE_GATHER,
+    GBA_PHASE_LEADERS,
+    GBA_PHASE_UPPER,
+    GBA_PHASE_RELEASE
+};
+
+struct gba_path_hybrid {
+    struct gba_path_base base;
+    enum gba_hybrid_phase phase;
+    bool leader;       /* of its node */
+    uint32_t sequence; /* of the current round, or of the last one; unsigned: wraps */
+    struct gba_node node;
+    struct gba_message_barrier messages; /* of a node leader or domain leader, or not opened */
+    bool split;                          /* there are several switch domains */
+    bool held;                           /* see gba_path_ops.hold */
+    uint32_t *leaders;        /* [nodes] ascending; of this domain, if there are several */
+    uint32_t *domain_leaders; /* [number of domains] ascending, if there are several, else NULL */
+    uint32_t nodes;
+    struct gba_local_state state; /* base.state, of a member of a group */
+};
 
 extern const struct gba_path_ops gba_path_hybrid_ops;
 

@@ -248,7 +248,7 @@ void predict_actor_start(struct predict *p, uint32_t actor)
     predict_actor_go(p, actor);
 }
 
-/* The phases of gba/path/leaders.c. */
+/* The phases of gba/path/path_hybrid.c. */
 void predict_actor_go(struct predict *p, uint32_t actor)
 {
     struct predict_actor *a = &p->actor[actor];

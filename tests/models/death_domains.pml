@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of the rounds of a device that dies, as in death.pml, with two switch domains
- * (gba/path/leaders.c). Members 0 and 1 have the group of a device that may die, and member 2
+ * (gba/path/path_hybrid.c). Members 0 and 1 have the group of a device that may die, and member 2
  * is alone in its domain. Members 0 and 2 are the domain leaders. Round n of this model is rounds
  * 2n - 1 and 2n of the group. Between them the domain leaders send each other one message each.
  *

@@ -52,9 +52,8 @@ TEST(test_708_nodes)
     assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX + 1, &handle), GBA_ERR_TOO_MANY);
     assert_int_equal(gba_allocate_group(device, GBA_MEMBERS_MAX, &handle), GBA_OK);
     for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
-        leader[node] = (struct gba_path_hybrid){.base = {.ops = &gba_path_hybrid_ops},
-                                                .leaders_ops = &gba_leaders_in_group,
-                                                .sequence = sequence};
+        leader[node] = (struct gba_path_hybrid){
+            .base = {.ops = &gba_path_hybrid_ops}, .leader = true, .sequence = sequence};
         assert_int_equal(gba_path_hybrid_join(&leader[node], device, &handle, node), GBA_OK);
     }
     assert_int_equal(gba_configure_group(leader[0].base.group, sequence), GBA_OK);
