@@ -15,7 +15,6 @@
  *     HANDLES  what leaders have made (not for messages between all, and the runtime's barrier)
  *     JOINED   whether all have joined
  *     ARMED    of a group: whether its leaders have armed it
- *   TEXT       if several switches were tried: the text of rank 0
  *
  * JOINED is a fence: after it no member still joins, and before it no member sends a signal. So a
  * leader arms its group after it, and the memory of a node is closed to others. Any refusal is
@@ -38,10 +37,6 @@
 #include "gba/failover/degraded.h"
 #include "gba/failover/failover.h"
 
-#define TEXT_WORDS (GBA_TRIED_TEXT / sizeof(uint64_t))
-_Static_assert(GBA_TRIED_TEXT % sizeof(uint64_t) == 0 && TEXT_WORDS <= GBA_OOB_WORDS,
-               "the text fits into one exchange");
-
 /* Post a minimum of a->words. */
 static gba_status_t post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count)
 {
@@ -58,13 +53,14 @@ static gba_status_t post_vote(struct gba_agreement *a, enum gba_agree_state stat
 
 /* ------------------------------------------------------------------------------- the end --- */
 
-/* The members have the outcome, and the text that belongs to it. */
+/* The members have the outcome. */
 static gba_status_t end(struct gba_agreement *a)
 {
     struct gba_team *team = a->team;
     const bool taken = a->at < a->list.count;
 
     if (a->made == NULL) {
+        gba_reason_tried(a);
         if (taken)
             gba_reason_take(a);
         else
@@ -75,28 +71,6 @@ static gba_status_t end(struct gba_agreement *a)
     }
     a->state = GBA_AGREE_DONE;
     return GBA_OK;
-}
-
-static gba_status_t end_begin(struct gba_agreement *a)
-{
-    if (!gba_reason_has_text(a)) {
-        a->tried[0] = '\0';
-        return end(a);
-    }
-    memset(a->words, 0xff, sizeof a->words);
-    if (0 == a->oob.rank) {
-        gba_reason_tried(a);
-        memset(a->words, 0, GBA_TRIED_TEXT);
-        memcpy(a->words, a->tried, strlen(a->tried));
-    }
-    return post(a, GBA_AGREE_TEXT, TEXT_WORDS);
-}
-
-static gba_status_t text_read(struct gba_agreement *a)
-{
-    memcpy(a->tried, a->words, GBA_TRIED_TEXT);
-    a->tried[GBA_TRIED_TEXT - 1] = '\0';
-    return end(a);
 }
 
 /* --------------------------------------------------------------------------- a candidate --- */
@@ -129,7 +103,7 @@ static gba_status_t take(struct gba_agreement *a)
     gba_build_finish(a);
     if (a->made != NULL)
         return keep_made(a);
-    return end_begin(a);
+    return end(a);
 }
 
 static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
@@ -237,7 +211,7 @@ static gba_status_t next(struct gba_agreement *a)
             return a->oob.allgather(a->oob.ctx, &mine, a->members, sizeof mine);
         default:
             a->at = a->list.count;
-            return end_begin(a);
+            return end(a);
         }
 }
 
@@ -313,7 +287,7 @@ static gba_status_t step(struct gba_agreement *a)
         [GBA_AGREE_FACTS] = facts_read,     [GBA_AGREE_SWITCHES] = switches_read,
         [GBA_AGREE_LACKING] = lacking_read, [GBA_AGREE_LAYOUT] = layout_read,
         [GBA_AGREE_HANDLES] = handles_read, [GBA_AGREE_JOINED] = joined_read,
-        [GBA_AGREE_ARMED] = armed_read,     [GBA_AGREE_TEXT] = text_read};
+        [GBA_AGREE_ARMED] = armed_read};
 
     return reads[a->state](a);
 }

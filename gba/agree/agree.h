@@ -20,7 +20,6 @@ enum gba_agree_state {
     GBA_AGREE_HANDLES,
     GBA_AGREE_JOINED,
     GBA_AGREE_ARMED,
-    GBA_AGREE_TEXT,
     GBA_AGREE_DONE
 };
 
@@ -35,10 +34,6 @@ struct gba_node_info {
     uint32_t groups;      /* of the device */
     gba_group_handle_t group;
 };
-
-/* The text about the switches that gave no group, written by rank 0: "; not at sim:a (no barrier
- * group is free), sim:b (...)" or "". */
-#define GBA_TRIED_TEXT 232u
 
 /* A path that a trial can take. */
 struct gba_made {
@@ -80,7 +75,8 @@ struct gba_agreement {
     struct gba_path_hybrid *hybrid; /* until it is complete */
     struct gba_path_base *path;
     char why[192]; /* one line for the user */
-    char tried[GBA_TRIED_TEXT];
+    /* The switches that gave no group: "; not at sim:a (no barrier group is free), sim:b (...)" */
+    char tried[232];
     struct gba_made_list *made;     /* of a trial, else NULL */
     struct gba_trial_record record; /* of the trial of the team's path; kept between agreements */
 };
@@ -131,11 +127,9 @@ gba_path_t gba_build_kind(const struct gba_agreement *a);
  */
 gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at);
 
-/* A group of a switch was refused, or no member tried it: rank 0 adds it to a->tried. */
+/* Set a->tried: this member's devices at the switches of which a group was refused, or that no
+ * member tried. "" where the user misses nothing. */
 void gba_reason_tried(struct gba_agreement *a);
-
-/* Whether the members exchange a->tried: the same on all. */
-bool gba_reason_has_text(const struct gba_agreement *a);
 
 /* The team takes the path a->path. */
 void gba_reason_take(struct gba_agreement *a);

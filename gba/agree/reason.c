@@ -21,6 +21,22 @@ gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at)
                                              : gba_switch_device(&a->attr, switches->key[c->at]);
 }
 
+/* What was tried before is no obstacle if a device has taken a group back. */
+static bool took_back(const struct gba_agreement *a)
+{
+    const struct gba_candidate *c = &a->list.at[a->at];
+
+    return a->at < a->list.count && gba_candidate_is_group(c) && c->take_back &&
+           GBA_AT_EACH != c->at && GBA_OK == c->refusal.reason;
+}
+
+/* Whether the user is to read which switches gave no group. */
+static bool tried_matters(const struct gba_agreement *a)
+{
+    return 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status && !took_back(a) &&
+           GBA_DUE_RECOVER != a->due && a->made == NULL;
+}
+
 void gba_reason_tried(struct gba_agreement *a)
 {
     gba_device_t *device;
@@ -28,6 +44,8 @@ void gba_reason_tried(struct gba_agreement *a)
     char member[96];
 
     a->tried[0] = '\0';
+    if (!tried_matters(a))
+        return;
     for (uint32_t i = 0; i < a->list.count && used < sizeof a->tried; i++) {
         const struct gba_candidate *c = &a->list.at[i];
 
@@ -45,27 +63,6 @@ void gba_reason_tried(struct gba_agreement *a)
                                  gba_status_text(c->refusal.reason), c->unmade ? "" : ", ",
                                  c->unmade ? "" : member);
     }
-}
-
-/* What was tried before is no obstacle if a device has taken a group back. */
-static bool took_back(const struct gba_agreement *a)
-{
-    const struct gba_candidate *c = &a->list.at[a->at];
-
-    return a->at < a->list.count && gba_candidate_is_group(c) && c->take_back &&
-           GBA_AT_EACH != c->at && GBA_OK == c->refusal.reason;
-}
-
-bool gba_reason_has_text(const struct gba_agreement *a)
-{
-    if (0 == a->info.terms.multi_device || took_back(a) || GBA_DUE_RECOVER == a->due ||
-        a->made != NULL)
-        return false;
-    for (uint32_t i = 0; i < a->list.count; i++)
-        if (gba_candidate_is_group(&a->list.at[i]) && GBA_OK != a->list.at[i].refusal.reason &&
-            GBA_OK == a->info.terms.status)
-            return true;
-    return false;
 }
 
 void gba_reason_describe(struct gba_team *team)

@@ -331,13 +331,23 @@ int harness_segments(void)
     return found;
 }
 
+/* All but the devices at the switches that gave no group, of which each member may have others. */
+static void same_reason(const char *why, const char *first)
+{
+    const char *devices = strstr(first, "; not at ");
+    const size_t len = devices == NULL ? strlen(first) + 1 : (size_t)(devices - first);
+
+    if (0 != strncmp(why, first, len))
+        fail_msg("\"%s\" and \"%s\"", why, first);
+}
+
 static void check_equal_outcomes(const struct harness *w, uint32_t size)
 {
     for (uint32_t r = 0; r < size; r++) {
         assert_int_equal(w->returned[r], GBA_OK);
         assert_int_equal(w->path[r], w->path[0]);
         assert_int_equal(w->reason[r], w->reason[0]);
-        assert_string_equal(w->why[r], w->why[0]);
+        same_reason(w->why[r], w->why[0]);
         assert_int_equal(w->moved[r], w->moved[0]);
         assert_int_equal(w->stats[r].rounds + w->fallback_barriers[r],
                          w->stats[0].rounds + w->fallback_barriers[0]);
