@@ -12,7 +12,7 @@
 /* Tests, with a yield after each, before a core waits in OpenSHMEM: some hundred microseconds. */
 #define TESTS 200
 
-static double now(void)
+double pool_now(void)
 {
     struct timespec t;
 
@@ -51,10 +51,10 @@ static void *watch(void *arg)
         for (int i = 0; i < pool->count; i++) {
             struct pool_core *core = &pool->core[i];
 
-            if (!core->what || core->reported || now() - core->since < pool->stuck_after)
+            if (!core->what || core->reported || pool_now() - core->since < pool->stuck_after)
                 continue;
             fprintf(stderr, "%s: PE %d, core %d: waits for %s of PE %d for %.0f s\n", pool->program,
-                    pool->me, i, core->what, core->from, now() - core->since);
+                    pool->me, i, core->what, core->from, pool_now() - core->since);
             core->reported = 1;
         }
     }
@@ -158,7 +158,7 @@ static void wait_begins(struct pool *pool, struct pool_core *core, int from, con
     pthread_mutex_lock(&pool->lock);
     core->what = what;
     core->from = from;
-    core->since = now();
+    core->since = pool_now();
     core->reported = 0;
     pthread_mutex_unlock(&pool->lock);
 }
@@ -169,7 +169,7 @@ static void wait_ends(struct pool *pool, struct pool_core *core)
     core->what = NULL;
     if (core->reported)
         fprintf(stderr, "%s: PE %d, core %d: the wait for PE %d has ended after %.0f s\n",
-                pool->program, pool->me, core->index, core->from, now() - core->since);
+                pool->program, pool->me, core->index, core->from, pool_now() - core->since);
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -54,4 +54,7 @@ void pool_meet(struct pool *pool, int core);
  */
 void pool_await(struct pool *pool, int core, long *word, long value, int from, const char *what);
 
+/* Seconds since some time in the past. */
+double pool_now(void);
+
 #endif

@@ -7,14 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-double kv_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void *alloc_zeroed(size_t bytes)
 {
     void *memory = shmem_malloc(bytes);
@@ -101,9 +93,9 @@ static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
         shmem_putmem_nbi(&(*tables)[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks),
                          (pe->me + p) % pe->pes);
     timeline_mark(pe->timeline, "barrier");
-    begin = kv_now();
+    begin = pool_now();
     shmem_barrier_all();
-    pe->times.barrier += kv_now() - begin;
+    pe->times.barrier += pool_now() - begin;
     for (int p = 0; p < pe->pes; p++)
         if ((*tables)[p].round != pe->round)
             return "a PE left the barrier before the table of another had come";

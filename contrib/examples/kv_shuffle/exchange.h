@@ -65,7 +65,4 @@ void kv_pe_fini(struct kv_pe *pe);
  */
 const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule);
 
-/* Seconds since some time in the past. */
-double kv_now(void);
-
 #endif

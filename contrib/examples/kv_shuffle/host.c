@@ -5,21 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Copy one block; or, with count >= 0: the round has ended, the moves of this PE are in place. */
 struct kv_command {
     struct kv_move move;
     int32_t count;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int kv_host_init(struct kv_host *host, int me, int pes, int blocks)
 {
@@ -66,11 +57,11 @@ void kv_host_report(struct kv_host *host)
 /* On PE 0: until all reports that are expected have come. */
 static void wait_reports(struct kv_host *host)
 {
-    const double begin = now();
+    const double begin = pool_now();
 
     for (int pe = 0; pe < host->pes; pe++)
         shmem_long_wait_until(&host->reports[pe], SHMEM_CMP_GE, host->expected[pe]);
-    host->waited += now() - begin;
+    host->waited += pool_now() - begin;
 }
 
 void kv_host_wait(struct kv_host *host)
@@ -137,12 +128,12 @@ static void end_round(struct kv_host *host, const struct kv_plan *plan, int pe)
 static int obey(struct kv_host *host, struct kv_transfer *transfer, struct kv_cache cache)
 {
     for (;;) {
-        const double begin = now();
+        const double begin = pool_now();
 
         timeline_mark(transfer->timeline, "command wait");
         shmem_long_wait_until(host->commands, SHMEM_CMP_GE, host->received + 1);
         host->received++;
-        host->waited += now() - begin;
+        host->waited += pool_now() - begin;
         if (host->command->count >= 0)
             return host->command->count;
         kv_transfer_copy(transfer, cache, &host->command->move);

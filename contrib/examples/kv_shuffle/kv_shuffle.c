@@ -193,14 +193,14 @@ static void run_rounds(struct kv_pe *pe, const struct kv_options *options, struc
     for (int r = 0; r < (int)options->rounds; r++) {
         const int host =
             options->schedule == KV_ALL_HOST || (options->schedule == KV_INTERLEAVED && r % 2 == 1);
-        const double waited = pe->times.barrier, begin = kv_now();
+        const double waited = pe->times.barrier, begin = pool_now();
         const char *message = kv_pe_round(pe, host ? KV_HOST : KV_DEVICE);
 
         if (message) {
             fprintf(stderr, "kv_shuffle: PE %d, round %d: %s\n", pe->me, r + 1, message);
             shmem_global_exit(1);
         }
-        record->walls[r] = kv_now() - begin;
+        record->walls[r] = pool_now() - begin;
         record->waits[r] = pe->times.barrier - waited;
         record->sums[r] = options->verify ? kv_checksum(&pe->shape, pe->cache) : 0;
         if (save)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct kv_shuffle {
     int me, cores;
@@ -21,14 +20,6 @@ struct kv_shuffle {
     const char *wrong[POOL_CORES_MAX];
     struct kv_transfer transfer[]; /* [cores] */
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, int cores,
                                      struct timeline *timeline)
@@ -91,19 +82,19 @@ void kv_shuffle_destroy(struct kv_shuffle *op)
 static void add(int core, double *time, double begin)
 {
     if (core == 0)
-        *time += now() - begin;
+        *time += pool_now() - begin;
 }
 
 static void send_part(struct kv_shuffle *op, int core)
 {
     struct kv_transfer *transfer = &op->transfer[core];
     const int partner = op->pair.partner;
-    double begin = now();
+    double begin = pool_now();
 
     timeline_mark(transfer->timeline, "ready wait");
     pool_await(&op->pool, core, &op->ready[core].value, op->round, partner, "ready");
     add(core, &op->times.ready, begin);
-    begin = now();
+    begin = pool_now();
     for (int i = 0; i < op->blocks; i++)
         kv_transfer_send(transfer, op->cache,
                          &(struct kv_move){
@@ -116,7 +107,7 @@ static void receive_part(struct kv_shuffle *op, int core)
 {
     struct kv_transfer *transfer = &op->transfer[core];
     const int partner = op->pair.partner;
-    const double begin = now();
+    const double begin = pool_now();
 
     /* Atomic: the standard promises no other store to a waiting PE. */
     shmem_long_atomic_set(&op->ready[core].value, op->round, partner);

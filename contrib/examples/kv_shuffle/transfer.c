@@ -3,17 +3,8 @@
 
 #include <shmem.h>
 #include <string.h>
-#include <time.h>
 
 static const char *const names[2] = {"put A", "put B"};
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static size_t slice_bytes_max(const struct kv_transfer *transfer)
 {
@@ -158,7 +149,7 @@ void kv_transfer_copy(struct kv_transfer *transfer, struct kv_cache cache,
                       const struct kv_move *move)
 {
     const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
-    const double begin = now();
+    const double begin = pool_now();
 
     for (size_t offset = 0; offset < block; offset += slice) {
         if (offset > 0 && transfer->next == 0)
@@ -166,5 +157,5 @@ void kv_transfer_copy(struct kv_transfer *transfer, struct kv_cache cache,
         put_slice(transfer, cache, move, offset, block - offset < slice ? block - offset : slice);
     }
     drain(transfer);
-    transfer->seconds += now() - begin;
+    transfer->seconds += pool_now() - begin;
 }

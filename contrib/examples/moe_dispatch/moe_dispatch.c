@@ -52,10 +52,10 @@ static struct turn run_turn(struct moe_pe *pe, enum moe_sync way, long steps,
     pe->sync_time = 0;
     pe->rows_across = 0;
     for (long s = 0; s < steps; s++) {
-        const double begin = moe_now();
+        const double begin = pool_now();
         const char *message = moe_pe_step(pe, way);
 
-        turn.total += moe_now() - begin;
+        turn.total += pool_now() - begin;
         if (message)
             fprintf(stderr, "moe_dispatch: PE %d, step %lld: %s\n", pe->me, (long long)pe->step,
                     message);

@@ -2,26 +2,17 @@
 #include "sync.h"
 
 #include <shmem.h>
-#include <time.h>
-
-double moe_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* In lane 1 of the time line, beside the phase that waits. */
 static double begin(struct moe_pe *pe, const char *name)
 {
     timeline_begin(&pe->timeline, 1, name);
-    return moe_now();
+    return pool_now();
 }
 
 static void end(struct moe_pe *pe, double begun)
 {
-    pe->sync_time += moe_now() - begun;
+    pe->sync_time += pool_now() - begun;
     timeline_end(&pe->timeline, 1);
 }
 
@@ -35,12 +26,12 @@ void moe_sync_quiet(struct moe_pe *pe)
 
 void moe_sync_raise(struct moe_pe *pe, struct moe_flag *flag, int to)
 {
-    const double begun = moe_now();
+    const double begun = pool_now();
 
     /* Atomic: the standard promises no other store to a waiter. */
     if (pe->sync == MOE_FLAGS)
         shmem_long_atomic_set(&flag->step, (long)pe->step, to);
-    pe->sync_time += moe_now() - begun;
+    pe->sync_time += pool_now() - begun;
 }
 
 void moe_sync_await(struct moe_pe *pe, struct moe_flag *flags, int count)

@@ -31,7 +31,4 @@ void moe_sync_meet(struct moe_pe *pe);
 /* The most phases that a step can record in the time line, CrossRankSync included. */
 size_t moe_step_phases(const struct moe_pe *pe);
 
-/* Seconds since some time in the past. */
-double moe_now(void);
-
 #endif
