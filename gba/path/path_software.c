@@ -181,14 +181,11 @@ static gba_status_t crew_test(struct gba_path_base *path)
     return gba_crew_test(software_of(path)->crew);
 }
 
+/* One test only: the other cores must run first. */
 static gba_status_t crew_attempt(struct gba_path_base *path)
 {
-    gba_status_t status;
-
     (void)crew_start(path);
-    for (uint32_t spins = path->spins; GBA_OK != (status = crew_test(path)) && --spins > 0;)
-        gba_cpu_pause();
-    return status;
+    return crew_test(path);
 }
 
 static struct gba_awaited crew_awaited(const struct gba_path_base *path)

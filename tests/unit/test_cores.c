@@ -246,19 +246,6 @@ TEST(test_device)
     run_cores(harness_on("sim"), GBA_PATH_SIM);
 }
 
-/* A group of the leaders of two hosts, and the nodes below. */
-TEST(test_hybrid)
-{
-    struct harness *w = harness_of_leaders("sim");
-
-    for (uint32_t members = 3; members <= 5; members++) {
-        harness_hosts(w, members, 2, 0);
-        w->cores = members;
-        harness_run(w, members, GBA_PATH_SIM);
-    }
-    harness_end(w);
-}
-
 /* Core 0 does all the work, or the cores share that of radix and central. */
 TEST(test_software)
 {
@@ -275,17 +262,19 @@ TEST(test_software)
         }
 }
 
-/* Messages between hosts. */
+/* Messages between hosts, or a group of the leaders of two hosts and the nodes below. */
 TEST(test_several_hosts)
 {
-    struct harness *w = harness_on(NULL);
+    for (int device = 0; device < 2; device++) {
+        struct harness *w = device ? harness_of_leaders("sim") : harness_on(NULL);
 
-    for (uint32_t members = 2; members <= 4; members++) {
-        harness_hosts(w, members, members, 1);
-        w->cores = 3;
-        harness_run(w, members, GBA_PATH_SOFTWARE);
+        for (uint32_t members = 2 + (uint32_t)device; members <= 5; members++) {
+            harness_hosts(w, members, device ? 2 : members, 1 - device);
+            w->cores = 3;
+            harness_run(w, members, device ? GBA_PATH_SIM : GBA_PATH_SOFTWARE);
+        }
+        harness_end(w);
     }
-    harness_end(w);
 }
 
 TEST(test_fallback)
