@@ -19,11 +19,13 @@
 #include "gba/base/order.h"
 #include "gba/device.h"
 
-#define HANDOVERS  1000  /* of a flag, in a batch */
-#define TURNS      200   /* the same on one processor */
-#define ROUNDS     16    /* of the device, in a batch */
-#define QUANTUM_NS 10000 /* of work */
-#define QUANTA     1000  /* for each sample of the options */
+#define HANDOVERS      1000 /* of a flag, in a batch */
+#define TURNS          200  /* the same on one processor */
+#define SLICE_LEAST_NS 100000
+#define CROWD_NS       200000000
+#define ROUNDS         16    /* of the device, in a batch */
+#define QUANTUM_NS     10000 /* of work */
+#define QUANTA         1000  /* for each sample of the options */
 
 /* Each word has a cache line of its own, two lines apart. */
 struct lines {
@@ -32,6 +34,7 @@ struct lines {
 };
 
 static struct lines *lines;
+static double turn; /* as in the description */
 static uint64_t handover;
 
 /* Wait until all ranks call it, without a processor that the ranks at work need. */
@@ -42,7 +45,7 @@ static void rest(void)
 
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
     for (MPI_Test(&all, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&all, &done, MPI_STATUS_IGNORE))
-        usleep(500);
+        usleep(100000); /* so seldom that it disturbs no measurement */
 }
 
 /* ---------------------------------------------------------------------- processors, memory --- */
@@ -158,6 +161,25 @@ static double storing(void)
     return (double)(perf_now() - began) / HANDOVERS;
 }
 
+/* The ns of a yield to a rank that spins. The yields of the end, when it does not, are short. */
+static double crowding(bool spins)
+{
+    const int64_t end = perf_now() + CROWD_NS;
+    int64_t turns = 0, sum = 0, now = perf_now(), before;
+
+    while (now < end) {
+        before = now;
+        if (!spins)
+            sched_yield();
+        now = perf_now();
+        if (now > before + SLICE_LEAST_NS) {
+            sum += now - before;
+            turns++;
+        }
+    }
+    return turns > 0 ? (double)sum / (double)turns : 0;
+}
+
 static void calibrate_memory(const struct processors *on)
 {
     const bool other = perf_job.rank == 1;
@@ -165,6 +187,8 @@ static void calibrate_memory(const struct processors *on)
     pin(other && on->near >= 0 ? on->near : on->first);
     if (on->near >= 0) {
         perf_put("store", perf_time_of(spinning), "one way; two cores hand over a flag");
+        perf_put("o_local", perf_time_of_sends(1 - perf_job.rank),
+                 "MPI_Send to the other rank, which shares memory");
         perf_put("atomic", perf_time_of(adding), "two cores add to one word");
         perf_put("store_issue", perf_time_of(storing), "stores of one core to a line of its own");
     }
@@ -173,7 +197,61 @@ static void calibrate_memory(const struct processors *on)
         perf_put("store_far", perf_time_of(spinning), "as store, between two sockets");
     }
     pin(on->first);
-    perf_put("turn", perf_time_of(yielding), "two ranks on one core hand over a flag and yield");
+    turn = perf_time_of(yielding);
+    perf_put("turn", turn, "two ranks on one core hand over a flag and yield");
+    perf_put("slice", crowding(other), "rank 0 yields to rank 1, which never does");
+}
+
+/* The time of a turn if all ranks of this machine take turns, ns. polls: each looks for a message.
+ */
+static double crowd_turn(bool polls, int on_core)
+{
+    const int64_t began = perf_now();
+    int64_t turns = 0, now;
+    int found;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    do {
+        if (polls)
+            MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        sched_yield();
+        turns++;
+        now = perf_now();
+    } while (now < began + CROWD_NS);
+    return (double)(now - began) / (double)turns / on_core;
+}
+
+/* What a turn costs with all ranks of this machine, ns: `yields`, and `polls` if each rank looks.
+ */
+static struct {
+    int on_core;
+    double yields, polls;
+} crowd;
+
+static void calibrate_crowd(const struct processors *on, int hosts)
+{
+    cpu_set_t allowed;
+
+    crowd.on_core = perf_job.size / perf_job.hosts * hosts / on->cores;
+    if (crowd.on_core <= 2 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    perf_pin();
+    crowd.yields = crowd_turn(false, crowd.on_core);
+    crowd.polls = crowd_turn(true, crowd.on_core);
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+/* After turn and poll. */
+static void put_crowd(double poll)
+{
+    const int more = crowd.on_core - 2;
+
+    if (more <= 0 || turn <= 0 || poll <= 0)
+        return;
+    perf_put("turn_more", (crowd.yields - turn) / more, "%d ranks take turns on a core: %.0f ns",
+             more + 2, crowd.yields);
+    perf_put("poll_more", (crowd.polls - crowd.yields - poll) / more, "and look: %.0f ns",
+             crowd.polls);
 }
 
 /* ----------------------------------------------------------------------------------- noise --- */
@@ -332,7 +410,8 @@ void perf_calibrate(void)
 {
     struct processors on = processors_find();
     int peer;
-    const int hosts = hosts_of_machine(&peer), ranks = perf_job.size / perf_job.hosts;
+    int hosts = hosts_of_machine(&peer);
+    const int ranks = perf_job.size / perf_job.hosts;
     bool pair = peer != 1 && perf_job.size > 1;
     MPI_Comm two;
     MPI_Win window;
@@ -345,6 +424,8 @@ void perf_calibrate(void)
     perf_put("cores", on.cores, "processors that rank 0 may use");
     perf_put("sockets", on.sockets, "of these");
     perf_put("hosts_per_machine", hosts, "hosts of the job with the kernel of rank 0");
+    MPI_Bcast(&hosts, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    calibrate_crowd(&on, hosts);
     MPI_Comm_split(MPI_COMM_WORLD, pair && perf_job.rank < 2 ? 0 : MPI_UNDEFINED, 0, &two);
     if (two != MPI_COMM_NULL) {
         MPI_Win_allocate_shared(perf_job.rank == 0 ? (MPI_Aint)sizeof *lines : 0, 1, MPI_INFO_NULL,
@@ -364,6 +445,6 @@ void perf_calibrate(void)
         calibrate_device();
     rest();
     if (peer > 0 && (perf_job.rank == 0 || perf_job.rank == peer))
-        perf_calibrate_messages(perf_job.rank == 0 ? peer : 0);
+        put_crowd(perf_calibrate_messages(perf_job.rank == 0 ? peer : 0));
     rest();
 }

@@ -10,8 +10,9 @@
 #include "contrib/perf/calibrate.h"
 
 #define TAG           11
-#define MESSAGES      16   /* of a parametrised round trip */
-#define SIZE_MAX_SENT 4096 /* bytes; Open MPI sends so few at once */
+#define MESSAGES      16     /* of a parametrised round trip */
+#define QUIET_NS      100000 /* longer than many sends */
+#define SIZE_MAX_SENT 4096   /* bytes; Open MPI sends so few at once */
 
 static int peer; /* the rank at the other end */
 static int bytes, messages;
@@ -74,11 +75,54 @@ static double receiving(void)
     return (double)(perf_now() - began);
 }
 
-void perf_calibrate_messages(int other)
+/* A look that finds no message, ns. */
+static double looking(void)
+{
+    int64_t began = perf_now();
+    int found;
+
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Iprobe(peer, TAG + 1, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    return (double)(perf_now() - began) / MESSAGES;
+}
+
+/* The time to send `messages` to a rank that does not look meanwhile, in ns on rank 0. */
+static double sending(void)
+{
+    char data = 0;
+    int64_t began;
+
+    if (perf_job.rank != 0) {
+        MPI_Send(&data, 1, MPI_CHAR, peer, TAG, MPI_COMM_WORLD);
+        spin(pause_ns);
+        for (int i = 0; i < messages; i++)
+            MPI_Recv(&data, 1, MPI_CHAR, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return 0;
+    }
+    MPI_Recv(&data, 1, MPI_CHAR, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    began = perf_now();
+    for (int i = 0; i < messages; i++)
+        MPI_Send(&data, 1, MPI_CHAR, peer, TAG, MPI_COMM_WORLD);
+    return (double)(perf_now() - began);
+}
+
+double perf_time_of_sends(int other)
+{
+    double many;
+
+    peer = other;
+    pause_ns = QUIET_NS;
+    messages = MESSAGES;
+    many = perf_time_of(sending);
+    messages = 1;
+    return (many - perf_time_of(sending)) / (MESSAGES - 1);
+}
+
+double perf_calibrate_messages(int other)
 {
     static const int sizes[] = {1, 1024, 2048, 3072, SIZE_MAX_SENT};
     const int count = sizeof sizes / sizeof sizes[0];
-    double once, o_send, o_recv, x = 0, y = 0, xx = 0, xy = 0, slope;
+    double once, o_send, o_recv, poll, o_next, gap, x = 0, y = 0, xx = 0, xy = 0, slope;
     int64_t pause;
 
     peer = other;
@@ -88,13 +132,15 @@ void perf_calibrate_messages(int other)
     o_send = (prtt(MESSAGES, pause, 1) - once) / (MESSAGES - 1) - (double)pause;
     o_send = o_send > 0 ? o_send : 0;
     o_recv = perf_time_of(receiving);
+    poll = perf_time_of(looking);
+    o_next = perf_time_of_sends(other);
     for (int i = 0; i < count; i++) {
-        double gap = (prtt(MESSAGES, 0, sizes[i]) - prtt(1, 0, sizes[i])) / (MESSAGES - 1);
+        double y_i = (prtt(MESSAGES, 0, sizes[i]) - prtt(1, 0, sizes[i])) / (MESSAGES - 1);
 
         x += sizes[i] - 1;
-        y += gap;
+        y += y_i;
         xx += (double)(sizes[i] - 1) * (sizes[i] - 1);
-        xy += (sizes[i] - 1) * gap;
+        xy += (sizes[i] - 1) * y_i;
     }
     /* A message takes no longer than half of a round trip, in which the processors may have waited.
      */
@@ -108,8 +154,12 @@ void perf_calibrate_messages(int other)
     perf_put("o_recv", o_recv, "MPI_Recv of a message that has arrived");
     perf_put("L", once / 2 - o_send - o_recv,
              "PRTT(1, 0, 1) / 2 - o_send - o_recv; PRTT(1, 0, 1) = %.0f ns", once);
-    perf_put("g", (y - slope * x) / count,
-             "gap of 1 byte by the fit for G; not below o_send or o_recv");
+    perf_put("poll", poll, "MPI_Iprobe that finds no message");
+    perf_put("o_next", o_next, "a further MPI_Send, of %d after each other", MESSAGES);
+    gap = (y - slope * x) / count;
+    perf_put("g", gap > 1.5 * o_send && gap > 1.5 * o_recv ? gap : 0,
+             "gap of 1 byte by the fit for G: %.0f ns; 0: the processors cause it", gap);
     perf_put("G", slope, "least squares of (PRTT(%d, 0, s) - PRTT(1, 0, s)) / %d, s = 1 to %d",
              MESSAGES, MESSAGES - 1, SIZE_MAX_SENT);
+    return poll;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all parts of a measuring program of gba_perf share: the options, the job, and its end. */
+#define _GNU_SOURCE /* the processors of a process */
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,4 +40,20 @@ double perf_largest(double mine)
 
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return all;
+}
+
+void perf_pin(void)
+{
+    cpu_set_t allowed, one;
+    int skip;
+
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        perf_fail("--pin: cannot find out the processors");
+    skip = perf_job.rank % CPU_COUNT(&allowed);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && skip >= 0; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && skip-- == 0)
+            CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        perf_fail("--pin: cannot choose a processor");
 }

@@ -20,6 +20,7 @@ static const char usage[] =
     "  --batch-us N     microseconds of a batch, 10 to 1000000 (2000)\n"
     "  --samples N      calls that are timed one by one, 0 to 1000000 (1000)\n"
     "  --warmup N       calls before the first batch, 1 to 1000000 (1000)\n"
+    "  --pin            rank r stays on processor r modulo their number, as gba_predict has it\n"
     "  --imbalance NS   a rank enters each barrier late by 0 to 1000000000 ns (0)\n"
     "  --late RANK      the rank that is late, from 0 on; -1: a random rank (-1)\n";
 
@@ -42,7 +43,7 @@ static void options_read(int argc, char **argv)
         {"calls", 1, NULL, 'c'},   {"batches", 1, NULL, 'b'},   {"batch-us", 1, NULL, 'u'},
         {"samples", 1, NULL, 's'}, {"warmup", 1, NULL, 'w'},    {"imbalance", 1, NULL, 'i'},
         {"late", 1, NULL, 'l'},    {"calibrate", 0, NULL, 'C'}, {"device", 1, NULL, 'd'},
-        {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0},
+        {"pin", 0, NULL, 'p'},     {"help", 0, NULL, 'h'},      {NULL, 0, NULL, 0},
     };
     int letter;
 
@@ -61,6 +62,8 @@ static void options_read(int argc, char **argv)
             perf_options.imbalance_ns = number("imbalance", optarg, 0, 1000000000);
         } else if (letter == 'l') {
             perf_options.imbalance_rank = number("late", optarg, -1, INT32_MAX);
+        } else if (letter == 'p') {
+            perf_options.pin = true;
         } else if (letter == 'C') {
             perf_options.calibrate = true;
         } else if (letter == 'd') {
@@ -135,6 +138,8 @@ int main(int argc, char **argv)
     options_read(argc, argv);
     perf_init(&argc, &argv);
     job_init();
+    if (perf_options.pin)
+        perf_pin();
     if (perf_job.rank == 0)
         printf("perf 1\njob %d %d %lld\n", perf_job.size, perf_job.hosts,
                (long long)perf_job.timer_ns);

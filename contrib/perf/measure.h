@@ -24,6 +24,7 @@ struct perf_options {
     uint32_t batch_us;      /* the length of a batch, 10 to 1000000 us */
     int64_t imbalance_ns;   /* delay of the late rank, 0 to 1e9; 0: no rank is late */
     int64_t imbalance_rank; /* the late rank; -1: a random rank at each barrier */
+    bool pin;               /* rank r stays on processor r modulo their number */
     bool calibrate;         /* print a description of the cluster; measure no calls */
     const char *device;     /* a device path, for the calibration; NULL: none */
 };
@@ -70,6 +71,9 @@ static inline int64_t perf_now(void)
 
 /* The largest value of all ranks, on all ranks. Collective. */
 double perf_largest(double mine);
+
+/* This rank, r, stays on processor r modulo those that it may use. */
+void perf_pin(void);
 
 /* Print an error and end the job. */
 _Noreturn void perf_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

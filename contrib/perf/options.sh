@@ -9,6 +9,7 @@ shmem_calls='barrier_all sync_all sync quiet'
 np=2
 calls=
 shmem=false
+pin=()
 names=()
 declare -A settings=()
 base=
@@ -127,6 +128,7 @@ options_read() {
         case $option in
         --shmem) shmem=true ;;
         --paths) paths=true ;;
+        --pin) pin=(--pin) ;;
         --csv | --json) format=${option#--} ;;
         --np | --call | --a | --b | --set | --base | --pairs | --batches | --batch-us | --samples | --warmup | \
             --imbalance | --late | --launch | --timeout | --plot | --save | --from | --calibrate | --device)

@@ -121,7 +121,7 @@ start() {
     esac
     exec timeout "$limit" "$launcher" -np "$1" "${placed[@]}" "${options[@]}" "$program" \
         --calls "$calls" --batches "$batches" --batch-us "$batch_us" --samples "$samples" \
-        --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank"
+        --warmup "$warmup" --imbalance "$imbalance" --late "$late_rank" "${pin[@]}"
 }
 
 # WHAT HINT COMMAND...: run a measuring program; its output goes to $work/out. Ends with WHAT if it fails.

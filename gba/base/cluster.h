@@ -28,9 +28,15 @@
     X(atomic, TIME, 0, GBA_CLUSTER_SECOND, 20000)        \
     X(reload, TIME, 0, GBA_CLUSTER_SECOND, 10000)        \
     X(turn, TIME, 1, GBA_CLUSTER_SECOND, 1500000)        \
+    X(turn_more, TIME, 0, GBA_CLUSTER_SECOND, 0)         \
+    X(slice, TIME, 0, GBA_CLUSTER_SECOND, 3000000000)    \
     X(L, TIME, 0, GBA_CLUSTER_SECOND, 900000)            \
     X(o_send, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
     X(o_recv, TIME, 0, GBA_CLUSTER_SECOND, 200000)       \
+    X(poll, TIME, 0, GBA_CLUSTER_SECOND, 50000)          \
+    X(poll_more, TIME, 0, GBA_CLUSTER_SECOND, 0)         \
+    X(o_next, TIME, 0, GBA_CLUSTER_SECOND, 0)            \
+    X(o_local, TIME, 0, GBA_CLUSTER_SECOND, 200000)      \
     X(g, TIME, 0, GBA_CLUSTER_SECOND, 20000)             \
     X(G, TIME, 0, GBA_CLUSTER_SECOND, 80)                \
     X(bytes, COUNT, 1, 65536, 64)                        \

@@ -12,6 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Yields between two calls of the runtime's progress, with fewer cores than processes. Each test
+ * follows a yield, because the awaited process is not running. Each process gets its turn about
+ * once per barrier, and progress costs as much as the turn, so it is called every few turns only.
+ */
+#define GBA_WAIT_YIELDS 8
+
 /* Longer than the turns of a hundred ranks, of some microseconds each, and shorter than the least
  * time for which the kernel leaves the core to other work: 0.7 ms and more (the base slice of its
  * scheduler), or until the next tick, 1 to 10 ms. */

@@ -11,13 +11,6 @@
  */
 #define GBA_WAIT_SPINS 200
 
-/*
- * Yields between two calls of the runtime's progress, with fewer cores than processes. Each test
- * follows a yield, because the awaited process is not running. Each process gets its turn about
- * once per barrier, and progress costs as much as the turn, so it is called every few turns only.
- */
-#define GBA_WAIT_YIELDS 8
-
 /* `auto` sleeps after this time: the latency of waking is then small against the wait. */
 #define GBA_WAIT_SLEEP_AFTER_NS 1000000000u
 

@@ -97,7 +97,8 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
                                          .choice = from->choice,
                                          .formula = 1000 * from->cost,
                                          .refused = from->refusal.reason};
-        if (GBA_ERR_FEW_HOSTS == to->refused) /* a rule for as long as nothing is known */
+        /* Rules for as long as nothing is known. */
+        if (GBA_ERR_FEW_HOSTS == to->refused || GBA_ERR_SLOWER == to->refused)
             to->refused = GBA_OK;
         if (from->choice.fallback)
             to->refused = GBA_ERR_UNSUPPORTED;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "gba/agree/plan.h"
+#include "gba/path/busy.h"
 #include "sim/predict/state.h"
 
 void *predict_alloc(struct predict *p, size_t count, size_t bytes)
@@ -33,6 +34,28 @@ static uint64_t mix(const struct predict *p, uint64_t of)
     return random.state[0];
 }
 
+static uint32_t on_machine(const struct predict *p)
+{
+    const uint64_t many = p->on_host * p->cluster->hosts_per_machine;
+
+    return many < p->ranks ? (uint32_t)many : p->ranks;
+}
+
+/* Ranks that take turns share the interruptions of their core. */
+static uint32_t core_of(const struct predict *p, uint32_t rank)
+{
+    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
+
+    return p->turns ? rank / many * cores + rank % many % cores : rank;
+}
+
+uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more)
+{
+    const uint32_t ranks = p->turns ? p->core[core_of(p, rank)].left : 1;
+
+    return ranks > 2 ? (ranks - 2) * more : 0;
+}
+
 /* The next interruption of a rank's core at `at` or later. */
 static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint64_t *length)
 {
@@ -46,7 +69,7 @@ static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint
         return at + predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL,
                                         GBA_CLUSTER_SECOND / c->noise_rate);
     }
-    offset = mix(p, rank) % trace->period;
+    offset = mix(p, core_of(p, rank)) % trace->period;
     cycle = (at + offset) / trace->period * trace->period;
     for (high = trace->count; low < high;) {
         const uint32_t middle = (low + high) / 2;
@@ -203,6 +226,7 @@ static void enter(struct predict *p, uint32_t rank, uint64_t at)
         window->last_enter = p->rank[rank].entered;
     if (p->turns) {
         p->turn[rank].inside = true;
+        p->turn[rank].looks = 0;
         p->turn[rank].round++;
     }
     if (counter)
@@ -280,11 +304,6 @@ void predict_actor_go(struct predict *p, uint32_t actor)
 
 /* ------------------------------------------------------------------------------- turns --- */
 
-static uint32_t on_machine(const struct predict *p)
-{
-    return p->on_host * (uint32_t)p->cluster->hosts_per_machine;
-}
-
 /* The rank after `rank` on its core. */
 static uint32_t neighbour(const struct predict *p, uint32_t rank)
 {
@@ -294,31 +313,67 @@ static uint32_t neighbour(const struct predict *p, uint32_t rank)
     return next < first + many && next < p->ranks ? next : first + (rank - first) % cores;
 }
 
-/* A rank that is inside looks at what has come. Returns whether it has left. */
-static bool look(struct predict *p, uint32_t rank)
+/* The runtime receives what has come. After a look that finds messages it looks again, and o_recv
+ * has both looks. */
+static void receive(struct predict *p, uint32_t rank)
+{
+    const struct gba_cluster *c = p->cluster;
+    struct predict_turn *turn = &p->turn[rank];
+    const uint64_t next = c->o_recv > 2 * c->poll ? c->o_recv - 2 * c->poll : 0;
+    const uint64_t remote = 0 == turn->remote ? c->poll : c->o_recv + (turn->remote - 1) * next;
+
+    predict_work(p, rank, 0,
+                 remote + turn->local * c->o_local +
+                     (1u + turn->remote) * predict_cold(p, rank, c->poll_more));
+    turn->remote = turn->local = turn->looks = 0;
+}
+
+/* A rank that is inside tests its barrier. Returns whether it has left. */
+static bool test(struct predict *p, uint32_t rank)
 {
     const struct predict_turn *turn = &p->turn[rank];
     const uint32_t number = rank / p->on_host;
     struct predict_host *host = &p->host[number];
 
-    if (0 != turn->received) {
-        predict_work(p, rank, 0, turn->received * p->cluster->o_recv);
-        p->turn[rank].received = 0;
-    }
-    if (!p->nodes || 1 == p->on_host)
-        predict_actor_go(p, rank);
-    else if (host->round >= turn->round) {
+    if (!p->nodes || 1 == p->on_host) {
+        /* Messages that the runtime has not received do not show. */
+        if (0 == turn->remote + turn->local)
+            predict_actor_go(p, rank);
+    } else if (host->round >= turn->round) {
         if (p->rank[rank].free_at >= host->released_at)
             leave(p, rank, turn->round - 1, p->rank[rank].free_at);
     } else if (rank % p->on_host == 0 && p->actors > 0) {
-        if (PREDICT_OUT != p->actor[number].phase)
-            predict_actor_go(p, number);
-        else if (host->gathered_at <= p->rank[rank].free_at) {
+        if (PREDICT_OUT != p->actor[number].phase) {
+            if (0 == turn->remote)
+                predict_actor_go(p, number);
+        } else if (host->gathered_at <= p->rank[rank].free_at) {
             host->gathered_at = PREDICT_NEVER;
             predict_actor_start(p, number);
         }
     }
     return !turn->inside;
+}
+
+/* Whether only progress of the runtime delivers what the rank waits for. */
+static bool listens(const struct predict *p, uint32_t rank)
+{
+    const uint32_t actor = p->nodes ? rank / p->on_host : rank;
+
+    if (p->shared || p->actors == 0 || (p->nodes && rank % p->on_host != 0))
+        return false;
+    return PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase;
+}
+
+/* The steps of a turn, as in gba/team/wait.c: a test, progress if it is due, a test. Returns
+ * whether the rank has left. */
+static bool look(struct predict *p, uint32_t rank)
+{
+    if (test(p, rank))
+        return true;
+    if (++p->turn[rank].looks < GBA_WAIT_YIELDS && !listens(p, rank))
+        return false;
+    receive(p, rank);
+    return test(p, rank);
 }
 
 /* The next rank of a core that can run at `now`. Sets *at to the time at which one can, if none can
@@ -353,17 +408,20 @@ static void core_run(struct predict *p, uint32_t core, uint64_t now)
         return;
     }
     turn = &p->turn[rank];
-    predict_work(p, rank, now, 0);
-    do {
-        if (!turn->inside) {
+    p->rank[rank].free_at = now;
+    if (!turn->inside || look(p, rank))
+        do {
             if (turn->round == p->rounds || turn->enter_at > p->rank[rank].free_at)
                 break;
             enter(p, rank, turn->enter_at);
-        }
-    } while (!turn->inside || look(p, rank));
+        } while (test(p, rank));
     p->core[core].next = neighbour(p, rank);
-    predict_push(&p->queue, predict_work(p, rank, 0, p->cluster->turn), core,
-                 PREDICT_WHAT(PREDICT_TURN));
+    if (p->setup->busy && p->core[core].next <= rank)
+        predict_work(p, rank, 0, p->cluster->slice);
+    predict_push(
+        &p->queue,
+        predict_work(p, rank, 0, p->cluster->turn + predict_cold(p, rank, p->cluster->turn_more)),
+        core, PREDICT_WHAT(PREDICT_TURN));
 }
 
 static void turns_init(struct predict *p)
@@ -377,10 +435,10 @@ static void turns_init(struct predict *p)
     if (p->memory.short_of)
         return;
     for (uint32_t rank = 0; rank < p->ranks; rank++) {
-        const uint32_t core = rank / many * cores + rank % many % cores;
+        struct predict_core *core = &p->core[core_of(p, rank)];
 
-        if (0 == p->core[core].left++)
-            p->core[core].next = rank;
+        if (0 == core->left++)
+            core->next = rank;
     }
 }
 
@@ -396,7 +454,7 @@ static gba_status_t make(struct predict *p)
     gba_status_t status = GBA_OK;
 
     p->nodes = GBA_HIERARCHY_NODE == choice->hierarchy;
-    p->turns = together * p->on_host > c->cores;
+    p->turns = setup->busy || together * p->on_host > c->cores;
     p->shared = 1 == p->hosts;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
     if (0 == p->actors && 1 == p->on_host)

@@ -56,7 +56,11 @@ static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t
     const struct gba_cluster *c = p->cluster;
     const uint32_t rank = predict_rank_of(p, from), target = predict_rank_of(p, to);
     const uint32_t host = rank / p->on_host, target_host = target / p->on_host;
-    uint64_t at = predict_work(p, rank, 0, c->o_send);
+    const uint64_t work = host == target_host
+                              ? c->o_local
+                              : (p->algo.sent++ && 0 != c->o_next ? c->o_next : c->o_send) +
+                                    predict_cold(p, rank, c->poll_more);
+    uint64_t at = predict_work(p, rank, 0, work);
 
     what |= PREDICT_WHAT(PREDICT_MESSAGE);
     if (host == target_host) {
@@ -204,6 +208,7 @@ gba_status_t predict_algo_start(struct predict *p, uint32_t actor)
     gba_status_t status;
 
     p->algo.running = actor;
+    p->algo.sent = 0;
     status = p->algo.table->start(&state, &p->algo.transport, state.seq);
     state_keep(&p->actor[actor], &state);
     return status;
@@ -215,6 +220,7 @@ gba_status_t predict_algo_test(struct predict *p, uint32_t actor)
     gba_status_t status;
 
     p->algo.running = actor;
+    p->algo.sent = 0;
     status = p->algo.table->test(&state, &p->algo.transport);
     state_keep(&p->actor[actor], &state);
     return status;
@@ -235,9 +241,10 @@ void predict_signal(struct predict *p, const struct predict_event *event)
     const uint32_t kind = event->what >> 28, slot = event->what >> 1 & 0x7fff;
     const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
     const uint64_t gap = p->cluster->g;
+    const bool local = 0 != (event->what & LOCAL);
     uint64_t at = event->time;
 
-    if (PREDICT_MESSAGE == kind && p->adapter != NULL && 0 == (event->what & LOCAL)) {
+    if (PREDICT_MESSAGE == kind && p->adapter != NULL && !local) {
         struct predict_adapter *adapter = &p->adapter[rank / p->on_host];
 
         at = at < adapter->in_free ? adapter->in_free : at;
@@ -246,10 +253,14 @@ void predict_signal(struct predict *p, const struct predict_event *event)
     if (PREDICT_LOOK != kind)
         *slot_word(p, actor, slot, event->what & 1) |= UINT64_C(1) << slot % 64;
     if (p->turns) {
-        p->turn[rank].received += PREDICT_MESSAGE == kind;
+        p->turn[rank].remote += PREDICT_MESSAGE == kind && !local;
+        p->turn[rank].local += PREDICT_MESSAGE == kind && local;
         return;
     }
-    predict_work(p, rank, at, PREDICT_MESSAGE == kind ? p->cluster->o_recv : 0);
+    predict_work(p, rank, at,
+                 PREDICT_MESSAGE != kind ? 0
+                 : local                 ? p->cluster->o_local
+                                         : p->cluster->o_recv);
     if (PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase)
         predict_actor_go(p, actor);
 }

@@ -33,6 +33,7 @@ static const char usage[] =
     "  --barriers N          barriers of each candidate, 1 to 1000000; default: by size, 1 to "
     "1000\n"
     "  --late NS             one rank, at random, arrives later by this time in each barrier\n"
+    "  --busy                each core has other work that never waits; ranks yield to it\n"
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
@@ -90,13 +91,14 @@ static void shape_set(struct gba_cluster *cluster, const char *text)
         fail("needs HOSTS or HOSTSxRANKS, such as 900x8, of 1 to %" PRIu64 " ranks", SIZE_MOST);
 }
 
-enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, NO_CROSSOVER, JSON, PLOT };
+enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, BUSY, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
                                         {"barriers", required_argument, NULL, BARRIERS},
                                         {"late", required_argument, NULL, LATE},
                                         {"seed", required_argument, NULL, SEED},
+                                        {"busy", no_argument, NULL, BUSY},
                                         {"no-crossover", no_argument, NULL, NO_CROSSOVER},
                                         {"json", no_argument, NULL, JSON},
                                         {"plot", required_argument, NULL, PLOT},
@@ -140,6 +142,9 @@ static void option_take(struct command *command, int option)
         break;
     case SEED:
         setup->seed = number_parse("--seed", optarg, 0, UINT64_MAX);
+        break;
+    case BUSY:
+        setup->busy = true;
         break;
     case NO_CROSSOVER:
         command->crossover = false;

@@ -79,8 +79,9 @@ struct predict_group {
 /* A rank that takes turns. */
 struct predict_turn {
     uint64_t enter_at;
-    uint32_t received; /* messages that it has not read yet */
-    uint32_t round;    /* barriers begun */
+    uint32_t round;         /* barriers begun */
+    uint16_t remote, local; /* messages that it has not received yet */
+    uint8_t looks;          /* since it let the runtime receive */
     bool inside;
 };
 
@@ -120,7 +121,7 @@ struct predict {
         uint64_t *set_at;               /* pulls: [actors][parity] the time of the own flag */
         uint32_t *waiter, *next;        /* pulls: who waits for an actor's flag */
         struct gba_transport transport; /* for the actor that runs */
-        uint32_t running;
+        uint32_t running, sent;         /* that actor, and its messages of this step */
     } algo;
     struct {
         struct predict_group *group;
@@ -156,6 +157,9 @@ static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
 /* The processor of a rank works for a time, from `from` or from when it is free, and longer by the
  * interruptions of its core. Returns the end. */
 uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t work);
+
+/* What caches lack costs more, the more ranks take turns on a core: `more` for each after two. */
+uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more);
 
 /* The time from a store by one rank until another rank of its host has it. */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);

@@ -58,6 +58,7 @@ static void formulas(void)
 {
     const uint64_t o = c.o_send + c.o_recv, wire = c.L + (c.bytes - 1) * c.G;
     const uint64_t out = c.g + (c.bytes - 1) * c.G; /* from one departure to the next */
+    const uint64_t next = 0 != c.o_next ? c.o_next : c.o_send;
 
     for (uint32_t n = 2; n <= 8; n++) {
         const uint64_t rounds = n > 4 ? 3 : n > 2 ? 2 : 1;
@@ -66,13 +67,12 @@ static void formulas(void)
                          rounds * (o + wire));
         /* One round: n - 1 messages one after the other. The slowest of processors and adapters
          * sets the pace; or all have come when the processor has sent its own. */
-        assert_int_equal(
-            time_of(n, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V2, false),
-            larger(o + wire + (n - 2) * larger(larger(c.o_send, c.o_recv), out), (n - 1) * o));
+        assert_int_equal(time_of(n, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V2, false),
+                         larger(o + wire + (n - 2) * larger(larger(next, c.o_recv), out),
+                                c.o_send + (n - 2) * next + (n - 1) * c.o_recv));
         /* One level: the root receives n - 1 messages that come together, then sends as many. */
         assert_int_equal(time_of(n, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_TREE, false),
-                         2 * (o + wire) +
-                             (n - 2) * (larger(c.o_recv, c.g) + larger(c.o_send, out)));
+                         2 * (o + wire) + (n - 2) * (larger(c.o_recv, c.g) + larger(next, out)));
     }
 }
 
@@ -82,6 +82,8 @@ EXACT(test_messages)
 
     formulas();
     c.o_recv = 230000; /* slower to receive than to send */
+    formulas();
+    c.o_next = 100000; /* the first message costs more than the next ones */
     formulas();
     c.g = 300000; /* the adapters are the slowest */
     formulas();
@@ -155,6 +157,37 @@ EXACT(test_turns)
     c.L = 0;
     result = run(2, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false);
     assert_in_range(result.mean, c.turn, 2 * c.turn + 2 * (c.o_send + c.o_recv));
+}
+
+/* Eight ranks on one core: what a turn costs more than with two, interruptions of that core, of a
+ * tenth of its time, and other work. */
+EXACT(test_crowd)
+{
+    uint64_t alone;
+
+    c.cores = 1;
+    setup.barriers = 1000;
+    alone = run(1, 8, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false).mean;
+    c.turn_more = 100000;
+    assert_in_range(run(1, 8, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false).mean,
+                    alone + 7 * 6 * c.turn_more, alone + 9 * 6 * c.turn_more);
+    c.turn_more = 0;
+    c.noise_rate = 10000;
+    c.noise_length = 10000000;
+    assert_in_range(run(1, 8, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false).mean, alone * 21 / 20,
+                    alone * 23 / 20);
+    c.noise_rate = 0;
+    setup.busy = true;
+    assert_in_range(run(1, 8, GBA_HIERARCHY_NODE, GBA_ALGORITHM_AUTO, false).mean, c.slice * 3 / 4,
+                    2 * (c.slice + alone));
+    /* A rank that finds a message looks for more: o_recv has both looks. */
+    setup.busy = false;
+    c.hosts_per_machine = 3;
+    c.poll = c.o_recv / 2;
+    c.L = c.g = c.G = 0;
+    alone = run(3, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V2, false).mean;
+    assert_in_range(alone, 3 * (2 * c.o_send + c.o_recv),
+                    3 * (2 * c.o_send + c.o_recv + 3 * c.turn));
 }
 
 EXACT(test_random)
