@@ -18,7 +18,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
-	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
+	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
 	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve tests/unit/test_cores \
@@ -157,7 +157,7 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 	tests/unit/stall_log.h tests/unit/log_catch.h $(GBA_THREAD_OOB)
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
-	tests/unit/test_domains tests/unit/test_domains_failures tests/unit/test_domains_failover \
+	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
 	tests/unit/test_cores
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
@@ -296,7 +296,6 @@ tests_unit_test_hierarchy_failures_SOURCES = tests/unit/test_hierarchy_failures.
 tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
 tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
-tests_unit_test_domains_failures_SOURCES = tests/unit/test_domains_failures.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_reclaimed_group_SOURCES = tests/unit/test_reclaimed_group.c $(GBA_TEAM_HARNESS)

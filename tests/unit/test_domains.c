@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Switch domains of nodes, each with its own barrier group: the nodes of a domain, nodes and
- * domains of every shape, and lost arrivals and releases. test_domains_failures.c covers refusals.
+ * domains of every shape, and lost arrivals and releases. test_hierarchy_failures.c covers
+ * refusals.
  */
 #include "gba/failover/engine.h"
 #include "gba/algo/domains.h"
