@@ -77,12 +77,6 @@ static inline uint32_t gba_sched_lanes(uint32_t distance, uint32_t size, uint32_
     return most < size ? radix - 1u : (size - 1u) / distance;
 }
 
-/* The slot of lane 1 to radix - 1 in a round. Rounds count from 0. */
-static inline uint32_t gba_sched_slot(uint32_t round, uint32_t lane, uint32_t radix)
-{
-    return round * (radix - 1u) + lane - 1u;
-}
-
 /* The number of slots that a member needs: one more than the greatest slot in use, the same for all
  * members; 0 to 1600 at the limits. */
 static inline uint32_t gba_sched_slots(uint32_t size, uint32_t radix)
@@ -95,7 +89,8 @@ static inline uint32_t gba_sched_slots(uint32_t size, uint32_t radix)
     return slots;
 }
 
-/* The members of a slot of the dissemination. slot: 0 to gba_sched_slots(size, radix) - 1. */
+/* The members of a slot of the dissemination. slot: 0 to gba_sched_slots(size, radix) - 1; that of
+ * lane 1 to radix - 1 in a round, counted from 0, is round * (radix - 1) + lane - 1. */
 static inline struct gba_sched_link gba_sched_link(uint32_t rank, uint32_t size, uint32_t radix,
                                                    uint32_t slot)
 {

@@ -34,6 +34,11 @@ static gba_status_t lanes_start(struct gba_algo_state *b, struct gba_transport *
     return GBA_OK;
 }
 
+static uint32_t slot_of(uint32_t round, uint32_t lane, uint32_t radix)
+{
+    return round * (radix - 1) + lane - 1;
+}
+
 static bool lane_test(struct gba_algo_state *b, struct gba_transport *s, uint32_t lane)
 {
     uint32_t round = b->seen >> (4 * lane) & 15u, distance = 1;
@@ -41,13 +46,13 @@ static bool lane_test(struct gba_algo_state *b, struct gba_transport *s, uint32_
     for (uint32_t r = 0; r < round; r++)
         distance *= b->radix;
     while (lane * distance < b->size) {
-        if (!GBA_SEQ_REACHED(word_of(s, gba_sched_slot(round, lane, b->radix), b->seq), b->seq))
+        if (!GBA_SEQ_REACHED(word_of(s, slot_of(round, lane, b->radix), b->seq), b->seq))
             return false;
         round++;
         distance *= b->radix;
         b->seen += 1u << (4 * lane);
         if (lane * distance < b->size)
-            (void)set_peer(b, s, lane * distance, gba_sched_slot(round, lane, b->radix));
+            (void)set_peer(b, s, lane * distance, slot_of(round, lane, b->radix));
     }
     return true;
 }

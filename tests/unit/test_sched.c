@@ -76,7 +76,7 @@ static void check_slots(uint32_t size, uint32_t radix)
     memset(slot_used, 0, sizeof slot_used);
     for (uint32_t distance = 1; distance < size; distance *= radix, round++) {
         for (uint32_t lane = 1; lane <= gba_sched_lanes(distance, size, radix); lane++, count++) {
-            uint32_t slot = gba_sched_slot(round, lane, radix);
+            uint32_t slot = round * (radix - 1) + lane - 1;
 
             assert_in_range(lane * distance, 1, size - 1);
             assert_false(distance_used[lane * distance]);
