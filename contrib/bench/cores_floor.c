@@ -7,16 +7,15 @@
  * threads each: cores that share the work against core 0 alone; set GBA_SW_ALGORITHM to radix or
  * central. The two are interleaved, and each pair gives one ratio.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "gba/base/clock.h"
 #include "gba/base/order.h"
 #include "gba/bootstrap.h"
 #include "gba/gba.h"
@@ -48,32 +47,24 @@ static void floor_barrier(uint64_t round)
     }
 }
 
-static double now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 static void *run(void *arg)
 {
     const uint32_t core = (uint32_t)(uintptr_t)arg;
     uint64_t round = 0;
 
     for (uint32_t batch = 0; batch < 2 * pairs; batch++) {
-        double began;
+        uint64_t began;
 
         floor_barrier(++round);
         (void)gba_cores_barrier(cores[1], core);
-        began = now_ns();
+        began = gba_clock_ns();
         for (uint32_t i = 0; i < barriers; i++)
             if (cores[batch % 2] == NULL)
                 floor_barrier(++round);
             else if (GBA_OK != gba_cores_barrier(cores[batch % 2], core))
                 exit(1);
         if (0 == core)
-            took[batch % 2][batch / 2] = (now_ns() - began) / barriers;
+            took[batch % 2][batch / 2] = (double)(gba_clock_ns() - began) / barriers;
     }
     return NULL;
 }
@@ -155,9 +146,8 @@ int main(int argc, char **argv)
         return 0;
     for (uint32_t i = 0; i < pairs; i++)
         ratio[i] = took[1][i] / took[0][i];
-    qsort(took[0], pairs, sizeof(double), ascending);
-    qsort(took[1], pairs, sizeof(double), ascending);
-    qsort(ratio, pairs, sizeof(double), ascending);
+    for (int i = 0; i < 3; i++)
+        qsort(i < 2 ? took[i] : ratio, pairs, sizeof(double), ascending);
     printf("%u threads: %s %.1f (%.1f) ns, %s %.1f (%.1f) ns; median (least) of %u pairs; ratio "
            "%.2f (%.2f)\n",
            threads, members > 0 ? "core 0 alone" : "floor", took[0][pairs / 2], took[0][0],
