@@ -244,7 +244,7 @@ static void *killer_main(void *arg)
 {
     struct harness *w = arg;
 
-    while (gba_word_load_relaxed(&w->entered[0]) < w->kill.from_round)
+    while (gba_word_load_relaxed(&w->entered[0][0]) < w->kill.from_round)
         usleep(1000);
     usleep(w->kill.after_us);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)

@@ -76,7 +76,7 @@ static void *core_run(void *arg)
     struct member_cores *of = core->of;
 
     for (uint32_t round = 1; round <= of->w->rounds; round++) {
-        gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][core->index], round);
+        gba_word_store_relaxed(&of->w->entered[of->oob->rank][core->index], round);
         if (GBA_OK != gba_cores_barrier(of->cores, core->index))
             gba_word_add_relaxed(&of->w->early, 1);
         look(of->w, of->oob->size, round);
@@ -92,14 +92,11 @@ static void cores_start(struct member_cores *of)
                                    .notify = cores_notify,
                                    .ctx = of};
 
-    for (uint32_t i = 0; i < HARNESS_CORES; i++)
-        gba_word_store_relaxed(&of->w->core_entered[of->oob->rank][i], 0);
-    my_cores = 0 == of->w->cores ? NULL : of;
-    if (my_cores == NULL)
+    if (0 == of->w->cores)
         return;
+    my_cores = of;
     if (GBA_OK != gba_cores_create(of->w->cores, of->team, &attr, &of->cores))
         abort();
-    thread_oob_barrier(of->oob); /* all have set core_entered to 0 */
     for (uint32_t i = 1; i < of->w->cores; i++) {
         of->core[i] = (struct member_core){.of = of, .index = i};
         if (0 != pthread_create(&of->core[i].thread, NULL, core_run, &of->core[i]))
@@ -205,17 +202,13 @@ static gba_status_t barrier(struct harness *w, gba_team_t *team, const gba_team_
 /* Members that have left may have entered the next round, but not the one after it. */
 static void look(struct harness *w, uint32_t size, uint32_t round)
 {
-    for (uint32_t r = 0; r < size; r++) {
-        uint64_t entered = gba_word_load_relaxed(&w->entered[r]);
+    for (uint32_t r = 0; r < size; r++)
+        for (uint32_t core = 0; 0 == core || core < w->cores; core++) {
+            uint64_t entered = gba_word_load_relaxed(&w->entered[r][core]);
 
-        if (entered < round || entered > round + 1)
-            gba_word_add_relaxed(&w->early, 1);
-        for (uint32_t core = 1; core < w->cores; core++) {
-            entered = gba_word_load_relaxed(&w->core_entered[r][core]);
             if (entered < round || entered > round + 1)
                 gba_word_add_relaxed(&w->early, 1);
         }
-    }
 }
 
 static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_t *attr,
@@ -235,7 +228,7 @@ static void run_rounds(struct harness *w, gba_team_t *team, const gba_team_attr_
             usleep(10000);
         if (0 == oob->rank)
             harness_before_round(w, round);
-        gba_word_store_relaxed(&w->entered[oob->rank], round);
+        gba_word_store_relaxed(&w->entered[oob->rank][0], round);
         w->returned[oob->rank] = barrier(w, team, attr, oob, round, &last);
         if (GBA_OK != w->returned[oob->rank])
             return;
@@ -360,8 +353,7 @@ static void check_equal_outcomes(const struct harness *w, uint32_t size)
 
 void harness_run(struct harness *w, uint32_t size, gba_path_t path)
 {
-    for (uint32_t r = 0; r < size; r++)
-        gba_word_store_relaxed(&w->entered[r], 0);
+    memset(w->entered, 0, sizeof w->entered);
     notifications_start(w, size);
     killer_start(w);
     thread_oob_run(size, 0, harness_member, w);

@@ -108,8 +108,7 @@ struct harness {
     uint32_t moved[HARNESS_MEMBERS]; /* the last round that ended in a change of the path */
     char why[HARNESS_MEMBERS][640];
     double cpu[HARNESS_MEMBERS]; /* processor seconds of this thread in its barriers */
-    gba_word_t entered[HARNESS_MEMBERS];
-    gba_word_t core_entered[HARNESS_MEMBERS][HARNESS_CORES]; /* from core 1 on */
+    gba_word_t entered[HARNESS_MEMBERS][HARNESS_CORES];
     gba_word_t early;  /* exits before all members had entered */
     gba_word_t sent;   /* messages */
     gba_word_t unread; /* transports closed with messages outstanding or unread */
