@@ -211,16 +211,6 @@ typedef struct gba_candidates {
 } gba_candidates_t;
 
 /*
- * Check a list of devices, or a map of processes to devices, without opening anything.
- * list: "all"; or device paths with commas, where "gba0" is "/dev/gba0"; or such a list of files
- * after "^", which excludes them from all. map: "none", or "DEVICE:COUNT" with commas, COUNT 1 to
- * 65535. At most GBA_CANDIDATES_MAX devices. message, len: as for gba_params_check. Returns GBA_OK
- * or GBA_ERR_PARAM. Thread-safe.
- */
-GBA_EXPORT gba_status_t gba_device_list_check(const char *list, char *message, size_t len);
-GBA_EXPORT gba_status_t gba_device_map_check(const char *map, char *message, size_t len);
-
-/*
  * Find the candidates: with the list "all" each of /dev/gba0 to /dev/gba15 that exists; else the
  * devices of the list, without files that do not exist. Files that the caller may not read and
  * write are candidates only if there is no other one. The distances of a single candidate are not

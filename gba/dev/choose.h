@@ -44,6 +44,10 @@ struct gba_choose {
  */
 void gba_choose(const struct gba_choose *choose, uint8_t *chosen);
 
+/* candidates.c: check the parameters device_list and device_map, as gba_params_check. */
+gba_status_t gba_device_list_check(const char *list, char *message, size_t len);
+gba_status_t gba_device_map_check(const char *map, char *message, size_t len);
+
 /* Why process `self` has its device, in words of one line (len bytes at most, terminated). chosen:
  * of gba_choose. */
 void gba_choose_describe(const struct gba_choose *choose, const uint8_t *chosen, uint32_t self,

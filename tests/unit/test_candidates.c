@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gba/dev/choose.h"
 #include "gba/gba.h"
 #include "tests/suite.h"
 
