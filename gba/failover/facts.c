@@ -37,11 +37,12 @@ bool gba_facts_complete(const struct gba_facts *facts, uint64_t round)
     return facts->completed >= round || range_arrived(facts, 0, facts->size, round);
 }
 
-int gba_facts_arrived(const struct gba_facts *facts, uint32_t member, uint64_t round)
+enum gba_arrived gba_facts_arrived(const struct gba_facts *facts, uint32_t member, uint64_t round)
 {
     if (facts->members[member].arrived >= round)
-        return 1;
-    return gba_graph_adjacent(facts->rank, member, facts->size) ? 0 : -1;
+        return GBA_ARRIVED_YES;
+    return gba_graph_adjacent(facts->rank, member, facts->size) ? GBA_ARRIVED_NO
+                                                                : GBA_ARRIVED_UNKNOWN;
 }
 
 gba_status_t gba_facts_take(struct gba_facts *facts, const gba_notification_t *notification)

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "gba/algo/graph.h"
+#include "gba/path/path.h"
 #include "gba/runtime.h"
 
 /* Of another member: */
@@ -49,9 +49,9 @@ void gba_facts_bypass(struct gba_facts *facts, uint64_t round);
 /* Whether notifications state that all other members have arrived at `round`. */
 bool gba_facts_complete(const struct gba_facts *facts, uint64_t round);
 
-/* Whether another member has arrived at `round`: 1: yes; 0: it is a neighbour and has not notified
- * this member; -1: this member receives no notification from it. */
-int gba_facts_arrived(const struct gba_facts *facts, uint32_t member, uint64_t round);
+/* Whether another member has arrived at `round`. UNKNOWN: this member receives no notification from
+ * it, because it is no neighbour. */
+enum gba_arrived gba_facts_arrived(const struct gba_facts *facts, uint32_t member, uint64_t round);
 
 /* Store a received notification. Returns GBA_OK or GBA_ERR_PARAM. */
 gba_status_t gba_facts_take(struct gba_facts *facts, const gba_notification_t *notification);

@@ -188,16 +188,14 @@ gba_status_t gba_failover_start(struct gba_team *team)
 
 enum gba_arrived gba_failover_arrived(const struct gba_team *team, uint32_t member)
 {
-    int arrived;
+    enum gba_arrived arrived;
 
     if (member == team->rank)
         return GBA_ARRIVED_YES;
     pthread_mutex_lock(&lock);
     arrived = gba_facts_arrived(team->failover->facts, member, gba_team_rounds(team) + 1);
     pthread_mutex_unlock(&lock);
-    if (arrived < 0)
-        return GBA_ARRIVED_UNKNOWN;
-    return arrived ? GBA_ARRIVED_YES : GBA_ARRIVED_NO;
+    return arrived;
 }
 
 void gba_failover_widen(struct gba_team *team)

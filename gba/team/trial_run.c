@@ -4,12 +4,9 @@
  *
  * No table of algorithms is right for all machines, and the barrier that the runtime had before can
  * be the fastest. So a team that has done many barriers in software tries its candidates
- * (gba_trial_list). A trial is a kind of renegotiation. It runs at the end of a blocking barrier
- * that all members count alike, for the reasons in agree/schedule.c. Never before a nonblocking
- * barrier: it measures blocking barriers, which say little about those of a program that has none,
- * and it would wait in progress. No barrier of the team is in progress then, and no member leaves
- * the call before the trial has ended. So the barriers of a trial are additional barriers, which
- * are not counted, and the path changes between two barriers of the program.
+ * (gba_trial_list). It does so at the end of a blocking barrier that all members count alike
+ * (agree/schedule.c), never before a nonblocking barrier, where it would wait in progress. So the
+ * barriers of a trial are additional ones, which are not counted.
  *
  * The exchanges: an agreement (agree.c) that makes all paths of the list and takes none, if rank
  * 0's terms allow it; then, for each batch, the barriers of a candidate, and its cost (min).

@@ -13,13 +13,10 @@
  * the agreed path, too. So no member has to know which barriers other members have called before
  * the end of the agreement.
  *
- * All members run the same agreement before the same barrier n + 1. When a member is about to start
- * that barrier, it has completed n barriers, neither fewer nor more, and what it examines then is
- * the same on all members: what is due (gba_common_due), and whether barrier n + 1 is a nonblocking
- * one. If it is a blocking one, they agree at its end, wherever it runs. No member starts barrier
- * n + 1 on the new path while another one is in barrier n on the old path, because the operations
- * of the exchange end only when all members have posted them. A team whose device has failed
- * accepts and answers failure notifications until then.
+ * All members run the same agreement before the same barrier (gba/agree/schedule.c), and none
+ * starts that barrier on the new path while another one is in the barrier before it on the old
+ * path, because the operations of the exchange end only when all members have posted them. A team
+ * whose device has failed accepts and answers failure notifications until then.
  *
  * If the members agree on the fallback, the queued barriers cannot use Open MPI's own nonblocking
  * barrier, which matches by the order of the calls, because they would start in progress. Members

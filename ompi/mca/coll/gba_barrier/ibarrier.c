@@ -14,11 +14,6 @@
  * The lock. gba_coll->queue_lock protects the queues, the list of busy modules, and their teams. It
  * is a real lock in a program of one thread as well, because progress can re-enter this file from
  * one of our sends. No request is completed under the lock, because a completion may call anything.
- *
- * When the device fails or takes the group back, a barrier in progress completes by failure
- * notifications (notifications.c), which need progress only. The team leaves the device in the next
- * agreement (agree.c). A blocking barrier before that runs in degraded mode over messages
- * (gba/failover/degraded.h).
  */
 #include "ompi/mca/coll/gba_barrier/queue.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
