@@ -22,6 +22,20 @@ each_in_user_namespace() {
     total_is fallback -eq 0
 }
 
+# The same ranks share a group of a gba-switchd.
+switch_in_user_namespaces() {
+    may_unshare --user --map-root-user
+    limit 60
+    switch_start 127.0.0.1
+    switch_options unix
+    wrapper=(unshare --user --map-root-user)
+    job "${path[@]}" --mca btl tcp,self -x GBA_TEST_APART=1 -np 4 -- early_exit 60
+    lines 0 '^FAIL'
+    lines 1 'MPI_COMM_WORLD .*switch: group'
+    total_is switch -gt 0
+    total_is software -eq 0
+}
+
 # Only the last rank is in a user namespace: the other ranks share memory.
 one_in_user_namespace() {
     may_unshare --user --map-root-user
@@ -58,6 +72,7 @@ all_containers() {
     for device in default sim; do
         test_case "containers-user-$device" each_in_user_namespace "$device"
     done
+    test_case containers-user-switch switch_in_user_namespaces
     test_case containers-user-one one_in_user_namespace
     test_case containers-boot-id unknown_host 'boot_id contains no boot ID' \
         'mount -t proc proc /proc && mount --bind /dev/null /proc/sys/kernel/random/boot_id'
