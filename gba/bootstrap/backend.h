@@ -26,6 +26,10 @@ gba_status_t gba_boot_plugin_open(const char *name, const void *comm, uint64_t t
 /* The backend of a bootstrap, for the address of this member. */
 const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap);
 
+/* Whether members are on different hosts, or in containers without common memory. The same on all.
+ */
+bool gba_boot_apart(const gba_bootstrap_t *bootstrap);
+
 /* Whether this build has PMIx, and whether the plug-in can be read. */
 bool gba_boot_has_pmix(void);
 bool gba_boot_plugin_installed(const char *name);

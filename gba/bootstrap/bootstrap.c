@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gba/bootstrap/backend.h"
@@ -14,6 +15,7 @@ struct member_info {
     uint32_t wire_version;
     char host[60];
     uint64_t job;        /* rank 0's is used */
+    uint32_t memory[4];  /* the same: these members can share memory, if they are on one host */
     uint32_t processors; /* gba_processors_count */
     uint32_t words;      /* of its map, up to the last one that is not 0 */
 };
@@ -25,6 +27,7 @@ struct gba_bootstrap {
     char message[GBA_BOOT_MESSAGE];
     char job[32];
     uint32_t host_members;
+    bool apart; /* not all members can share memory */
     bool oversubscribed;
     struct member_info *members; /* by rank */
     gba_bootstrap_root_t *root;  /* of the unique id of gba_bootstrap_split_strided; or NULL */
@@ -146,6 +149,19 @@ static gba_status_t exchange_processors(gba_bootstrap_t *b, const gba_processors
     return status;
 }
 
+/* The namespaces and the user within which libgba shares memory, as in gba/base/host.h. A container
+ * with the network of its host has its name, too. */
+static void get_memory(uint32_t memory[4])
+{
+    static const char *const names[] = {"/proc/self/ns/ipc", "/proc/self/ns/pid",
+                                        "/proc/self/ns/user"};
+    struct stat st;
+
+    for (int i = 0; i < 3; i++)
+        memory[i] = 0 == stat(names[i], &st) ? (uint32_t)st.st_ino : 0;
+    memory[3] = geteuid();
+}
+
 /* Exchange host names, versions and processors. */
 static gba_status_t exchange_members(gba_bootstrap_t *b)
 {
@@ -155,6 +171,7 @@ static gba_status_t exchange_members(gba_bootstrap_t *b)
     gba_processors_get(&processors);
     mine.processors = gba_processors_count(&processors);
     mine.words = map_words(&processors);
+    get_memory(mine.memory);
     if (0 != gethostname(mine.host, sizeof mine.host - 1))
         snprintf(mine.host, sizeof mine.host, "?");
     b->members = calloc(b->oob.size, sizeof *b->members);
@@ -167,6 +184,8 @@ static gba_status_t exchange_members(gba_bootstrap_t *b)
     for (uint32_t i = 0; i < b->oob.size; i++) {
         b->members[i].host[sizeof mine.host - 1] = '\0';
         b->host_members += 0 == strcmp(b->members[i].host, mine.host);
+        b->apart |= 0 != strcmp(b->members[i].host, mine.host) ||
+                    0 != memcmp(b->members[i].memory, mine.memory, sizeof mine.memory);
     }
     for (uint32_t i = 1; i < b->oob.size; i++)
         if (b->members[i].wire_version != b->members[0].wire_version) {
@@ -222,6 +241,11 @@ const gba_oob_t *gba_bootstrap_oob(const gba_bootstrap_t *bootstrap)
 const struct gba_boot_backend *gba_boot_backend_of(const gba_bootstrap_t *bootstrap)
 {
     return bootstrap->backend;
+}
+
+bool gba_boot_apart(const gba_bootstrap_t *bootstrap)
+{
+    return bootstrap->apart;
 }
 
 void gba_bootstrap_progress(void *bootstrap)

@@ -88,8 +88,7 @@ gba_status_t gba_bootstrap_remote_open(const gba_bootstrap_t *bootstrap, gba_rem
     gba_status_t status;
 
     *remote = NULL;
-    /* The same on all members: they all have the same host name, or not. */
-    if (gba_bootstrap_host_members(bootstrap) == oob->size)
+    if (!gba_boot_apart(bootstrap))
         return GBA_OK;
     snprintf(message, len, "out of memory");
     made = calloc(1, sizeof *made);
