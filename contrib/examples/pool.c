@@ -153,23 +153,17 @@ void pool_run(struct pool *pool, void (*job)(void *arg, int core), void *arg)
     pool_meet(pool, 0);
 }
 
-static void wait_begins(struct pool *pool, struct pool_core *core, int from, const char *what)
+/* A core has waited for some time, or, if what is NULL, waits no longer. */
+static void wait_note(struct pool *pool, struct pool_core *core, int from, const char *what)
 {
     pthread_mutex_lock(&pool->lock);
+    if (!what && core->reported)
+        fprintf(stderr, "%s: PE %d, core %d: the wait for PE %d has ended after %.0f s\n",
+                pool->program, pool->me, core->index, from, pool_now() - core->since);
     core->what = what;
     core->from = from;
     core->since = pool_now();
     core->reported = 0;
-    pthread_mutex_unlock(&pool->lock);
-}
-
-static void wait_ends(struct pool *pool, struct pool_core *core)
-{
-    pthread_mutex_lock(&pool->lock);
-    core->what = NULL;
-    if (core->reported)
-        fprintf(stderr, "%s: PE %d, core %d: the wait for PE %d has ended after %.0f s\n",
-                pool->program, pool->me, core->index, core->from, pool_now() - core->since);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -186,7 +180,7 @@ void pool_await(struct pool *pool, int core, long *word, long value, int from, c
             continue;
         }
         if (tests == TESTS)
-            wait_begins(pool, &pool->core[core], from, what);
+            wait_note(pool, &pool->core[core], from, what);
         if (pthread_mutex_trylock(&pool->progress) == 0) {
             shmem_long_wait_until(word, SHMEM_CMP_GE, value);
             pthread_mutex_unlock(&pool->progress);
@@ -195,5 +189,5 @@ void pool_await(struct pool *pool, int core, long *word, long value, int from, c
         }
     }
     if (tests >= TESTS)
-        wait_ends(pool, &pool->core[core]);
+        wait_note(pool, &pool->core[core], from, NULL);
 }
