@@ -328,9 +328,10 @@ int harness_segments(void)
 static void same_reason(const char *why, const char *first)
 {
     const char *devices = strstr(first, "; not at ");
-    const size_t len = devices == NULL ? strlen(first) + 1 : (size_t)(devices - first);
+    const bool same = devices == NULL ? 0 == strcmp(why, first)
+                                      : 0 == strncmp(why, first, (size_t)(devices - first));
 
-    if (0 != strncmp(why, first, len))
+    if (!same)
         fail_msg("\"%s\" and \"%s\"", why, first);
 }
 
