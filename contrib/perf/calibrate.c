@@ -37,15 +37,24 @@ static struct lines *lines;
 static double turn; /* as in the description */
 static uint64_t handover;
 
-/* Wait until all ranks call it, without a processor that the ranks at work need. */
-static void rest(void)
+/* Wait until all ranks call it. us: the sleep between two tests; 0: yield. */
+static void meet(unsigned us)
 {
     MPI_Request all;
     int done = 0;
 
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
     for (MPI_Test(&all, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&all, &done, MPI_STATUS_IGNORE))
-        usleep(100000); /* so seldom that it disturbs no measurement */
+        if (us > 0)
+            usleep(us);
+        else
+            sched_yield();
+}
+
+/* The same, while other ranks measure: so seldom on a processor that it disturbs nothing. */
+static void rest(void)
+{
+    meet(100000);
 }
 
 /* ---------------------------------------------------------------------- processors, memory --- */
@@ -206,11 +215,11 @@ static void calibrate_memory(const struct processors *on)
  */
 static double crowd_turn(bool polls, int on_core)
 {
-    const int64_t began = perf_now();
-    int64_t turns = 0, now;
+    int64_t turns = 0, began, now;
     int found;
 
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet(0); /* a rank that spins would keep the core for a slice */
+    began = perf_now();
     do {
         if (polls)
             MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);

@@ -187,7 +187,7 @@ calibrate() {
     local -a placed options=()
     count_cores
     before=$(cpu_ticks)
-    if [ -n "$launch" ]; then place "$count"; else placed=(--bind-to none --mca mpi_yield_when_idle 1); fi
+    if [ -n "$launch" ]; then place "$count"; else placed=(--bind-to none --mca mpi_yield_when_idle 0); fi
     allow_oversubscription "$mpirun"
     [ "$device" = none ] || options=(--device "$device")
     run_job --calibrate '' timeout "$limit" "$mpirun" -np "$count" "${placed[@]}" "$programs/gba_perf_mpi" \

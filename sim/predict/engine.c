@@ -53,7 +53,7 @@ uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more)
 {
     const uint32_t ranks = p->turns ? p->core[core_of(p, rank)].left : 1;
 
-    return ranks > 2 ? (ranks - 2) * more : 0;
+    return ranks > 8 ? 6 * more : ranks > 2 ? (ranks - 2) * more : 0;
 }
 
 /* The next interruption of a rank's core at `at` or later. */
@@ -324,7 +324,7 @@ static void receive(struct predict *p, uint32_t rank)
 
     predict_work(p, rank, 0,
                  remote + turn->local * c->o_local +
-                     (1u + turn->remote) * predict_cold(p, rank, c->poll_more));
+                     turn->remote * predict_cold(p, rank, c->poll_more));
     turn->remote = turn->local = turn->looks = 0;
 }
 
