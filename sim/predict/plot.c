@@ -4,12 +4,16 @@
  * each size, and draws a line for each name.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/predict/report.h"
 
 #define NAMES 512u
+
+/* 95% of the errors of recorded predictions (contrib/bench/README.md). */
+#define ERROR 0.21
 
 struct plot {
     FILE *out;
@@ -43,13 +47,15 @@ static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ran
     for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
         const struct predict_candidate *candidate = &plot->list->at[i];
         const struct predict_spread *spread = &candidate->result.slowest;
+        const double median = (double)spread->median / 1e6;
+        const double least = median * (1 - ERROR), most = median * (1 + ERROR);
 
         if (GBA_OK != candidate->refused ||
             (device != NULL && strcmp(candidate->name, "device") != 0))
             continue;
         name_write(plot, device != NULL ? device : candidate->name);
-        fprintf(plot->out, "%g %g %g %g\n", x, (double)spread->median / 1e6,
-                (double)spread->least / 1e6, (double)spread->p95 / 1e6);
+        fprintf(plot->out, "%g %g %g %g\n", x, median, fmin((double)spread->least / 1e6, least),
+                fmax((double)spread->p95 / 1e6, most));
     }
 }
 
