@@ -21,7 +21,7 @@
 
 #include "tests/mpi/test.h"
 
-enum { PATH_SIM = 1, PATH_SOFTWARE = 2, PATH_FALLBACK = 3 };
+enum { PATH_SIM = 2, PATH_SOFTWARE = 3, PATH_FALLBACK = 4 };
 
 #define WINDOW       3            /* nonblocking barriers in progress at once */
 #define AHEAD        (WINDOW + 1) /* rounds that others may have entered since */
