@@ -19,6 +19,9 @@ static struct daemon_process process;
 static pid_t munged = -1;
 static char auth[256]; /* "munge:SOCKET" */
 
+/* Other users connect to munged, and the directory of the build may be one of root alone. */
+static struct daemon_process of_munged;
+
 /* In the child: start munged. It ends with the test. */
 static void run_munged(const char *directory, const char *socket)
 {
@@ -43,16 +46,17 @@ static void run_munged(const char *directory, const char *socket)
 
 static int setup(void **state)
 {
-    char directory[4096], path[4200], key[64] = "a key of munge for this test, not a secret at all";
+    const char *directory = of_munged.directory;
+    char path[4200], key[64] = "a key of munge for this test, not a secret at all";
     int fd;
 
     (void)state;
     peer_directory(&process);
     if (!gba_switch_auth_valid("munge") || access("/usr/sbin/munged", X_OK) != 0)
         return 0;
-    assert_non_null(getcwd(directory, sizeof(directory) - 40));
-    strcat(strcat(directory, "/"), process.directory);
-    assert_return_code(chmod(directory, 0755), errno); /* other users connect to munged */
+    of_munged = (struct daemon_process){.pid = -1, .directory = "/tmp/gba-munge-XXXXXX"};
+    assert_non_null(mkdtemp(of_munged.directory));
+    assert_return_code(chmod(directory, 0755), errno);
     snprintf(path, sizeof(path), "%s/munge-key-file", directory);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     assert_int_equal(write(fd, key, sizeof(key)), sizeof(key));
@@ -77,6 +81,7 @@ static int teardown(void **state)
     if (munged > 0) {
         kill(munged, SIGTERM);
         waitpid(munged, NULL, 0);
+        peer_clean(&of_munged);
     }
     peer_clean(&process);
     return 0;
