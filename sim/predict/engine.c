@@ -2,7 +2,7 @@
 /*
  * The processors, the counter of each host, and the life of a barrier: enter, gather, among,
  * release, exit. A rank with a core of its own sees a signal when it comes. Ranks that share cores
- * take turns: a rank sees what has come when its turn comes.
+ * take turns, see turns.c.
  */
 #include "sim/predict/engine.h"
 
@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "gba/agree/plan.h"
-#include "gba/path/busy.h"
 #include "sim/predict/state.h"
 
 void *predict_alloc(struct predict *p, size_t count, size_t bytes)
@@ -34,28 +33,6 @@ static uint64_t mix(const struct predict *p, uint64_t of)
     return random.state[0];
 }
 
-static uint32_t on_machine(const struct predict *p)
-{
-    const uint64_t many = p->on_host * p->cluster->hosts_per_machine;
-
-    return many < p->ranks ? (uint32_t)many : p->ranks;
-}
-
-/* Ranks that take turns share the interruptions of their core. */
-static uint32_t core_of(const struct predict *p, uint32_t rank)
-{
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
-
-    return p->turns ? rank / many * cores + rank % many % cores : rank;
-}
-
-uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more)
-{
-    const uint32_t ranks = p->turns ? p->core[core_of(p, rank)].left : 1;
-
-    return ranks > 8 ? 6 * more : ranks > 2 ? (ranks - 2) * more : 0;
-}
-
 /* The next interruption of a rank's core at `at` or later. */
 static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint64_t *length)
 {
@@ -69,7 +46,7 @@ static uint64_t interruption(struct predict *p, uint32_t rank, uint64_t at, uint
         return at + predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL,
                                         GBA_CLUSTER_SECOND / c->noise_rate);
     }
-    offset = mix(p, core_of(p, rank)) % trace->period;
+    offset = mix(p, predict_core_of(p, rank)) % trace->period;
     cycle = (at + offset) / trace->period * trace->period;
     for (high = trace->count; low < high;) {
         const uint32_t middle = (low + high) / 2;
@@ -151,8 +128,7 @@ static void enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_
         predict_push(&p->queue, at, rank, PREDICT_WHAT(PREDICT_ENTER));
 }
 
-/* A rank leaves the barrier of that number, from 0 on. */
-static void leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at)
+void predict_leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at)
 {
     struct predict_round *window = &p->result.round[round % 4];
     const uint64_t took = at - p->rank[rank].entered;
@@ -183,11 +159,12 @@ static void host_release(struct predict *p, uint32_t host, uint32_t by)
     else
         for (uint32_t rank = first; rank < first + p->on_host; rank++)
             if (rank != by)
-                leave(p, rank, round,
-                      predict_work(
-                          p, rank,
-                          at + predict_store_time(p, by, rank) + turn++ * p->cluster->reload, 0));
-    leave(p, by, round, at);
+                predict_leave(
+                    p, rank, round,
+                    predict_work(p, rank,
+                                 at + predict_store_time(p, by, rank) + turn++ * p->cluster->reload,
+                                 0));
+    predict_leave(p, by, round, at);
 }
 
 static void host_gather(struct predict *p, uint32_t rank)
@@ -214,7 +191,7 @@ static void host_gather(struct predict *p, uint32_t rank)
 
 /* ---------------------------------------------------------------------------- barriers --- */
 
-static void enter(struct predict *p, uint32_t rank, uint64_t at)
+void predict_enter(struct predict *p, uint32_t rank, uint64_t at)
 {
     const bool counter = p->nodes && p->on_host > 1;
     const uint32_t round = counter ? p->host[rank / p->on_host].round : p->actor[rank].seq;
@@ -244,7 +221,7 @@ static void finish(struct predict *p, uint32_t actor)
     if (p->nodes && p->on_host > 1)
         host_release(p, actor, rank);
     else
-        leave(p, rank, p->actor[actor].seq - 1, p->rank[rank].free_at);
+        predict_leave(p, rank, p->actor[actor].seq - 1, p->rank[rank].free_at);
 }
 
 static void upper_start(struct predict *p, uint32_t actor)
@@ -302,146 +279,6 @@ void predict_actor_go(struct predict *p, uint32_t actor)
         finish(p, actor);
 }
 
-/* ------------------------------------------------------------------------------- turns --- */
-
-/* The rank after `rank` on its core. */
-static uint32_t neighbour(const struct predict *p, uint32_t rank)
-{
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
-    const uint32_t first = rank / many * many, next = rank + cores;
-
-    return next < first + many && next < p->ranks ? next : first + (rank - first) % cores;
-}
-
-/* The runtime receives what has come. After a look that finds messages it looks again, and o_recv
- * has both looks. */
-static void receive(struct predict *p, uint32_t rank)
-{
-    const struct gba_cluster *c = p->cluster;
-    struct predict_turn *turn = &p->turn[rank];
-    const uint64_t next = c->o_recv > 2 * c->poll ? c->o_recv - 2 * c->poll : 0;
-    const uint64_t remote = 0 == turn->remote ? c->poll : c->o_recv + (turn->remote - 1) * next;
-
-    predict_work(p, rank, 0,
-                 remote + turn->local * c->o_local +
-                     turn->remote * predict_cold(p, rank, c->poll_more));
-    turn->remote = turn->local = turn->looks = 0;
-}
-
-/* A rank that is inside tests its barrier. Returns whether it has left. */
-static bool test(struct predict *p, uint32_t rank)
-{
-    const struct predict_turn *turn = &p->turn[rank];
-    const uint32_t number = rank / p->on_host;
-    struct predict_host *host = &p->host[number];
-
-    if (!p->nodes || 1 == p->on_host) {
-        /* Messages that the runtime has not received do not show. */
-        if (0 == turn->remote + turn->local)
-            predict_actor_go(p, rank);
-    } else if (host->round >= turn->round) {
-        if (p->rank[rank].free_at >= host->released_at)
-            leave(p, rank, turn->round - 1, p->rank[rank].free_at);
-    } else if (rank % p->on_host == 0 && p->actors > 0) {
-        if (PREDICT_OUT != p->actor[number].phase) {
-            if (0 == turn->remote)
-                predict_actor_go(p, number);
-        } else if (host->gathered_at <= p->rank[rank].free_at) {
-            host->gathered_at = PREDICT_NEVER;
-            predict_actor_start(p, number);
-        }
-    }
-    return !turn->inside;
-}
-
-/* Whether only progress of the runtime delivers what the rank waits for. */
-static bool listens(const struct predict *p, uint32_t rank)
-{
-    const uint32_t actor = p->nodes ? rank / p->on_host : rank;
-
-    if (p->shared || p->actors == 0 || (p->nodes && rank % p->on_host != 0))
-        return false;
-    return PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase;
-}
-
-/* The steps of a turn, as in gba/team/wait.c: a test, progress if it is due, a test. Returns
- * whether the rank has left. */
-static bool look(struct predict *p, uint32_t rank)
-{
-    if (test(p, rank))
-        return true;
-    if (++p->turn[rank].looks < GBA_WAIT_YIELDS && !listens(p, rank))
-        return false;
-    receive(p, rank);
-    return test(p, rank);
-}
-
-/* The next rank of a core that can run at `now`. Sets *at to the time at which one can, if none can
- * now; NEVER: all have done their barriers. */
-static uint32_t runnable(const struct predict *p, uint32_t core, uint64_t now, uint64_t *at)
-{
-    uint32_t rank = p->core[core].next;
-
-    *at = PREDICT_NEVER;
-    for (uint32_t i = 0; i < p->core[core].left; i++, rank = neighbour(p, rank)) {
-        const struct predict_turn *turn = &p->turn[rank];
-
-        if (turn->inside || (turn->round < p->rounds && turn->enter_at <= now)) {
-            *at = now;
-            return rank;
-        }
-        if (turn->round < p->rounds && turn->enter_at < *at)
-            *at = turn->enter_at;
-    }
-    return rank;
-}
-
-static void core_run(struct predict *p, uint32_t core, uint64_t now)
-{
-    const struct predict_turn *turn;
-    uint64_t at;
-    const uint32_t rank = runnable(p, core, now, &at);
-
-    if (at > now) {
-        if (PREDICT_NEVER != at)
-            predict_push(&p->queue, at, core, PREDICT_WHAT(PREDICT_TURN));
-        return;
-    }
-    turn = &p->turn[rank];
-    p->rank[rank].free_at = now;
-    if (!turn->inside || look(p, rank))
-        do {
-            if (turn->round == p->rounds || turn->enter_at > p->rank[rank].free_at)
-                break;
-            enter(p, rank, turn->enter_at);
-        } while (test(p, rank));
-    p->core[core].next = neighbour(p, rank);
-    if (p->setup->busy && p->core[core].next <= rank)
-        predict_work(p, rank, 0, p->cluster->slice);
-    predict_push(
-        &p->queue,
-        predict_work(p, rank, 0, p->cluster->turn + predict_cold(p, rank, p->cluster->turn_more)),
-        core, PREDICT_WHAT(PREDICT_TURN));
-}
-
-static void turns_init(struct predict *p)
-{
-    const uint32_t cores = (uint32_t)p->cluster->cores, many = on_machine(p);
-    const uint32_t machines = (p->ranks - 1) / many + 1;
-
-    p->turn = predict_alloc(p, p->ranks, sizeof *p->turn);
-    p->cores = machines * cores;
-    p->core = predict_alloc(p, p->cores, sizeof *p->core);
-    if (p->memory.short_of)
-        return;
-    for (uint32_t rank = 0; rank < p->ranks; rank++) {
-        struct predict_core *core = &p->core[core_of(p, rank)];
-
-        if (0 == core->left++)
-            core->next = rank;
-    }
-}
-
 /* --------------------------------------------------------------------------------- run --- */
 
 static gba_status_t make(struct predict *p)
@@ -487,10 +324,10 @@ static void run(struct predict *p)
     while (predict_pop(&p->queue, &event))
         switch (event.what >> 28) {
         case PREDICT_ENTER:
-            enter(p, event.who, event.time);
+            predict_enter(p, event.who, event.time);
             break;
         case PREDICT_TURN:
-            core_run(p, event.who, event.time);
+            predict_core_run(p, event.who, event.time);
             break;
         case PREDICT_STORED:
         case PREDICT_MESSAGE:
@@ -579,7 +416,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
         p->result.round[i].first_exit = PREDICT_NEVER;
     status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
     if (GBA_OK == status && p->turns)
-        turns_init(p);
+        predict_turns_init(p);
     if (GBA_OK == status && p->memory.short_of)
         status = GBA_ERR_NOMEM;
     if (GBA_OK == status) {

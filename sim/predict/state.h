@@ -86,7 +86,7 @@ struct predict_turn {
 };
 
 struct predict_core {
-    uint32_t next, left; /* the rank in turn; ranks that have barriers left */
+    uint32_t next, ranks; /* the rank in turn; the number of its ranks */
 };
 
 /* Figures of a barrier that is under way. */
@@ -158,16 +158,27 @@ static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
  * interruptions of its core. Returns the end. */
 uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t work);
 
-/* What caches lack costs more, the more ranks take turns on a core: `more` for each after two. Of
- * eight none has anything left (measured with 2, 4, 8 and 16 on cores of 2 MiB). */
-uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more);
-
 /* The time from a store by one rank until another rank of its host has it. */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);
+
+/* A rank arrives at its next barrier; it leaves the barrier of that number, from 0 on. */
+void predict_enter(struct predict *p, uint32_t rank, uint64_t at);
+void predict_leave(struct predict *p, uint32_t rank, uint32_t round, uint64_t at);
 
 /* An actor's part among the hosts or ranks begins, or goes on as far as it can. */
 void predict_actor_start(struct predict *p, uint32_t actor);
 void predict_actor_go(struct predict *p, uint32_t actor);
+
+/* Turns (turns.c): the cores and their ranks; a core runs its next rank. */
+void predict_turns_init(struct predict *p);
+void predict_core_run(struct predict *p, uint32_t core, uint64_t now);
+
+/* The core of a rank, whose interruptions it has; without turns the rank has one of its own. */
+uint32_t predict_core_of(const struct predict *p, uint32_t rank);
+
+/* What caches lack costs more, the more ranks take turns on a core: `more` for each after two. Of
+ * eight none has anything left (measured with 2, 4, 8 and 16 on cores of 2 MiB). */
+uint64_t predict_cold(const struct predict *p, uint32_t rank, uint64_t more);
 
 /* The algorithm, by messages or stores (link.c). */
 gba_status_t predict_links_init(struct predict *p, int32_t algorithm);
