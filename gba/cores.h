@@ -56,8 +56,8 @@ typedef struct gba_cores_attr {
  * Make barriers of all cores of all members. count: the threads of this process, 1 to
  * GBA_CORES_MAX; members may have different numbers. team: of the processes, which the cores use
  * alone until they are destroyed; NULL: attr->barrier, or this process alone. attr: NULL: all zero.
- * `wait` and `stuck_after` are those of the
- * team, or without a team of the environment (gba_params_environment). cores: set on GBA_OK.
+ * `wait` and `stuck_after` are those of the team, or without a team of the environment
+ * (gba_params_environment). cores: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM: a count out of its range, or an invalid variable of the
  * environment; GBA_ERR_NOMEM. Thread-safe on different teams. Not collective. Never blocks.
  */
