@@ -5,6 +5,24 @@
 
 #include "contrib/perf/measure.h"
 
+/* Of the processors that this rank may use: the first, one of another core of its socket, and one
+ * of another socket; -1: there is none. */
+struct perf_processors {
+    int first, near, far;
+    int cores, sockets;
+};
+
+struct perf_processors perf_processors_find(void);
+
+/* Measure memory, and a processor that two ranks share. Ranks 0 and 1, those of `two`, call it. */
+void perf_calibrate_memory(const struct perf_processors *on, MPI_Comm two);
+
+/* Measure turns of all ranks of a machine, if there are more than two for each processor. hosts: of
+ * that machine. Collective. Print them: rank 0, after the memory. poll: ns of a look that finds no
+ * message; 0: not measured. */
+void perf_calibrate_crowd(const struct perf_processors *on, int hosts);
+void perf_put_crowd(double poll);
+
 /* The ns of one MPI_Send of many. Two ranks call it, each with the other one. */
 double perf_time_of_sends(int other);
 

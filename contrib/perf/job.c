@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "contrib/perf/measure.h"
 
@@ -42,18 +43,38 @@ double perf_largest(double mine)
     return all;
 }
 
+void perf_meet(unsigned us)
+{
+    MPI_Request all;
+    int done = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    for (MPI_Test(&all, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&all, &done, MPI_STATUS_IGNORE))
+        if (us > 0)
+            usleep(us);
+        else
+            sched_yield();
+}
+
+void perf_use_processor(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        perf_fail("cannot run on processor %d", cpu);
+}
+
 void perf_pin(void)
 {
-    cpu_set_t allowed, one;
-    int skip;
+    cpu_set_t allowed;
+    int cpu = -1;
 
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         perf_fail("--pin: cannot find out the processors");
-    skip = perf_job.rank % CPU_COUNT(&allowed);
-    CPU_ZERO(&one);
-    for (int cpu = 0; cpu < CPU_SETSIZE && skip >= 0; cpu++)
-        if (CPU_ISSET(cpu, &allowed) && skip-- == 0)
-            CPU_SET(cpu, &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0)
-        perf_fail("--pin: cannot choose a processor");
+    for (int skip = perf_job.rank % CPU_COUNT(&allowed); skip >= 0;
+         skip -= CPU_ISSET(cpu, &allowed) != 0)
+        cpu++;
+    perf_use_processor(cpu);
 }

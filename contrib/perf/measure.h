@@ -72,6 +72,12 @@ static inline int64_t perf_now(void)
 /* The largest value of all ranks, on all ranks. Collective. */
 double perf_largest(double mine);
 
+/* Wait until all ranks call it. us: the sleep between two tests; 0: yield. */
+void perf_meet(unsigned us);
+
+/* This rank stays on that processor. */
+void perf_use_processor(int cpu);
+
 /* This rank, r, stays on processor r modulo those that it may use. */
 void perf_pin(void);
 
