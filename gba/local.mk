@@ -24,7 +24,7 @@ GBA_LIB_SOURCES = \
 	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \
 	gba/path/path.h gba/path/crew.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
-	gba/path/path_device.h gba/path/path_device.c gba/path/path_software.h gba/path/path_software.c \
+	gba/path/path_device.h gba/path/path_device.c gba/path/path_shared.h gba/path/path_shared.c \
 	gba/path/path_hybrid.h gba/path/path_hybrid.c \
 	gba/failover/engine.h gba/failover/degraded.h gba/failover/degraded.c \
 	gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \

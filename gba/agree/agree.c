@@ -133,7 +133,8 @@ static gba_status_t joined_read(struct gba_agreement *a)
 
     if (GBA_OK != refusal.reason)
         return refuse(a, refusal);
-    gba_build_shut(a);
+    if (a->path->node != NULL)
+        gba_shm_segment_shut(&a->path->node->segment); /* no other process can map it any more */
     if (!gba_candidate_is_group(gba_agree_candidate(a)))
         return take(a);
     gba_build_arm(a);
@@ -315,6 +316,12 @@ static struct gba_team *team_new(const gba_team_attr_t *attr, const gba_oob_t *o
     return team;
 }
 
+void gba_agree_free(struct gba_team *team)
+{
+    gba_topology_fini(&team->agreement->topology);
+    free(team);
+}
+
 /* The end of an agreement, also of one that failed. */
 static void agreement_free(struct gba_agreement *a)
 {
@@ -326,10 +333,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
 {
     struct gba_team *team = a->team;
 
-    if (GBA_AGREE_HANDLES == a->state || GBA_AGREE_JOINED == a->state ||
-        GBA_AGREE_ARMED == a->state)
-        gba_build_undo(a);
-    gba_path_destroy(a->path); /* complete, but not taken yet */
+    gba_build_undo(a);
     agreement_free(a);
     if (a->made == NULL) {
         gba_failover_close(team);
@@ -337,7 +341,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
         gba_trial_cancel(team);
     }
     if (GBA_DUE_CREATE == a->due)
-        free(team);
+        gba_agree_free(team);
     return status;
 }
 
@@ -366,7 +370,8 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
                                 .oob = *oob,
                                 .able = GBA_INPROGRESS,
                                 .made = made,
-                                .record = a->record};
+                                .record = a->record,
+                                .topology = a->topology};
     a->attr.params = &a->params;
     a->info.size = oob->size;
     /* The layout needs memory that grows with the team. A member without that memory must not be

@@ -8,7 +8,7 @@
 
 #include "gba/agree/plan.h"
 #include "gba/failover/engine.h"
-#include "gba/path/path_hybrid.h"
+#include "gba/path/node.h"
 #include "gba/transport/segment.h"
 
 /* The exchange that is posted. agree.c has the order. */
@@ -71,14 +71,14 @@ struct gba_agreement {
     gba_device_t *device;      /* at the switch of the candidate, or NULL */
     gba_group_handle_t handle; /* of a group of all */
     struct gba_shape shape;
-    struct gba_node node;           /* until a path takes it over */
-    struct gba_path_hybrid *hybrid; /* until it is complete */
-    struct gba_path_base *path;
-    char why[192]; /* one line for the user */
+    struct gba_path_base *path; /* its node, its group, its messages */
+    char why[192];              /* one line for the user */
     /* The switches that gave no group: "; not at sim:a (no barrier group is free), sim:b (...)" */
     char tried[232];
-    struct gba_made_list *made;     /* of a trial, else NULL */
-    struct gba_trial_record record; /* of the trial of the team's path; kept between agreements */
+    struct gba_made_list *made; /* of a trial, else NULL */
+    /* Kept between agreements: */
+    struct gba_trial_record record; /* of the trial of the team's path */
+    struct gba_topology topology;   /* of the team; zero: not computed; its paths point to it */
 };
 
 static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)
@@ -105,9 +105,6 @@ struct gba_refusal gba_build_refusal(struct gba_agreement *a);
 
 /* Take part in what others have made. */
 void gba_build_join(struct gba_agreement *a);
-
-/* All members have joined: no other process can join any more. */
-void gba_build_shut(struct gba_agreement *a);
 
 /* A leader arms its group. */
 void gba_build_arm(struct gba_agreement *a);
@@ -152,6 +149,9 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
 
 /* As gba_agree_test, without gba_barrier_init. */
 gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team);
+
+/* Free the memory of a team, and of its agreement. */
+void gba_agree_free(struct gba_team *team);
 
 /* Between two tests of a caller that waits: the runtime's progress, and the core for others that
  * need it. */

@@ -14,7 +14,8 @@
 #include "gba/base/log.h"
 #include "gba/dev/member.h"
 #include "gba/path/path_device.h"
-#include "gba/path/path_software.h"
+#include "gba/path/path_hybrid.h"
+#include "gba/path/path_shared.h"
 
 #define GROUP_WORDS (sizeof(gba_group_handle_t) / sizeof(uint64_t))
 #define NODE_WORDS  (sizeof(struct gba_segment_handle) / sizeof(uint64_t))
@@ -26,18 +27,13 @@ static const struct gba_candidate *candidate_of(const struct gba_agreement *a)
 
 static bool is_leader(const struct gba_agreement *a)
 {
-    return 0 == a->shape.topology.local_rank;
+    return 0 == a->topology.local_rank;
 }
 
 /* The rank that leads this member's switch domain and allocates the group of the domain. */
 static uint32_t domain_leader(const struct gba_agreement *a)
 {
     return a->shape.domains.domain_leaders[a->shape.domains.domain];
-}
-
-static bool shares(const struct gba_agreement *a)
-{
-    return a->shape.topology.locals != NULL && gba_shape_shares(&a->shape);
 }
 
 enum gba_handles gba_build_handles(const struct gba_agreement *a)
@@ -128,7 +124,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
     info->groups = a->device->groups;
     status = gba_request_group(a->device, &request, &info->group);
     if (GBA_OK == status) /* the path, or its failure, frees the group from here on */
-        status = gba_path_hybrid_join(a->hybrid, a->device, &info->group, 0);
+        status = gba_path_hybrid_join(a->path, a->device, &info->group, 0);
     info->group_status = status;
 }
 
@@ -136,24 +132,24 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const bool leaders = GBA_KIND_LEADERS == candidate_of(a)->kind;
 
-    a->mine = gba_shape_make(&a->shape, &a->info, candidate_of(a), a->oob.rank);
-    if (GBA_OK == a->mine && GBA_SOFTWARE_HYBRID == a->shape.kind)
-        a->mine = gba_path_hybrid_create(&a->shape, &a->hybrid);
+    if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
+        a->mine = gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path);
+    else if (GBA_OK == a->mine)
+        a->mine = gba_path_shared_create(&a->shape, a->oob.rank, &a->path);
     if (GBA_OK == a->mine && leaders)
         domain_make(a, info);
-    if (GBA_OK == a->mine && shares(a) && is_leader(a) && GBA_OK == info->group_status)
-        a->mine = gba_node_create(&a->node, &a->shape, &info->handle);
+    if (GBA_OK == a->mine && gba_shape_shares(&a->shape) && is_leader(a) &&
+        GBA_OK == info->group_status)
+        a->mine = gba_node_create(a->path->node, &a->shape, &info->handle);
     info->status = a->mine;
 }
 
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
 {
-    a->mine = GBA_OK;
     a->device = gba_candidate_is_group(candidate_of(a)) ? candidate_device(a) : NULL;
-    gba_node_init(&a->node, a->oob.rank);
     memset(node_info, 0, sizeof *node_info);
+    a->mine = gba_shape_make(&a->shape, &a->topology, &a->info, candidate_of(a), a->oob.rank);
     if (GBA_KIND_ALL == candidate_of(a)->kind) {
-        (void)gba_shape_make(&a->shape, &a->info, candidate_of(a), a->oob.rank);
         group_make(a);
         return;
     }
@@ -223,38 +219,28 @@ static gba_status_t node_join(struct gba_agreement *a)
 {
     struct gba_segment_handle handle;
 
-    if (!shares(a) || is_leader(a))
+    if (!gba_shape_shares(&a->shape) || is_leader(a))
         return GBA_OK;
     if (GBA_HANDLES_NODE == gba_build_handles(a))
         memcpy(&handle, &a->words[1], sizeof handle);
     else
-        handle = a->nodes[a->shape.topology.locals[0]].handle;
-    return gba_node_attach(&a->node, &a->shape, &handle);
+        handle = a->nodes[a->topology.locals[0]].handle;
+    return gba_node_attach(a->path->node, &a->shape, &handle);
 }
 
-static gba_status_t leaders_join(struct gba_agreement *a)
+/* A domain leader is a member of its group already. */
+static gba_status_t domain_join(struct gba_agreement *a)
 {
-    const struct gba_domains *domains = &a->shape.domains;
     const uint32_t leader = domain_leader(a);
 
     if (GBA_OK != a->able)
         return a->able;
-    if (!is_leader(a))
+    if (!is_leader(a) || leader == a->oob.rank)
         return GBA_OK;
-    if (leader == a->oob.rank)
-        return domains->count > 1 ? gba_path_hybrid_open(a->hybrid, &a->shape, a->attr.remote, true)
-                                  : GBA_OK;
     if (a->device == NULL)
         return no_device(a);
-    return gba_path_hybrid_join(a->hybrid, a->device, &a->nodes[leader].group, domains->place);
-}
-
-static gba_status_t software_join(struct gba_agreement *a)
-{
-    if (GBA_SOFTWARE_HYBRID != a->shape.kind)
-        return gba_path_software_create(&a->shape, a->attr.remote, a->oob.rank, &a->path);
-    return is_leader(a) ? gba_path_hybrid_open(a->hybrid, &a->shape, a->attr.remote, false)
-                        : GBA_OK;
+    return gba_path_hybrid_join(a->path, a->device, &a->nodes[leader].group,
+                                a->shape.domains.place);
 }
 
 void gba_build_join(struct gba_agreement *a)
@@ -265,26 +251,21 @@ void gba_build_join(struct gba_agreement *a)
     }
     if (GBA_OK == a->mine)
         a->mine = node_join(a);
-    if (GBA_OK == a->mine)
-        a->mine = GBA_KIND_LEADERS == candidate_of(a)->kind ? leaders_join(a) : software_join(a);
+    if (GBA_OK == a->mine && GBA_KIND_LEADERS == candidate_of(a)->kind)
+        a->mine = domain_join(a);
+    if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
+        a->mine = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
 }
 
 /* ------------------------------------------------------------------------------- the end --- */
 
-void gba_build_shut(struct gba_agreement *a)
-{
-    if (GBA_KIND_ALL != candidate_of(a)->kind)
-        gba_node_shut(&a->node, &a->shape);
-}
-
 void gba_build_arm(struct gba_agreement *a)
 {
     const bool all = GBA_KIND_ALL == candidate_of(a)->kind;
-    gba_group_t *group = all ? a->path->group : a->hybrid->base.group;
 
     a->mine = GBA_OK;
-    if (group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
-        a->mine = gba_configure_group(group, a->info.terms.sequence);
+    if (a->path->group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
+        a->mine = gba_configure_group(a->path->group, a->info.terms.sequence);
 }
 
 /*
@@ -297,7 +278,7 @@ static void replaced_report(const struct gba_agreement *a)
 {
     static _Thread_local bool reported;
 
-    if (reported || !gba_shape_replaces(&a->shape, candidate_of(a)))
+    if (reported || !a->shape.replaced)
         return;
     reported = true;
     if (0 == a->oob.rank)
@@ -311,24 +292,20 @@ static void replaced_report(const struct gba_agreement *a)
 void gba_build_finish(struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = candidate_of(a);
-    const bool leaders = GBA_KIND_LEADERS == candidate->kind;
     char group[40] = "";
 
+    a->why[0] = '\0';
+    if (GBA_KIND_FALLBACK == candidate->kind)
+        return;
     if (GBA_KIND_ALL == candidate->kind)
         snprintf(group, sizeof group, "group %u of %u", a->handle.group, a->device->groups);
-    else if (leaders)
+    else if (GBA_KIND_LEADERS == candidate->kind)
         snprintf(group, sizeof group, "group %u of %u", a->nodes[0].group.group,
                  a->nodes[0].groups);
     gba_shape_describe(&a->shape, candidate, group, a->attr.remote, a->why, sizeof a->why);
     replaced_report(a);
-    if (a->hybrid != NULL) {
-        gba_path_hybrid_finish(a->hybrid, &a->shape, &a->node, leaders);
-        a->path = &a->hybrid->base;
-        a->hybrid = NULL;
-    } else if (GBA_KIND_SOFTWARE == candidate->kind) {
-        gba_path_software_finish(a->path, &a->node);
-    }
-    gba_shape_fini(&a->shape);
+    if (a->shape.kind >= GBA_SHAPE_MESSAGES)
+        gba_path_hybrid_finish(a->path, &a->shape);
 }
 
 void gba_build_undo(struct gba_agreement *a)
@@ -338,10 +315,6 @@ void gba_build_undo(struct gba_agreement *a)
         GBA_KIND_ALL == candidate_of(a)->kind)
         gba_free_handle(a->device, &a->handle);
     gba_path_destroy(a->path);
-    if (a->hybrid != NULL)
-        gba_path_destroy(&a->hybrid->base);
-    gba_node_close(&a->node);
-    gba_shape_fini(&a->shape);
+    gba_domains_fini(&a->shape.domains);
     a->path = NULL;
-    a->hybrid = NULL;
 }

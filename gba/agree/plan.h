@@ -78,13 +78,13 @@ int32_t gba_algorithm_auto(uint32_t size);
 bool gba_reason_passes(gba_status_t reason);
 
 /*
- * Derive the shape of a candidate's path. Needs the layout, if there are several hosts. shape:
- * zero, or that of another candidate, whose topology is kept. Returns GBA_OK, or GBA_ERR_NOMEM,
- * which a single member may have alone. The caller calls gba_shape_fini in each case.
+ * Derive the shape of a candidate's path. Needs the layout, if there are several hosts. topology:
+ * of the team; computed if it is zero. Returns GBA_OK, or GBA_ERR_NOMEM, which a single member may
+ * have alone. The caller calls gba_domains_fini in each case.
  */
-gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info,
-                            const struct gba_candidate *candidate, uint32_t rank);
-void gba_shape_fini(struct gba_shape *shape);
+gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topology,
+                            const struct gba_info *info, const struct gba_candidate *candidate,
+                            uint32_t rank);
 
 /* Why the node leaders can have no groups. All members find the same. */
 struct gba_refusal gba_shape_refusal(const struct gba_shape *shape, const struct gba_info *info);
@@ -96,8 +96,5 @@ bool gba_shape_shares(const struct gba_shape *shape);
  * switch domain: "group 3 of 32". remote: as in the attributes of the team. */
 void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidate *candidate,
                         const char *group, const gba_remote_t *remote, char *why, size_t len);
-
-/* Whether the shape replaces the requested algorithm central (v3), which reads remote flags. */
-bool gba_shape_replaces(const struct gba_shape *shape, const struct gba_candidate *candidate);
 
 #endif

@@ -137,12 +137,13 @@ static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *t
                  1 == a->info.hosts ? "" : "s", a->info.size);
         return GBA_OK;
     }
-    status = gba_shape_make(&a->shape, &a->info, candidate, 0);
+    status = gba_shape_make(&a->shape, &a->topology, &a->info, candidate, 0);
     if (GBA_OK != status)
         return status;
     if (GBA_OK == refusal->reason && GBA_KIND_LEADERS == candidate->kind)
         *refusal = gba_shape_refusal(&a->shape, &a->info);
     gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
+    gba_domains_fini(&a->shape.domains);
     if (named && candidate->take_back)
         snprintf(text + strlen(text), len - strlen(text), ", taken back from another team");
     return GBA_OK;
@@ -245,7 +246,7 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
 
 free_memory:
     if (a != NULL)
-        gba_shape_fini(&a->shape);
+        gba_topology_fini(&a->topology);
     free(memory);
     free(a);
     free(team);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shape of a candidate's path, and its description. */
 #include <stdio.h>
-#include <string.h>
 
 #include "gba/agree/plan.h"
 #include "gba/transport/shm.h"
@@ -54,7 +53,7 @@ static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info 
     const bool central = GBA_ALGORITHM_V3 == info->terms.algorithm;
     const bool each = GBA_AT_EACH == at;
     gba_status_t status =
-        gba_domains_init(&shape->domains, &shape->topology, each ? port_of : port_same,
+        gba_domains_init(&shape->domains, shape->topology, each ? port_of : port_same,
                          each ? (const void *)info : &same);
     int32_t upper = info->terms.algorithm;
 
@@ -64,49 +63,44 @@ static gba_status_t domains_make(struct gba_shape *shape, const struct gba_info 
      * flag is read may have left. */
     if (GBA_ALGORITHM_AUTO == upper)
         upper = gba_algorithm_auto(shape->domains.count);
-    shape->upper = algorithm_table(central ? GBA_ALGORITHM_V1 : upper, false);
-    shape->upper_replaced = shape->domains.count > 1 && central;
+    shape->algorithm = algorithm_table(central ? GBA_ALGORITHM_V1 : upper, false);
+    shape->replaced = shape->domains.count > 1 && central;
     return GBA_OK;
 }
 
-gba_status_t gba_shape_make(struct gba_shape *shape, const struct gba_info *info,
-                            const struct gba_candidate *candidate, uint32_t rank)
+gba_status_t gba_shape_make(struct gba_shape *shape, struct gba_topology *topology,
+                            const struct gba_info *info, const struct gba_candidate *candidate,
+                            uint32_t rank)
 {
     const struct gba_choice *choice = &candidate->choice;
     const bool nodes = GBA_HIERARCHY_NODE == choice->hierarchy, one_host = info->one_host;
-    const struct gba_topology known = shape->topology;
     gba_status_t status = GBA_OK;
 
-    gba_domains_fini(&shape->domains);
-    memset(shape, 0, sizeof *shape);
-    shape->topology = known;
-    shape->topology.size = info->size;
-    shape->radix = info->terms.radix;
-    shape->sequence = info->terms.sequence;
-    shape->slots = 1; /* for gba_node_mark */
+    *shape = (struct gba_shape){.topology = topology,
+                                .radix = info->terms.radix,
+                                .sequence = info->terms.sequence,
+                                .slots = 1}; /* for gba_node_mark */
+    topology->size = info->size;
     if (GBA_KIND_ALL == candidate->kind || GBA_KIND_FALLBACK == candidate->kind)
         return GBA_OK;
-    if (known.locals == NULL)
-        status = gba_topology_init(&shape->topology, rank, info->size, host_of, info);
+    if (topology->locals == NULL)
+        status = gba_topology_init(topology, rank, info->size, host_of, info);
     if (GBA_OK != status)
         return status;
     if (GBA_KIND_LEADERS == candidate->kind) {
-        shape->kind = GBA_SOFTWARE_HYBRID;
+        shape->kind = GBA_SHAPE_HYBRID;
         return domains_make(shape, info, candidate->at);
     }
-    shape->kind = !nodes ? GBA_SOFTWARE_FLAT : one_host ? GBA_SOFTWARE_NODE : GBA_SOFTWARE_HYBRID;
-    if (GBA_SOFTWARE_NODE != shape->kind)
+    if (one_host)
+        shape->kind = nodes ? GBA_SHAPE_COUNTER : GBA_SHAPE_SHARED;
+    else
+        shape->kind = nodes ? GBA_SHAPE_HYBRID : GBA_SHAPE_MESSAGES;
+    if (GBA_SHAPE_COUNTER != shape->kind)
         shape->algorithm = algorithm_table(choice->algorithm, one_host);
     shape->replaced = GBA_ALGORITHM_V3 == info->terms.algorithm && !one_host && !info->pull;
-    if (GBA_SOFTWARE_FLAT == shape->kind && one_host)
+    if (GBA_SHAPE_SHARED == shape->kind)
         shape->slots = shape->algorithm->slots(info->size, shape->radix);
     return GBA_OK;
-}
-
-void gba_shape_fini(struct gba_shape *shape)
-{
-    gba_topology_fini(&shape->topology);
-    gba_domains_fini(&shape->domains);
 }
 
 struct gba_refusal gba_shape_refusal(const struct gba_shape *shape, const struct gba_info *info)
@@ -124,27 +118,20 @@ struct gba_refusal gba_shape_refusal(const struct gba_shape *shape, const struct
 
 bool gba_shape_shares(const struct gba_shape *shape)
 {
-    return 1 == shape->topology.nodes ||
-           (GBA_SOFTWARE_HYBRID == shape->kind && shape->topology.local_size > 1);
-}
-
-bool gba_shape_replaces(const struct gba_shape *shape, const struct gba_candidate *candidate)
-{
-    return GBA_KIND_LEADERS == candidate->kind    ? shape->upper_replaced
-           : GBA_KIND_SOFTWARE == candidate->kind ? shape->replaced
-                                                  : false;
+    return 1 == shape->topology->nodes ||
+           (GBA_SHAPE_HYBRID == shape->kind && shape->topology->local_size > 1);
 }
 
 static void leaders_describe(const struct gba_shape *shape, const char *group, char *why,
                              size_t len)
 {
-    const struct gba_topology *topology = &shape->topology;
+    const struct gba_topology *topology = shape->topology;
 
     if (shape->domains.count > 1)
         snprintf(why, len,
                  "groups among the leaders of %u hosts, %s among %u switch domains, %u members%s",
-                 topology->nodes, shape->upper->name, shape->domains.count, topology->size,
-                 shape->upper_replaced ? REPLACED : "");
+                 topology->nodes, shape->algorithm->name, shape->domains.count, topology->size,
+                 shape->replaced ? REPLACED : "");
     else
         snprintf(why, len, "%s among the leaders of %u host%s, %u members", group, topology->nodes,
                  1 == topology->nodes ? "" : "s", topology->size);
@@ -153,12 +140,12 @@ static void leaders_describe(const struct gba_shape *shape, const char *group, c
 static void software_describe(const struct gba_shape *shape, const gba_remote_t *remote, char *why,
                               size_t len)
 {
-    const struct gba_topology *topology = &shape->topology;
+    const struct gba_topology *topology = shape->topology;
     const char *carrier = remote == NULL || remote->name == NULL ? "messages" : remote->name;
 
-    if (GBA_SOFTWARE_NODE == shape->kind)
+    if (GBA_SHAPE_COUNTER == shape->kind)
         snprintf(why, len, "counter in shared memory, %u members on one host", topology->size);
-    else if (GBA_SOFTWARE_FLAT == shape->kind)
+    else if (GBA_SHAPE_HYBRID != shape->kind)
         snprintf(why, len, "%s through %s, %u members on %u host%s%s", shape->algorithm->name,
                  1 == topology->nodes ? "shared memory" : carrier, topology->size, topology->nodes,
                  1 == topology->nodes ? "" : "s", shape->replaced ? REPLACED : "");
@@ -172,11 +159,9 @@ void gba_shape_describe(const struct gba_shape *shape, const struct gba_candidat
                         const char *group, const gba_remote_t *remote, char *why, size_t len)
 {
     if (GBA_KIND_ALL == candidate->kind)
-        snprintf(why, len, "%s, %u members", group, shape->topology.size);
+        snprintf(why, len, "%s, %u members", group, shape->topology->size);
     else if (GBA_KIND_LEADERS == candidate->kind)
         leaders_describe(shape, group, why, len);
-    else if (GBA_KIND_SOFTWARE == candidate->kind)
-        software_describe(shape, remote, why, len);
     else
-        why[0] = '\0';
+        software_describe(shape, remote, why, len);
 }

@@ -40,6 +40,7 @@
 #include "gba/failover/degraded.h"
 #include "gba/failover/facts.h"
 #include "gba/failover/failover.h"
+#include "gba/path/node.h"
 
 enum event { REGISTER, FAILURE, START, START_DUE, CLOSE, EVENTS };
 
@@ -224,7 +225,7 @@ gba_status_t gba_failover_test(struct gba_team *team)
     if (complete) {
         /* This member does not release its node, whose members may have no neighbour that knows of
          * the failure. */
-        gba_path_set_failed(path);
+        gba_node_set_failed(path->node);
         return path->ops->finish != NULL ? path->ops->finish(path) : GBA_OK;
     }
     if (GBA_FAILOVER_BYPASSING == gba_failover_state(team))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/path/node.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void gba_node_init(struct gba_node *node, uint32_t rank)
@@ -12,57 +11,40 @@ void gba_node_init(struct gba_node *node, uint32_t rank)
 }
 
 /* The segment is mapped: locate this member's part of it. */
-static void node_place(struct gba_node *node, const struct gba_shape *plan)
+static gba_status_t node_place(struct gba_node *node, const struct gba_shape *shape)
 {
     const struct gba_segment *segment = &node->segment;
-    uint32_t local_rank = plan->topology.local_rank;
+    const uint32_t local_rank = shape->topology->local_rank;
 
+    node->locals = shape->topology->locals;
     node->mark = gba_segment_slots(segment, local_rank);
     node->failed = gba_segment_word(segment, GBA_SEGMENT_FAILED);
-    gba_node_barrier_init(&node->barrier, segment, plan->sequence);
+    gba_node_barrier_init(&node->barrier, segment, shape->sequence);
     gba_shm_init(&node->shm, segment, local_rank);
+    return GBA_OK;
 }
 
-gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *plan,
+gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shape,
                              struct gba_segment_handle *handle)
 {
-    gba_status_t status = gba_shm_segment_create(plan->topology.local_size, plan->slots,
-                                                 plan->sequence, &node->segment, handle);
+    gba_status_t status = gba_shm_segment_create(shape->topology->local_size, shape->slots,
+                                                 shape->sequence, &node->segment, handle);
 
-    if (GBA_OK == status)
-        node_place(node, plan);
-    return status;
+    return GBA_OK == status ? node_place(node, shape) : status;
 }
 
-gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *plan,
+gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *shape,
                              const struct gba_segment_handle *handle)
 {
     gba_status_t status = gba_shm_segment_attach(handle, &node->segment);
 
-    if (GBA_OK == status)
-        node_place(node, plan);
-    return status;
-}
-
-void gba_node_shut(struct gba_node *node, struct gba_shape *plan)
-{
-    gba_shm_segment_shut(&node->segment);
-    node->locals = plan->topology.locals;
-    plan->topology.locals = NULL;
+    return GBA_OK == status ? node_place(node, shape) : status;
 }
 
 void gba_node_close(struct gba_node *node)
 {
     if (gba_node_shares(node))
         gba_shm_segment_close(&node->segment);
-    free(node->locals);
-    gba_node_init(node, node->rank);
-}
-
-void gba_node_move(struct gba_node *node, struct gba_node *from)
-{
-    *node = *from;
-    gba_node_init(from, from->rank);
 }
 
 uint32_t gba_ranks_find(const uint32_t *ranks, uint32_t count, uint32_t member)

@@ -16,33 +16,26 @@ struct gba_node {
     struct gba_segment segment;
     struct gba_node_barrier barrier;
     struct gba_shm shm;
-    gba_word_t *mark;   /* the round at which this member arrived, for the watchdog */
-    gba_word_t *failed; /* see gba_path_set_failed */
-    uint32_t *locals;   /* [segment.members] ranks of the node's members, ascending */
+    gba_word_t *mark;       /* the round at which this member arrived, for the watchdog */
+    gba_word_t *failed;     /* not 0: a member of the node knows that the device has failed */
+    const uint32_t *locals; /* [segment.members] ranks of the node's members, ascending */
 };
 
 /* Initialise a node without memory. */
 void gba_node_init(struct gba_node *node, uint32_t rank);
 
 /*
- * Create or map the shared memory of the node that the plan requires: the node's leader creates it,
- * its other members attach to it.
- * handle: output of create; input of attach.
+ * Create or map the shared memory of the node that the shape requires: the node's leader creates
+ * it, its other members attach to it. Later all call gba_shm_segment_shut.
+ * handle: output of create; input of attach. The topology of the shape must live until close.
  * Return as gba_shm_segment_create and gba_shm_segment_attach. Not collective.
  */
-gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *plan,
+gba_status_t gba_node_create(struct gba_node *node, const struct gba_shape *shape,
                              struct gba_segment_handle *handle);
-gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *plan,
+gba_status_t gba_node_attach(struct gba_node *node, const struct gba_shape *shape,
                              const struct gba_segment_handle *handle);
 
-/* All members have mapped the segment: prevent further mappings. Takes the list of locals from the
- * plan. */
-void gba_node_shut(struct gba_node *node, struct gba_shape *plan);
-
 void gba_node_close(struct gba_node *node);
-
-/* Move the resources of `from` to a node without memory. */
-void gba_node_move(struct gba_node *node, struct gba_node *from);
 
 static inline bool gba_node_shares(const struct gba_node *node)
 {
@@ -54,6 +47,23 @@ static inline bool gba_node_shares(const struct gba_node *node)
 static inline void gba_node_mark(struct gba_node *node, uint32_t sequence)
 {
     gba_word_store_relaxed(node->mark, sequence);
+}
+
+/*
+ * Store in the node that the device has failed. The node's leader calls it when it does not release
+ * the node, because the other members of the node may have no other way to learn it. Release: pairs
+ * with gba_node_failed, which then sees every earlier release of the node. node: may be NULL.
+ */
+static inline void gba_node_set_failed(struct gba_node *node)
+{
+    if (node != NULL && node->failed != NULL)
+        gba_word_store_release(node->failed, 1);
+}
+
+/* Whether a member of the node has called gba_node_set_failed. node: may be NULL. Acquire. */
+static inline bool gba_node_failed(const struct gba_node *node)
+{
+    return node != NULL && node->failed != NULL && 0 != gba_word_load_acquire(node->failed);
 }
 
 /* The index in this node of a member of the team; UINT32_MAX: the member is on another node. */

@@ -2,9 +2,10 @@
 /*
  * A path: the route of a team's barriers, as a table of operations. There are three:
  *
- *   path_device.c    a barrier group of all members
- *   path_software.c  a counter in shared memory, or an algorithm over shared memory or messages
- *   path_hybrid.c    gather in the node, a barrier among the node leaders, release in the node
+ *   path_device.c  a barrier group of all members
+ *   path_shared.c  all members on one host: a counter, or an algorithm over shared memory
+ *   path_hybrid.c  gather in the node, a barrier among the node leaders, release in the node; or
+ *                  an algorithm over messages among all members
  *
  * The other parts of the engine call a path only through its table. A table does not know teams:
  * the engine counts rounds, waits, and completes the rounds of a failed device.
@@ -20,6 +21,7 @@
 #include "gba/transport/transport.h"
 
 struct gba_crew;
+struct gba_node;
 struct gba_path_base;
 
 /* Whether a member has arrived in the current round. UNKNOWN: this member cannot see it. */
@@ -113,26 +115,8 @@ struct gba_path_base {
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;
-    gba_word_t *failed; /* shared in the node; not 0: a member of the node knows that the device has
-                          failed. NULL: not shared */
+    struct gba_node *node; /* NULL: the path has none */
 };
-
-/*
- * Store in the node that the device has failed. The node's leader calls it when it does not release
- * the node, because the other members of the node may have no other way to learn it. Release: pairs
- * with gba_path_failed, which then sees every earlier release of the node.
- */
-static inline void gba_path_set_failed(struct gba_path_base *path)
-{
-    if (path->failed != NULL)
-        gba_word_store_release(path->failed, 1);
-}
-
-/* Whether a member of the node has called gba_path_set_failed. Acquire. */
-static inline bool gba_path_failed(const struct gba_path_base *path)
-{
-    return path->failed != NULL && 0 != gba_word_load_acquire(path->failed);
-}
 
 /* gba_path_ops.awaited of a path that waits for the release of its group. A device with interrupts
  * wakes this process. A process stores the flag of a simulated device and wakes this process. */

@@ -155,18 +155,16 @@ static void hybrid_destroy(struct gba_path_base *path)
 {
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
-    gba_path_hybrid_leave(hybrid);
-    gba_node_close(&hybrid->node);
-    free(hybrid->domain_leaders);
-    free(hybrid->leaders);
+    gba_free_group(path->group);
+    gba_message_barrier_close(&hybrid->messages);
+    gba_node_close(path->node);
+    gba_domains_fini(&hybrid->domains);
     free(hybrid);
 }
 
 static bool hybrid_listens(const struct gba_path_base *path)
 {
-    const struct gba_path_hybrid *hybrid = hybrid_const(path);
-
-    return GBA_PHASE_UPPER == hybrid->phase;
+    return GBA_PHASE_UPPER == hybrid_const(path)->phase;
 }
 
 static struct gba_local_state *hybrid_in_group(const struct gba_path_base *path)
@@ -237,8 +235,9 @@ static const char *hybrid_represented(const struct gba_path_base *path, uint32_t
                                                " or another process in its switch domain");
     if (hybrid->base.state != NULL)
         return " or another process on its host";
-    return gba_message_barrier_represented(&hybrid->messages, member,
-                                           " or another process on its host");
+    return gba_message_barrier_represented(
+        &hybrid->messages, member,
+        hybrid->leaders == NULL ? "" : " or another process on its host");
 }
 
 static uint32_t hybrid_late_source(const struct gba_path_base *path)
@@ -306,71 +305,67 @@ const struct gba_path_ops gba_path_hybrid_ops = {.attempt = hybrid_attempt,
                                                  .finish = hybrid_finish,
                                                  .extra_peers = hybrid_extra_peers};
 
-gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_path_hybrid **hybrid)
+gba_status_t gba_path_hybrid_create(const struct gba_shape *shape, uint32_t rank,
+                                    struct gba_path_base **path)
 {
     struct gba_path_hybrid *h = aligned_alloc(_Alignof(struct gba_path_hybrid), sizeof *h);
+    const bool all = GBA_SHAPE_MESSAGES == shape->kind;
 
     if (h == NULL)
         return GBA_ERR_NOMEM;
     *h = (struct gba_path_hybrid){.base = {.ops = &gba_path_hybrid_ops, .spins = 1},
-                                  .sequence = plan->sequence};
-    gba_node_init(&h->node, 0);
-    *hybrid = h;
+                                  .leader = all || 0 == shape->topology->local_rank,
+                                  .sequence = shape->sequence,
+                                  .split = shape->domains.count > 1};
+    h->base.waits_for_leader = !h->leader;
+    h->base.node = &h->node;
+    gba_node_init(&h->node, rank);
+    h->leaders = all ? NULL : h->split ? shape->domains.leaders : shape->topology->leaders;
+    h->nodes = h->split ? shape->domains.size : shape->topology->nodes;
+    *path = &h->base;
     return GBA_OK;
 }
 
-gba_status_t gba_path_hybrid_join(struct gba_path_hybrid *hybrid, gba_device_t *device,
+gba_status_t gba_path_hybrid_join(struct gba_path_base *path, gba_device_t *device,
                                   const gba_group_handle_t *handle, uint32_t member)
 {
-    gba_status_t status = gba_group_take(device, handle, member, hybrid->sequence,
-                                         &hybrid->base.group, &hybrid->state);
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+    gba_status_t status =
+        gba_group_take(device, handle, member, hybrid->sequence, &path->group, &hybrid->state);
 
     if (GBA_OK == status)
-        hybrid->base.state = &hybrid->state;
+        path->state = &hybrid->state;
     return status;
 }
 
-gba_status_t gba_path_hybrid_open(struct gba_path_hybrid *hybrid, const struct gba_shape *plan,
-                                  const gba_remote_t *remote, bool grouped)
+gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_shape *shape,
+                                  const gba_remote_t *remote)
 {
-    const struct gba_topology *topology = &plan->topology;
-    const struct gba_domains *domains = &plan->domains;
+    struct gba_path_hybrid *hybrid = hybrid_of(path);
+    const struct gba_topology *topology = shape->topology;
+    const struct gba_domains *domains = &shape->domains;
     gba_remote_group_t group = {topology->leaders, topology->nodes, topology->node,
-                                .sequence = plan->sequence};
+                                .sequence = shape->sequence};
 
-    if (grouped) {
+    if (!hybrid->leader)
+        return GBA_OK;
+    if (domains->count > 0) {
+        if (!hybrid->split || domains->domain_leaders[domains->domain] != hybrid->node.rank)
+            return GBA_OK;
         group.ranks = domains->domain_leaders;
         group.size = domains->count;
         group.rank = domains->domain;
+    } else if (hybrid->leaders == NULL) {
+        group.ranks = NULL;
+        group.size = topology->size;
+        group.rank = hybrid->node.rank;
     }
-    return gba_message_barrier_open(&hybrid->messages, remote, group,
-                                    grouped ? plan->upper : plan->algorithm, plan->radix);
+    return gba_message_barrier_open(&hybrid->messages, remote, group, shape->algorithm,
+                                    shape->radix);
 }
 
-void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid)
+void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape)
 {
-    gba_free_group(hybrid->base.group);
-    hybrid->base.group = NULL;
-    hybrid->base.state = NULL;
-    gba_message_barrier_close(&hybrid->messages);
-}
-
-void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *plan,
-                            struct gba_node *node, bool grouped)
-{
-    hybrid->split = grouped && plan->domains.count > 1;
-    hybrid->leader = 0 == plan->topology.local_rank;
-    hybrid->base.waits_for_leader = !hybrid->leader;
-    gba_node_move(&hybrid->node, node);
-    hybrid->base.failed = hybrid->node.failed;
-    if (hybrid->split) {
-        hybrid->nodes = plan->domains.size;
-        hybrid->leaders = plan->domains.leaders;
-        hybrid->domain_leaders = plan->domains.domain_leaders;
-        plan->domains.leaders = plan->domains.domain_leaders = NULL;
-    } else {
-        hybrid->nodes = plan->topology.nodes;
-        hybrid->leaders = plan->topology.leaders;
-        plan->topology.leaders = NULL;
-    }
+    hybrid_of(path)->domains = shape->domains;
+    shape->domains = (struct gba_domains){0};
 }

@@ -3,7 +3,8 @@
  * The hybrid path: gather in the node, a barrier among the node leaders, release in the node. The
  * barrier among the leaders is one of these:
  *
- *   messages  an algorithm over the runtime's messages
+ *   messages  an algorithm over the runtime's messages; it can also be among all members, and then
+ *             each member is its own leader
  *   group     a barrier group; the slot of a leader is the number of its node
  *   domains   if one group cannot serve all nodes: a group for each switch domain, and an
  *             algorithm over messages among the domain leaders
@@ -39,38 +40,31 @@ struct gba_path_hybrid {
     struct gba_message_barrier messages; /* of a node leader or domain leader, or not opened */
     bool split;                          /* there are several switch domains */
     bool held;                           /* see gba_path_ops.hold */
-    uint32_t *leaders;        /* [nodes] ascending; of this domain, if there are several */
-    uint32_t *domain_leaders; /* [number of domains] ascending, if there are several, else NULL */
+    const uint32_t *leaders; /* [nodes] ascending; of this domain, if there are several; NULL:
+                                all members are leaders */
     uint32_t nodes;
+    struct gba_domains domains;   /* of the shape */
     struct gba_local_state state; /* base.state, of a member of a group */
 };
 
 extern const struct gba_path_ops gba_path_hybrid_ops;
 
-/* Create this member's part, without node, group and messages. Returns GBA_OK or GBA_ERR_NOMEM.
- * This function and those below are not collective and send nothing. */
-gba_status_t gba_path_hybrid_create(const struct gba_shape *plan, struct gba_path_hybrid **hybrid);
+/* Create this member's part, with a node without memory, without group and messages. shape: of kind
+ * GBA_SHAPE_MESSAGES or GBA_SHAPE_HYBRID. rank: this member. Returns GBA_OK or GBA_ERR_NOMEM. This
+ * function and those below are not collective and send nothing. */
+gba_status_t gba_path_hybrid_create(const struct gba_shape *shape, uint32_t rank,
+                                    struct gba_path_base **path);
 
 /* Become a member of a group, up to the arming of the group. Returns as gba_group_take. */
-gba_status_t gba_path_hybrid_join(struct gba_path_hybrid *hybrid, gba_device_t *device,
+gba_status_t gba_path_hybrid_join(struct gba_path_base *path, gba_device_t *device,
                                   const gba_group_handle_t *handle, uint32_t member);
 
-/*
- * Open the messages of a node leader, or of a domain leader if the leaders have groups (grouped).
- * Returns as gba_message_barrier_open. The plan must live until gba_path_hybrid_finish or
- * gba_path_hybrid_leave.
- */
-gba_status_t gba_path_hybrid_open(struct gba_path_hybrid *hybrid, const struct gba_shape *plan,
-                                  const gba_remote_t *remote, bool grouped);
+/* Open the messages, if this member has any. The shape must live until gba_path_hybrid_finish.
+ * Returns as gba_message_barrier_open. */
+gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_shape *shape,
+                                  const gba_remote_t *remote);
 
-/* Leave the group and close the messages. Undoes gba_path_hybrid_join and gba_path_hybrid_open. */
-void gba_path_hybrid_leave(struct gba_path_hybrid *hybrid);
-
-/*
- * All members are ready: take over the node, and the plan's lists of leaders. grouped: the leaders
- * have barrier groups.
- */
-void gba_path_hybrid_finish(struct gba_path_hybrid *hybrid, struct gba_shape *plan,
-                            struct gba_node *node, bool grouped);
+/* All members are ready: take the domains out of the shape. */
+void gba_path_hybrid_finish(struct gba_path_base *path, struct gba_shape *shape);
 
 #endif

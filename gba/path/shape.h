@@ -7,26 +7,23 @@
 #include "gba/algo/algorithm.h"
 #include "gba/algo/domains.h"
 
-/* The kinds of software path. The last one may have barrier groups among the node leaders. */
-enum gba_software_kind {
-    GBA_SOFTWARE_NODE,  /* all members on one host: a counter in shared memory */
-    GBA_SOFTWARE_FLAT,  /* an algorithm among all members: shared memory on one host, else messages
-                         */
-    GBA_SOFTWARE_HYBRID /* gather in the node, node leaders among themselves, release in the node */
+/* The kinds of path other than a group of all. The last one may have groups of the node leaders. */
+enum gba_shape_kind {
+    GBA_SHAPE_COUNTER,  /* one host: a counter in shared memory */
+    GBA_SHAPE_SHARED,   /* one host: an algorithm over shared memory */
+    GBA_SHAPE_MESSAGES, /* an algorithm over messages, among all members */
+    GBA_SHAPE_HYBRID    /* gather in the node, node leaders among themselves, release in the node */
 };
 
 /* The shape, the same on all members but for their place in it. */
 struct gba_shape {
-    struct gba_topology topology;
-    enum gba_software_kind kind;
-    const struct gba_algorithm *algorithm;
+    const struct gba_topology *topology; /* of the team */
+    enum gba_shape_kind kind;
+    const struct gba_algorithm *algorithm; /* of all members, of node leaders or domain leaders */
     bool replaced; /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
-    uint32_t slots; /* of each member of a node */
-    /* If the node leaders are to have groups: */
-    struct gba_domains domains;
-    bool upper_replaced;               /* upper replaces the requested algorithm, as above */
-    const struct gba_algorithm *upper; /* among several domain leaders */
+    uint32_t slots;             /* of each member of a node */
+    struct gba_domains domains; /* count: 0, or the node leaders are to have groups */
 };
 
 /* A path as the values of the parameters that lead to it. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams: create, agree again, destroy, query. */
-#include <stdlib.h>
-
 #include "gba/agree/agree.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
@@ -63,7 +61,7 @@ void gba_team_destroy(gba_team_t *team)
         return;
     gba_failover_close(team);
     gba_path_destroy(team->path);
-    free(team);
+    gba_agree_free(team);
 }
 
 gba_path_t gba_team_path(const gba_team_t *team)

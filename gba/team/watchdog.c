@@ -12,6 +12,7 @@
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "gba/failover/failover.h"
+#include "gba/path/node.h"
 
 /* Missing members that a report names; a longer list does not help the user. */
 #define NAMED 8u
@@ -307,7 +308,7 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 /* This member has found that its group has failed. failure: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
 static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
 {
-    gba_path_set_failed(team->path);
+    gba_node_set_failed(team->path->node);
     if (team->trial.measuring) /* no round of the program: the trial drops the path */
         return GBA_ERR_DEAD;
     team->failure.status = failure;
@@ -340,7 +341,7 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_begin(team, now);
     /* The leader may have released the node before it found the device dead. This member's next
      * test then sees that release, as in any failed round. */
-    if (gba_path_failed(path)) {
+    if (gba_node_failed(path->node)) {
         if (team->trial.measuring)
             return GBA_ERR_DEAD;
         gba_failover_fail(team);

@@ -54,7 +54,7 @@ TEST(test_708_nodes)
     for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++) {
         leader[node] = (struct gba_path_hybrid){
             .base = {.ops = &gba_path_hybrid_ops}, .leader = true, .sequence = sequence};
-        assert_int_equal(gba_path_hybrid_join(&leader[node], device, &handle, node), GBA_OK);
+        assert_int_equal(gba_path_hybrid_join(&leader[node].base, device, &handle, node), GBA_OK);
     }
     assert_int_equal(gba_configure_group(leader[0].base.group, sequence), GBA_OK);
     for (uint32_t round = 0; round < 6; round++) {
@@ -71,7 +71,7 @@ TEST(test_708_nodes)
             assert_int_equal(ops->test(&leader[node].base), GBA_OK);
     }
     for (uint32_t node = 0; node < GBA_MEMBERS_MAX; node++)
-        gba_path_hybrid_leave(&leader[node]);
+        gba_free_group(leader[node].base.group);
     gba_device_fini(device);
 }
 

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/path/path_shared.h"
+
+#include <stdlib.h>
+
+#include "gba/path/crew.h"
+
+struct path_shared {
+    struct gba_path_base base;
+    struct gba_node node;
+    /* An algorithm: */
+    const struct gba_algorithm *algorithm;
+    struct gba_algo_state algo;
+    struct gba_crew *crew; /* of the cores that share it; NULL: none */
+};
+
+static struct path_shared *shared_of(struct gba_path_base *path)
+{
+    return (struct path_shared *)path;
+}
+
+static const struct path_shared *shared_const(const struct gba_path_base *path)
+{
+    return (const struct path_shared *)path;
+}
+
+static void shared_destroy(struct gba_path_base *path)
+{
+    gba_node_close(path->node);
+    free(path);
+}
+
+/* ----------------------------------------------------------------------------- a counter --- */
+
+static inline __attribute__((always_inline)) void counter_arrive(struct gba_path_base *path)
+{
+    struct gba_node *node = &shared_of(path)->node;
+    uint32_t sequence = node->barrier.seq + 1; /* unsigned: wraps */
+
+    gba_node_mark(node, sequence);
+    gba_node_barrier_start(&node->barrier, sequence);
+}
+
+static gba_status_t counter_start(struct gba_path_base *path)
+{
+    counter_arrive(path);
+    return GBA_OK;
+}
+
+static gba_status_t counter_test(struct gba_path_base *path)
+{
+    return gba_node_barrier_test(&shared_of(path)->node.barrier);
+}
+
+/* The first test found no release: spin. Not inlined, so that the fast path saves no registers for
+ * it. */
+static gba_status_t __attribute__((noinline)) counter_spin(struct gba_path_base *path)
+{
+    gba_status_t status = GBA_INPROGRESS;
+
+    for (uint32_t spins = path->spins; GBA_INPROGRESS == status && spins > 1; spins--) {
+        gba_cpu_pause();
+        status = counter_test(path);
+    }
+    return status;
+}
+
+static gba_status_t counter_attempt(struct gba_path_base *path)
+{
+    gba_status_t status;
+
+    counter_arrive(path);
+    status = counter_test(path);
+    return __builtin_expect(GBA_OK == status, 1) ? status : counter_spin(path);
+}
+
+static struct gba_awaited counter_awaited(const struct gba_path_base *path)
+{
+    const struct gba_node *node = &shared_const(path)->node;
+
+    return (struct gba_awaited){.word = node->barrier.release, .sleepers = node->shm.sleepers};
+}
+
+static enum gba_arrived counter_arrived(const struct gba_path_base *path,
+                                        const gba_group_state_t *group, uint32_t member)
+{
+    const struct gba_node *node = &shared_const(path)->node;
+
+    (void)group;
+    if (member == node->rank)
+        return GBA_ARRIVED_YES;
+    return gba_node_arrived(node, gba_node_local(node, member), node->barrier.seq);
+}
+
+static const struct gba_path_ops counter_ops = {.attempt = counter_attempt,
+                                                .start = counter_start,
+                                                .test = counter_test,
+                                                .destroy = shared_destroy,
+                                                .awaited = counter_awaited,
+                                                .arrived = counter_arrived};
+
+/* -------------------------------------------------------------------------- an algorithm --- */
+
+static gba_status_t shared_start(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+
+    return shared->algorithm->start(&shared->algo, &shared->node.shm.base, shared->algo.seq + 1);
+}
+
+static gba_status_t shared_test(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+
+    return shared->algorithm->test(&shared->algo, &shared->node.shm.base);
+}
+
+static gba_status_t shared_attempt(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+
+    return shared->algorithm->attempt(&shared->algo, &shared->node.shm.base, shared->algo.seq + 1,
+                                      path->spins);
+}
+
+static struct gba_awaited shared_awaited(const struct gba_path_base *path)
+{
+    const struct path_shared *shared = shared_const(path);
+    const struct gba_shm *shm = &shared->node.shm;
+
+    return (struct gba_awaited){.word = gba_shm_awaited(shm, shared->algorithm, &shared->algo),
+                                .sleepers = shm->sleepers};
+}
+
+static enum gba_arrived shared_arrived(const struct gba_path_base *path,
+                                       const gba_group_state_t *group, uint32_t member)
+{
+    const struct path_shared *shared = shared_const(path);
+    const struct gba_node *node = &shared->node;
+    uint32_t local = gba_node_local(node, member);
+
+    (void)group;
+    if (member == node->rank)
+        return GBA_ARRIVED_YES;
+    /* Dissemination and radix first signal the next member of the ring, in slot 0. A member of the
+     * others stores to its own slot 0. */
+    if (!shared->algorithm->pulls && !shared->algorithm->tree)
+        local = gba_sched_peer(local, 1, node->segment.members);
+    return gba_node_arrived(node, local, shared->algo.seq);
+}
+
+static void shared_share(struct gba_path_base *path, struct gba_crew *crew);
+
+static const struct gba_path_ops shared_ops = {.attempt = shared_attempt,
+                                               .start = shared_start,
+                                               .test = shared_test,
+                                               .share = shared_share,
+                                               .destroy = shared_destroy,
+                                               .awaited = shared_awaited,
+                                               .arrived = shared_arrived};
+
+/* --------------------------------------------- the same, by all cores of a member ------------ */
+
+static gba_status_t crew_start(struct gba_path_base *path)
+{
+    struct path_shared *shared = shared_of(path);
+
+    gba_crew_start(shared->crew, ++shared->algo.seq);
+    return GBA_OK;
+}
+
+static gba_status_t crew_test(struct gba_path_base *path)
+{
+    return gba_crew_test(shared_of(path)->crew);
+}
+
+/* One test only: the other cores must run first. */
+static gba_status_t crew_attempt(struct gba_path_base *path)
+{
+    (void)crew_start(path);
+    return crew_test(path);
+}
+
+static struct gba_awaited crew_awaited(const struct gba_path_base *path)
+{
+    const struct gba_crew *crew = shared_const(path)->crew;
+
+    if (0 == crew->part.lanes) /* core 0 waits for the others */
+        return (struct gba_awaited){.word = crew->node->arrived, .sleepers = crew->node->sleepers};
+    return (struct gba_awaited){.word = gba_crew_awaited(crew, &crew->part),
+                                .sleepers = crew->shm->sleepers};
+}
+
+static const struct gba_path_ops crew_ops = {.attempt = crew_attempt,
+                                             .start = crew_start,
+                                             .test = crew_test,
+                                             .share = shared_share,
+                                             .destroy = shared_destroy,
+                                             .awaited = crew_awaited,
+                                             .arrived = shared_arrived};
+
+static void shared_share(struct gba_path_base *path, struct gba_crew *crew)
+{
+    struct path_shared *shared = shared_of(path);
+
+    shared->crew = crew;
+    path->ops = &shared_ops;
+    if (crew == NULL || !shared->algorithm->shares)
+        return;
+    path->ops = &crew_ops;
+    crew->shm = &shared->node.shm;
+    crew->algorithm = shared->algorithm;
+    crew->step = shared->algo;
+    if (crew->algorithm->pulls)
+        crew->step.radix = crew->step.size;
+}
+
+gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank,
+                                    struct gba_path_base **path)
+{
+    struct path_shared *shared = calloc(1, sizeof *shared);
+
+    if (shared == NULL)
+        return GBA_ERR_NOMEM;
+    gba_node_init(&shared->node, rank);
+    shared->base =
+        (struct gba_path_base){.ops = GBA_SHAPE_COUNTER == shape->kind ? &counter_ops : &shared_ops,
+                               .spins = 1,
+                               .node = &shared->node};
+    shared->algorithm = shape->algorithm;
+    gba_algo_init(&shared->algo, rank, shape->topology->size, shape->radix, shape->sequence);
+    *path = &shared->base;
+    return GBA_OK;
+}
