@@ -46,6 +46,7 @@ struct gba_team {
         uint64_t report_after; /* ns; 0: never */
         uint64_t report_due;
         uint64_t widen_due; /* of a failed team: when to notify one more member; 0: not yet set */
+        uint64_t deadline;  /* of the barriers of a trial, ns; 0: none */
         struct gba_retry retry; /* when to read the registers */
         bool watched;           /* this round: set at its first check, cleared at its end */
         bool reported;          /* this member has reported the stalled round */
@@ -79,8 +80,6 @@ struct gba_team {
         uint64_t began; /* time of the last trial, or of the choice of the path, ns */
         uint64_t began_barriers;  /* barriers at that time */
         uint64_t cost;            /* of the last trial, ns; 0: none yet */
-        uint64_t deadline;        /* of a batch, ns; 0: none */
-        bool measuring;           /* the barriers are those of a trial, not counted */
         struct gba_choice choice; /* the current barrier */
     } trial;
 

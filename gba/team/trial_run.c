@@ -34,8 +34,6 @@
 #include "gba/failover/degraded.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
-#include "gba/team/wait.h"
-#include "gba/team/watchdog.h"
 
 #define BATCHES 2 /* of each candidate in a pass */
 
@@ -51,55 +49,40 @@ struct trial {
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
     struct gba_made_list made;
+    struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
 };
 
 /* ------------------------------------------------------------------------ one candidate --- */
 
-/* As gba_barrier_test and gba_barrier_progress, of a barrier that is not counted. */
-static gba_status_t trial_test(struct gba_team *team)
+/* Without failover, shared work of cores, and anything due: the round that fails ends the batch. */
+static void probe_begin(struct trial *t, const struct gba_made *c)
 {
-    return team->path->ops->test(team->path);
+    const struct gba_team *team = t->team;
+
+    t->probe =
+        (struct gba_team){.path = c->path,
+                          .kind = c->kind,
+                          .size = team->size,
+                          .rank = team->rank,
+                          .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
+                          .names = team->names,
+                          .watchdog = {.report_after = team->watchdog.report_after,
+                                       .retry = team->watchdog.retry,
+                                       .deadline = c->choice.group ? gba_clock_ns() + LIMIT_NS : 0},
+                          .renegotiation = {.at = UINT64_MAX}};
+    snprintf(t->probe.name, sizeof t->probe.name, "%.32s, trial after %llu", team->name,
+             (unsigned long long)gba_team_rounds(team));
+    gba_barrier_init(&t->probe);
 }
 
-static gba_status_t trial_progress(struct gba_team *team)
+static gba_status_t candidate_barriers(struct trial *t, const struct gba_made *c, uint32_t barriers)
 {
     gba_status_t status = GBA_OK;
 
-    if (0 != team->trial.deadline && gba_clock_ns() > team->trial.deadline)
-        return GBA_ERR_TIMEOUT;
-    if (team->path->ops->progress != NULL)
-        status = team->path->ops->progress(team->path);
-    if (GBA_OK == status)
-        status = trial_test(team);
-    return GBA_INPROGRESS == status ? gba_watchdog_check(team) : status;
-}
-
-/* One barrier on the team's path. */
-static gba_status_t trial_barrier(struct gba_team *team, const gba_team_attr_t *attr)
-{
-    static const struct gba_wait_steps steps = {trial_test, trial_progress};
-    gba_status_t status = team->path->ops->attempt(team->path);
-
-    if (GBA_INPROGRESS == status) {
-        status = gba_wait(team, &steps, attr->progress, attr->trial_ctx);
-        gba_watchdog_end(team);
-        /* Not the number of the next barrier, which is the same for each barrier of a trial. */
-        team->watchdog.round = gba_team_rounds(team);
-    }
-    return status;
-}
-
-static gba_status_t candidate_barriers(const struct trial *t, const struct gba_made *c,
-                                       uint32_t barriers)
-{
-    gba_status_t status = GBA_OK;
-
-    t->team->path = c->path;
-    if (!c->choice.fallback)
-        c->path->spins = gba_wait_spins(t->team);
     for (uint32_t i = 0; i < barriers && GBA_OK == status; i++)
-        status = c->choice.fallback ? t->attr->fallback(t->attr->trial_ctx)
-                                    : trial_barrier(t->team, t->attr);
+        status = c->choice.fallback
+                     ? t->attr->fallback(t->attr->trial_ctx)
+                     : gba_barrier_wait(&t->probe, t->attr->progress, t->attr->trial_ctx);
     return status;
 }
 
@@ -118,18 +101,18 @@ static gba_status_t cost_reduce(const struct trial *t, uint64_t *cost)
 }
 
 /* Measure a batch of a candidate. Returns GBA_OK, GBA_ERR_OOB, or the error of a barrier. */
-static gba_status_t candidate_measure(const struct trial *t, struct gba_made *c, uint32_t barriers)
+static gba_status_t candidate_measure(struct trial *t, struct gba_made *c, uint32_t barriers)
 {
     gba_status_t status;
     uint64_t began, cost;
 
-    /* Rounds are not counted in a trial, so a period of sleep that began before would not end. */
-    t->team->waiting.busy = (struct gba_busy){0};
-    t->team->trial.deadline = c->choice.group ? gba_clock_ns() + LIMIT_NS : 0;
+    probe_begin(t, c);
     status = candidate_barriers(t, c, WARM);
     began = gba_clock_ns();
     if (GBA_OK == status)
         status = candidate_barriers(t, c, barriers);
+    t->team->stats.retries_arrival += t->probe.stats.retries_arrival;
+    t->team->stats.retries_release += t->probe.stats.retries_release;
     if (GBA_OK != status && !c->choice.group)
         return status;
     cost = GBA_OK == status ? (gba_clock_ns() - began) * PS / barriers : UINT64_MAX;
@@ -159,7 +142,6 @@ static gba_status_t trial_measure(struct trial *t)
         0 != t->info->terms.trial_rotates ? 1 : BATCHES; /* the rotation ignores the costs */
     gba_status_t status = GBA_OK;
 
-    t->team->trial.measuring = true;
     for (int batch = 0; batch < batches; batch++) {
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
 
@@ -170,7 +152,6 @@ static gba_status_t trial_measure(struct trial *t)
             if (gba_trial_hopeless(t->made.at[i].cost, trial_fastest(t)))
                 t->made.at[i].dropped = true;
     }
-    t->team->trial.measuring = false;
     return status;
 }
 
@@ -337,7 +318,6 @@ static void trial_abandon(struct trial *t)
 {
     for (uint32_t i = 1; i < t->made.count; i++)
         gba_path_destroy(t->made.at[i].path);
-    t->team->path = t->made.at[0].path;
     if (t->team->failover == NULL)
         gba_degraded_close(t->team);
 }

@@ -25,12 +25,6 @@
  * takes less if all members are in the runtime. */
 #define WIDEN_NS 10000000u
 
-/* Whether the round is one of a failed device. Those of a trial are not. */
-static bool watch_is_failed(const struct gba_team *team)
-{
-    return !team->trial.measuring && gba_failover_failed(team);
-}
-
 /* Whether a member of a failed team has arrived. Notifications show the arrivals of neighbours, and
  * of subtrees. In degraded mode a member sees only itself. */
 static enum gba_arrived failed_arrived(const struct gba_team *team, uint32_t member)
@@ -45,7 +39,7 @@ static uint32_t late_source(const struct gba_team *team)
 {
     const struct gba_path_base *path = team->path;
 
-    if (!team->trial.measuring && GBA_FAILOVER_DEGRADED == gba_failover_state(team))
+    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
         return gba_message_barrier_late_source(&team->degraded);
     return path->ops->late_source == NULL ? UINT32_MAX : path->ops->late_source(path);
 }
@@ -55,7 +49,7 @@ static uint32_t late_source(const struct gba_team *team)
 static enum gba_arrived team_arrived(const struct gba_team *team, const gba_group_state_t *group,
                                      uint32_t member)
 {
-    if (watch_is_failed(team))
+    if (gba_failover_failed(team))
         return failed_arrived(team, member);
     return team->path->ops->arrived(team->path, group, member);
 }
@@ -76,7 +70,7 @@ static void name_missing(const struct gba_team *team, uint32_t member, char *tex
 
     name_member(team, member, text, len);
     used = strlen(text);
-    if (path->ops->represented != NULL && !watch_is_failed(team))
+    if (path->ops->represented != NULL && !gba_failover_failed(team))
         snprintf(text + used, len - used, "%s", path->ops->represented(path, member));
 }
 
@@ -128,7 +122,7 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
     uint32_t source;
 
     /* In a failed team of many members each member sees other neighbours. */
-    if (view->missing > 0 && view->unknown > 0 && watch_is_failed(team))
+    if (view->missing > 0 && view->unknown > 0 && gba_failover_failed(team))
         return view->next;
     if (view->missing > 0)
         return view->first == team->rank;
@@ -139,24 +133,13 @@ static bool stalled_is_reporter(const struct gba_team *team, const gba_group_sta
     return true;
 }
 
-/* The barrier of a stalled round, for messages. */
-static void name_barrier(const struct gba_team *team, char *text, size_t len)
-{
-    const unsigned long long round = team->watchdog.round;
-
-    if (team->trial.measuring)
-        snprintf(text, len, "a barrier of the trial after barrier %llu", round - 1);
-    else
-        snprintf(text, len, "barrier %llu", round);
-}
-
 /* Report the stalled round, once. group: the registers of the group; NULL: they could not be read;
  * ignored for a failed team. now: ns. */
 static void stalled_report(struct gba_team *team, const gba_group_state_t *group, uint64_t now)
 {
     uint64_t seconds = (now - team->watchdog.began) / 1000000000u;
     struct stall_view view;
-    char barrier[64], unknown[64] = "";
+    char unknown[64] = "";
 
     team->watchdog.report_due = UINT64_MAX; /* once */
     stall_view_take(&view, team, group);
@@ -165,11 +148,10 @@ static void stalled_report(struct gba_team *team, const gba_group_state_t *group
         return;
     if (view.unknown > 0)
         snprintf(unknown, sizeof unknown, " (%u not visible to this process)", view.unknown);
-    name_barrier(team, barrier, sizeof barrier);
-    gba_log(GBA_LOG_TEAM, "%s: %s (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
-            team->name, barrier,
-            gba_path_name(team->trial.measuring ? GBA_PATH_SOFTWARE : team->kind),
-            watch_is_failed(team) ? ", failed" : "", (unsigned long long)seconds,
+    gba_log(GBA_LOG_TEAM,
+            "%s: barrier %llu (%s%s) stalled for %llu s%s: %u of %u members have arrived%s%s%s",
+            team->name, (unsigned long long)team->watchdog.round, gba_path_name(team->kind),
+            gba_failover_failed(team) ? ", failed" : "", (unsigned long long)seconds,
             team->watchdog.died ? ", and a member's process or host has died" : "", view.arrived,
             team->size, unknown, '\0' == view.names[0] ? "" : "; missing: ", view.names);
 }
@@ -186,13 +168,10 @@ static void watch_hasten(struct gba_team *team)
 /* Report the end of a barrier whose stall was reported. */
 static void stalled_end(struct gba_team *team)
 {
-    char barrier[64];
-
-    if (team->watchdog.reported) {
-        name_barrier(team, barrier, sizeof barrier);
-        gba_log(GBA_LOG_TEAM, "%s: %s has ended after %llu s", team->name, barrier,
+    if (team->watchdog.reported)
+        gba_log(GBA_LOG_TEAM, "%s: barrier %llu has ended after %llu s", team->name,
+                (unsigned long long)team->watchdog.round,
                 (unsigned long long)((gba_clock_ns() - team->watchdog.began) / 1000000000u));
-    }
     team->watchdog.reported = false;
 }
 
@@ -300,7 +279,7 @@ static void watch_begin(struct gba_team *team, uint64_t now)
 
 uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 {
-    if (!team->watchdog.watched || team->path->group == NULL || watch_is_failed(team))
+    if (!team->watchdog.watched || team->path->group == NULL || gba_failover_failed(team))
         return UINT64_MAX;
     return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
@@ -309,7 +288,7 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
 static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
 {
     gba_node_set_failed(team->path->node);
-    if (team->trial.measuring) /* no round of the program: the trial drops the path */
+    if (team->failover == NULL) /* in a trial, which drops the path */
         return GBA_ERR_DEAD;
     team->failure.status = failure;
     team->failure.round = gba_team_rounds(team) + 1;
@@ -339,16 +318,18 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
      * not call the watchdog. */
     if (team->watchdog.round != gba_team_rounds(team) + 1)
         watch_begin(team, now);
+    if (0 != team->watchdog.deadline && now > team->watchdog.deadline)
+        return GBA_ERR_TIMEOUT;
     /* The leader may have released the node before it found the device dead. This member's next
      * test then sees that release, as in any failed round. */
     if (gba_node_failed(path->node)) {
-        if (team->trial.measuring)
+        if (team->failover == NULL)
             return GBA_ERR_DEAD;
         gba_failover_fail(team);
     }
     retry = path->group != NULL && now >= team->watchdog.retry.due;
     stalled = now >= team->watchdog.report_due;
-    if (watch_is_failed(team)) {
+    if (gba_failover_failed(team)) {
         memset(&group, 0, sizeof group);
         if (stalled)
             stalled_report(team, &group, now);

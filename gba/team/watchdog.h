@@ -7,8 +7,9 @@
 
 /*
  * Check the current round. To be called now and then; reads the clock and possibly the registers of
- * the device. Returns GBA_INPROGRESS; or GBA_ERR_DEAD, at each call while a failed team waits for
- * notifications. By the thread that runs the team's barrier.
+ * the device. Returns GBA_INPROGRESS; GBA_ERR_DEAD, at each call while a failed team waits for
+ * notifications; or GBA_ERR_TIMEOUT: the deadline of a trial has passed. By the thread that runs
+ * the team's barrier.
  */
 gba_status_t gba_watchdog_check(struct gba_team *team);
 

@@ -137,7 +137,7 @@ static void play(struct scene scene, gba_path_t path, const char *expected)
     }
     expect_lines(1);
     expect_line(expected);
-    expect_line(scene.trial ? "team: a barrier of the trial after barrier 1 (software) stalled"
+    expect_line(scene.trial ? "team, trial after 1: barrier 1 (software) stalled"
                             : "team: barrier 2 (");
 }
 
