@@ -89,6 +89,10 @@ static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)
 /* --- build.c: this member's part of the candidate's path. None of these functions is collective;
  * each sets a->mine to GBA_OK, or to the reason why this member has no part. */
 
+/* The device of this member at a switch of rank 0 (gba_candidate.at); NULL: it has none there. May
+ * open devices. */
+gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at);
+
 /* What one member makes for others: memory of a node, a group. Fills in a->words, or the record of
  * this member for the allgather. */
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info);
@@ -119,10 +123,6 @@ void gba_build_undo(struct gba_agreement *a);
 gba_path_t gba_build_kind(const struct gba_agreement *a);
 
 /* --- reason.c: the outcome, in the team. */
-
-/* The device of this member for a candidate of the list that is a group; NULL: it has none there.
- */
-gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at);
 
 /* Set a->tried: this member's devices at the switches of which a group was refused, or that no
  * member tried. "" where the user misses nothing. */

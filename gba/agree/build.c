@@ -67,18 +67,13 @@ gba_path_t gba_build_kind(const struct gba_agreement *a)
                             : a->info.terms.kind);
 }
 
-/* This member's device at the switch of the candidate, or NULL. */
-static gba_device_t *candidate_device(const struct gba_agreement *a)
+gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at)
 {
-    const uint8_t at = candidate_of(a)->at;
-    const uint64_t first = gba_switch_key(a->info.terms.uuid);
     gba_device_t *device;
 
     if (at < a->info.switches.count)
         return gba_switch_device(&a->attr, a->info.switches.key[at]);
-    if (0 == a->oob.rank && GBA_AT_EACH != at)
-        return a->attr.device; /* no other port of its switch is tried yet */
-    device = gba_switch_device(&a->attr, first);
+    device = gba_switch_device(&a->attr, gba_switch_key(a->info.terms.uuid));
     return device == NULL && GBA_AT_EACH == at ? a->attr.device : device;
 }
 
@@ -146,7 +141,8 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
 {
-    a->device = gba_candidate_is_group(candidate_of(a)) ? candidate_device(a) : NULL;
+    a->device =
+        gba_candidate_is_group(candidate_of(a)) ? gba_build_device(a, candidate_of(a)->at) : NULL;
     memset(node_info, 0, sizeof *node_info);
     a->mine = gba_shape_make(&a->shape, &a->topology, &a->info, candidate_of(a), a->oob.rank);
     if (GBA_KIND_ALL == candidate_of(a)->kind) {

@@ -53,8 +53,7 @@ struct gba_member_info {
 
 /* The switches at which rank 0 has a device; 0 is that of the terms. */
 struct gba_switches {
-    uint32_t count; /* 0: not exchanged */
-    bool again;     /* rank 0 has another device at switch 0 than the one that it tried */
+    uint32_t count;                           /* 0: not exchanged */
     uint64_t key[GBA_CANDIDATES_MAX];         /* of the uuid, see gba_switch_key */
     uint16_t members_max[GBA_CANDIDATES_MAX]; /* of a group */
     uint8_t kind[GBA_CANDIDATES_MAX];         /* gba_path_t */

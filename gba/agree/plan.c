@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/plan.h"
 
-#include <string.h>
-
 /* Largest team for which `auto` takes dissemination. It sends log2(size) signals one after the
  * other. Above this size the rounds that radix saves outweigh its larger number of stores. */
 #define AUTO_V1_MAX 16u
@@ -277,21 +275,6 @@ static void list_keep(struct gba_list *list, const struct gba_list *before)
     }
 }
 
-/* Rank 0 has another port at the switch that was tried first: try that as well. */
-static void list_again(struct gba_list *list, const struct gba_info *info)
-{
-    if (!info->switches.again)
-        return;
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->at[i].tried && 0 == list->at[i].at && gba_candidate_is_group(&list->at[i])) {
-            memmove(&list->at[i + 1], &list->at[i], (list->count - i) * sizeof list->at[0]);
-            list->count++;
-            list->at[i + 1].tried = false;
-            list->at[i + 1].refusal = switch_refusal(info, list->at[i].kind, 0);
-            return;
-        }
-}
-
 void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t due)
 {
     const struct gba_list before = *list;
@@ -304,7 +287,6 @@ void gba_plan_list(struct gba_list *list, const struct gba_info *info, gba_due_t
     if (GBA_DUE_REQUEST != due)
         list_software(list, info, GBA_DUE_TRIAL == due);
     list_keep(list, &before);
-    list_again(list, info);
     for (uint32_t i = 0; i < list->count; i++)
         list->at[i].cost = cost_of(info, list->at[i].choice, list->at[i].at);
 }

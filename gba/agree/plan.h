@@ -39,8 +39,8 @@ static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
 }
 
 /* Groups of all and of leaders, at each switch, without and with taking back; groups at each
- * leader's own switch; a second port of the first switch; software. */
-#define GBA_LIST_MOST (4u * GBA_CANDIDATES_MAX + 4u + GBA_CHOICES_MOST + 1u)
+ * leader's own switch; software. */
+#define GBA_LIST_MOST (4u * GBA_CANDIDATES_MAX + 3u + GBA_CHOICES_MOST + 1u)
 
 struct gba_list {
     uint32_t count;

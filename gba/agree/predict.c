@@ -102,7 +102,7 @@ static gba_status_t device_check(gba_device_t *device, uint32_t *groups)
 /* Describe the group of the candidate a->at. named: with the device. Returns why there is none. */
 static gba_status_t group_describe(struct gba_agreement *a, bool named, char *text, size_t len)
 {
-    gba_device_t *device = gba_reason_device(a, a->at);
+    gba_device_t *device = gba_build_device(a, gba_agree_candidate(a)->at);
     uint32_t groups;
     char number[16] = "";
     gba_status_t status = device_check(device, &groups);
@@ -123,8 +123,7 @@ static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *t
     char group[160] = "";
     gba_status_t status;
 
-    named = named && GBA_AT_EACH != candidate->at &&
-            (a->info.switches.count > 1 || a->info.switches.again);
+    named = named && GBA_AT_EACH != candidate->at && a->info.switches.count > 1;
     *refusal = (struct gba_refusal){GBA_OK, 0};
     if (gba_candidate_is_group(candidate))
         refusal->reason = group_describe(a, named, group, sizeof group);

@@ -5,21 +5,8 @@
 
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
-#include "gba/agree/switches.h"
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
-
-gba_device_t *gba_reason_device(const struct gba_agreement *a, uint32_t at)
-{
-    const struct gba_switches *switches = &a->info.switches;
-    const struct gba_candidate *c = &a->list.at[at], *next = c + 1;
-    /* The port that was tried first precedes the other one at the same switch. */
-    const bool first = switches->again && at + 1 < a->list.count && next->kind == c->kind &&
-                       next->at == c->at && next->take_back == c->take_back;
-
-    return first || c->at >= switches->count ? a->attr.device
-                                             : gba_switch_device(&a->attr, switches->key[c->at]);
-}
 
 /* What was tried before is no obstacle if a device has taken a group back. */
 static bool took_back(const struct gba_agreement *a)
@@ -54,7 +41,7 @@ void gba_reason_tried(struct gba_agreement *a)
             (!c->tried && GBA_KIND_LEADERS == c->kind &&
              GBA_HIERARCHY_NODE != a->info.terms.hierarchy))
             continue;
-        device = gba_reason_device(a, i);
+        device = gba_build_device(a, c->at);
         if (device == NULL)
             continue;
         a->oob.name_member(a->oob.ctx, c->refusal.culprit, member, sizeof member);

@@ -77,7 +77,7 @@ void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
     if (!sends)
         return;
     count = gba_switch_devices(attr, list);
-    words[0] = count | (uint64_t)(list[0] != attr->device) << 8;
+    words[0] = count;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t most = list[i]->members_max < UINT16_MAX ? list[i]->members_max : UINT16_MAX;
 
@@ -91,7 +91,6 @@ void gba_switches_read(struct gba_switches *switches, const uint64_t *words)
 {
     memset(switches, 0, sizeof *switches);
     switches->count = (uint32_t)(words[0] & 0xff);
-    switches->again = 0 != (words[0] >> 8 & 1);
     for (uint32_t i = 0; i < switches->count; i++) {
         switches->key[i] = words[1 + i];
         switches->kind[i] = (uint8_t)(words[0] >> (16 + 2 * i) & 3);

@@ -19,7 +19,7 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/switches.h"
 
-#define LAYOUTS_OF 20u
+#define LAYOUTS_OF 21u
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
