@@ -8,21 +8,30 @@ static uint32_t ns_of(uint64_t ps)
     return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
+static uint16_t limited(uint64_t value)
+{
+    return value < UINT16_MAX ? (uint16_t)value : UINT16_MAX;
+}
+
 void gba_cost_terms_set(struct gba_cost_terms *terms, const struct gba_cluster *cluster)
 {
     const uint64_t ends = cluster->o_send + cluster->o_recv;
 
     *terms = (struct gba_cost_terms){
-        .store = ns_of(cluster->store),
-        .line = ns_of(cluster->atomic + cluster->reload),
         .turn = ns_of(cluster->turn),
         .message = ns_of(ends + cluster->L + (cluster->bytes - 1) * cluster->G),
         .send = ns_of(ends > cluster->g ? ends : cluster->g),
         .device = ns_of(cluster->device_issue + cluster->device_up + cluster->device_match +
                         cluster->device_down),
-        .port = ns_of(cluster->device_accept + cluster->device_release),
-        .cores = (uint32_t)((cluster->cores + cluster->hosts_per_machine - 1) /
-                            cluster->hosts_per_machine)};
+        .port = limited(ns_of(cluster->device_accept + cluster->device_release)),
+        .store = limited(ns_of(cluster->store)),
+        .line = limited(ns_of(cluster->atomic + cluster->reload)),
+        .cores =
+            limited((cluster->cores + cluster->hosts_per_machine - 1) / cluster->hosts_per_machine),
+        .leaf = limited(cluster->leaf),
+        .pod = limited(cluster->pod),
+        .pod_more = limited(ns_of(cluster->pod_hops * cluster->hop)),
+        .far_more = limited(ns_of(cluster->far_hops * cluster->hop))};
 }
 
 /* Signals of an algorithm: rounds one after the other, the signals of a member, and their time. */
@@ -45,23 +54,41 @@ static void way_add(struct way *way, uint64_t signals, uint32_t one, uint32_t mo
     way->ns += one + (signals - 1) * more;
 }
 
-/* gba/algo/README.md has what each algorithm sends. */
-static struct way way_of(int32_t algorithm, uint32_t n, uint32_t radix, uint32_t one, uint32_t more)
+/* What a message to that many hosts ahead takes longer than one at a switch. */
+static uint32_t further(const struct gba_cost_terms *terms, uint64_t hosts)
+{
+    return hosts > terms->pod ? terms->far_more : hosts > terms->leaf ? terms->pod_more : 0;
+}
+
+/*
+ * An algorithm among n members, evenly on `hosts`. gba/algo/README.md has what each sends.
+ * A round waits for its slowest signal. From half a leaf on many signals leave it, and those of
+ * shorter rounds leave it once on the way from one member to another.
+ */
+static struct way way_of(const struct gba_cost_terms *terms, int32_t algorithm, uint32_t n,
+                         uint32_t radix, uint32_t hosts)
 {
     const uint64_t k = GBA_ALGORITHM_V1 == algorithm || radix < 2 ? 2 : radix;
-    const bool tree = GBA_ALGORITHM_TREE == algorithm;
+    const uint32_t one = 1 == hosts ? terms->store : terms->message;
+    /* Stores to several lines, and loads of them, miss one after the other. */
+    const uint32_t more = 1 == hosts ? terms->store : terms->send;
     struct way way = {0, 0, 0};
 
     if (GBA_ALGORITHM_V3 == algorithm && n > 1)
         way_add(&way, n - 1, one, more);
     for (uint64_t reach = 1; reach < n && GBA_ALGORITHM_V3 != algorithm; reach *= k) {
-        if (!tree) {
-            way_add(&way, smaller(k - 1, (n - 1) / reach), one, more);
+        const uint64_t last = smaller((k - 1) * reach, n - 1);
+        const uint32_t longer = further(terms, smaller(2 * last, n) * hosts / n);
+
+        if (1 == reach)
+            way.ns += (uint64_t)further(terms, hosts) - longer;
+        if (GBA_ALGORITHM_TREE != algorithm) {
+            way_add(&way, smaller(k - 1, (n - 1) / reach), one + longer, more);
             continue;
         }
         /* Up, a member only receives its children's signals; down, it only sends them. */
-        way_add(&way, smaller(k, n - 1), one, more / 2);
-        way_add(&way, smaller(k, n - 1), one, more / 2);
+        way_add(&way, smaller(k, n - 1), one + longer, more / 2);
+        way_add(&way, smaller(k, n - 1), one + longer, more / 2);
     }
     return way;
 }
@@ -107,17 +134,14 @@ static uint64_t leaders(const struct gba_cost_terms *terms, const struct gba_cos
 
     if (choice.group)
         return group(terms, (team->hosts + domains - 1) / domains) * (1 == domains ? 1u : 2u) +
-               way_of(GBA_ALGORITHM_V1, domains, 2, terms->message, terms->send).ns;
-    return way_of(choice.algorithm, team->hosts, team->radix, terms->message, terms->send).ns;
+               way_of(terms, GBA_ALGORITHM_V1, domains, 2, team->hosts).ns;
+    return way_of(terms, choice.algorithm, team->hosts, team->radix, team->hosts).ns;
 }
 
 uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team *team,
                   struct gba_choice choice)
 {
     const bool one_host = 1 == team->hosts;
-    const uint32_t one = one_host ? terms->store : terms->message;
-    /* Stores to several lines, and loads of them, miss one after the other. */
-    const uint32_t more = one_host ? terms->store : terms->send;
     struct way way;
 
     if (choice.fallback)
@@ -128,7 +152,7 @@ uint64_t gba_cost(const struct gba_cost_terms *terms, const struct gba_cost_team
         return node(terms, team) + turns(terms, team, 3) + leaders(terms, team, choice);
     if (choice.group)
         return group(terms, team->members) + turns(terms, team, 1);
-    way = way_of(choice.algorithm, team->members, team->radix, one, more);
+    way = way_of(terms, choice.algorithm, team->members, team->radix, team->hosts);
     /* The messages of the other ranks of a core take its time, too. */
     if (!one_host && ranks_on_core(terms, team) > 1)
         way.ns += (ranks_on_core(terms, team) - 1) * way.signals * terms->send;

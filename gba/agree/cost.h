@@ -13,14 +13,16 @@
 
 /* The terms, times in ns. Travels as bytes, in the terms of rank 0. */
 struct gba_cost_terms {
-    uint32_t store;   /* a store of one core, until another core that polls has it */
-    uint32_t line;    /* each core that adds to a line, and each that loads it after the release */
     uint32_t turn;    /* a turn of a process on a core that several processes share */
     uint32_t message; /* between two hosts at one switch, from call to call */
     uint32_t send;    /* each further message of the same round: the processors of both ends */
     uint32_t device;  /* from the arrival to the release of a group of one member */
-    uint32_t port;    /* each further member of a group */
-    uint32_t cores;   /* of a host */
+    uint16_t port;    /* each further member of a group */
+    uint16_t store;   /* a store of one core, until another core that polls has it */
+    uint16_t line;    /* each core that adds to a line, and each that loads it after the release */
+    uint16_t cores;   /* of a host */
+    uint16_t leaf, pod;          /* hosts of a leaf switch, and of a pod */
+    uint16_t pod_more, far_more; /* a message between two leaves of a pod, and between two pods */
 };
 
 /* Compute the terms of a cluster. gba_cluster_default has the source of each number that nobody has

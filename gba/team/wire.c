@@ -54,14 +54,18 @@ WIRE_FIELD(struct gba_terms, reserved, 62, 2);
 WIRE_FIELD(struct gba_terms, cost, 64, 32);
 
 WIRE_SIZE(struct gba_cost_terms, 32);
-WIRE_FIELD(struct gba_cost_terms, store, 0, 4);
-WIRE_FIELD(struct gba_cost_terms, line, 4, 4);
-WIRE_FIELD(struct gba_cost_terms, turn, 8, 4);
-WIRE_FIELD(struct gba_cost_terms, message, 12, 4);
-WIRE_FIELD(struct gba_cost_terms, send, 16, 4);
-WIRE_FIELD(struct gba_cost_terms, device, 20, 4);
-WIRE_FIELD(struct gba_cost_terms, port, 24, 4);
-WIRE_FIELD(struct gba_cost_terms, cores, 28, 4);
+WIRE_FIELD(struct gba_cost_terms, turn, 0, 4);
+WIRE_FIELD(struct gba_cost_terms, message, 4, 4);
+WIRE_FIELD(struct gba_cost_terms, send, 8, 4);
+WIRE_FIELD(struct gba_cost_terms, device, 12, 4);
+WIRE_FIELD(struct gba_cost_terms, port, 16, 2);
+WIRE_FIELD(struct gba_cost_terms, store, 18, 2);
+WIRE_FIELD(struct gba_cost_terms, line, 20, 2);
+WIRE_FIELD(struct gba_cost_terms, cores, 22, 2);
+WIRE_FIELD(struct gba_cost_terms, leaf, 24, 2);
+WIRE_FIELD(struct gba_cost_terms, pod, 26, 2);
+WIRE_FIELD(struct gba_cost_terms, pod_more, 28, 2);
+WIRE_FIELD(struct gba_cost_terms, far_more, 30, 2);
 
 /* The words of each minimum. */
 _Static_assert(GBA_FACTS == 33 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);

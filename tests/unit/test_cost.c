@@ -50,6 +50,33 @@ TEST(test_by_hand)
     assert_int_equal(cost(2, 5, FLAT, DISSEMINATION, true), 7500000 + 40000 + 2 * 4 * 100);
 }
 
+/* Leaves of 4 hosts, pods of 16: rounds of 1, 2, 4, 8, ... hosts. Those of less than half a leaf
+ * leave it once. */
+TEST(test_hops)
+{
+    struct gba_cost_terms hops = terms;
+    struct gba_cost_team team = {.members = 4, .hosts = 4, .largest = 1, .radix = 4};
+    struct gba_choice choice = {.hierarchy = NODE, .algorithm = DISSEMINATION};
+
+    hops.leaf = 4;
+    hops.pod = 16;
+    hops.pod_more = 1;
+    hops.far_more = 20;
+    assert_int_equal(gba_cost(&hops, &team, choice), 20000);
+    team.members = team.hosts = 8;
+    assert_int_equal(gba_cost(&hops, &team, choice), 30000 + 1 + 1);
+    team.hosts = 32;
+    assert_int_equal(gba_cost(&hops, &team, choice), 50000 + 20 + 1 + 1 + 20);
+    choice.algorithm = RADIX; /* 3, 3 and 1 signals, to 3 hosts, 12 and 31 */
+    assert_int_equal(gba_cost(&hops, &team, choice), 3 * 10000 + 400 + 20 - 1 + 1 + 20 + 20);
+    choice = (struct gba_choice){.hierarchy = FLAT, .algorithm = DISSEMINATION};
+    team.members = 128; /* 4 ranks a host: two rounds within a host and its neighbours */
+    assert_int_equal(gba_cost(&hops, &team, choice), 70000 + 20 + 1 + 1 + 20);
+    hops.leaf = 1000; /* more than the hosts */
+    hops.pod = 1000;
+    assert_int_equal(gba_cost(&hops, &team, choice), 70000);
+}
+
 TEST(test_groups)
 {
     struct gba_cost_team team = {.members = 32, .hosts = 8, .largest = 4, .domains = 1};
@@ -85,11 +112,16 @@ TEST(test_terms)
     assert_int_equal(set.send, 3000);
     assert_int_equal(set.device, 30);
     assert_int_equal(set.port, 4); /* rounded */
+    assert_int_equal(set.pod_more, 260);
+    assert_int_equal(set.far_more, 520);
     cluster.g = 4000000;
     cluster.turn = UINT64_C(5000000000000);
     gba_cost_terms_set(&set, &cluster);
     assert_int_equal(set.send, 4000);
     assert_int_equal(set.turn, UINT32_MAX);
+    cluster.store = UINT64_C(5000000000000);
+    gba_cost_terms_set(&set, &cluster);
+    assert_int_equal(set.store, UINT16_MAX);
 }
 
 /* More members, hosts or sharing of cores never cost less; no product overflows. */
