@@ -26,8 +26,7 @@ GBA_LIB_SOURCES = \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \
 	gba/path/path_device.h gba/path/path_device.c gba/path/path_shared.h gba/path/path_shared.c \
 	gba/path/path_hybrid.h gba/path/path_hybrid.c \
-	gba/failover/engine.h gba/failover/degraded.h gba/failover/degraded.c \
-	gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \
+	gba/failover/engine.h gba/failover/facts.h gba/failover/facts.c gba/failover/failover.h gba/failover/failover.c \
 	gba/agree/cost.h gba/agree/cost.c gba/agree/trial.h gba/agree/trial.c \
 	gba/agree/info.h gba/agree/info.c \
 	gba/agree/switches.h gba/agree/switches.c gba/agree/plan.h gba/agree/plan.c gba/agree/shape.c \

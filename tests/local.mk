@@ -339,7 +339,7 @@ tests_unit_test_cores_tsan_SOURCES = tests/unit/test_cores_tsan.c gba/team/cores
 	gba/transport/shm.c
 tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
-	gba/failover/facts.c gba/algo/graph.c
+	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c

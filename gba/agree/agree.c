@@ -34,7 +34,6 @@
 
 #include "gba/agree/schedule.h"
 #include "gba/agree/switches.h"
-#include "gba/failover/degraded.h"
 #include "gba/failover/failover.h"
 
 /* Post a minimum of a->words. */

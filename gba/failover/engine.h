@@ -71,7 +71,7 @@ struct gba_team {
         uint64_t round;      /* of that failure, counted from 1 */
     } failure;
     struct gba_failover *failover;       /* of a team on a device path, else NULL */
-    struct gba_message_barrier degraded; /* see degraded.h; not opened: there is no degraded mode */
+    struct gba_message_barrier degraded; /* not opened: there is no degraded mode */
 
     struct {            /* the measurement of other barriers; see trial_run.c */
         uint64_t at;    /* barriers at which the next trial is due; 0: never */

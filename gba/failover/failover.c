@@ -12,7 +12,7 @@
  *   RUNNING    an arrival at the device                    the device
  *   FAILED     (it began before the failure was known)     notifications, or the device
  *   BYPASSING  a notification, without an arrival          notifications
- *   DEGRADED   messages (degraded.c)                       messages
+ *   DEGRADED   messages                                    messages
  *
  *   event      meaning
  *   REGISTER   the team is about to take a device
@@ -37,7 +37,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "gba/failover/degraded.h"
 #include "gba/failover/facts.h"
 #include "gba/failover/failover.h"
 #include "gba/path/node.h"
@@ -79,6 +78,21 @@ static gba_failover_state_t failover_step(struct gba_failover *failover, enum ev
     if (FAILURE == event)
         gba_word_store_relaxed(&failover->team->attention_at, 0);
     return (gba_failover_state_t)next;
+}
+
+/* Whether degraded mode is ready: the same on all members. */
+static bool degraded_ready(const struct gba_team *team)
+{
+    return team->degraded.transport != NULL;
+}
+
+gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *attr)
+{
+    const gba_remote_group_t all = {.size = team->size, .rank = team->rank, .channel = 1};
+
+    if (degraded_ready(team) || !attr->nonblocking)
+        return GBA_OK;
+    return gba_message_barrier_open(&team->degraded, attr->remote, all, &gba_algo_dissemination, 2);
 }
 
 size_t gba_failover_bytes(uint32_t size)
@@ -172,7 +186,7 @@ gba_status_t gba_failover_start(struct gba_team *team)
     struct gba_failover *failover = team->failover;
     struct gba_path_base *path = team->path;
     const uint64_t round = gba_team_rounds(team) + 1;
-    const bool due = gba_degraded_ready(team) && gba_failover_leaves(team);
+    const bool due = degraded_ready(team) && gba_failover_leaves(team);
     gba_failover_state_t state;
 
     pthread_mutex_lock(&lock);
@@ -181,7 +195,7 @@ gba_status_t gba_failover_start(struct gba_team *team)
         gba_facts_bypass(failover->facts, round);
     pthread_mutex_unlock(&lock);
     if (S(DEGRADED) == state)
-        return gba_degraded_start(team);
+        return gba_message_barrier_start(&team->degraded, team->degraded.algo.seq + 1);
     if (path->ops->bypass != NULL)
         path->ops->bypass(path);
     return GBA_OK;
@@ -210,12 +224,15 @@ gba_status_t gba_failover_test(struct gba_team *team)
 {
     struct gba_failover *failover = team->failover;
     struct gba_path_base *path = team->path;
+    gba_status_t status;
     bool complete;
 
     if (!team->under_way)
         return GBA_OK;
-    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team))
-        return gba_degraded_test(team);
+    if (GBA_FAILOVER_DEGRADED == gba_failover_state(team)) {
+        status = gba_message_barrier_progress(&team->degraded);
+        return GBA_OK == status ? gba_message_barrier_test(&team->degraded) : status;
+    }
     /* The lock is the acquire: pairs with the unlock in gba_notification_take, in the thread that
      * stored the notification. The runtime orders what the members wrote before they arrived before
      * their notifications. */

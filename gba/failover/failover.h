@@ -49,6 +49,21 @@ void gba_failover_attend(struct gba_team *team, uint64_t rounds);
 /* The current state. Another thread may change RUNNING to FAILED at any time. Orders nothing. */
 gba_failover_state_t gba_failover_state(const struct gba_team *team);
 
+/*
+ * Degraded mode: the barriers of a team whose device has failed, by dissemination over messages,
+ * until its members agree on another path. They do so at the end of a blocking barrier, or, if the
+ * runtime can, before a nonblocking one. A round by notifications costs several times the messages
+ * of a barrier (facts.h), so it is for the rounds of the failure only.
+ * open: prepare it, if attr requests it (`nonblocking`) and it is not ready. Not collective; sends
+ * nothing. Returns GBA_OK, or as gba_message_barrier_open. On an error of one member no member may
+ * take the device.
+ */
+gba_status_t gba_degraded_open(struct gba_team *team, const gba_team_attr_t *attr);
+static inline void gba_degraded_close(struct gba_team *team)
+{
+    gba_message_barrier_close(&team->degraded);
+}
+
 /* Whether the device has failed for this team. Orders nothing. */
 static inline bool gba_failover_failed(const struct gba_team *team)
 {

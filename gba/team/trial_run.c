@@ -31,7 +31,6 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
-#include "gba/failover/degraded.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 

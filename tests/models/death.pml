@@ -19,7 +19,7 @@
  *
  * PROMPT: answers are made at once, and only then may take their time: for large searches.
  *
- * DEGRADED: degraded mode (gba/failover/degraded.c). From the round on at whose start a member knows that
+ * DEGRADED: degraded mode (gba/failover/failover.c). From the round on at whose start a member knows that
  * the agreement is due, its rounds run by dissemination over messages, past the device and without
  * notifications, until a round that blocks ends. This needs three rounds: one of the failure, one that
  * is bypassed, and one that is degraded. A set bit of `signals` is a message; that it arrives late is

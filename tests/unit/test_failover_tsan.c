@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gba/failover/degraded.h"
 #include "gba/failover/failover.h"
 
 #define ROUNDS 2000u
@@ -23,31 +22,6 @@ static struct {
     struct gba_team *team;
     uint64_t written[ROUNDS + 1]; /* by other members, before they arrived at that round */
 } harness;
-
-/* The other functions that failover.c calls. */
-
-bool gba_degraded_ready(const struct gba_team *team)
-{
-    (void)team;
-    return false;
-}
-
-gba_status_t gba_degraded_start(struct gba_team *team)
-{
-    (void)team;
-    return GBA_ERR_IO;
-}
-
-gba_status_t gba_degraded_test(struct gba_team *team)
-{
-    (void)team;
-    return GBA_ERR_IO;
-}
-
-void gba_degraded_close(struct gba_team *team)
-{
-    (void)team;
-}
 
 static void *barriers(void *arg)
 {
