@@ -48,8 +48,7 @@
  * no group. */
 static uint32_t team_barrier_rate(const struct gba_team *team)
 {
-    uint64_t barriers =
-        gba_team_rounds(team) - team->renegotiation.rounds + team->renegotiation.fallback_barriers;
+    uint64_t barriers = gba_team_barriers(team) - team->renegotiation.barriers;
     uint64_t ns = gba_clock_ns() - team->renegotiation.ns;
     uint64_t barrier_rate;
 
@@ -217,19 +216,12 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool die
     team->renegotiation.lost_device |= died;
     if (gba_reason_passes(reason) || elsewhere ||
         (team->renegotiation.lost_device && team->renegotiation.device_returns))
-        team->renegotiation.at = gba_team_rounds(team) + backoff;
+        team->renegotiation.at = gba_team_barriers(team) + backoff;
     if (GBA_ERR_RECLAIMED == reason || elsewhere)
         team->renegotiation.backoff =
             backoff; /* the team had a group: start with the first backoff */
-    team->renegotiation.rounds = gba_team_rounds(team);
+    team->renegotiation.barriers = gba_team_barriers(team);
     team->renegotiation.ns = gba_clock_ns();
-    if (0 != team->trial.at) { /* it includes those barriers */
-        team->trial.at = team->trial.at > team->renegotiation.fallback_barriers
-                             ? team->trial.at - team->renegotiation.fallback_barriers
-                             : 1; /* overdue */
-        team->trial.began_barriers -= team->renegotiation.fallback_barriers;
-    }
-    team->renegotiation.fallback_barriers = 0;
 }
 
 void gba_trial_plan(struct gba_team *team, struct gba_choice choice)
@@ -272,6 +264,6 @@ gba_status_t gba_team_count(gba_team_t *team)
 {
     if (team == NULL)
         return GBA_OK;
-    team->renegotiation.fallback_barriers++;
+    team->fallback_barriers++;
     return gba_team_attends(team) ? GBA_RENEGOTIATE : GBA_OK;
 }

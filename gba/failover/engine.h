@@ -54,16 +54,14 @@ struct gba_team {
         bool died;              /* a member of the group has died */
     } watchdog;
 
-    struct {         /* see agree/schedule.c */
-        uint64_t at; /* rounds at which members renegotiate; UINT64_MAX: never */
-        /* Since the last one, or the last failure of a group: */
-        uint64_t fallback_barriers; /* barriers of the members that did not use the team */
-        uint64_t rounds;            /* the team's rounds at that time */
-        uint64_t ns;                /* that time, ns; 0: never */
-        uint64_t backoff;           /* rank 0: barriers until the next renegotiation */
-        bool multi_device;          /* rank 0 has several devices */
-        bool device_returns;        /* rank 0's device may come back after its death */
-        bool lost_device;           /* a device of the team has died */
+    struct {                 /* see agree/schedule.c */
+        uint64_t at;         /* barriers at which members renegotiate; UINT64_MAX: never */
+        uint64_t barriers;   /* at the last renegotiation, or the last failure of a group */
+        uint64_t ns;         /* that time, ns; 0: never */
+        uint64_t backoff;    /* rank 0: barriers until the next renegotiation */
+        bool multi_device;   /* rank 0 has several devices */
+        bool device_returns; /* rank 0's device may come back after its death */
+        bool lost_device;    /* a device of the team has died */
     } renegotiation;
 
     struct {
@@ -83,6 +81,7 @@ struct gba_team {
         struct gba_choice choice; /* the current barrier */
     } trial;
 
+    uint64_t fallback_barriers;      /* barriers of the members that did not use the team */
     struct gba_agreement *agreement; /* behind the failover, see agree/agree.h */
     uint32_t culprit;                /* the member that caused the reason */
     char name[64];
@@ -100,10 +99,10 @@ static inline uint64_t gba_team_rounds(const struct gba_team *team)
 }
 
 /* The barriers of the team, the same on all members at the end of a blocking barrier
- * (agree/schedule.c). The rounds grow, and the other count too, but for gba_renegotiation_plan. */
+ * (agree/schedule.c). */
 static inline uint64_t gba_team_barriers(const struct gba_team *team)
 {
-    return gba_team_rounds(team) + team->renegotiation.fallback_barriers;
+    return gba_team_rounds(team) + team->fallback_barriers;
 }
 
 /* Whether a renegotiation or a trial is due. */
@@ -125,8 +124,7 @@ static inline uint64_t gba_team_attention(const struct gba_team *team)
         at = team->trial.at;
     if (UINT64_MAX == at)
         return at;
-    return at > team->renegotiation.fallback_barriers ? at - team->renegotiation.fallback_barriers
-                                                      : 0;
+    return at > team->fallback_barriers ? at - team->fallback_barriers : 0;
 }
 
 /* Count one more completed round. Returns the new number. */
