@@ -56,14 +56,9 @@ static gba_status_t post_vote(struct gba_agreement *a, enum gba_agree_state stat
 static gba_status_t end(struct gba_agreement *a)
 {
     struct gba_team *team = a->team;
-    const bool taken = a->at < a->list.count;
 
-    if (a->made == NULL) {
-        gba_reason_tried(a);
-        if (taken)
-            gba_reason_take(a);
-        else
-            gba_reason_refused(a); /* a renegotiation: the team keeps its path */
+    if (GBA_DUE_TRIAL != a->due) {
+        gba_reason_set(a);
         team->stats.renegotiations += GBA_DUE_REQUEST == a->due;
         if (GBA_OK != team->reason)
             gba_failover_close(team);
@@ -100,7 +95,7 @@ static gba_status_t keep_made(struct gba_agreement *a)
 static gba_status_t take(struct gba_agreement *a)
 {
     gba_build_finish(a);
-    if (a->made != NULL)
+    if (GBA_DUE_TRIAL == a->due)
         return keep_made(a);
     return end(a);
 }
@@ -109,7 +104,7 @@ static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
 {
     gba_agree_candidate(a)->unmade = GBA_AGREE_HANDLES == a->state;
     gba_build_undo(a);
-    gba_plan_refuse(&a->list, a->at, refusal, a->made == NULL);
+    gba_plan_refuse(&a->list, a->at, refusal, GBA_DUE_TRIAL != a->due);
     return next(a);
 }
 
@@ -153,7 +148,7 @@ static void group_prepare(struct gba_agreement *a)
 {
     if (GBA_INPROGRESS != a->able)
         return;
-    if (a->made == NULL)
+    if (GBA_DUE_TRIAL != a->due)
         gba_failover_register(a->team, a->info.terms.id);
     a->able = gba_degraded_open(a->team, &a->attr);
 }
@@ -184,7 +179,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
 /* Whether a trial has this path already: the current one. */
 static bool is_current(struct gba_agreement *a)
 {
-    if (a->made == NULL ||
+    if (GBA_DUE_TRIAL != a->due ||
         !gba_choices_equal(gba_agree_candidate(a)->choice, a->made->at[0].choice))
         return false;
     a->made->before = a->made->count - 1;
@@ -271,7 +266,7 @@ static gba_status_t facts_read(struct gba_agreement *a)
         a->team->renegotiation.device_returns = 0 != a->info.terms.device_returns;
     }
     a->team->trial.after = a->info.terms.trial_after;
-    if (a->made != NULL && 0 == a->info.terms.trial_runs) {
+    if (GBA_DUE_TRIAL == a->due && 0 == a->info.terms.trial_runs) {
         a->state = GBA_AGREE_DONE;
         return GBA_OK;
     }
@@ -334,7 +329,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
 
     gba_build_undo(a);
     agreement_free(a);
-    if (a->made == NULL) {
+    if (GBA_DUE_TRIAL != a->due) {
         gba_failover_close(team);
         gba_renegotiation_cancel(team);
         gba_trial_cancel(team);
@@ -344,9 +339,8 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
     return status;
 }
 
-gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, struct gba_made_list *made,
-                             gba_agreement_t **agreement)
+gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
+                             const gba_oob_t *oob, gba_agreement_t **agreement)
 {
     struct gba_own own = {.attr = attr, .rank = oob->rank, .memory = GBA_OK};
     const size_t each =
@@ -368,7 +362,6 @@ gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_att
                                 .params = *attr->params,
                                 .oob = *oob,
                                 .able = GBA_INPROGRESS,
-                                .made = made,
                                 .record = a->record,
                                 .topology = a->topology};
     a->attr.params = &a->params;

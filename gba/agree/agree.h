@@ -75,7 +75,7 @@ struct gba_agreement {
     char why[192];              /* one line for the user */
     /* The switches that gave no group: "; not at sim:a (no barrier group is free), sim:b (...)" */
     char tried[232];
-    struct gba_made_list *made; /* of a trial, else NULL */
+    struct gba_made_list *made; /* of a trial: its paths are added, and the team keeps its own */
     /* Kept between agreements: */
     struct gba_trial_record record; /* of the trial of the team's path */
     struct gba_topology topology;   /* of the team; zero: not computed; its paths point to it */
@@ -124,15 +124,9 @@ gba_path_t gba_build_kind(const struct gba_agreement *a);
 
 /* --- reason.c: the outcome, in the team. */
 
-/* Set a->tried: this member's devices at the switches of which a group was refused, or that no
- * member tried. "" where the user misses nothing. */
-void gba_reason_tried(struct gba_agreement *a);
-
-/* The team takes the path a->path. */
-void gba_reason_take(struct gba_agreement *a);
-
-/* The team has no group: set the reason, and plan the renegotiation. */
-void gba_reason_refused(struct gba_agreement *a);
+/* The loop has ended: the team takes the path a->path, of the candidate a->at, or keeps its own.
+ * Set the reason and the texts, and plan the renegotiation and the trial. */
+void gba_reason_set(struct gba_agreement *a);
 
 /* Set team->words.why from its parts: the path, why there is no group, and the figures of the last
  * trial.
@@ -141,13 +135,7 @@ void gba_reason_describe(struct gba_team *team);
 
 /* --- agree.c */
 
-/* As gba_agree_start, also of a trial: made: the paths are added to it, and the team keeps its own.
- */
-gba_status_t gba_agree_begin(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, struct gba_made_list *made,
-                             gba_agreement_t **agreement);
-
-/* As gba_agree_test, without gba_barrier_init. */
+/* As gba_agree_test, without gba_barrier_init; also of a trial. */
 gba_status_t gba_agree_advance(struct gba_agreement *a, gba_team_t **team);
 
 /* Free the memory of a team, and of its agreement. */

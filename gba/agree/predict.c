@@ -195,8 +195,7 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
             if (GBA_OK != status)
                 return status;
             if (GBA_OK == refusal.reason) {
-                gba_reason_tried(a);
-                gba_reason_take(a);
+                gba_reason_set(a);
                 return GBA_OK;
             }
             gba_agree_candidate(a)->unmade = true;

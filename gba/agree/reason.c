@@ -21,10 +21,12 @@ static bool took_back(const struct gba_agreement *a)
 static bool tried_matters(const struct gba_agreement *a)
 {
     return 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status && !took_back(a) &&
-           GBA_DUE_RECOVER != a->due && a->made == NULL;
+           GBA_DUE_RECOVER != a->due;
 }
 
-void gba_reason_tried(struct gba_agreement *a)
+/* Set a->tried: this member's devices at the switches of which a group was refused, or that no
+ * member tried. "" where the user misses nothing. */
+static void tried_set(struct gba_agreement *a)
 {
     gba_device_t *device;
     size_t used = 0;
@@ -70,7 +72,8 @@ static void failure_describe(struct gba_agreement *a, gba_status_t reason, const
              (unsigned long long)a->info.failed_round, member);
 }
 
-void gba_reason_refused(struct gba_agreement *a)
+/* The team has no group: set the reason, and plan the renegotiation. */
+static void no_group(struct gba_agreement *a)
 {
     const bool failed = GBA_DUE_RECOVER == a->due;
     const struct gba_refusal refusal = failed ? a->info.failure : gba_plan_reason(&a->list);
@@ -96,14 +99,6 @@ void gba_reason_refused(struct gba_agreement *a)
     gba_renegotiation_plan(team, refusal.reason, failed, a->info.terms.backoff);
 }
 
-/* Replace the path of the team. */
-static void path_set(struct gba_agreement *a)
-{
-    gba_path_destroy(a->team->path); /* the path of an earlier agreement */
-    a->team->path = a->path;
-    a->path = NULL;
-}
-
 /* The team has an armed group. */
 static void take_group(struct gba_agreement *a)
 {
@@ -122,14 +117,17 @@ static void take_group(struct gba_agreement *a)
     gba_reason_describe(team);
 }
 
-void gba_reason_take(struct gba_agreement *a)
+/* The team takes the path a->path. */
+static void take(struct gba_agreement *a)
 {
     const struct gba_candidate *candidate = gba_agree_candidate(a);
     struct gba_refusal software;
     struct gba_team *team = a->team;
     char member[96];
 
-    path_set(a);
+    gba_path_destroy(team->path); /* of an earlier agreement */
+    team->path = a->path;
+    a->path = NULL;
     a->record = (struct gba_trial_record){0};
     team->kind = gba_build_kind(a);
     if (gba_candidate_is_group(candidate)) {
@@ -146,5 +144,14 @@ void gba_reason_take(struct gba_agreement *a)
         snprintf(team->words.instead, sizeof team->words.instead, "no software barrier: %s (%s)",
                  gba_status_text(software.reason), member);
     }
-    gba_reason_refused(a);
+    no_group(a);
+}
+
+void gba_reason_set(struct gba_agreement *a)
+{
+    tried_set(a);
+    if (a->at < a->list.count)
+        take(a);
+    else
+        no_group(a); /* a renegotiation: the team keeps its path */
 }

@@ -5,12 +5,6 @@
 #include "gba/team/barrier.h"
 #include "gba/team/trial_run.h"
 
-gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
-                             const gba_oob_t *oob, gba_agreement_t **agreement)
-{
-    return gba_agree_begin(team, due, attr, oob, NULL, agreement);
-}
-
 gba_status_t gba_agree_test(gba_agreement_t *agreement, gba_team_t **team)
 {
     gba_team_t *agreed = NULL;

@@ -169,8 +169,9 @@ static gba_status_t trial_prepare(struct trial *t)
                               .cost = UINT64_MAX};
     snprintf(at[0].why, sizeof at[0].why, "%s", t->team->words.instead);
     t->made.count = 1;
-    status = gba_agree_begin(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &t->made, &agreement);
+    status = gba_agree_start(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &agreement);
     t->info = &t->team->agreement->info;
+    t->team->agreement->made = &t->made;
     if (GBA_OK != status)
         return status;
     while (GBA_INPROGRESS == (status = gba_agree_advance(agreement, &t->team)))
