@@ -23,98 +23,74 @@
 
 #define CHANGED "the wire has changed: raise GBA_WIRE_VERSION, then state the new layout here"
 
-#define WIRE_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), CHANGED)
-#define WIRE_FIELD(type, field, offset, bytes)                                                 \
-    _Static_assert(offsetof(type, field) == (offset) && sizeof(((type *)0)->field) == (bytes), \
-                   CHANGED)
+#define IS(bytes) (sizeof(T) == (bytes))
+#define AT(field, offset, bytes) \
+    (offsetof(T, field) == (offset) && sizeof(((T *)0)->field) == (bytes))
 
 _Static_assert(LAYOUTS_OF == GBA_WIRE_VERSION, "see whether the layouts here are of that version");
-
-/* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
-WIRE_SIZE(struct gba_terms, 96);
-WIRE_FIELD(struct gba_terms, id, 0, 8);
-WIRE_FIELD(struct gba_terms, backoff, 8, 8);
-WIRE_FIELD(struct gba_terms, uuid, 16, 16);
-WIRE_FIELD(struct gba_terms, members_max, 32, 4);
-WIRE_FIELD(struct gba_terms, status, 36, 4);
-WIRE_FIELD(struct gba_terms, sequence, 40, 4);
-WIRE_FIELD(struct gba_terms, trial_after, 44, 4);
-WIRE_FIELD(struct gba_terms, min_hosts, 48, 4);
-WIRE_FIELD(struct gba_terms, algorithm, 52, 1);
-WIRE_FIELD(struct gba_terms, radix, 53, 1);
-WIRE_FIELD(struct gba_terms, hierarchy, 54, 1);
-WIRE_FIELD(struct gba_terms, offload, 55, 1);
-WIRE_FIELD(struct gba_terms, kind, 56, 1);
-WIRE_FIELD(struct gba_terms, multi_device, 57, 1);
-WIRE_FIELD(struct gba_terms, trial_runs, 58, 1);
-WIRE_FIELD(struct gba_terms, trial_rotates, 59, 1);
-WIRE_FIELD(struct gba_terms, trial_fallback, 60, 1);
-WIRE_FIELD(struct gba_terms, device_returns, 61, 1);
-WIRE_FIELD(struct gba_terms, reserved, 62, 2);
-WIRE_FIELD(struct gba_terms, cost, 64, 32);
-
-WIRE_SIZE(struct gba_cost_terms, 32);
-WIRE_FIELD(struct gba_cost_terms, turn, 0, 4);
-WIRE_FIELD(struct gba_cost_terms, message, 4, 4);
-WIRE_FIELD(struct gba_cost_terms, send, 8, 4);
-WIRE_FIELD(struct gba_cost_terms, device, 12, 4);
-WIRE_FIELD(struct gba_cost_terms, port, 16, 2);
-WIRE_FIELD(struct gba_cost_terms, store, 18, 2);
-WIRE_FIELD(struct gba_cost_terms, line, 20, 2);
-WIRE_FIELD(struct gba_cost_terms, cores, 22, 2);
-WIRE_FIELD(struct gba_cost_terms, leaf, 24, 2);
-WIRE_FIELD(struct gba_cost_terms, pod, 26, 2);
-WIRE_FIELD(struct gba_cost_terms, pod_more, 28, 2);
-WIRE_FIELD(struct gba_cost_terms, far_more, 30, 2);
 
 /* The words of each minimum. */
 _Static_assert(GBA_FACTS == 33 && GBA_SWITCHES_WORDS == 21 && GBA_LACKING_WORDS == 16, CHANGED);
 
-WIRE_SIZE(gba_group_handle_t, 40);
-WIRE_FIELD(gba_group_handle_t, group, 0, 4);
-WIRE_FIELD(gba_group_handle_t, generation, 4, 4);
-WIRE_FIELD(gba_group_handle_t, key, 8, 8);
-WIRE_FIELD(gba_group_handle_t, members, 16, 4);
-WIRE_FIELD(gba_group_handle_t, reserved, 20, 4);
-WIRE_FIELD(gba_group_handle_t, uuid, 24, 16);
+/* The terms of rank 0: at the end of the facts, whose words are in agree/info.c. */
+#define T struct gba_terms
+_Static_assert(IS(96) && AT(id, 0, 8) && AT(backoff, 8, 8) && AT(uuid, 16, 16) &&
+                   AT(members_max, 32, 4) && AT(status, 36, 4) && AT(sequence, 40, 4) &&
+                   AT(trial_after, 44, 4) && AT(min_hosts, 48, 4) && AT(algorithm, 52, 1) &&
+                   AT(radix, 53, 1) && AT(hierarchy, 54, 1) && AT(offload, 55, 1) &&
+                   AT(kind, 56, 1) && AT(multi_device, 57, 1) && AT(trial_runs, 58, 1) &&
+                   AT(trial_rotates, 59, 1) && AT(trial_fallback, 60, 1) &&
+                   AT(device_returns, 61, 1) && AT(reserved, 62, 2) && AT(cost, 64, 32),
+               CHANGED);
+#undef T
+
+#define T struct gba_cost_terms
+_Static_assert(IS(32) && AT(turn, 0, 4) && AT(message, 4, 4) && AT(send, 8, 4) &&
+                   AT(device, 12, 4) && AT(port, 16, 2) && AT(store, 18, 2) && AT(line, 20, 2) &&
+                   AT(cores, 22, 2) && AT(leaf, 24, 2) && AT(pod, 26, 2) && AT(pod_more, 28, 2) &&
+                   AT(far_more, 30, 2),
+               CHANGED);
+#undef T
+
+#define T gba_group_handle_t
+_Static_assert(IS(40) && AT(group, 0, 4) && AT(generation, 4, 4) && AT(key, 8, 8) &&
+                   AT(members, 16, 4) && AT(reserved, 20, 4) && AT(uuid, 24, 16),
+               CHANGED);
+#undef T
 
 /* A member, in the layout. */
-WIRE_SIZE(struct gba_member_info, 56);
-WIRE_FIELD(struct gba_member_info, host, 0, 32);
-WIRE_FIELD(struct gba_member_info, port, 32, 20);
-WIRE_FIELD(struct gba_member_info, device_status, 52, 4);
+#define T struct gba_member_info
+_Static_assert(IS(56) && AT(host, 0, 32) && AT(port, 32, 20) && AT(device_status, 52, 4), CHANGED);
+#undef T
 
-WIRE_SIZE(struct gba_host, 32);
-WIRE_FIELD(struct gba_host, word, 0, 32);
+#define T struct gba_host
+_Static_assert(IS(32) && AT(word, 0, 32), CHANGED);
+#undef T
 
-WIRE_SIZE(struct gba_port, 20);
-WIRE_FIELD(struct gba_port, uuid, 0, 16);
-WIRE_FIELD(struct gba_port, members_max, 16, 4);
+#define T struct gba_port
+_Static_assert(IS(20) && AT(uuid, 0, 16) && AT(members_max, 16, 4), CHANGED);
+#undef T
 
 /* A node, in the handles of several nodes. */
-WIRE_SIZE(struct gba_node_info, 88);
-WIRE_FIELD(struct gba_node_info, status, 0, 8);
-WIRE_FIELD(struct gba_node_info, handle, 8, 32);
-WIRE_FIELD(struct gba_node_info, group_status, 40, 4);
-WIRE_FIELD(struct gba_node_info, groups, 44, 4);
-WIRE_FIELD(struct gba_node_info, group, 48, 40);
+#define T struct gba_node_info
+_Static_assert(IS(88) && AT(status, 0, 8) && AT(handle, 8, 32) && AT(group_status, 40, 4) &&
+                   AT(groups, 44, 4) && AT(group, 48, 40),
+               CHANGED);
+#undef T
 
-WIRE_SIZE(struct gba_segment_handle, 32);
-WIRE_FIELD(struct gba_segment_handle, cookie, 0, 16);
-WIRE_FIELD(struct gba_segment_handle, pid, 16, 4);
-WIRE_FIELD(struct gba_segment_handle, fd, 20, 4);
-WIRE_FIELD(struct gba_segment_handle, members, 24, 4);
-WIRE_FIELD(struct gba_segment_handle, slots, 28, 4);
+#define T struct gba_segment_handle
+_Static_assert(IS(32) && AT(cookie, 0, 16) && AT(pid, 16, 4) && AT(fd, 20, 4) &&
+                   AT(members, 24, 4) && AT(slots, 28, 4),
+               CHANGED);
+#undef T
 
 /* Failure notification, and the answer to one. */
-WIRE_SIZE(gba_notification_t, 40);
-WIRE_FIELD(gba_notification_t, team, 0, 8);
-WIRE_FIELD(gba_notification_t, round, 8, 8);
-WIRE_FIELD(gba_notification_t, first_bypassed, 16, 8);
-WIRE_FIELD(gba_notification_t, member, 24, 4);
-WIRE_FIELD(gba_notification_t, members, 28, 4);
-WIRE_FIELD(gba_notification_t, completed, 32, 4);
-WIRE_FIELD(gba_notification_t, unused, 36, 4);
+#define T gba_notification_t
+_Static_assert(IS(40) && AT(team, 0, 8) && AT(round, 8, 8) && AT(first_bypassed, 16, 8) &&
+                   AT(member, 24, 4) && AT(members, 28, 4) && AT(completed, 32, 4) &&
+                   AT(unused, 36, 4),
+               CHANGED);
+#undef T
 
 uint32_t gba_wire_version(void)
 {
