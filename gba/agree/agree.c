@@ -74,7 +74,7 @@ static gba_status_t next(struct gba_agreement *a);
 /* A trial keeps the path, and goes on. */
 static gba_status_t keep_made(struct gba_agreement *a)
 {
-    struct gba_candidate *candidate = gba_agree_candidate(a);
+    struct gba_candidate *candidate = &a->list.at[a->at];
     struct gba_made *made = &a->made->at[a->made->count++];
 
     made->choice = candidate->choice;
@@ -102,7 +102,7 @@ static gba_status_t take(struct gba_agreement *a)
 
 static gba_status_t refuse(struct gba_agreement *a, struct gba_refusal refusal)
 {
-    gba_agree_candidate(a)->unmade = GBA_AGREE_HANDLES == a->state;
+    a->list.at[a->at].unmade = GBA_AGREE_HANDLES == a->state;
     gba_build_undo(a);
     gba_plan_refuse(&a->list, a->at, refusal, GBA_DUE_TRIAL != a->due);
     return next(a);
@@ -170,7 +170,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
         a->state = GBA_AGREE_HANDLES;
         return a->oob.allgather(a->oob.ctx, &info, a->nodes, sizeof info);
     default:
-        return post(a, GBA_AGREE_HANDLES, gba_build_words(a));
+        return post(a, GBA_AGREE_HANDLES, GBA_HANDLES_WORDS);
     }
 }
 
@@ -183,7 +183,7 @@ static bool is_current(struct gba_agreement *a)
         !gba_choices_equal(gba_agree_candidate(a)->choice, a->made->at[0].choice))
         return false;
     a->made->before = a->made->count - 1;
-    gba_agree_candidate(a)->tried = true;
+    a->list.at[a->at].tried = true;
     return true;
 }
 

@@ -81,7 +81,7 @@ struct gba_agreement {
     struct gba_topology topology;   /* of the team; zero: not computed; its paths point to it */
 };
 
-static inline struct gba_candidate *gba_agree_candidate(struct gba_agreement *a)
+static inline const struct gba_candidate *gba_agree_candidate(const struct gba_agreement *a)
 {
     return &a->list.at[a->at];
 }
@@ -97,12 +97,10 @@ gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at);
  * this member for the allgather. */
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info);
 
-/* How the members exchange what was made. */
+/* How the members exchange what was made. GROUP and NODE: by the first words of a->words. */
 enum gba_handles { GBA_HANDLES_NONE, GBA_HANDLES_GROUP, GBA_HANDLES_NODE, GBA_HANDLES_NODES };
+#define GBA_HANDLES_WORDS (1u + sizeof(gba_group_handle_t) / sizeof(uint64_t))
 enum gba_handles gba_build_handles(const struct gba_agreement *a);
-
-/* The number of words in a->words. */
-uint32_t gba_build_words(const struct gba_agreement *a);
 
 /* The exchange is complete: why the path cannot be made, the same on all members, or GBA_OK. */
 struct gba_refusal gba_build_refusal(struct gba_agreement *a);

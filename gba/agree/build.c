@@ -17,13 +17,8 @@
 #include "gba/path/path_hybrid.h"
 #include "gba/path/path_shared.h"
 
-#define GROUP_WORDS (sizeof(gba_group_handle_t) / sizeof(uint64_t))
-#define NODE_WORDS  (sizeof(struct gba_segment_handle) / sizeof(uint64_t))
-
-static const struct gba_candidate *candidate_of(const struct gba_agreement *a)
-{
-    return &a->list.at[a->at];
-}
+_Static_assert(sizeof(struct gba_segment_handle) <= sizeof(gba_group_handle_t),
+               "both handles fit into the words of one exchange");
 
 static bool is_leader(const struct gba_agreement *a)
 {
@@ -38,7 +33,7 @@ static uint32_t domain_leader(const struct gba_agreement *a)
 
 enum gba_handles gba_build_handles(const struct gba_agreement *a)
 {
-    const struct gba_candidate *candidate = candidate_of(a);
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
 
     if (GBA_KIND_ALL == candidate->kind)
         return GBA_HANDLES_GROUP;
@@ -49,14 +44,9 @@ enum gba_handles gba_build_handles(const struct gba_agreement *a)
     return GBA_HIERARCHY_NODE == candidate->choice.hierarchy ? GBA_HANDLES_NODES : GBA_HANDLES_NONE;
 }
 
-uint32_t gba_build_words(const struct gba_agreement *a)
-{
-    return 1 + (uint32_t)(GBA_HANDLES_GROUP == gba_build_handles(a) ? GROUP_WORDS : NODE_WORDS);
-}
-
 gba_path_t gba_build_kind(const struct gba_agreement *a)
 {
-    const struct gba_candidate *candidate = candidate_of(a);
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
 
     if (GBA_KIND_FALLBACK == candidate->kind)
         return GBA_PATH_FALLBACK;
@@ -85,19 +75,26 @@ static gba_status_t no_device(const struct gba_agreement *a)
 
 /* ------------------------------------------------------------------------------- making --- */
 
+/* The words of rank 0 have what it has made, or why it has not. */
+static void words_fill(struct gba_agreement *a, const void *handle, size_t bytes)
+{
+    memset(a->words, 0xff, GBA_HANDLES_WORDS * sizeof a->words[0]);
+    if (0 != a->oob.rank)
+        return;
+    a->words[0] = gba_refusal_word(a->mine, 0);
+    memcpy(&a->words[1], handle, bytes);
+}
+
 static void group_make(struct gba_agreement *a)
 {
     const gba_group_request_t request =
-        gba_schedule_request(a->team, &a->params, a->oob.size, candidate_of(a)->take_back);
+        gba_schedule_request(a->team, &a->params, a->oob.size, gba_agree_candidate(a)->take_back);
 
-    memset(a->words, 0xff, gba_build_words(a) * sizeof a->words[0]);
-    if (0 != a->oob.rank)
-        return;
     memset(&a->handle, 0, sizeof a->handle);
-    a->mine = a->device == NULL ? a->attr.device_status
-                                : gba_request_group(a->device, &request, &a->handle);
-    a->words[0] = gba_refusal_word(a->mine, 0);
-    memcpy(&a->words[1], &a->handle, sizeof a->handle);
+    if (0 == a->oob.rank)
+        a->mine = a->device == NULL ? a->attr.device_status
+                                    : gba_request_group(a->device, &request, &a->handle);
+    words_fill(a, &a->handle, sizeof a->handle);
 }
 
 /* A domain leader takes a group and becomes its first member. A domain of one node needs no group
@@ -106,7 +103,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const struct gba_domains *domains = &a->shape.domains;
     const gba_group_request_t request =
-        gba_schedule_request(a->team, &a->params, domains->size, candidate_of(a)->take_back);
+        gba_schedule_request(a->team, &a->params, domains->size, gba_agree_candidate(a)->take_back);
     gba_status_t status;
 
     if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||
@@ -125,7 +122,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
 
 static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 {
-    const bool leaders = GBA_KIND_LEADERS == candidate_of(a)->kind;
+    const bool leaders = GBA_KIND_LEADERS == gba_agree_candidate(a)->kind;
 
     if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
         a->mine = gba_path_hybrid_create(&a->shape, a->oob.rank, &a->path);
@@ -141,22 +138,19 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
 
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
 {
-    a->device =
-        gba_candidate_is_group(candidate_of(a)) ? gba_build_device(a, candidate_of(a)->at) : NULL;
+    a->device = gba_candidate_is_group(gba_agree_candidate(a))
+                    ? gba_build_device(a, gba_agree_candidate(a)->at)
+                    : NULL;
     memset(node_info, 0, sizeof *node_info);
-    a->mine = gba_shape_make(&a->shape, &a->topology, &a->info, candidate_of(a), a->oob.rank);
-    if (GBA_KIND_ALL == candidate_of(a)->kind) {
+    a->mine =
+        gba_shape_make(&a->shape, &a->topology, &a->info, gba_agree_candidate(a), a->oob.rank);
+    if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         group_make(a);
         return;
     }
     node_make(a, node_info);
-    if (!a->info.one_host || GBA_KIND_SOFTWARE != candidate_of(a)->kind)
-        return;
-    memset(a->words, 0xff, gba_build_words(a) * sizeof a->words[0]);
-    if (0 != a->oob.rank)
-        return;
-    a->words[0] = gba_refusal_word(a->mine, 0);
-    memcpy(&a->words[1], &node_info->handle, sizeof node_info->handle);
+    if (GBA_HANDLES_NODE == gba_build_handles(a))
+        words_fill(a, &node_info->handle, sizeof node_info->handle);
 }
 
 /* Of several nodes. Uses only information that all members have, until all have a shape. */
@@ -168,7 +162,7 @@ static struct gba_refusal nodes_refusal(const struct gba_agreement *a)
     for (uint32_t rank = 0; rank < a->oob.size; rank++)
         if (a->nodes[rank].status < (int64_t)refusal.reason)
             refusal = (struct gba_refusal){(gba_status_t)a->nodes[rank].status, rank};
-    if (GBA_OK != refusal.reason || GBA_KIND_LEADERS != candidate_of(a)->kind)
+    if (GBA_OK != refusal.reason || GBA_KIND_LEADERS != gba_agree_candidate(a)->kind)
         return refusal;
     refusal = gba_shape_refusal(&a->shape, &a->info);
     for (uint32_t i = 0; i < domains->count && GBA_OK == refusal.reason; i++) {
@@ -241,13 +235,13 @@ static gba_status_t domain_join(struct gba_agreement *a)
 
 void gba_build_join(struct gba_agreement *a)
 {
-    if (GBA_KIND_ALL == candidate_of(a)->kind) {
+    if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         a->mine = group_join(a);
         return;
     }
     if (GBA_OK == a->mine)
         a->mine = node_join(a);
-    if (GBA_OK == a->mine && GBA_KIND_LEADERS == candidate_of(a)->kind)
+    if (GBA_OK == a->mine && GBA_KIND_LEADERS == gba_agree_candidate(a)->kind)
         a->mine = domain_join(a);
     if (GBA_OK == a->mine && a->shape.kind >= GBA_SHAPE_MESSAGES)
         a->mine = gba_path_hybrid_open(a->path, &a->shape, a->attr.remote);
@@ -257,7 +251,7 @@ void gba_build_join(struct gba_agreement *a)
 
 void gba_build_arm(struct gba_agreement *a)
 {
-    const bool all = GBA_KIND_ALL == candidate_of(a)->kind;
+    const bool all = GBA_KIND_ALL == gba_agree_candidate(a)->kind;
 
     a->mine = GBA_OK;
     if (a->path->group != NULL && a->oob.rank == (all ? 0 : domain_leader(a)))
@@ -287,7 +281,7 @@ static void replaced_report(const struct gba_agreement *a)
 
 void gba_build_finish(struct gba_agreement *a)
 {
-    const struct gba_candidate *candidate = candidate_of(a);
+    const struct gba_candidate *candidate = gba_agree_candidate(a);
     char group[40] = "";
 
     a->why[0] = '\0';
@@ -308,7 +302,7 @@ void gba_build_undo(struct gba_agreement *a)
 {
     /* Rank 0 has a group that no member has joined. */
     if (GBA_AGREE_HANDLES == a->state && 0 == a->oob.rank && GBA_OK == a->mine &&
-        GBA_KIND_ALL == candidate_of(a)->kind)
+        GBA_KIND_ALL == gba_agree_candidate(a)->kind)
         gba_free_handle(a->device, &a->handle);
     gba_path_destroy(a->path);
     gba_domains_fini(&a->shape.domains);

@@ -198,7 +198,7 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
                 gba_reason_set(a);
                 return GBA_OK;
             }
-            gba_agree_candidate(a)->unmade = true;
+            a->list.at[a->at].unmade = true;
             gba_plan_refuse(&a->list, a->at, refusal, true);
             continue;
         }

@@ -90,7 +90,7 @@ static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
         for (uint32_t i = 0; i < count; i++)
             words[i] = theirs[i] < words[i] ? theirs[i] : words[i];
     }
-    if (self->no_attach && 1 + sizeof(struct gba_segment_handle) / sizeof *words == count)
+    if (self->no_attach && GBA_HANDLES_WORDS == count)
         words[1]++;
     pthread_barrier_wait(&shared->barrier);
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
