@@ -27,18 +27,14 @@
  * below a thousandth. A team whose barrier rate rises late then still gets its group within about a
  * tenth of a second.
  */
-#define _GNU_SOURCE /* secure_getenv */
 #include "gba/agree/schedule.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "gba/agree/plan.h"
 #include "gba/base/clock.h"
-#include "gba/base/log.h"
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
 
@@ -101,53 +97,19 @@ static void terms_trial(const struct gba_team *team, const gba_team_attr_t *attr
         0 != attr->params->trial_test || gba_trial_affordable(elapsed, barriers, team->trial.cost);
 }
 
-/* The file of the parameter `cluster`; "": none. */
-static void cluster_file(const char *name, char *path, size_t len)
-{
-    const char *home = secure_getenv("HOME");
-
-    snprintf(path, len, "%s", 0 == strcmp(name, "none") ? "" : name);
-    if (0 != strcmp(name, "auto"))
-        return;
-    snprintf(path, len, "%s/.config/gba/cluster.conf", home == NULL ? "" : home);
-    if (home == NULL || 0 != access(path, F_OK))
-        snprintf(path, len, "/etc/gba/cluster.conf");
-    if (0 != access(path, F_OK))
-        path[0] = '\0';
-}
-
-/* Read the description of the cluster; what it leaves open is as on this host. */
-static void cluster_read(const char *name, struct gba_cost_terms *cost)
-{
-    char path[512], message[768];
-    struct gba_cluster cluster, read;
-    gba_processors_t mine;
-
-    gba_cluster_default(&cluster);
-    gba_processors_get(&mine);
-    cluster.cores = gba_processors_count(&mine);
-    read = cluster;
-    cluster_file(name, path, sizeof path);
-    if ('\0' != path[0]) {
-        if (GBA_OK == gba_cluster_read(path, &read, message, sizeof message))
-            cluster = read;
-        else
-            gba_log(GBA_LOG_TEAM, "%s; built-in times order the barriers. See parameter cluster",
-                    message);
-    }
-    gba_cost_terms_set(cost, &cluster);
-}
-
 /* The file is read once in a process: the parameter does not change. */
 static void terms_cost(const gba_team_attr_t *attr, struct gba_cost_terms *cost)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct gba_cost_terms known;
+    struct gba_cluster cluster;
     uint64_t round_trip = 0;
 
     pthread_mutex_lock(&lock);
-    if (0 == known.cores)
-        cluster_read(attr->params->cluster, &known);
+    if (0 == known.cores) {
+        gba_cluster_find(attr->params->cluster, &cluster);
+        gba_cost_terms_set(&known, &cluster);
+    }
     *cost = known;
     pthread_mutex_unlock(&lock);
     if (attr->device != NULL)

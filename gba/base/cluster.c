@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* secure_getenv */
 #include "gba/base/cluster.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/base/processors.h"
 
 enum { COUNT = 1, TIME = 1000 }; /* the unit of a number in the file */
 
@@ -200,4 +206,39 @@ gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, cha
     if (GBA_OK != status)
         snprintf(message, len, "%s:%u: %s", path, number, cause);
     return status;
+}
+
+/* The file of the parameter `cluster`; "": none. */
+static void cluster_file(const char *name, char *path, size_t len)
+{
+    const char *home = secure_getenv("HOME");
+
+    snprintf(path, len, "%s", 0 == strcmp(name, "none") ? "" : name);
+    if (0 != strcmp(name, "auto"))
+        return;
+    snprintf(path, len, "%s/.config/gba/cluster.conf", home == NULL ? "" : home);
+    if (home == NULL || 0 != access(path, F_OK))
+        snprintf(path, len, "/etc/gba/cluster.conf");
+    if (0 != access(path, F_OK))
+        path[0] = '\0';
+}
+
+void gba_cluster_find(const char *name, struct gba_cluster *cluster)
+{
+    char path[512], message[768];
+    struct gba_cluster read;
+    gba_processors_t mine;
+
+    gba_cluster_default(cluster);
+    gba_processors_get(&mine);
+    cluster->cores = gba_processors_count(&mine);
+    read = *cluster;
+    cluster_file(name, path, sizeof path);
+    if ('\0' == path[0])
+        return;
+    if (GBA_OK == gba_cluster_read(path, &read, message, sizeof message))
+        *cluster = read;
+    else
+        gba_log(GBA_LOG_TEAM, "%s; built-in times order the barriers. See parameter cluster",
+                message);
 }

@@ -97,4 +97,8 @@ gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, cha
 gba_status_t gba_cluster_set(struct gba_cluster *cluster, const char *key, const char *value,
                              char *message, size_t len);
 
+/* Set all fields as the parameter `cluster` says: its file, if there is one, and what that leaves
+ * open as on this host. Logs what is wrong with the file. Thread-safe. Not collective. */
+void gba_cluster_find(const char *name, struct gba_cluster *cluster);
+
 #endif
