@@ -320,6 +320,7 @@ static bool leaders_apply(const struct gba_list *list)
 
 enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *info, uint32_t *at)
 {
+    const bool unknown = 0 == info->switches.count;
     bool refused = false; /* the group of a switch; rank 0 may have another one */
 
     /* The order of the list depends on the number of hosts, but not if the device is faster than
@@ -338,10 +339,9 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
         if (candidate->tried || GBA_OK != candidate->refusal.reason ||
             (GBA_KIND_LEADERS == candidate->kind && !leaders_apply(list)))
             continue;
-        if (0 == info->switches.count && gba_candidate_is_group(candidate) && !info->one_device &&
-            (GBA_KIND_ALL == candidate->kind || !info->one_host))
-            return GBA_NEXT_SWITCHES;
-        if (0 == info->switches.count && refused && 0 != info->terms.multi_device)
+        if (unknown && ((refused && 0 != info->terms.multi_device) ||
+                        (gba_candidate_is_group(candidate) && !info->one_device &&
+                         (GBA_KIND_ALL == candidate->kind || !info->one_host))))
             return GBA_NEXT_SWITCHES;
         if (0 == info->hosts &&
             (GBA_KIND_LEADERS == candidate->kind || GBA_KIND_SOFTWARE == candidate->kind))
@@ -349,8 +349,7 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
         *at = i;
         return GBA_NEXT_TRY;
     }
-    return 0 == info->switches.count && refused && 0 != info->terms.multi_device ? GBA_NEXT_SWITCHES
-                                                                                 : GBA_NEXT_NONE;
+    return unknown && refused && 0 != info->terms.multi_device ? GBA_NEXT_SWITCHES : GBA_NEXT_NONE;
 }
 
 void gba_plan_refuse(struct gba_list *list, uint32_t at, struct gba_refusal refusal, bool alike)

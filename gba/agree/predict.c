@@ -186,24 +186,21 @@ static gba_status_t predict(struct gba_agreement *a, uint32_t hosts, uint32_t on
         layout_fill(a, on_host);
     gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
     for (;;) {
-        switch (gba_plan_next(&a->list, &a->info, &a->at)) {
-        case GBA_NEXT_SWITCHES:
+        if (GBA_NEXT_SWITCHES == gba_plan_next(&a->list, &a->info, &a->at)) {
             switches_fill(a, hosts, on_host);
-            break;
-        default:
-            status = candidate_check(a, false, a->why, sizeof a->why, &refusal);
-            if (GBA_OK != status)
-                return status;
-            if (GBA_OK == refusal.reason) {
-                gba_reason_set(a);
-                return GBA_OK;
-            }
-            a->list.at[a->at].unmade = true;
-            gba_plan_refuse(&a->list, a->at, refusal, true);
+            gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
             continue;
         }
-        gba_plan_list(&a->list, &a->info, GBA_DUE_CREATE);
+        status = candidate_check(a, false, a->why, sizeof a->why, &refusal);
+        if (GBA_OK != status)
+            return status;
+        if (GBA_OK == refusal.reason)
+            break;
+        a->list.at[a->at].unmade = true;
+        gba_plan_refuse(&a->list, a->at, refusal, true);
     }
+    gba_reason_set(a);
+    return GBA_OK;
 }
 
 gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint32_t members,

@@ -100,11 +100,26 @@ size_t gba_failover_bytes(uint32_t size)
     return sizeof(struct gba_failover) + gba_facts_bytes(size);
 }
 
+/* Remove the team from the list. */
+static void failover_end(struct gba_team *team)
+{
+    struct gba_failover *failover = team->failover;
+
+    pthread_mutex_lock(&lock);
+    (void)failover_step(failover, CLOSE);
+    *failover->link = failover->next;
+    if (failover->next != NULL)
+        failover->next->link = failover->link;
+    pthread_mutex_unlock(&lock);
+    team->failover = NULL;
+}
+
 void gba_failover_register(struct gba_team *team, uint64_t id)
 {
     struct gba_failover *failover = (struct gba_failover *)(team + 1);
 
-    /* A team may register again; its earlier registration is closed then. */
+    if (team->failover != NULL)
+        failover_end(team);
     memset(failover, 0, sizeof *failover);
     failover->id = id;
     failover->team = team;
@@ -121,33 +136,12 @@ void gba_failover_register(struct gba_team *team, uint64_t id)
     pthread_mutex_unlock(&lock);
 }
 
-/* Remove the team from the list. */
-static void failover_end(struct gba_team *team)
-{
-    struct gba_failover *failover = team->failover;
-
-    pthread_mutex_lock(&lock);
-    (void)failover_step(failover, CLOSE);
-    *failover->link = failover->next;
-    if (failover->next != NULL)
-        failover->next->link = failover->link;
-    pthread_mutex_unlock(&lock);
-    team->failover = NULL;
-}
-
 void gba_failover_close(struct gba_team *team)
 {
     if (team->failover == NULL)
         return;
     failover_end(team);
     gba_degraded_close(team);
-}
-
-void gba_failover_renew(struct gba_team *team, uint64_t id)
-{
-    if (team->failover != NULL)
-        failover_end(team);
-    gba_failover_register(team, id);
 }
 
 static struct gba_failover *failover_find(uint64_t id)

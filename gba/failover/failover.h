@@ -25,19 +25,14 @@ size_t gba_failover_bytes(uint32_t size);
  * Accept notifications for this team from now on. To be called before the agreement's first
  * exchange that no member can leave before all members have entered it. So when a member has a
  * device path and finds the device failed, the team of every other member is registered, or has
- * ended. id: that of the proposal, different at each registration. By one thread of the team;
- * thread-safe on different teams.
+ * ended. id: that of the proposal, different at each registration, which ends an earlier one. By
+ * one thread of the team; thread-safe on different teams.
  */
 void gba_failover_register(struct gba_team *team, uint64_t id);
 
 /* The team leaves its device, or ends. Does nothing if the team has no device. By the thread that
  * runs the team's barrier; thread-safe on different teams. */
 void gba_failover_close(struct gba_team *team);
-
-/* The team takes another group between two rounds: register it again, with another id. Degraded
- * mode stays ready. Then all members make an exchange before the next round. As
- * gba_failover_register. */
-void gba_failover_renew(struct gba_team *team, uint64_t id);
 
 /*
  * Set the bound of the fast path, team->attention_at, to `rounds`, or to 0 if the device has failed

@@ -278,7 +278,7 @@ static gba_status_t group_register(const struct trial *t, bool has, bool changed
     }
     if (!changed)
         return GBA_OK;
-    gba_failover_renew(team, t->info->terms.id);
+    gba_failover_register(team, t->info->terms.id);
     return cost_reduce(t, &ignored);
 }
 

@@ -190,7 +190,7 @@ static void harness_restore(const struct kept *kept)
     /* Rebuild the list of registered teams; members that have left are removed again. */
     registered = NULL;
     for (uint32_t m = 0; m < rules->size; m++) {
-        members[m].team->failover = (struct gba_failover *)(void *)(members[m].team + 1);
+        members[m].team->failover = NULL;
         gba_failover_register(members[m].team, m + 1);
         member_restore(&members[m], &kept->members[m]);
         if (members[m].phase == LEFT)
