@@ -33,7 +33,6 @@
 #include <string.h>
 
 #include "gba/agree/schedule.h"
-#include "gba/agree/switches.h"
 #include "gba/failover/failover.h"
 
 /* Post a minimum of a->words. */

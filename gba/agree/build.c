@@ -10,7 +10,6 @@
 
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
-#include "gba/agree/switches.h"
 #include "gba/base/log.h"
 #include "gba/dev/member.h"
 #include "gba/path/path_device.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gba/agree/switches.h"
 #include "gba/dev/member.h"
 
 /* Statuses are above this number, negated. */

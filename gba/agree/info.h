@@ -113,4 +113,33 @@ void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_at
 void gba_layout_read(struct gba_info *info, const struct gba_member_info *members,
                      uint64_t *scratch);
 
+/* --- switches.c: the devices of one member, by the switch that each is at. A switch that serves
+ * all is one of rank 0, which sends its switches. Then each member says where it has none. */
+
+/* The words of both exchanges. */
+#define GBA_SWITCHES_WORDS (1u + GBA_CANDIDATES_MAX + GBA_CANDIDATES_MAX / 4u)
+#define GBA_LACKING_WORDS  GBA_CANDIDATES_MAX
+
+/* A switch as one word. The group handle has the whole uuid. */
+uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE]);
+
+/* The devices of this member, one for each switch, a dead one only if no other is at its switch:
+ * first that at the switch of the chosen one, then in the order of the attributes. list: set.
+ * Returns their number. May open devices. Not collective. */
+uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_CANDIDATES_MAX]);
+
+/* The device of this member at that switch, or NULL. May open devices. Not collective. */
+gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key);
+
+/* Fill in the switches, of rank 0; then read them. Before, each member connects the devices of its
+ * list again that have lost a gba-switchd. Not collective. */
+void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends);
+void gba_switches_read(struct gba_switches *switches, const uint64_t *words);
+
+/* Fill in the switches at which this member has no device, although it has one; then read the first
+ * member of each. Not collective. */
+void gba_lacking_fill(uint64_t *words, const struct gba_switches *switches,
+                      const gba_team_attr_t *attr, uint32_t rank);
+void gba_lacking_read(struct gba_switches *switches, const uint64_t *words);
+
 #endif

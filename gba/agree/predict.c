@@ -9,7 +9,6 @@
 
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
-#include "gba/agree/switches.h"
 #include "gba/dev/member.h"
 
 #define MEMBERS_MOST (UINT32_C(1) << 24)

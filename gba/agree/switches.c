@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gba/agree/switches.h"
+#include "gba/agree/info.h"
 
 #include <string.h>
 

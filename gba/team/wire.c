@@ -17,7 +17,6 @@
 
 #include "gba/runtime.h"
 #include "gba/agree/agree.h"
-#include "gba/agree/switches.h"
 
 #define LAYOUTS_OF 21u
 

@@ -5,7 +5,7 @@
  * MPI_Init. So each process makes the choice alone, and all make it from the same words, in the
  * order of the ranks. The choice affects speed only: a process whose chosen device cannot be
  * opened takes another candidate, and the members of a team agree on a switch whatever device each
- * has, see gba/agree/switches.h.
+ * has, see gba/agree/info.h.
  *
  * The scoll component opens after that exchange. It reads the words that the coll component of the
  * same processes has published. Without these, and for processes with other candidates, libgba
