@@ -206,21 +206,22 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
                               gba_prediction_t *prediction)
 {
     const size_t each = sizeof(struct gba_member_info) + sizeof(uint64_t);
-    gba_prediction_t *result;
+    struct {
+        struct gba_team team;
+        struct gba_agreement agreement;
+    } * made;
     struct gba_agreement *a;
-    struct gba_team *team;
     uint64_t *memory;
     gba_status_t status = GBA_ERR_NOMEM;
 
     if (0 == hosts || 0 == members || hosts > MEMBERS_MOST / members)
         return GBA_ERR_PARAM;
-    result = calloc(1, sizeof *result);
-    team = calloc(1, sizeof *team);
-    a = calloc(1, sizeof *a);
+    made = calloc(1, sizeof *made);
     memory = calloc((size_t)hosts * members, each);
-    if (result == NULL || team == NULL || a == NULL || memory == NULL)
+    if (made == NULL || memory == NULL)
         goto free_memory;
-    *a = (struct gba_agreement){.team = team,
+    a = &made->agreement;
+    *a = (struct gba_agreement){.team = &made->team,
                                 .due = GBA_DUE_CREATE,
                                 .attr = *attr,
                                 .oob = {.size = hosts * members, .name_member = name_rank},
@@ -230,20 +231,15 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
                                     (struct gba_member_info *)(void *)(memory + hosts * members)};
     device_replace(&a->attr);
     status = predict(a, hosts, members);
-    if (GBA_OK != status)
-        goto free_memory;
-    result->path = team->kind;
-    snprintf(result->why, sizeof result->why, "%s", team->words.why);
-    status = candidates_show(a, result);
-    if (GBA_OK == status)
-        *prediction = *result;
+    if (GBA_OK == status) {
+        prediction->path = made->team.kind;
+        snprintf(prediction->why, sizeof prediction->why, "%s", made->team.words.why);
+        status = candidates_show(a, prediction);
+    }
+    gba_topology_fini(&a->topology);
 
 free_memory:
-    if (a != NULL)
-        gba_topology_fini(&a->topology);
     free(memory);
-    free(a);
-    free(team);
-    free(result);
+    free(made);
     return status;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trial: the members measure other barriers, and all take the fastest one.
+ * A trial: the members measure other barriers, and all take the fastest one. No table of algorithms
+ * is right for all machines, and the barrier that the runtime had before can be the fastest.
  *
- * No table of algorithms is right for all machines, and the barrier that the runtime had before can
- * be the fastest. So a team that has done many barriers in software tries its candidates
- * (gba_trial_list). It does so at the end of a blocking barrier that all members count alike
- * (agree/schedule.c), never before a nonblocking barrier, where it would wait in progress. So the
- * barriers of a trial are additional ones, which are not counted.
+ * A trial is at the end of a blocking barrier that all members count alike (agree/schedule.c),
+ * never before a nonblocking one, where it would wait in progress. So its barriers are additional
+ * ones, and protect nothing. All members decide alike, by rank 0's terms and by reduced costs.
  *
  * The exchanges: an agreement (agree.c) that makes all paths of the list and takes none, if rank
  * 0's terms allow it; then, for each batch, the barriers of a candidate, and its cost (min).
@@ -18,10 +17,7 @@
  *
  * A trial has three such passes, with trial_after barriers between them, and the median of a
  * candidate decides: where the system has placed the processes for one pass does not. Between two
- * passes the team has its own path only, so it holds no group that it does not use. The paths are
- * made again for each pass.
- *
- * Every decision follows from the terms and from reduced costs, so all members decide alike.
+ * passes the team has its own path only, so it holds no group that it does not use.
  */
 #include "gba/team/trial_run.h"
 
