@@ -12,7 +12,7 @@ GBA_LIB_SOURCES = \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
-	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/list.c gba/dev/group.c \
+	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/candidates.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
@@ -31,7 +31,7 @@ GBA_LIB_SOURCES = \
 	gba/agree/info.h gba/agree/info.c \
 	gba/agree/switches.c gba/agree/plan.h gba/agree/plan.c gba/agree/shape.c \
 	gba/agree/schedule.h gba/agree/schedule.c gba/agree/agree.h gba/agree/agree.c \
-	gba/agree/build.c gba/agree/reason.c gba/agree/predict.c gba/agree/round_trip.c \
+	gba/agree/build.c gba/agree/reason.c gba/agree/predict.c \
 	gba/team/wait.h gba/team/wait.c gba/team/watchdog.h gba/team/watchdog.c \
 	gba/team/barrier.h gba/team/barrier.c gba/team/trial_run.h gba/team/trial_run.c \
 	gba/team/team.c gba/team/cores.c gba/team/wire.c

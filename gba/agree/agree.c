@@ -120,7 +120,7 @@ static gba_status_t handles_read(struct gba_agreement *a)
     return GBA_OK == refusal.reason ? join(a) : refuse(a, refusal);
 }
 
-static gba_status_t joined_read(struct gba_agreement *a)
+static gba_status_t vote_read(struct gba_agreement *a)
 {
     const struct gba_refusal refusal = gba_refusal_of(a->words[0]);
 
@@ -128,17 +128,10 @@ static gba_status_t joined_read(struct gba_agreement *a)
         return refuse(a, refusal);
     if (a->path->node != NULL)
         gba_shm_segment_shut(&a->path->node->segment); /* no other process can map it any more */
-    if (!gba_candidate_is_group(gba_agree_candidate(a)))
+    if (GBA_AGREE_ARMED == a->state || !gba_candidate_is_group(gba_agree_candidate(a)))
         return take(a);
     gba_build_arm(a);
     return post_vote(a, GBA_AGREE_ARMED);
-}
-
-static gba_status_t armed_read(struct gba_agreement *a)
-{
-    const struct gba_refusal refusal = gba_refusal_of(a->words[0]);
-
-    return GBA_OK == refusal.reason ? take(a) : refuse(a, refusal);
 }
 
 /* From here on this member accepts failure notifications. This precedes the first exchange after
@@ -280,8 +273,8 @@ static gba_status_t step(struct gba_agreement *a)
     static gba_status_t (*const reads[])(struct gba_agreement *) = {
         [GBA_AGREE_FACTS] = facts_read,     [GBA_AGREE_SWITCHES] = switches_read,
         [GBA_AGREE_LACKING] = lacking_read, [GBA_AGREE_LAYOUT] = layout_read,
-        [GBA_AGREE_HANDLES] = handles_read, [GBA_AGREE_JOINED] = joined_read,
-        [GBA_AGREE_ARMED] = armed_read};
+        [GBA_AGREE_HANDLES] = handles_read, [GBA_AGREE_JOINED] = vote_read,
+        [GBA_AGREE_ARMED] = vote_read};
 
     return reads[a->state](a);
 }

@@ -18,13 +18,6 @@ void gba_schedule_measure(const gba_team_attr_t *attr, gba_due_t due);
 void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_due_t due,
                         struct gba_terms *terms);
 
-/*
- * Measure the round trip of a device by a group of one member, once for each device of a process.
- * Not collective. Calls the driver, then waits for the device: some ten microseconds, 20 ms at
- * most.
- */
-void gba_round_trip_measure(gba_device_t *device);
-
 /* The request of a leader to its device. Not collective. */
 gba_group_request_t gba_schedule_request(const struct gba_team *team, const gba_params_t *params,
                                          uint32_t members, bool take_back);

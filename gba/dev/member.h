@@ -43,6 +43,13 @@ static inline bool gba_device_returns(const struct gba_device *device)
  */
 void gba_device_revive(gba_device_t *device);
 
+/*
+ * Measure the round trip of a device by a group of one member, once for each device of a process.
+ * Not collective. Calls the driver, then waits for the device: some ten microseconds, 20 ms at
+ * most.
+ */
+void gba_round_trip_measure(gba_device_t *device);
+
 struct gba_group {
     struct gba_device *device;
     struct gba_membership *membership;

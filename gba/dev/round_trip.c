@@ -2,7 +2,6 @@
 /* The round trip of a device, by a group of one member. */
 #include <sched.h>
 
-#include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
 #include "gba/dev/member.h"
 
