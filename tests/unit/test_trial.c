@@ -205,6 +205,18 @@ TEST(test_rotation_on_one_host)
     harness_end(w);
 }
 
+/* The cores of a member share the work of radix and central, but not that of a trial, in whose
+ * barriers only core 0 is. */
+TEST(test_rotation_of_cores_that_share)
+{
+    struct harness *w = harness_of_trials(2);
+
+    w->cores = 3;
+    w->share = true;
+    run_to(w, 4, 7, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
+    harness_end(w);
+}
+
 TEST(test_rotation_on_hosts)
 {
     for (uint32_t hosts = 2; hosts <= 3; hosts++)
