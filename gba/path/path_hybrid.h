@@ -8,9 +8,6 @@
  *   group     a barrier group; the slot of a leader is the number of its node
  *   domains   if one group cannot serve all nodes: a group for each switch domain, and an
  *             algorithm over messages among the domain leaders
- *
- * The leader of a node is its lowest rank. The leader of a switch domain is the domain's lowest
- * rank.
  */
 #ifndef GBA_PATH_PATH_HYBRID_H
 #define GBA_PATH_PATH_HYBRID_H

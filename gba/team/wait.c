@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Waiting for a barrier in a blocking call: spin first, yield the core when other processes need
- * it, and sleep in a long wait.
- */
 #include "gba/team/wait.h"
 
 #include <sched.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a barrier: spin, yield or sleep, as set by the parameter `wait`. */
+/* Waiting for a barrier in a blocking call: spin first, yield the core when other processes need
+ * it, and sleep in a long wait, as set by the parameter `wait`. */
 #ifndef GBA_TEAM_WAIT_H
 #define GBA_TEAM_WAIT_H
 
