@@ -20,6 +20,8 @@
 
 static mca_pml_base_module_isend_fn_t isend;
 static unsigned sends, early;
+static const struct gba_common_module module;
+struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 
 uint64_t gba_team_failed_id(const gba_team_t *team)
 {
@@ -64,32 +66,37 @@ static int isend_and_ask(const void *buffer, size_t count, struct ompi_datatype_
 {
     if (tag == GBA_COMMON_TAG_NOTIFICATIONS) {
         sends++;
-        early += gba_common_notifications_out(NULL);
+        early += gba_common_notifications_out(&module);
     }
     return isend(buffer, count, type, to, tag, mode, comm, request);
 }
 
-static int peer(const void *ctx, uint32_t member)
+static struct ompi_communicator_t *world(void)
 {
-    (void)ctx;
+    return &ompi_mpi_comm_world.comm;
+}
+
+static int peer(const void *owner, uint32_t member)
+{
+    (void)owner;
     (void)member;
     return 0;
 }
 
+const struct gba_common_framework gba_common_framework = {.world = world, .peer = peer};
+
 int main(int argc, char **argv)
 {
-    opal_mutex_t lock = OPAL_MUTEX_STATIC_INIT;
-
     alarm(test_limit(LIMIT));
     MPI_Init(&argc, &argv);
     isend = mca_pml.pml_isend;
     mca_pml.pml_isend = isend_and_ask;
-    (void)gba_common_notifications_start(&lock, &ompi_mpi_comm_world.comm);
-    (void)gba_common_notifications_post(NULL, peer, NULL);
+    (void)gba_common_notifications_start();
+    (void)gba_common_notifications_post(&module);
     /* By progress and not by the flush, whose own step would be the only one. */
     while (sends < MEMBERS - 1)
         (void)opal_progress();
-    gba_common_notifications_flush(NULL, peer, NULL);
+    gba_common_notifications_flush(&module);
     gba_common_notifications_drain();
     gba_common_notifications_stop();
     mca_pml.pml_isend = isend;

@@ -15,14 +15,14 @@
 
 #define TEAM 77u
 
+struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 static struct {
-    opal_mutex_t lock;
     struct ompi_communicator_t comm;
     opal_progress_callback_t progress; /* what the service has registered */
     bool incoming;                     /* the neighbour's "completed" is with the PML */
     bool asked;                        /* the team has posted its question */
     unsigned sent, turns;              /* calls of opal_progress */
-} harness = {.lock = OPAL_MUTEX_STATIC_INIT};
+} harness;
 
 /* The other functions that the service calls. */
 
@@ -132,11 +132,19 @@ gba_status_t gba_notification_answer(const gba_notification_t *question, gba_not
     return GBA_ERR_STALE;
 }
 
-static int peer_of(const void *ctx, uint32_t member)
+static struct ompi_communicator_t *world(void)
 {
-    (void)ctx;
+    return &harness.comm;
+}
+
+static int peer_of(const void *owner, uint32_t member)
+{
+    (void)owner;
     return (int)member;
 }
+
+const struct gba_common_framework gba_common_framework = {.world = world, .peer = peer_of};
+static struct gba_common_module module;
 
 static unsigned drain_turns(void)
 {
@@ -152,9 +160,9 @@ TEST(test_nobody_answers_twice)
     mca_pml.pml_iprobe = probe;
     mca_pml.pml_irecv = receive;
     mca_pml.pml_isend = send_at_once;
-    assert_int_equal(gba_common_notifications_start(&harness.lock, &harness.comm), OMPI_SUCCESS);
+    assert_int_equal(gba_common_notifications_start(), OMPI_SUCCESS);
     idle = drain_turns();
-    (void)gba_common_notifications_post(NULL, peer_of, NULL);
+    (void)gba_common_notifications_post(&module);
     harness.incoming = true;
     /* The first step receives before it sends. */
     assert_int_equal(drain_turns(), idle);

@@ -20,13 +20,13 @@
 /* Steps of the other thread before the service stops. */
 #define STEPS 2000u
 
+struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT};
 static struct {
-    opal_mutex_t lock;
     struct ompi_communicator_t comm;
     opal_progress_callback_t progress; /* what the service has registered */
     atomic_uint steps;
     atomic_bool stopped;
-} harness = {.lock = OPAL_MUTEX_STATIC_INIT};
+} harness;
 
 /* The other functions that the service calls. */
 
@@ -89,18 +89,26 @@ gba_status_t gba_notification_answer(const gba_notification_t *question, gba_not
     return GBA_OK;
 }
 
-static int peer_of(const void *ctx, uint32_t member)
+static struct ompi_communicator_t *world(void)
 {
-    (void)ctx;
+    return &harness.comm;
+}
+
+static int peer_of(const void *owner, uint32_t member)
+{
+    (void)owner;
     return (int)member;
 }
+
+const struct gba_common_framework gba_common_framework = {.world = world, .peer = peer_of};
+static struct gba_common_module module;
 
 /* Another thread of the process, in a barrier of a failed team. */
 static void *other_thread(void *arg)
 {
     (void)arg;
     while (!atomic_load_explicit(&harness.stopped, memory_order_relaxed)) {
-        (void)gba_common_notifications_out(NULL);
+        (void)gba_common_notifications_out(&module);
         atomic_fetch_add_explicit(&harness.steps, 1, memory_order_relaxed);
         sched_yield();
     }
@@ -121,9 +129,9 @@ int main(void)
     mca_pml.pml_isend = none_sent;
     if (0 != pthread_create(&thread, NULL, other_thread, NULL))
         return 1;
-    if (OMPI_SUCCESS != gba_common_notifications_start(&harness.lock, &harness.comm))
+    if (OMPI_SUCCESS != gba_common_notifications_start())
         return 1;
-    (void)gba_common_notifications_post(NULL, peer_of, NULL);
+    (void)gba_common_notifications_post(&module);
     await_steps(STEPS);
     gba_common_notifications_stop();
     await_steps(atomic_load_explicit(&harness.steps, memory_order_relaxed) + 2);

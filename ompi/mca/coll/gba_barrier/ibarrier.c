@@ -144,7 +144,7 @@ static gba_status_t team_test(gba_coll_module_t *module, bool slow)
     status = gba_barrier_progress(team);
     if (GBA_ERR_DEAD != status)
         return status;
-    (void)gba_common_notify(&module->base);
+    (void)gba_common_notifications_post(&module->base);
     gba_common_notifications_poll();
     status = gba_barrier_test(team);
     return GBA_ERR_DEAD == status ? GBA_INPROGRESS : status;
@@ -187,8 +187,8 @@ static void queue_step(gba_coll_module_t *module, struct turn *turn)
             return;
         /* A barrier of a failed device completes here when this member's notifications have left
          * the process. Until then the test returns GBA_OK again. */
-        if (GBA_OK == status &&
-            (!gba_common_notify(&module->base) || !gba_common_notifications_out(module->base.team)))
+        if (GBA_OK == status && (!gba_common_notifications_post(&module->base) ||
+                                 !gba_common_notifications_out(&module->base)))
             return;
         if (GBA_OK == status) {
             queue_finish(module, MPI_SUCCESS, turn);

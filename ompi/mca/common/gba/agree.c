@@ -22,11 +22,6 @@ void gba_common_decline(struct gba_common_module *m, gba_status_t reason, uint32
     gba_common_framework.report(m->owner, reporter, reason, reporter, why);
 }
 
-static int notifications_start(void)
-{
-    return gba_common_notifications_start(&gba_common.lock, gba_common_framework.world());
-}
-
 /* The device for the team, or the reason why there is none. */
 static void agree_device(gba_team_attr_t *attr)
 {
@@ -35,7 +30,7 @@ static void agree_device(gba_team_attr_t *attr)
     attr->device = gba_common_device_get(&attr->device_status);
     if (attr->device == NULL)
         return;
-    if (OPAL_SUCCESS != notifications_start()) {
+    if (OPAL_SUCCESS != gba_common_notifications_start()) {
         attr->device = NULL;
         attr->device_status = GBA_ERR_NOMEM;
         return;
@@ -75,7 +70,7 @@ static gba_status_t agree_begin(struct gba_common_module *m, gba_due_t due)
     a->attr.name_ctx = m->owner;
     a->attr.oversubscribed = gba_common_oversubscribed();
     if (0 == m->rank)
-        a->attr.id = gba_common_notifications_id(gba_common_framework.ids);
+        a->attr.id = gba_common_notifications_id();
     status = gba_common_framework.prepare(m->owner, a, due >= GBA_DUE_REQUEST);
     if (GBA_OK == status)
         agree_device(&a->attr);
@@ -123,7 +118,7 @@ static gba_status_t agree_follow(struct gba_common_module *m, gba_team_t *team)
 
     agree_store(m, team, gba_team_path(team));
     m->agreed = true;
-    if (m->path <= GBA_PATH_SIM && OPAL_SUCCESS != notifications_start())
+    if (m->path <= GBA_PATH_SIM && OPAL_SUCCESS != gba_common_notifications_start())
         status = GBA_ERR_NOMEM;
     gba_team_stats(team, &stats);
     /* The user has read why a team is without a group. */
@@ -198,14 +193,9 @@ gba_status_t gba_common_agree(struct gba_common_module *m)
     return status;
 }
 
-bool gba_common_notify(struct gba_common_module *m)
-{
-    return gba_common_notifications_post(m->team, gba_common_framework.peer, m->owner);
-}
-
 gba_status_t gba_common_barrier_after(struct gba_common_module *m)
 {
-    gba_common_notifications_flush(m->team, gba_common_framework.peer, m->owner);
+    gba_common_notifications_flush(m);
     return gba_common_agree(m);
 }
 
@@ -218,7 +208,7 @@ static gba_status_t barrier_failed(struct gba_common_module *m)
 
     /* gba_barrier_progress, not gba_barrier_test: it also reports a stalled barrier. */
     while (GBA_ERR_DEAD == (status = gba_barrier_progress(m->team)) || GBA_INPROGRESS == status) {
-        (void)gba_common_notify(m);
+        (void)gba_common_notifications_post(m);
         (void)opal_progress();
     }
     return GBA_OK == status ? gba_common_barrier_after(m) : status;

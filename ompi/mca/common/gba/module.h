@@ -105,12 +105,18 @@ struct gba_common_agreement {
     gba_oob_t oob;
 };
 
+/* The high bit of a team's id: the component of the team. libgba holds the teams of both
+ * components. The next 31 bits are a rank, which is positive. */
+#define GBA_COMMON_IDS_COLL  UINT64_C(0)
+#define GBA_COMMON_IDS_SCOLL (UINT64_C(1) << 63)
+
 /* What its framework dictates to a component. Each component defines gba_common_framework. */
 struct gba_common_framework {
     const char *label;    /* the prefix of the component's lines */
     uint64_t ids;         /* GBA_COMMON_IDS_* */
     const gba_oob_t *oob; /* the exchange, without ctx, rank and size; its ctx is the owner */
-    /* A communicator of the whole job, see gba_common_notifications_start. */
+    /* A communicator of the whole job with the ranks of MPI_COMM_WORLD, for failure notifications;
+     * a different one for each component. */
     struct ompi_communicator_t *(*world)(void);
     /* The rank of a member in it. */
     int (*peer)(const void *owner, uint32_t member);
@@ -181,9 +187,6 @@ gba_status_t gba_common_agree_test(struct gba_common_module *m);
 /* Before the first barrier, or at the end of one: agree on what is due, if anything. Returns
  * GBA_OK, GBA_ERR_OOB, GBA_ERR_NOMEM, or the error of a barrier of a trial. Collective, blocks. */
 gba_status_t gba_common_agree(struct gba_common_module *m);
-
-/* Post the failure notifications that this member owes, see gba_common_notifications_post. */
-bool gba_common_notify(struct gba_common_module *m);
 
 /* The end of a blocking barrier after a device failure, or behind nonblocking ones: agree on what
  * is due. Returns as gba_common_agree. Collective, blocks. */

@@ -95,16 +95,6 @@ static bool owes(void)
            0 != gba_word_load_relaxed(&service.owing);
 }
 
-/* A message for that peer. NULL: out of memory. */
-static struct message *message_make(int peer)
-{
-    struct message *message = calloc(1, sizeof *message);
-
-    if (message != NULL)
-        message->peer = peer;
-    return message;
-}
-
 /* Put it in front of a list. */
 static void message_put(struct message **list, struct message *message, enum state state)
 {
@@ -159,9 +149,10 @@ static void notifications_receive(void)
     struct message *m;
 
     while (message_arrived(&status)) {
-        m = message_make(status.MPI_SOURCE);
+        m = calloc(1, sizeof *m);
         if (m == NULL)
             return; /* it stays with the PML until there is memory */
+        m->peer = status.MPI_SOURCE;
         if (OMPI_SUCCESS !=
             MCA_PML_CALL(irecv(&m->notification, sizeof m->notification, MPI_BYTE, m->peer,
                                GBA_COMMON_TAG_NOTIFICATIONS, service.comm, &m->request))) {
@@ -317,19 +308,19 @@ void gba_common_notifications_poll(void)
         (void)notifications_turn(gba_clock_ns());
 }
 
-int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_t *comm)
+int gba_common_notifications_start(void)
 {
     int rc = OMPI_SUCCESS;
 
-    opal_mutex_lock(lock);
+    opal_mutex_lock(&gba_common.lock);
     if (!service_runs()) {
-        service.comm = comm;
+        service.comm = gba_common_framework.world();
         service.messages = service.outbox = NULL;
         rc = opal_progress_register(notifications_progress);
         /* Release: pairs with service_runs. */
         gba_word_store_release(&service.registered, OMPI_SUCCESS == rc);
     }
-    opal_mutex_unlock(lock);
+    opal_mutex_unlock(&gba_common.lock);
     return rc;
 }
 
@@ -368,9 +359,9 @@ void gba_common_notifications_stop(void)
     opal_mutex_unlock(&service.stepping);
 }
 
-bool gba_common_notifications_out(const gba_team_t *team)
+bool gba_common_notifications_out(const struct gba_common_module *m)
 {
-    uint64_t id = gba_team_failed_id(team);
+    uint64_t id = gba_team_failed_id(m->team);
     bool out;
 
     if (0 == id || !service_runs() || !owes())
@@ -389,42 +380,41 @@ bool gba_common_notifications_out(const gba_team_t *team)
     return out;
 }
 
-uint64_t gba_common_notifications_id(uint64_t ids)
+uint64_t gba_common_notifications_id(void)
 {
     static gba_word_t teams;
 
     /* Unique among processes by the rank, and within the process by the count. */
-    return ids | (uint64_t)OPAL_PROC_MY_NAME.vpid << 32 | (gba_word_add_relaxed(&teams, 1) + 1);
+    return gba_common_framework.ids | (uint64_t)OPAL_PROC_MY_NAME.vpid << 32 |
+           (gba_word_add_relaxed(&teams, 1) + 1);
 }
 
-bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
-                                   const void *ctx)
+bool gba_common_notifications_post(const struct gba_common_module *m)
 {
-    struct message *m;
+    struct message *message;
     uint32_t to;
 
-    if (0 == gba_team_failed_id(team))
+    if (0 == gba_team_failed_id(m->team))
         return true;
     for (;;) {
         /* Memory first, because libgba returns each notification once. */
-        m = message_make(0);
-        if (m == NULL)
+        message = calloc(1, sizeof *message);
+        if (message == NULL)
             return false;
-        if (GBA_OK != gba_team_notification(team, &m->notification, &to))
+        if (GBA_OK != gba_team_notification(m->team, &message->notification, &to))
             break;
-        m->peer = peer(ctx, to);
+        message->peer = gba_common_framework.peer(m->owner, to);
         opal_mutex_lock(&service.posting);
-        message_put(&service.outbox, m, DUE);
+        message_put(&service.outbox, message, DUE);
         gba_word_store_relaxed(&service.posted, 1);
         opal_mutex_unlock(&service.posting);
     }
-    free(m);
+    free(message);
     return true;
 }
 
-void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
-                                    const void *ctx)
+void gba_common_notifications_flush(const struct gba_common_module *m)
 {
-    while (!gba_common_notifications_post(team, peer, ctx) || !gba_common_notifications_out(team))
+    while (!gba_common_notifications_post(m) || !gba_common_notifications_out(m))
         (void)opal_progress();
 }

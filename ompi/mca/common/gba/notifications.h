@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Failure notifications between the members of a team.
- */
+/* Failure notifications between the members of a team. */
 #ifndef GBA_COMMON_NOTIFICATIONS_H
 #define GBA_COMMON_NOTIFICATIONS_H
 
-#include "ompi/mca/common/gba/compat.h"
+#include "ompi/mca/common/gba/module.h"
 
-#include "gba/runtime.h"
-
-struct ompi_communicator_t;
-
-/* The high bit of a team's id: the component of the team. libgba holds the teams of both
- * components. The next 31 bits are a rank, which is positive. */
-#define GBA_COMMON_IDS_COLL  UINT64_C(0)
-#define GBA_COMMON_IDS_SCOLL (UINT64_C(1) << 63)
-
-/*
- * Answer failure notifications from now on. To be called before the first team that can need them.
- * lock: the component's.
- * comm: a communicator of the whole job with the ranks of MPI_COMM_WORLD; a different one for each
- * component.
- * Returns OMPI_SUCCESS or an error. Thread-safe.
- */
-int gba_common_notifications_start(opal_mutex_t *lock, struct ompi_communicator_t *comm);
+/* Answer failure notifications from now on. To be called before the first team that can need them.
+ * Returns OMPI_SUCCESS or an error. Thread-safe. */
+int gba_common_notifications_start(void);
 
 /*
  * To be called before _stop, while messages still flow and all members have completed their last
@@ -37,28 +21,25 @@ void gba_common_notifications_drain(void);
 void gba_common_notifications_stop(void);
 
 /*
- * Whether all failure notifications of a team that this process owes have left it: those that it
- * has posted, and the answers to those that it has received. A barrier of a failed team completes
- * at this member only then, because the member may compute for long afterwards without a call of
- * Open MPI, while another member waits for a notification. A notification that its receiver no
- * longer needs is not waited for. Moves messages; costs nothing for a team that has not failed.
+ * Whether all failure notifications of a module's team that this process owes have left it: those
+ * that it has posted, and the answers to those that it has received. A barrier of a failed team
+ * completes at this member only then, because the member may compute for long afterwards without a
+ * call of Open MPI, while another member waits for a notification. A notification that its receiver
+ * no longer needs is not waited for. Moves messages; costs nothing for a team that has not failed.
  * Never blocks. Thread-safe; to be called with the lock of ibarrier.c held, or with no lock.
  */
-bool gba_common_notifications_out(const gba_team_t *team);
+bool gba_common_notifications_out(const struct gba_common_module *m);
 
-/* For gba_team_attr_t: the id of a new team whose rank 0 is this process. ids: GBA_COMMON_IDS_COLL
- * or GBA_COMMON_IDS_SCOLL. Thread-safe. */
-uint64_t gba_common_notifications_id(uint64_t ids);
+/* For gba_team_attr_t: the id of a new team whose rank 0 is this process. Thread-safe. */
+uint64_t gba_common_notifications_id(void);
 
 /*
  * Post the notifications that this member owes to other members of a team whose device has failed.
  * To be called again and again during a round, and after it before _out. Returns whether all are
  * posted; false: out of memory, and the next call continues. Sends nothing itself, so any lock may
- * be held. peer: the rank of a member in the communicator. By the thread that runs the team's
- * barrier.
+ * be held. By the thread that runs the team's barrier.
  */
-bool gba_common_notifications_post(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
-                                   const void *ctx);
+bool gba_common_notifications_post(const struct gba_common_module *m);
 
 /* Send what is posted, and receive what has come, now and not at the next turn of progress. To be
  * called with the lock of ibarrier.c held, or with no lock. Thread-safe. Never blocks. */
@@ -66,7 +47,6 @@ void gba_common_notifications_poll(void);
 
 /* Call _post until all notifications are posted, and wait until _out returns true; at the end of a
  * blocking barrier. Calls opal_progress, so no lock may be held. */
-void gba_common_notifications_flush(gba_team_t *team, int (*peer)(const void *ctx, uint32_t member),
-                                    const void *ctx);
+void gba_common_notifications_flush(const struct gba_common_module *m);
 
 #endif

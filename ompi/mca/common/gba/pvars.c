@@ -2,7 +2,6 @@
 /* The performance variables, of the process and of single communicators (MPI_T_BIND_MPI_COMM). */
 #include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/module.h"
-#include "ompi/mca/common/gba/notifications.h"
 
 #include <ctype.h>
 #include <stdio.h>
