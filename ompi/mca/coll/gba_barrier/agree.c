@@ -167,28 +167,6 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
     return true;
 }
 
-gba_status_t gba_coll_agree_queued(gba_coll_module_t *module)
-{
-    const gba_due_t due = gba_common_due(&module->base, false);
-    gba_status_t status = GBA_OK;
-
-    /* On another path the barrier would be one behind those of the other members. */
-    if (module->failed)
-        return GBA_ERR_OOB;
-    if (module->base.agreement == NULL) {
-        if (GBA_DUE_NOTHING == due)
-            return GBA_OK;
-        status = gba_common_agree_start(&module->base, due);
-    }
-    if (GBA_OK == status)
-        status = gba_common_agree_test(&module->base);
-    if (GBA_INPROGRESS == status)
-        return status;
-    module->base.agreed = true; /* also if it has failed */
-    module->failed = GBA_OK != status;
-    return status;
-}
-
 int gba_coll_agree_peer(const void *owner, uint32_t member)
 {
     const gba_coll_module_t *module = owner;

@@ -58,9 +58,4 @@ bool gba_coll_agree_declines(gba_coll_module_t *module);
 /* For gba_common_framework: the rank of a member in MPI_COMM_WORLD. */
 int gba_coll_agree_peer(const void *owner, uint32_t member);
 
-/* Before the first barrier of the queue, if that is a nonblocking one: start the agreement that is
- * due, or advance it. Returns GBA_OK: module->base.path is agreed; GBA_INPROGRESS; or the error of
- * the agreement, also from then on. Never waits for another member. Under component.queue_lock. */
-gba_status_t gba_coll_agree_queued(gba_coll_module_t *module);
-
 #endif

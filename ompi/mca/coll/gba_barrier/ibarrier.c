@@ -63,21 +63,17 @@ static void turn_end(struct turn *turn)
 static void busy_insert(gba_coll_module_t *module)
 {
     module->busy_next = gba_coll->busy;
-    module->busy_link = &gba_coll->busy;
-    if (module->busy_next != NULL)
-        module->busy_next->busy_link = &module->busy_next;
     gba_coll->busy = module;
     gba_word_store_relaxed(&gba_coll->busy_any, 1);
 }
 
-static void busy_remove(gba_coll_module_t *module)
+static void busy_remove(const gba_coll_module_t *module)
 {
-    if (module->busy_link == NULL)
-        return;
-    *module->busy_link = module->busy_next;
-    if (module->busy_next != NULL)
-        module->busy_next->busy_link = module->busy_link;
-    module->busy_link = NULL;
+    gba_coll_module_t **link = &gba_coll->busy;
+
+    while (*link != module)
+        link = &(*link)->busy_next;
+    *link = module->busy_next;
     gba_word_store_relaxed(&gba_coll->busy_any, gba_coll->busy != NULL);
 }
 
@@ -92,6 +88,7 @@ static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn
 {
     gba_coll_request_t *request = module->queue;
 
+    module->begun = false;
     module->queue = request->next;
     if (module->queue == NULL)
         module->queue_last = &module->queue;
@@ -101,53 +98,77 @@ static void queue_finish(gba_coll_module_t *module, int error, struct turn *turn
     turn->last = &request->next;
 }
 
-/* The queue is empty: blocking barriers take the fast path again. */
-static void module_rest(gba_coll_module_t *module)
-{
-    busy_remove(module);
-    gba_coll_agree_apply(module);
-}
-
-/* The path has failed: complete all queued barriers with an error. */
-static void queue_fail(gba_coll_module_t *module, struct turn *turn)
-{
-    while (module->queue != NULL)
-        queue_finish(module, MPI_ERR_OTHER, turn);
-    module_rest(module);
-}
-
 /* The barriers of the queue use messages, after an agreement on the fallback; see agree.c. */
 static bool uses_messages(const gba_coll_module_t *module)
 {
     return module->base.agreed && GBA_PATH_FALLBACK == module->base.path;
 }
 
-/* Start a barrier on the agreed path. */
+/*
+ * The agreement that precedes the first barrier of the queue, if one is due or in progress, unless
+ * that is a blocking barrier, which agrees at its end. Returns GBA_OK: module->base.path is agreed;
+ * GBA_INPROGRESS; or the error of the agreement, also from then on. Never waits for another member.
+ */
+static gba_status_t agreement_advance(gba_coll_module_t *module)
+{
+    const gba_due_t due = gba_common_due(&module->base, false);
+    gba_status_t status = GBA_OK;
+
+    /* On another path the barrier would be one behind those of the other members. */
+    if (module->failed)
+        return GBA_ERR_OOB;
+    if (module->base.agreement == NULL) {
+        if (GBA_DUE_NOTHING == due || module->queue->blocking)
+            return GBA_OK;
+        status = gba_common_agree_start(&module->base, due);
+    }
+    if (GBA_OK == status)
+        status = gba_common_agree_test(&module->base);
+    if (GBA_INPROGRESS == status)
+        return status;
+    module->base.agreed = true; /* also if it has failed */
+    module->failed = GBA_OK != status;
+    return status;
+}
+
+/* Start the first barrier of the queue, after that agreement. Returns as agreement_advance. */
 static gba_status_t round_start(gba_coll_module_t *module)
 {
+    gba_status_t status = agreement_advance(module);
+
+    if (GBA_OK != status)
+        return status;
+    module->begun = true;
     if (!uses_messages(module))
         return gba_barrier_start(module->base.team);
     module->word = 0;
     return gba_coll_oob.min(module, &module->word, 1);
 }
 
-/* Test the barrier in progress of a team. After a failure of the device each call sends and takes
+/*
+ * Test the barrier in progress of a team. After a failure of the device each call sends and takes
  * what there is, since it may be the last one for a long time: notifications of other members
- * complete the barrier. */
+ * complete the barrier. It is complete here when this member's notifications have left the process.
+ */
 static gba_status_t team_test(gba_coll_module_t *module, bool slow)
 {
     gba_team_t *team = module->base.team;
     gba_status_t status;
 
-    if (!slow && 0 == gba_team_failed_id(team))
-        return gba_barrier_test(team);
-    status = gba_barrier_progress(team);
-    if (GBA_ERR_DEAD != status)
-        return status;
-    (void)gba_common_notifications_post(&module->base);
-    gba_common_notifications_poll();
-    status = gba_barrier_test(team);
-    return GBA_ERR_DEAD == status ? GBA_INPROGRESS : status;
+    if (slow || 0 != gba_team_failed_id(team))
+        status = gba_barrier_progress(team);
+    else
+        status = gba_barrier_test(team);
+    if (GBA_ERR_DEAD == status) {
+        (void)gba_common_notifications_post(&module->base);
+        gba_common_notifications_poll();
+        status = gba_barrier_test(team);
+    }
+    if (GBA_ERR_DEAD == status ||
+        (GBA_OK == status && (!gba_common_notifications_post(&module->base) ||
+                              !gba_common_notifications_out(&module->base))))
+        return GBA_INPROGRESS; /* the next test returns GBA_OK again */
+    return status;
 }
 
 static gba_status_t round_test(gba_coll_module_t *module, bool slow)
@@ -164,64 +185,26 @@ static gba_status_t round_test(gba_coll_module_t *module, bool slow)
     return status;
 }
 
-/* Start the first barrier of the queue, after the agreement that precedes it, if one is due or in
- * progress. Returns GBA_OK: the barrier is in progress; GBA_INPROGRESS: the agreement is; or an
- * error. */
-static gba_status_t barrier_begin(gba_coll_module_t *module)
+/* Advance the queue as far as possible. When it is empty, blocking barriers take the fast path
+ * again. */
+static void queue_step(gba_coll_module_t *module, struct turn *turn)
 {
     gba_status_t status = GBA_OK;
 
-    if (module->base.agreement != NULL || !module->queue->blocking || module->failed)
-        status = gba_coll_agree_queued(module);
-    return GBA_OK == status ? round_start(module) : status;
-}
-
-/* Advance the queue as far as possible, starting with a test of the barrier in progress. */
-static void queue_step(gba_coll_module_t *module, struct turn *turn)
-{
-    gba_status_t status;
-
-    while (module->queue != NULL) {
-        status = round_test(module, turn->slow);
+    while (module->queue != NULL && GBA_OK == status) {
+        if (!module->begun)
+            status = round_start(module);
+        if (GBA_OK == status)
+            status = round_test(module, turn->slow);
         if (GBA_INPROGRESS == status)
             return;
-        /* A barrier of a failed device completes here when this member's notifications have left
-         * the process. Until then the test returns GBA_OK again. */
-        if (GBA_OK == status && (!gba_common_notifications_post(&module->base) ||
-                                 !gba_common_notifications_out(&module->base)))
-            return;
-        if (GBA_OK == status) {
+        if (GBA_OK == status)
             queue_finish(module, MPI_SUCCESS, turn);
-            if (module->queue != NULL)
-                status = barrier_begin(module);
-            if (GBA_INPROGRESS == status)
-                return;
-        }
-        if (GBA_OK != status) {
-            queue_fail(module, turn);
-            return;
-        }
     }
-    module_rest(module);
-}
-
-/* Start the first barrier of the queue, unless an agreement before it is in progress. */
-static void module_start(gba_coll_module_t *module, struct turn *turn)
-{
-    gba_status_t status = barrier_begin(module);
-
-    if (GBA_OK == status)
-        queue_step(module, turn);
-    else if (GBA_INPROGRESS != status)
-        queue_fail(module, turn);
-}
-
-static void module_step(gba_coll_module_t *module, struct turn *turn)
-{
-    if (module->base.agreement != NULL)
-        module_start(module, turn);
-    else
-        queue_step(module, turn);
+    while (module->queue != NULL) /* the path has failed */
+        queue_finish(module, MPI_ERR_OTHER, turn);
+    busy_remove(module);
+    gba_coll_agree_apply(module);
 }
 
 static int ibarrier_progress(void)
@@ -241,7 +224,7 @@ static int ibarrier_progress(void)
         return 0;
     for (module = gba_coll->busy; module != NULL; module = next) {
         next = module->busy_next;
-        module_step(module, &turn);
+        queue_step(module, &turn);
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
     if (turn.first == NULL)
@@ -275,7 +258,7 @@ int gba_coll_ibarrier_enqueue(gba_coll_request_t *request)
         if (module->queue == request) {
             gba_pointer_store_release(&module->base.active, NULL);
             busy_insert(module);
-            module_start(module, &turn);
+            queue_step(module, &turn);
         }
     }
     opal_mutex_unlock(&gba_coll->queue_lock);
@@ -370,7 +353,7 @@ void gba_coll_ibarrier_drop(gba_coll_module_t *module)
      * no other thread accesses it any more, and the last change preceded the completion of its last
      * request.
      */
-    if (module->queue == NULL && module->busy_link == NULL)
+    if (module->queue == NULL)
         return;
     opal_mutex_lock(&gba_coll->queue_lock);
     busy_remove(module);

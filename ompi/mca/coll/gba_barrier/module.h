@@ -63,8 +63,9 @@ typedef struct gba_coll_module {
     unsigned unsampled; /* barriers since the last measured one */
     char *label;        /* see gba_coll_report_unagreed_begin; NULL: none */
     /* Nonblocking barriers, under component.queue_lock: */
-    gba_coll_request_t *queue, **queue_last;        /* the first one is in progress */
-    struct gba_coll_module *busy_next, **busy_link; /* in component.busy; link NULL: not in it */
+    gba_coll_request_t *queue, **queue_last;
+    bool begun; /* the first one is in progress, not an agreement before it */
+    struct gba_coll_module *busy_next; /* in component.busy, while the queue is not empty */
     /* Of agreements, and of barriers after one on the fallback; see agree.c. */
     struct gba_coll_messages *messages; /* NULL until the first one */
     bool failed;                        /* one has failed, so each later barrier does */
