@@ -59,7 +59,7 @@ static int component_open(void)
     modex_fault = gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();
-    gba_common_key_publish(gba_common_device_get);
+    gba_common_keys_publish();
     if (modex_fault != NULL)
         gba_common_alert("%s", modex_fault);
     /* Even if disabled, because the user needs the other collectives in any case. */

@@ -40,7 +40,7 @@ static void agree_device(gba_team_attr_t *attr)
         attr->oversubscribed = true;
     /* Without notifications this member must join no group, with any of its devices. */
     if (gba_common.device.candidates.count > 1)
-        attr->devices = gba_common_choice_devices;
+        attr->devices = gba_common_devices_get;
 }
 
 /* Prepare an agreement. */

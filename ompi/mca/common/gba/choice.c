@@ -56,9 +56,9 @@ static void word_add(void *ctx, opal_process_name_t *name)
     words->count++;
 }
 
-/* Choose from the words of all processes, the same in all of them. Returns GBA_OK or GBA_ERR_NOMEM.
- */
-static gba_status_t choose(struct gba_common_device *device)
+/* Choose from the words of all processes, the same in all of them. why: as gba_candidates_choose.
+ * Returns GBA_OK or GBA_ERR_NOMEM. */
+static gba_status_t choose(struct gba_common_device *device, char *why, size_t len)
 {
     struct words words = {.room = gba_compat_local_processes()};
     gba_status_t status = GBA_ERR_NOMEM;
@@ -68,9 +68,9 @@ static gba_status_t choose(struct gba_common_device *device)
         return GBA_ERR_NOMEM;
     gba_compat_local_visit(word_add, &words);
     if (words.count > 0)
-        status = gba_candidates_choose(&device->candidates, gba_common.params.device_map,
-                                       words.list, words.count, words.self, &device->chosen,
-                                       device->why, sizeof device->why);
+        status =
+            gba_candidates_choose(&device->candidates, gba_common.params.device_map, words.list,
+                                  words.count, words.self, &device->chosen, why, len);
     free(words.list);
     return status;
 }
@@ -78,68 +78,15 @@ static gba_status_t choose(struct gba_common_device *device)
 void gba_common_choice_make(void)
 {
     struct gba_common_device *device = &gba_common.device;
+    char why[160] = "no memory";
 
     if (device->candidates.count < 2)
         return;
-    if (GBA_OK != choose(device))
+    if (GBA_OK != choose(device, why, sizeof why))
         device->chosen = 0;
     gba_common.params.device_path = device->candidates.list[device->chosen].path;
     if (gba_common.params.verbose > 1)
         opal_output(gba_common.output, "%s: process %u chooses device %s: %s",
                     gba_common_framework.label, (unsigned)OPAL_PROC_MY_NAME.vpid,
-                    gba_common.params.device_path, device->why);
-}
-
-/* Open the candidates, once in the life of the process. With the lock held. */
-static void others_open(struct gba_common_device *device)
-{
-    for (uint32_t i = 0; i < device->candidates.count && !device->others_tried; i++)
-        if (i != device->chosen || GBA_OK == device->status) /* else it has failed */
-            gba_common_candidate_open(i);
-    device->others_tried = true;
-}
-
-void gba_common_choice_replace(void)
-{
-    struct gba_common_device *device = &gba_common.device;
-
-    if (device->candidates.count < 2)
-        return;
-    others_open(device);
-    for (uint32_t i = 0; i < device->candidates.count && !device->replaced; i++)
-        /* That device is open, so this adds a reference. */
-        if (device->others[i] != NULL &&
-            GBA_OK == gba_common_device_open(device->candidates.list[i].path, 0, &device->device)) {
-            device->status = GBA_OK;
-            device->replaced = true;
-            gba_common.params.device_path = device->candidates.list[i].path;
-        }
-}
-
-uint32_t gba_common_choice_devices(void *unused, gba_device_t **list, uint32_t max)
-{
-    struct gba_common_device *device = &gba_common.device;
-    uint32_t count = 0;
-
-    (void)unused;
-    opal_mutex_lock(&gba_common.lock);
-    others_open(device);
-    for (uint32_t i = 0; i < device->candidates.count && count < max; i++)
-        if (device->others[i] != NULL)
-            list[count++] = device->others[i];
-    opal_mutex_unlock(&gba_common.lock);
-    return count;
-}
-
-void gba_common_choice_close(void)
-{
-    struct gba_common_device *device = &gba_common.device;
-
-    for (uint32_t i = 0; i < device->candidates.count; i++) {
-        gba_global_device_put(device->others[i]);
-        device->others[i] = NULL;
-    }
-    device->others_tried = false;
-    device->others_ms = 0;
-    device->replaced = false;
+                    gba_common.params.device_path, why);
 }

@@ -34,16 +34,6 @@ static inline void gba_compat_job_name(char *text, size_t len)
 #endif
 }
 
-/* The number of processes of the job. */
-static inline uint32_t gba_compat_job_size(void)
-{
-#if OMPI_MAJOR_VERSION >= 5
-    return opal_process_info.num_procs;
-#else
-    return ompi_process_info.num_procs;
-#endif
-}
-
 /* The most words that a process publishes under one key. */
 #define GBA_MODEX_WORDS 128u
 

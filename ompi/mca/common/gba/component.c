@@ -14,7 +14,6 @@ struct gba_common gba_common = {.lock = OPAL_MUTEX_STATIC_INIT, .output = -1};
 
 void gba_common_open(void)
 {
-    memset(&gba_common.device, 0, sizeof gba_common.device);
     gba_common.modules = NULL;
     memset(&gba_common.retired, 0, sizeof gba_common.retired);
     gba_common.why[0] = '\0';
@@ -38,7 +37,7 @@ void gba_common_close(const char *who)
         if (0 == OPAL_PROC_MY_NAME.vpid || sum.retries_arrival > 0 || sum.retries_release > 0)
             gba_common_totals(who, &sum);
     }
-    gba_common_device_put();
+    gba_common_devices_put();
     gba_common_why_close();
 }
 

@@ -23,7 +23,6 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/device.c \
 	ompi/mca/common/gba/choice.c \
 	ompi/mca/common/gba/processors.c \
-	ompi/mca/common/gba/key.c \
 	ompi/mca/common/gba/report.c \
 	ompi/mca/common/gba/why.c \
 	ompi/mca/common/gba/journal.c \

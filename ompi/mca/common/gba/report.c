@@ -37,9 +37,9 @@ bool gba_common_first_on_host(const char *topic)
 
     errno = 0;
     if (opal_process_info.job_session_dir != NULL &&
-        (size_t)snprintf(
-            path, sizeof path, "%s/gba-reported-%016llx", opal_process_info.job_session_dir,
-            (unsigned long long)gba_common_hash(GBA_COMMON_HASH_START, topic)) < sizeof path)
+        (size_t)snprintf(path, sizeof path, "%s/gba-reported-%016llx",
+                         opal_process_info.job_session_dir,
+                         (unsigned long long)gba_common_hash(topic)) < sizeof path)
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
     if (file < 0) /* without the directory: the first process of the host */
         return EEXIST != errno && 0 == opal_process_info.my_local_rank;
@@ -198,11 +198,9 @@ void gba_common_totals(const char *who, const struct gba_common_counts *sum)
     const struct gba_common_device *device = &gba_common.device;
     char text[640] = "";
 
-    if (device->device != NULL)
-        counters_describe(device->device, text, sizeof text);
-    for (uint32_t i = 0; i < device->candidates.count; i++)
-        if (device->others[i] != NULL && device->device != device->others[i])
-            counters_describe(device->others[i], text, sizeof text);
+    for (uint32_t i = 0; i < GBA_CANDIDATES_MAX; i++)
+        if (device->open[i] != NULL)
+            counters_describe(device->open[i], text, sizeof text);
     opal_output(gba_common.output,
                 "%s: totals of %s %u: barriers device %llu, switch %llu, sim %llu, software %llu, "
                 "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "

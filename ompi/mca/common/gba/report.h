@@ -7,11 +7,11 @@
 
 #include "gba/gba.h"
 
-#define GBA_COMMON_HASH_START UINT64_C(0xcbf29ce484222325) /* the hash of no text */
-
-/* The hash of the texts so far, `hash`, and of one more: FNV-1a, 64 bits. Thread-safe. */
-static inline uint64_t gba_common_hash(uint64_t hash, const char *text)
+/* The hash of a text: FNV-1a, 64 bits. Thread-safe. */
+static inline uint64_t gba_common_hash(const char *text)
 {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
     for (; '\0' != *text; text++)
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
     return hash;

@@ -38,7 +38,7 @@ gba_status_t gba_scoll_agree_prepare(void *owner, struct gba_common_agreement *a
     if (!renegotiation)
         status = gba_scoll_slab_agree(module);
     if (GBA_OK == status && !renegotiation)
-        status = gba_common_key_share(gba_common_device_get, &a->oob);
+        status = gba_common_keys_share(&a->oob);
     if (GBA_OK != status)
         return status;
     gba_scoll_name_set(module->set, a->name, sizeof a->name);
