@@ -24,8 +24,7 @@ static int params_register(void)
     return OMPI_SUCCESS;
 }
 
-/* Whether the structures are those that the component was compiled with. If not, the component is
- * disabled. */
+/* Whether the structures are those that the component was compiled with. */
 static bool abi_is_ours(void)
 {
     const struct gba_common_class classes[] = {
@@ -33,14 +32,8 @@ static bool abi_is_ours(void)
         GBA_COMMON_CLASS(ompi_group_t),        GBA_COMMON_CLASS(ompi_proc_t),
         GBA_COMMON_CLASS(ompi_request_t),      GBA_COMMON_CLASS(opal_mutex_t),
         GBA_COMMON_CLASS(opal_free_list_t),    {.name = NULL}};
-    char message[256];
 
-    if (gba_common_abi_check(classes, message, sizeof message))
-        return true;
-    gba_common.enabled = false;
-    if (0 == opal_process_info.my_local_rank)
-        gba_common_alert("%s", message);
-    return false;
+    return gba_common_abi_check(classes);
 }
 
 static int component_open(void)
@@ -48,7 +41,6 @@ static int component_open(void)
     /* These two provide all collectives, blocking and nonblocking, on any communicator. */
     static const char *const needed[] = {"basic", "libnbc", NULL};
     const char *modex_fault;
-    char missing[512];
 
     gba_coll->capabilities = NULL;
     gba_coll->busy = NULL;
@@ -62,11 +54,7 @@ static int component_open(void)
     gba_common_keys_publish();
     if (modex_fault != NULL)
         gba_common_alert("%s", modex_fault);
-    /* Even if disabled, because the user needs the other collectives in any case. */
-    gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed, missing,
-                               sizeof missing);
-    if ('\0' != missing[0] && 0 == opal_process_info.my_local_rank)
-        gba_common_alert("%s", missing);
+    gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed);
     return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
 }
 

@@ -6,46 +6,44 @@
  */
 #include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 
 #include "opal/util/argv.h"
 
-static bool list_has(char **list, const char *name)
+/* The components of `needed` that are not loaded. NULL: none. The casts in OPAL_LIST_FOREACH drop
+ * `volatile`; clang reports them here. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+static char **missing_of(mca_base_framework_t *framework, const char *const *needed)
 {
-    for (; list != NULL && *list != NULL; list++)
-        if (0 == strcmp(*list, name))
-            return true;
-    return false;
-}
-
-/* The components of `needed` that a list of names lacks. NULL: none. */
-static char **missing_from(char **list, const char *const *needed)
-{
+    mca_base_component_list_item_t *item;
     char **missing = NULL;
+    bool loaded;
 
-    for (; *needed != NULL; needed++)
-        if (!list_has(list, *needed))
+    for (; *needed != NULL; needed++) {
+        loaded = false;
+        OPAL_LIST_FOREACH(item, &framework->framework_components, mca_base_component_list_item_t)
+        loaded |= 0 == strcmp(item->cli_component->mca_component_name, *needed);
+        if (!loaded)
             (void)opal_argv_append_nosize(&missing, *needed);
+    }
     return missing;
 }
+#pragma GCC diagnostic pop
 
 /* Choose the components to load beside those that the user selected, in the syntax of a selection.
- * Returns a string to free, or NULL: none. */
-static char *companions_choose(char **selected, const char *self, const char *const *needed,
-                               const char *wanted)
+ * alone: the user selected `self` only. Returns a string to free, or NULL: none. */
+static char *companions_choose(bool alone, const char *self, char **missing, const char *wanted)
 {
     const bool all = 0 == strcmp(wanted, "all");
-    char **missing, *choice = NULL;
+    char *choice = NULL;
 
     if (0 == strcmp(wanted, "none") || '\0' == wanted[0])
         return NULL;
-    if (opal_argv_count(selected) > 1) {
-        missing = all ? missing_from(selected, needed) : NULL;
-        choice = missing == NULL ? NULL : opal_argv_join(missing, ',');
-        opal_argv_free(missing);
-        return choice;
-    }
+    if (!alone)
+        return all && missing != NULL ? opal_argv_join(missing, ',') : NULL;
     if (!all)
         return strdup(wanted);
     return asprintf(&choice, "^%s", self) < 0 ? NULL : choice;
@@ -95,56 +93,35 @@ static void companions_open(mca_base_framework_t *framework, char *choice)
     }
 }
 
-/* The names of the loaded components. The casts in OPAL_LIST_FOREACH drop `volatile`; clang reports
- * them here. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wcast-qual"
-static char **names_loaded(mca_base_framework_t *framework)
-{
-    mca_base_component_list_item_t *item;
-    char **names = NULL;
-
-    OPAL_LIST_FOREACH(item, &framework->framework_components, mca_base_component_list_item_t)
-    (void)opal_argv_append_nosize(&names, item->cli_component->mca_component_name);
-    return names;
-}
-#pragma GCC diagnostic pop
-
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
-                                const char *const *needed, char *message, size_t len)
+                                const char *const *needed)
 {
     const char *selection = framework->framework_selection, *name = framework->framework_name;
     const char *wanted = gba_common.own.companions == NULL ? "all" : gba_common.own.companions;
-    char **selected, **names, **missing = NULL, *choice;
+    char **missing, *choice, *absent, *all;
 
-    message[0] = '\0';
     /* Nothing is selected, or exclusions only: Open MPI loads all other components by itself. */
     if (selection == NULL || '\0' == selection[0] || '^' == selection[0])
         return;
-    selected = opal_argv_split(selection, ',');
-    if (list_has(selected, self)) {
-        choice = companions_choose(selected, self, needed, wanted);
-        if (choice != NULL)
-            companions_open(framework, choice);
-        free(choice);
-        names = names_loaded(framework);
-        missing = missing_from(names, needed);
-        opal_argv_free(names);
-    }
+    missing = missing_of(framework, needed);
+    choice = companions_choose(strchr(selection, ',') == NULL, self, missing, wanted);
+    opal_argv_free(missing);
+    if (choice != NULL)
+        companions_open(framework, choice);
+    free(choice);
+    missing = missing_of(framework, needed);
     /* Open MPI then aborts, because no component provides some collective, and its message does not
      * name the parameter "companions". */
-    if (missing != NULL) {
-        char *all = opal_argv_join((char **)(uintptr_t)needed, ',');
-        char *absent = opal_argv_join(missing, ',');
-
-        snprintf(message, len,
-                 "%s_%s_companions is \"%s\" and %s %s not loaded; initialization fails unless "
-                 "other components provide all other collectives; set companions to \"all\", or "
-                 "select --mca %s %s,%s",
-                 name, self, wanted, absent, missing[1] == NULL ? "is" : "are", name, self, all);
+    if (missing != NULL && 0 == opal_process_info.my_local_rank) {
+        all = opal_argv_join((char **)(uintptr_t)needed, ',');
+        absent = opal_argv_join(missing, ',');
+        gba_common_alert(
+            "%s_%s_companions is \"%s\" and %s %s not loaded; initialization fails unless "
+            "other components provide all other collectives; set companions to \"all\", or "
+            "select --mca %s %s,%s",
+            name, self, wanted, absent, missing[1] == NULL ? "is" : "are", name, self, all);
         free(absent);
         free(all);
     }
     opal_argv_free(missing);
-    opal_argv_free(selected);
 }

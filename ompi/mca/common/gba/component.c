@@ -46,16 +46,17 @@ void gba_common_close(const char *who)
  * when communicators and modules grow, as in 5.0.7 and 5.0.10. A component built with 5.0.6 loads
  * there, writes to wrong addresses, and the program crashes in MPI_Init.
  */
-bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len)
+bool gba_common_abi_check(const struct gba_common_class *classes)
 {
-    message[0] = '\0';
-    for (; classes->name != NULL; classes++)
-        if (classes->size != classes->cls->cls_sizeof) {
-            snprintf(message, len,
-                     "built for another release of Open MPI: %s has %zu bytes here, and had %zu; "
-                     "the component is disabled. Build it again with this Open MPI",
-                     classes->name, classes->cls->cls_sizeof, classes->size);
-            return false;
-        }
-    return true;
+    while (classes->name != NULL && classes->size == classes->cls->cls_sizeof)
+        classes++;
+    if (classes->name == NULL)
+        return true;
+    gba_common.enabled = false;
+    if (0 == opal_process_info.my_local_rank)
+        gba_common_alert(
+            "built for another release of Open MPI: %s has %zu bytes here, and had %zu; "
+            "the component is disabled. Build it again with this Open MPI",
+            classes->name, classes->cls->cls_sizeof, classes->size);
+    return false;
 }

@@ -23,13 +23,10 @@ struct gba_common_class {
 #type, OBJ_CLASS(type), sizeof(type) \
     }
 
-/*
- * Compare the sizes of classes; the list ends with a NULL name. To be called in a component's open,
- * before any access to such an object.
- * message: receives the first difference, or "".
- * Returns whether all sizes are equal. Thread-safe, not collective.
- */
-bool gba_common_abi_check(const struct gba_common_class *classes, char *message, size_t len);
+/* Compare the sizes of classes; the list ends with a NULL name. If they differ, disable the
+ * component and report it. To be called in a component's open, after gba_common_open and before any
+ * access to such an object. Returns whether all sizes are equal. */
+bool gba_common_abi_check(const struct gba_common_class *classes);
 
 /* processors.c */
 
@@ -50,12 +47,13 @@ bool gba_common_processors_shared(bool served);
 
 /*
  * Load the other components that an exclusive selection of `self` needs, as the parameter
- * "companions" selects. To be called in the component's open only.
+ * "companions" selects. To be called in the component's open only, also if it is disabled, because
+ * the user needs the other collectives in any case.
  * needed: the components that together provide all collectives, ending with NULL; loaded when the
- * user's list names `self` and lacks them.
- * message: receives one line that names the parameter if one of them is still missing, or "".
+ * user's list names `self` and lacks them. If one of them is still missing, one line names the
+ * parameter.
  */
 void gba_common_companions_load(mca_base_framework_t *framework, const char *self,
-                                const char *const *needed, char *message, size_t len);
+                                const char *const *needed);
 
 #endif

@@ -11,9 +11,8 @@ static int params_register(void)
     return OSHMEM_SUCCESS;
 }
 
-/* Whether the structures are those that the component was compiled with. If not, the component is
- * disabled. */
-static void abi_check(bool reports)
+/* Disable the component if the structures are not those that it was compiled with. */
+static void abi_check(void)
 {
     const struct gba_common_class classes[] = {GBA_COMMON_CLASS(oshmem_group_t),
                                                GBA_COMMON_CLASS(mca_scoll_base_module_t),
@@ -22,25 +21,19 @@ static void abi_check(bool reports)
                                                GBA_COMMON_CLASS(opal_mutex_t),
                                                GBA_COMMON_CLASS(ompi_proc_t),
                                                {.name = NULL}};
-    char message[256];
 
-    if (gba_common_abi_check(classes, message, sizeof message))
-        return;
-    gba_common.enabled = false;
-    if (reports)
-        opal_output(gba_common.output, "%s: %s", gba_common_framework.label, message);
+    (void)gba_common_abi_check(classes);
 }
 
 static int component_open(void)
 {
     static const char *const needed[] = {"basic", NULL}; /* provides all collectives */
     bool reports = 0 == opal_process_info.my_local_rank || gba_common.variables.verbose > 1;
-    char missing[512];
 
     memset(&gba_scoll->slab_memory, 0, sizeof gba_scoll->slab_memory);
     gba_common_open();
     gba_common_choice_open(false);
-    abi_check(reports);
+    abi_check();
     gba_scoll_pin_ucx();
     /* One process of a host reports the parameters, because most often all have the same. */
     if ('\0' != gba_common.bad_parameter[0] && (reports || gba_common.variables.verbose > 0))
@@ -48,11 +41,7 @@ static int component_open(void)
     else if (gba_common.params.disable && reports)
         gba_common_print(false, "disable is 1 (PE %u); the component is disabled",
                          (unsigned)OMPI_PROC_MY_NAME->vpid);
-    /* Even if disabled, because the user needs the other collectives in any case. */
-    gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed, missing,
-                               sizeof missing);
-    if ('\0' != missing[0] && reports)
-        gba_common_alert("%s", missing);
+    gba_common_companions_load(&oshmem_scoll_base_framework, "gba", needed);
     return OSHMEM_SUCCESS;
 }
 
