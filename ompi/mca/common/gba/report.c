@@ -47,17 +47,6 @@ bool gba_common_first_on_host(const char *topic)
     return true;
 }
 
-void gba_common_alert(const char *format, ...)
-{
-    char line[1536];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    opal_output(alert_output, "%s: %s", gba_common_framework.label, line);
-}
-
 void gba_common_print(bool always, const char *format, ...)
 {
     char line[1536];
@@ -67,7 +56,7 @@ void gba_common_print(bool always, const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     if (always)
-        gba_common_alert("%s", line);
+        opal_output(alert_output, "%s: %s", gba_common_framework.label, line);
     else
         opal_output_verbose(1, gba_common.output, "%s: %s", gba_common_framework.label, line);
 }

@@ -65,14 +65,12 @@ void gba_common_log_open(void);
 void gba_common_log_close(void);
 
 /*
- * Print a line at every verbosity, with the component's label. The line starts on a new line even
- * if the program has left one unfinished. format: without a newline. Cut at 1535 bytes. Thread-safe
- * after gba_common_log_open.
+ * Print a line for the user, with the component's label: at verbose 1, or `always`. The line then
+ * starts on a new line even if the program has left one unfinished. format: without a newline. Cut
+ * at 1535 bytes. Thread-safe after gba_common_log_open.
  */
-void gba_common_alert(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Print a line for the user: at every verbosity like gba_common_alert, or at verbose 1. */
 void gba_common_print(bool always, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define gba_common_alert(...) gba_common_print(true, __VA_ARGS__)
 
 /* Store libgba's errors of this thread in text, and do not print them. NULL: print them again. */
 void gba_common_log_keep(char *text, size_t len);
