@@ -2,19 +2,6 @@
 /*
  * The component of Open MPI's coll framework: MPI_Barrier through libgba.
  *
- * Lowest first; no file calls one behind it:
- *
- * messages.c    the exchange of an agreement (gba/algo/exchange.h) over messages
- * capability.c  the processes of the job with an enabled component, known from MPI_Init on
- * agree.c       agreements, and what the choice of the path depends on
- * report.c      the output for the user
- * request.c     the requests of nonblocking barriers
- * ibarrier.c    the nonblocking barrier, and blocking ones queued behind it
- * persistent.c  persistent barriers, each with its own communicator and team
- * barrier.c     the blocking barrier
- * module.c      one object per communicator, and the fallback
- * component.c   parameters, open, close, and the communicators that the component serves
- *
  * ompi/mca/common/gba/module.h has the part that the scoll component shares.
  *
  * Locks. gba_common.lock protects the cache of capabilities, too. A module needs no lock, because

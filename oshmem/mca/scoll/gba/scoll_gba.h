@@ -2,21 +2,6 @@
 /*
  * The component of Open MPI's scoll framework: the barriers of OpenSHMEM through libgba.
  *
- * Lowest first; no file calls one behind it:
- *
- * pin.c         prevents a crash of older releases in finalize
- * contexts.c    prevents a hang in finalize after the use of contexts
- * oob.c         the exchange for the agreement
- * slabs.c       symmetric memory for signals, and its division among sets
- * transport.c   the signals of software barriers between hosts, through that memory
- * report.c      the output for the user
- * activation.c  how the members of an active set learn that all of them have this component
- * agree.c       what the choice of the path depends on
- * barrier.c     the barrier
- * module.c      one object per active set, and the fallback
- * params.c      parameters beyond those of libgba
- * component.c   open, close, and the active sets that the component serves
- *
  * ompi/mca/common/gba/module.h has the part that the coll component shares.
  *
  * Words. Open MPI calls an active set a group; here a group is a barrier group of a device. A "set"
