@@ -155,7 +155,7 @@ bool gba_coll_agree_declines(gba_coll_module_t *module)
     gba_coll_capability_survey(module->comm, &survey);
     status = survey.status;
     if (GBA_OK != status) {
-        gba_coll_capability_describe(module->comm, status, survey.culprit, text, sizeof text);
+        gba_coll_capability_describe(module, status, survey.culprit, text, sizeof text);
     } else if ((int)module->base.size < gba_common.params.min_comm_size) {
         status = GBA_ERR_TOO_FEW;
         snprintf(text, sizeof text, "fewer ranks than min_comm_size, which is %d",

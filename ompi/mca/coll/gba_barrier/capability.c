@@ -142,16 +142,17 @@ void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_surve
     opal_mutex_unlock(&gba_common.lock);
 }
 
-void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len)
+void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len)
 {
-    opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+    const gba_coll_module_t *module = owner;
+    opal_process_name_t name = ompi_group_get_proc_name(module->comm->c_local_group, (int)rank);
     char host[OPAL_MAXHOSTNAMELEN];
 
     gba_compat_host(&name, host, sizeof host);
     snprintf(text, len, "rank %u on %s", (unsigned)rank, host);
 }
 
-void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason, uint32_t rank,
+void gba_coll_capability_describe(gba_coll_module_t *module, gba_status_t reason, uint32_t rank,
                                   char *text, size_t len)
 {
     const char *what = gba_status_text(reason);
@@ -159,15 +160,15 @@ void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason
     const char *const names[] = {first, member};
     uint64_t words[2];
 
-    gba_coll_name_member(comm, 0, first, sizeof first);
-    gba_coll_name_member(comm, rank, member, sizeof member);
+    gba_coll_name_member(module, 0, first, sizeof first);
+    gba_coll_name_member(module, rank, member, sizeof member);
     if (GBA_ERR_UNSUPPORTED == reason) { /* the words of another job cannot be looked up */
         snprintf(text, len, "its members belong to several jobs (%s, %s)", first, member);
         return;
     }
     opal_mutex_lock(&gba_common.lock);
-    words[0] = capability_of(comm, 0);
-    words[1] = capability_of(comm, (int)rank);
+    words[0] = capability_of(module->comm, 0);
+    words[1] = capability_of(module->comm, (int)rank);
     opal_mutex_unlock(&gba_common.lock);
     if (GBA_ERR_MISMATCH == reason) {
         gba_common_capability_differ(words, names, text, len);
@@ -202,10 +203,4 @@ bool gba_coll_capability_same(uint32_t vpid)
     same = capability_mine() == capability_get(&name);
     opal_mutex_unlock(&gba_common.lock);
     return same;
-}
-
-void gba_coll_capability_fini(void)
-{
-    free(gba_coll->capabilities);
-    gba_coll->capabilities = NULL;
 }

@@ -3,9 +3,7 @@
 #ifndef GBA_COLL_CAPABILITY_H
 #define GBA_COLL_CAPABILITY_H
 
-#include "ompi/mca/coll/gba_barrier/compat.h"
-
-#include "gba/types.h"
+#include "ompi/mca/coll/gba_barrier/module.h"
 
 /* Publish the word of this process to the job. To be called in open, before the exchange of
  * MPI_Init. Returns NULL, or the text of the error. */
@@ -28,7 +26,7 @@ void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_surve
  * Describe for the user why a survey is not GBA_OK, with the differing values and their members.
  * reason, rank: its status and culprit. Thread-safe.
  */
-void gba_coll_capability_describe(ompi_communicator_t *comm, gba_status_t reason, uint32_t rank,
+void gba_coll_capability_describe(gba_coll_module_t *module, gba_status_t reason, uint32_t rank,
                                   char *text, size_t len);
 
 /* Whether the user of that member requested a device; for a communicator that has a
@@ -42,9 +40,7 @@ bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
  */
 bool gba_coll_capability_same(uint32_t vpid);
 
-void gba_coll_capability_fini(void);
-
-/* The name of a member for the user: "rank 3 on hostb". Not collective. */
-void gba_coll_name_member(ompi_communicator_t *comm, uint32_t rank, char *text, size_t len);
+/* The name of a member for the user, for gba_oob_t: "rank 3 on hostb". Not collective. */
+void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len);
 
 #endif

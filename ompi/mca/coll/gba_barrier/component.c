@@ -45,7 +45,6 @@ static int component_open(void)
     gba_coll->capabilities = NULL;
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
-    gba_coll->parameter_reported = false;
     gba_common_open();
     gba_coll->abi_differs = !abi_is_ours();
     modex_fault = gba_coll_capability_publish();
@@ -65,9 +64,9 @@ static int component_close(void)
     gba_common_notifications_stop();
     gba_common_modules_close();
     if (!gba_coll->abi_differs)
-        gba_coll_requests_close();
+        OBJ_DESTRUCT(&gba_coll->requests);
     gba_common_close("rank");
-    gba_coll_capability_fini();
+    free(gba_coll->capabilities);
     gba_common_log_close();
     return OMPI_SUCCESS;
 }

@@ -153,12 +153,7 @@ static gba_status_t oob_test(void *ctx)
     return gba_exchange_test(exchange_of(ctx));
 }
 
-static void oob_name_member(void *ctx, uint32_t rank, char *text, size_t len)
-{
-    const gba_coll_module_t *module = ctx;
-
-    gba_coll_name_member(module->comm, rank, text, len);
-}
-
-const gba_oob_t gba_coll_oob = {
-    .min = oob_min, .allgather = oob_allgather, .test = oob_test, .name_member = oob_name_member};
+const gba_oob_t gba_coll_oob = {.min = oob_min,
+                                .allgather = oob_allgather,
+                                .test = oob_test,
+                                .name_member = gba_coll_name_member};

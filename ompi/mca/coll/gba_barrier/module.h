@@ -74,7 +74,6 @@ typedef struct gba_coll_component {
     gba_word_t progressed;   /* ns: time of their last slow turn, see ibarrier.c */
     bool progress_registered;
     uint64_t *capabilities; /* of the job's processes, by vpid; 0: not looked up */
-    bool parameter_reported;
 } gba_coll_component_t;
 
 extern gba_coll_component_t mca_coll_gba_barrier_component;
@@ -95,19 +94,12 @@ int gba_coll_barrier_init(ompi_communicator_t *comm, ompi_info_t *info, ompi_req
 
 int gba_coll_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *super);
 
-/* Open MPI's error code for a status. */
+/* Open MPI's error code for the status of an agreement or a barrier. */
 static inline int gba_coll_error(gba_status_t status)
 {
-    switch (status) {
-    case GBA_OK:
+    if (GBA_OK == status)
         return OMPI_SUCCESS;
-    case GBA_ERR_NOMEM:
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    case GBA_ERR_PARAM:
-        return OMPI_ERR_BAD_PARAM;
-    default:
-        return OMPI_ERROR;
-    }
+    return GBA_ERR_NOMEM == status ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_ERROR;
 }
 
 /* module.c */

@@ -9,7 +9,6 @@
 
 /* The free list of requests. Returns OMPI_SUCCESS or an error. */
 int gba_coll_requests_open(void);
-void gba_coll_requests_close(void);
 
 /* An active request, which holds a reference to its communicator until it is freed. NULL: out of
  * memory. */

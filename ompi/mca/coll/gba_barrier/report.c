@@ -8,16 +8,11 @@
 
 void gba_coll_report_parameter(void)
 {
-    bool bad = '\0' != gba_common.bad_parameter[0], due;
+    static gba_word_t reported;
+    const bool bad = '\0' != gba_common.bad_parameter[0];
+    bool due = bad || (gba_common.params.disable && gba_common.params.verbose > 0);
 
-    /* The parameters do not change after open, so most programs need no lock here at each
-     * communicator. */
-    if (!bad && (!gba_common.params.disable || gba_common.params.verbose < 1))
-        return;
-    opal_mutex_lock(&gba_common.lock);
-    due = !gba_coll->parameter_reported;
-    gba_coll->parameter_reported = true;
-    opal_mutex_unlock(&gba_common.lock);
+    due = due && 0 == gba_word_add_relaxed(&reported, 1);
     /* The lowest process with the same word reports for all, because most often all have the same
      * parameters. */
     for (uint32_t vpid = 0; due && vpid < OMPI_PROC_MY_NAME->vpid; vpid++)

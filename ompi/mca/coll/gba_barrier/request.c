@@ -81,8 +81,3 @@ int gba_coll_requests_open(void)
                                opal_cache_line_size, OBJ_CLASS(gba_coll_request_t), 0, 0, 0, -1,
                                REQUESTS_CHUNK, NULL, 0, NULL, NULL, NULL);
 }
-
-void gba_coll_requests_close(void)
-{
-    OBJ_DESTRUCT(&gba_coll->requests);
-}
