@@ -54,10 +54,7 @@ void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, u
     bool asked, due;
 
     comm_describe(comm, name, sizeof name);
-    if (module->base.path <= GBA_PATH_SIM)
-        gba_common_why_clear(&module->base);
-    else
-        gba_common_why_set(&module->base, name, why);
+    gba_common_why_set(&module->base, name, why);
     if (GBA_OK == module->base.declined && gba_coll_agree_for_set(comm))
         reason = GBA_OK; /* the user misses no device there */
     gba_coll_capability_survey(comm, &survey);
@@ -69,8 +66,7 @@ void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, u
         reporter = reporter_of(comm, survey.requester, reason, culprit);
     if (reporter != module->base.rank)
         return;
-    due = due && gba_common_reason_first("coll", reason);
-    gba_common_device_describe(reason, due && asked, more, sizeof more);
+    due = gba_common_reason_describe(reason, due, asked, more, sizeof more);
     gba_common_print(due, "%s: %.512s%s", name, why, more);
 }
 

@@ -202,8 +202,8 @@ gba_status_t gba_common_fallback_end(struct gba_common_module *m);
 
 /* why.c */
 
-/* Publish why a module has no device: "NAME: WHY", truncated. No effect except on rank 0.
- * Without memory or a file there is no text. Thread-safe. */
+/* Publish why a module has no device: "NAME: WHY", truncated; or withdraw the text if it has one.
+ * No effect except on rank 0. Without memory or a file there is no text. Thread-safe. */
 void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why);
 
 /* Withdraw the text, if there is one. Thread-safe. */

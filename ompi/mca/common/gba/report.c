@@ -154,6 +154,53 @@ bool gba_common_reason_due(gba_status_t reason, bool asked)
     return due;
 }
 
+bool gba_common_reason_own(gba_status_t reason)
+{
+    return GBA_ERR_PERM == reason || GBA_ERR_NOT_GBA == reason || GBA_ERR_VERSION == reason ||
+           GBA_ERR_BUSY == reason || GBA_ERR_NOMEM == reason || GBA_ERR_IO == reason;
+}
+
+bool gba_common_reason_of_job(gba_status_t reason)
+{
+    return GBA_ERR_NO_GROUP == reason;
+}
+
+static bool reason_first(gba_status_t reason)
+{
+    gba_device_t *device = gba_common.device.open[gba_common.device.current];
+    char topic[300];
+
+    if (!gba_common_reason_of_job(reason)) {
+        snprintf(topic, sizeof topic, "%s %s", gba_common_framework.label, gba_status_name(reason));
+        return gba_common_first_on_host(topic);
+    }
+    if (0 != OPAL_PROC_MY_NAME.vpid || (device != NULL && gba_device_usable(device)))
+        return false;
+    /* Both components may use the device of that path. */
+    snprintf(topic, sizeof topic, "no group %.255s", gba_common.params.device_path);
+    return gba_common_first_on_host(topic);
+}
+
+bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char *text, size_t len)
+{
+    const struct gba_common_device *device = &gba_common.device;
+    const char *path = gba_common.params.device_path;
+    const bool set = gba_common.device_set, prints = due && reason_first(reason);
+    const bool detailed = '\0' != device->detail[0] && reason == device->status;
+    char request[300] = "", advice[160] = "";
+
+    if (prints && asked)
+        snprintf(request, sizeof request, "%s%s is \"%.255s\"",
+                 GBA_ERR_DEAD == reason ? "; " : ", although ", set ? "device_path" : "device_list",
+                 set ? path : gba_common.params.device_list);
+    if (prints && asked && detailed)
+        gba_device_advice(path, reason, advice, sizeof advice);
+    snprintf(text, len, "%s%s%s%s%s%s", request, detailed ? " (" : "",
+             detailed ? device->detail : "", detailed ? ")" : "", '\0' == advice[0] ? "" : ". ",
+             advice);
+    return prints;
+}
+
 static unsigned long long errors_sum(const gba_device_info_t *info)
 {
     unsigned long long sum = info->bad_access;

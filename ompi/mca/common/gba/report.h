@@ -25,39 +25,6 @@ static inline uint64_t gba_common_hash(const char *text)
  */
 bool gba_common_first_on_host(const char *topic);
 
-/* device.c */
-
-/*
- * Whether only the member with this reason has its cause: the error of its own device. That member
- * then reports it, instead of the member that reports for all.
- */
-bool gba_common_reason_own(gba_status_t reason);
-
-/*
- * Whether a reason concerns the whole job, and not one host: the device has no free group. Rank 0
- * of the job alone reports it, of the teams of which it is a member, so that the job prints one
- * line. Nothing else elects one process of all hosts: Open MPI 4.1 loses messages that it
- * aggregates, and the data server of mpirun stores several values of one name.
- */
-bool gba_common_reason_of_job(gba_status_t reason);
-
-/*
- * Whether this process prints a line about a reason that is due (gba_common_reason_due). One
- * process of each host does. Of the reasons of gba_common_reason_of_job, rank 0 of the job does,
- * unless other teams of the job have groups of the device. component: "coll" or "scoll". Queries
- * the device. Thread-safe.
- */
-bool gba_common_reason_first(const char *component, gba_status_t reason);
-
-/*
- * The end of a line about a team without a group: the requested path, the fault of the device, and
- * what to do; or "". due: the line is for a user who requested the device. text: at most len bytes,
- * terminated.
- */
-void gba_common_device_describe(gba_status_t reason, bool due, char *text, size_t len);
-
-/* report.c */
-
 /* Open the log of the component and send libgba's lines there. */
 void gba_common_log_open(void);
 
@@ -82,6 +49,30 @@ void gba_common_log_keep(char *text, size_t len);
  * asked: the user requested a device.
  */
 bool gba_common_reason_due(gba_status_t reason, bool asked);
+
+/*
+ * Whether only the member with this reason has its cause: the error of its own device. That member
+ * then reports it, instead of the member that reports for all.
+ */
+bool gba_common_reason_own(gba_status_t reason);
+
+/*
+ * Whether a reason concerns the whole job, and not one host: the device has no free group. Rank 0
+ * of the job alone reports it, of the teams of which it is a member, so that the job prints one
+ * line. Nothing else elects one process of all hosts: Open MPI 4.1 loses messages that it
+ * aggregates, and the data server of mpirun stores several values of one name.
+ */
+bool gba_common_reason_of_job(gba_status_t reason);
+
+/*
+ * Whether this process prints a line at verbose 0 about a team without a group, if that is due
+ * (gba_common_reason_due). One process of each host does. Of the reasons of
+ * gba_common_reason_of_job, rank 0 of the job does, unless other teams of the job have groups of
+ * the device, which this queries. text: receives the end of the line (at most len bytes,
+ * terminated), also if it is not due: the fault of the device; and for a user who asked for the
+ * device the requested path, and what to do. Thread-safe.
+ */
+bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char *text, size_t len);
 
 struct gba_common_counts;
 

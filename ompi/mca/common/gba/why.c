@@ -59,11 +59,23 @@ static void slot_write(uint32_t slot, const char *text)
                   (off_t)(slot - 1) * GBA_WHY_BYTES);
 }
 
+void gba_common_why_clear(struct gba_common_module *m)
+{
+    opal_mutex_lock(&gba_common.lock);
+    if (0 != m->why) {
+        slot_write(m->why, "");
+        m->why = 0;
+    }
+    opal_mutex_unlock(&gba_common.lock);
+}
+
 void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why)
 {
     char text[GBA_WHY_BYTES];
 
-    if (0 != m->rank)
+    if (m->path <= GBA_PATH_SIM)
+        gba_common_why_clear(m);
+    if (m->path <= GBA_PATH_SIM || 0 != m->rank)
         return;
     snprintf(text, sizeof text, "%s: %s", name, why);
     opal_mutex_lock(&gba_common.lock);
@@ -73,16 +85,6 @@ void gba_common_why_set(struct gba_common_module *m, const char *name, const cha
         m->why = slot_get();
     if (0 != m->why)
         slot_write(m->why, text);
-    opal_mutex_unlock(&gba_common.lock);
-}
-
-void gba_common_why_clear(struct gba_common_module *m)
-{
-    opal_mutex_lock(&gba_common.lock);
-    if (0 != m->why) {
-        slot_write(m->why, "");
-        m->why = 0;
-    }
     opal_mutex_unlock(&gba_common.lock);
 }
 

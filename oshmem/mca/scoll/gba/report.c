@@ -27,17 +27,13 @@ void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, 
     bool due = !reserved && gba_common_reason_due(reason, asked);
 
     gba_scoll_name_set(module->set, set, sizeof set);
-    if (module->base.path <= GBA_PATH_SIM)
-        gba_common_why_clear(&module->base);
-    else
-        gba_common_why_set(&module->base, set, why);
+    gba_common_why_set(&module->base, set, why);
     /* Only the member that knows the cause, or the reporter, prints the line. All members choose
      * the same one; `due` may differ between them. */
     if (module->base.rank != (asked && gba_common_reason_own(reason) ? culprit : reporter))
         return;
-    due = due && gba_common_reason_first("scoll", reason);
+    due = gba_common_reason_describe(reason, due, asked, more, sizeof more);
     gba_scoll_slab_describe(&module->slab, transport, sizeof transport);
-    gba_common_device_describe(reason, due && asked, more, sizeof more);
     if (reserved)
         snprintf(more, sizeof more, ", except the %u of group_reserve",
                  gba_common.own.group_reserve);
