@@ -25,7 +25,6 @@
  * (ibarrier.c), that one as well. At its end no member has made a later call.
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/coll/gba_barrier/capability.h"
 #include "ompi/mca/common/gba/params.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreements of the members of a communicator, and their exchange. */
+/* How the members of a communicator get their path: what they know of each other from MPI_Init on,
+ * the exchange, the agreement, and what the user is told. */
 #ifndef GBA_COLL_AGREE_H
 #define GBA_COLL_AGREE_H
 
 #include "ompi/mca/coll/gba_barrier/module.h"
+
+/* capability.c: the processes of the job with an enabled component */
+
+/* Publish the word of this process to the job. To be called in open, before the exchange of
+ * MPI_Init. Returns NULL, or the text of the error. */
+const char *gba_coll_capability_publish(void);
+
+/* What the members of a communicator have published. */
+struct gba_coll_survey {
+    /* GBA_OK: all have the component enabled, with equal values. Else GBA_ERR_NO_PLUGIN,
+     * GBA_ERR_MISMATCH, or GBA_ERR_UNSUPPORTED (members of several jobs), */
+    gba_status_t status;
+    uint32_t culprit;   /* and the lowest member without it, with other values, or of another job */
+    uint32_t reporter;  /* the lowest member with an enabled component */
+    uint32_t requester; /* the lowest of these whose user requested a device; UINT32_MAX: none */
+};
+
+/* All callers get the same result. Sends nothing. Thread-safe. */
+void gba_coll_capability_survey(ompi_communicator_t *comm, struct gba_coll_survey *survey);
+
+/*
+ * Describe for the user why a survey is not GBA_OK, with the differing values and their members.
+ * reason, rank: its status and culprit. Thread-safe.
+ */
+void gba_coll_capability_describe(gba_coll_module_t *module, gba_status_t reason, uint32_t rank,
+                                  char *text, size_t len);
+
+/* Whether the user of that member requested a device; for a communicator that has a
+ * requester. Thread-safe. */
+bool gba_coll_capability_requested(ompi_communicator_t *comm, uint32_t rank);
+
+/*
+ * Whether a process of this job has published the same word as this one. If the component is
+ * disabled here: whether it is disabled there for the same reason (an invalid parameter, or
+ * `disable`). After MPI_Init's exchange only. Thread-safe.
+ */
+bool gba_coll_capability_same(uint32_t vpid);
+
+/* The name of a member for the user, for gba_oob_t: "rank 3 on hostb". Not collective. */
+void gba_coll_name_member(void *owner, uint32_t rank, char *text, size_t len);
 
 /* messages.c */
 
@@ -57,5 +98,29 @@ bool gba_coll_agree_declines(gba_coll_module_t *module);
 
 /* For gba_common_framework: the rank of a member in MPI_COMM_WORLD. */
 int gba_coll_agree_peer(const void *owner, uint32_t member);
+
+/* report.c */
+
+/* Report once, after MPI_Init's exchange, that a parameter is invalid; or, at verbose 1, that
+ * `disable` is 1. */
+void gba_coll_report_parameter(void);
+
+/*
+ * For gba_common_framework: report the path of a communicator, and its reason. Called by all
+ * members. reporter: the member that reports at verbose 1. A user who requested the device gets the
+ * line at verbose 0, from the member that knows the cause. reason, culprit: why there is no group,
+ * or GBA_OK, and the member that caused it.
+ */
+void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, uint32_t culprit,
+                          const char *why);
+
+/*
+ * At verbose 1: report that the ranks of a communicator never agreed on a path, because it did
+ * at most agree_after barriers. _begin: before a barrier on the fallback; in the first one it
+ * stores the name, because the communicator may be partly destroyed at the end. _end: when the
+ * module closes.
+ */
+void gba_coll_report_unagreed_begin(gba_coll_module_t *module);
+void gba_coll_report_unagreed_end(gba_coll_module_t *module);
 
 #endif

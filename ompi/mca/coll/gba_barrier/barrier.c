@@ -3,7 +3,6 @@
 #include "ompi/mca/coll/gba_barrier/module.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/queue.h"
-#include "ompi/mca/coll/gba_barrier/report.h"
 
 #include "gba/base/clock.h"
 

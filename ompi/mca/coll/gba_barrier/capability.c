@@ -6,8 +6,7 @@
  * the component serves a communicator. Members compare these words locally and come to the same
  * conclusion.
  */
-#include "ompi/mca/coll/gba_barrier/capability.h"
-#include "ompi/mca/coll/gba_barrier/module.h"
+#include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/common/gba/params.h"
 
 #include <string.h>

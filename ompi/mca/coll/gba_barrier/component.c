@@ -2,13 +2,12 @@
 /* The component: open and close, and the communicators that it serves. */
 #include "ompi/mca/coll/gba_barrier/module.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/coll/gba_barrier/capability.h"
 #include "ompi/mca/coll/gba_barrier/queue.h"
-#include "ompi/mca/coll/gba_barrier/report.h"
 #include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include "gba/base/site.h"
 

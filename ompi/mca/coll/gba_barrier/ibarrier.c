@@ -17,7 +17,6 @@
  */
 #include "ompi/mca/coll/gba_barrier/queue.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/coll/gba_barrier/report.h"
 #include "ompi/mca/common/gba/notifications.h"
 
 #include "gba/base/clock.h"

@@ -11,8 +11,6 @@ mca_coll_gba_barrier_la_SOURCES = \
 	ompi/mca/coll/gba_barrier/module.h \
 	ompi/mca/coll/gba_barrier/agree.h \
 	ompi/mca/coll/gba_barrier/queue.h \
-	ompi/mca/coll/gba_barrier/capability.h \
-	ompi/mca/coll/gba_barrier/report.h \
 	ompi/mca/coll/gba_barrier/component.c \
 	ompi/mca/coll/gba_barrier/capability.c \
 	ompi/mca/coll/gba_barrier/module.c \

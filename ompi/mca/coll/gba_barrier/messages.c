@@ -9,7 +9,6 @@
  * posted later. Those that are in transit end without it, and give theirs back.
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/coll/gba_barrier/capability.h"
 #include "gba/algo/exchange.h"
 #include "ompi/mca/common/gba/report.h"
 #include "ompi/mca/common/gba/transport.h"

@@ -3,8 +3,8 @@
 #include "ompi/mca/coll/gba_barrier/module.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/queue.h"
-#include "ompi/mca/coll/gba_barrier/report.h"
 #include "ompi/mca/common/gba/notifications.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 

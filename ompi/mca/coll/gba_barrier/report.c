@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The output for the user: one line for each unexpected fallback. */
-#include "ompi/mca/coll/gba_barrier/report.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/coll/gba_barrier/capability.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 
