@@ -8,9 +8,9 @@
 
 /* capability.c: the processes of the job with an enabled component */
 
-/* Publish the word of this process to the job. To be called in open, before the exchange of
- * MPI_Init. Returns NULL, or the text of the error. */
-const char *gba_coll_capability_publish(void);
+/* Publish the word of this process to the job, and disable the component where that is no use. To
+ * be called in open, before the exchange of MPI_Init. */
+void gba_coll_capability_publish(void);
 
 /* What the members of a communicator have published. */
 struct gba_coll_survey {

@@ -8,6 +8,7 @@
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <string.h>
 
@@ -39,51 +40,55 @@ static uint64_t capability_mine(void)
            (gba_common.device_asked ? REQUESTED : 0);
 }
 
-const char *gba_coll_capability_publish(void)
+void gba_coll_capability_publish(void)
 {
-    const char *fault = NULL;
+    /* These settings of the user are the same for all processes. */
+    const bool reports = gba_common.enabled && 0 == OMPI_PROC_MY_NAME->vpid;
     uint64_t word;
 
-    /* With an incomplete modex the result would depend on the caller and the time of the call. The
-     * user's setting is the same for all processes. */
+    if (gba_compat_fault_tolerant()) {
+        if (reports && (gba_common.device_asked || gba_common.params.verbose > 0))
+            gba_common_alert("the job runs with fault tolerance (--with-ft, mpi_ft_enable), where "
+                             "a process may fail and the other processes continue; the component "
+                             "is disabled");
+        gba_common.enabled = false;
+    }
+    /* With an incomplete modex the result would depend on the caller and the time of the call. */
     if (!gba_compat_modex_complete()) {
-        if (gba_common.enabled && 0 == OMPI_PROC_MY_NAME->vpid)
-            fault = GBA_COMPAT_MODEX_SETTING
-                ", so MPI_Init ends before all processes have published whether "
-                "they have this component; the component is disabled";
+        if (reports)
+            gba_common_alert(GBA_COMPAT_MODEX_SETTING
+                             ", so MPI_Init ends before all processes have published whether "
+                             "they have this component; the component is disabled");
         gba_common.enabled = false;
     }
     /* If publishing fails, the other processes see a process without the component. So the
      * component is disabled here. */
     word = capability_mine();
     if (OPAL_SUCCESS != gba_compat_modex_put(modex_key, &word, 1)) {
-        fault = "cannot publish this component in the modex of "
-                "MPI_Init; the component is disabled";
+        gba_common_alert("cannot publish this component in the modex of MPI_Init; the component is "
+                         "disabled");
         gba_common.enabled = false;
     }
-    return fault;
 }
 
 /* The word that a process of this job has published. Under the lock. */
 static uint64_t capability_get(opal_process_name_t *name)
 {
-    size_t processes = (size_t)ompi_proc_world_size();
-    uint64_t word = CAPABILITY_ABSENT;
+    uint64_t unknown = CAPABILITY_UNKNOWN, *word = &unknown;
 
     if (name->vpid == OMPI_PROC_MY_NAME->vpid)
         return capability_mine();
     /* Each word is looked up once in the life of the job, because there are many communicators.
      * Without memory for the words each call looks it up. */
     if (gba_coll->capabilities == NULL)
-        gba_coll->capabilities = calloc(processes, sizeof gba_coll->capabilities[0]);
-    if (gba_coll->capabilities != NULL && name->vpid < processes &&
-        CAPABILITY_UNKNOWN != gba_coll->capabilities[name->vpid])
-        return gba_coll->capabilities[name->vpid];
-
-    (void)gba_compat_modex_get(name, modex_key, &word, 1);
-    if (gba_coll->capabilities != NULL && name->vpid < processes)
-        gba_coll->capabilities[name->vpid] = word;
-    return word;
+        gba_coll->capabilities = calloc((size_t)ompi_proc_world_size(), sizeof *word);
+    if (gba_coll->capabilities != NULL)
+        word = &gba_coll->capabilities[name->vpid];
+    if (CAPABILITY_UNKNOWN == *word) {
+        *word = CAPABILITY_ABSENT;
+        (void)gba_compat_modex_get(name, modex_key, word, 1);
+    }
+    return *word;
 }
 
 static uint64_t capability_of(ompi_communicator_t *comm, int rank)

@@ -39,19 +39,16 @@ static int component_open(void)
 {
     /* These two provide all collectives, blocking and nonblocking, on any communicator. */
     static const char *const needed[] = {"basic", "libnbc", NULL};
-    const char *modex_fault;
 
     gba_coll->capabilities = NULL;
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
     gba_common_open();
     gba_coll->abi_differs = !abi_is_ours();
-    modex_fault = gba_coll_capability_publish();
+    gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();
     gba_common_keys_publish();
-    if (modex_fault != NULL)
-        gba_common_alert("%s", modex_fault);
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed);
     return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
 }
@@ -77,21 +74,6 @@ static int component_init_query(bool progress_threads, bool threads)
     return OMPI_SUCCESS;
 }
 
-/* Report that with "--with-ft" no barrier is ours, because a user who requested a device needs the
- * cause. All processes have the same mode, so rank 0 reports it. */
-static void report_fault_tolerant(void)
-{
-    static gba_word_t reported;
-
-    if (!gba_common.enabled || 0 != OMPI_PROC_MY_NAME->vpid ||
-        (!gba_common.device_asked && gba_common.params.verbose < 1) ||
-        0 != gba_word_add_relaxed(&reported, 1))
-        return;
-    gba_common_alert("the job runs with fault tolerance (--with-ft, mpi_ft_enable), where a "
-                     "process may fail and the other processes continue; the component is "
-                     "disabled");
-}
-
 /*
  * Decline only for reasons that all members see: properties of the communicator, and the words that
  * capability.c publishes. Otherwise some members would be in our barrier and some in another one. A
@@ -103,9 +85,7 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
     int size = ompi_comm_size(comm);
 
     gba_coll_report_parameter();
-    if (gba_compat_fault_tolerant())
-        report_fault_tolerant();
-    if (!gba_common.enabled || OMPI_COMM_IS_INTER(comm) || size < 2 || gba_compat_fault_tolerant())
+    if (!gba_common.enabled || OMPI_COMM_IS_INTER(comm) || size < 2)
         return NULL;
     *priority = gba_common.params.priority;
     return gba_coll_module_create();
