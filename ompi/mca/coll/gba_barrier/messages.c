@@ -17,7 +17,6 @@
 struct gba_coll_messages {
     struct gba_exchange *exchange;
     ompi_communicator_t *comm;
-    bool failed; /* permanently */
     struct lane {
         ompi_request_t *request; /* NULL: none is in transit */
         bool receives;
@@ -26,18 +25,16 @@ struct gba_coll_messages {
     } lane[GBA_EXCHANGE_LANES];
 };
 
-static gba_status_t messages_fail(struct gba_coll_messages *m, const struct lane *lane, int code)
+static gba_status_t message_fail(const struct lane *lane, int code)
 {
-    if (!m->failed)
-        gba_common_alert("an agreement over messages (tag %d): cannot %s rank %d: error %d",
-                         GBA_COMMON_TAG_AGREEMENT, lane->receives ? "receive from" : "send to",
-                         lane->peer, code);
-    m->failed = true;
+    gba_common_alert("an agreement over messages (tag %d): cannot %s rank %d: error %d",
+                     GBA_COMMON_TAG_AGREEMENT, lane->receives ? "receive from" : "send to",
+                     lane->peer, code);
     return GBA_ERR_OOB;
 }
 
 /* The PML has posted the message of a lane, or has returned an error. */
-static gba_status_t message_posted(struct gba_coll_messages *m, struct lane *lane, int rc)
+static gba_status_t message_posted(struct lane *lane, int rc)
 {
     if (OMPI_SUCCESS == rc)
         return GBA_OK;
@@ -45,7 +42,7 @@ static gba_status_t message_posted(struct gba_coll_messages *m, struct lane *lan
     /* No request for one more message. */
     if (OMPI_ERR_OUT_OF_RESOURCE == rc || OMPI_ERR_TEMP_OUT_OF_RESOURCE == rc)
         return GBA_INPROGRESS;
-    return messages_fail(m, lane, rc);
+    return message_fail(lane, rc);
 }
 
 static gba_status_t message_receive(void *ctx, uint32_t number, uint32_t from, void *buffer,
@@ -55,7 +52,7 @@ static gba_status_t message_receive(void *ctx, uint32_t number, uint32_t from, v
     struct lane *lane = &m->lane[number];
 
     *lane = (struct lane){.receives = true, .peer = (int)from, .bytes = bytes};
-    return message_posted(m, lane,
+    return message_posted(lane,
                           MCA_PML_CALL(irecv(buffer, bytes, MPI_BYTE, lane->peer,
                                              GBA_COMMON_TAG_AGREEMENT, m->comm, &lane->request)));
 }
@@ -68,33 +65,33 @@ static gba_status_t message_send(void *ctx, uint32_t number, uint32_t to, const 
 
     *lane = (struct lane){.receives = false, .peer = (int)to, .bytes = bytes};
     return message_posted(
-        m, lane,
-        MCA_PML_CALL(isend(buffer, bytes, MPI_BYTE, lane->peer, GBA_COMMON_TAG_AGREEMENT,
-                           MCA_PML_BASE_SEND_STANDARD, m->comm, &lane->request)));
+        lane, MCA_PML_CALL(isend(buffer, bytes, MPI_BYTE, lane->peer, GBA_COMMON_TAG_AGREEMENT,
+                                 MCA_PML_BASE_SEND_STANDARD, m->comm, &lane->request)));
 }
 
 /* Check a message in transit, and free its request if it is complete. */
-static gba_status_t lane_test(struct gba_coll_messages *m, struct lane *lane)
+static gba_status_t lane_test(struct lane *lane)
 {
     size_t bytes;
     int rc;
 
     if (!gba_common_message_complete(&lane->request, &rc, &bytes))
         return GBA_INPROGRESS;
-    return OMPI_SUCCESS == rc && (!lane->receives || bytes == lane->bytes)
-               ? GBA_OK
-               : messages_fail(m, lane, rc);
+    return OMPI_SUCCESS == rc && (!lane->receives || bytes == lane->bytes) ? GBA_OK
+                                                                           : message_fail(lane, rc);
 }
 
 static gba_status_t messages_test(void *ctx)
 {
     struct gba_coll_messages *m = ctx;
-    gba_status_t status = GBA_OK;
+    gba_status_t status = GBA_OK, one;
 
-    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES; i++)
-        if (m->lane[i].request != NULL && GBA_INPROGRESS == lane_test(m, &m->lane[i]))
-            status = GBA_INPROGRESS;
-    return m->failed ? GBA_ERR_OOB : status;
+    for (uint32_t i = 0; i < GBA_EXCHANGE_LANES && GBA_ERR_OOB != status; i++) {
+        one = m->lane[i].request == NULL ? GBA_OK : lane_test(&m->lane[i]);
+        if (GBA_OK != one)
+            status = one;
+    }
+    return status;
 }
 
 static const struct gba_mail mail = {message_receive, message_send, messages_test};

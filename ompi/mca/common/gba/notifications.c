@@ -105,10 +105,9 @@ static void message_put(struct message **list, struct message *message, enum sta
 
 static bool message_complete(struct message *message)
 {
-    size_t bytes;
     int error;
 
-    return gba_common_message_complete(&message->request, &error, &bytes);
+    return gba_common_message_complete(&message->request, &error, NULL);
 }
 
 /* Take over the outbox. From now on `owing` shows another thread, and the progress of a send, that

@@ -49,16 +49,16 @@ struct sum {
 
 static void process_visit(void *ctx, opal_process_name_t *name)
 {
-    uint64_t words[GBA_MODEX_WORDS] = {0}, all[GBA_MODEX_WORDS];
+    uint64_t words[GBA_MODEX_WORDS] = {0};
+    uint32_t map[GBA_PROCESSOR_WORDS];
     struct sum *sum = ctx;
 
     if (name->vpid == OPAL_PROC_MY_NAME.vpid || sum->enough)
         return;
     sum->enough = 0 == gba_compat_modex_get(name, modex_key, words, GBA_MODEX_WORDS);
-    memcpy(all, sum->all.map, sizeof all);
-    for (size_t i = 0; i < GBA_MODEX_WORDS; i++)
-        all[i] |= words[i];
-    memcpy(sum->all.map, all, sizeof all);
+    memcpy(map, words, sizeof map);
+    for (size_t i = 0; i < GBA_PROCESSOR_WORDS; i++)
+        sum->all.map[i] |= map[i];
 }
 
 bool gba_common_processors_shared(bool served)

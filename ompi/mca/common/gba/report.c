@@ -201,24 +201,19 @@ bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char 
     return prints;
 }
 
-static unsigned long long errors_sum(const gba_device_info_t *info)
-{
-    unsigned long long sum = info->bad_access;
-
-    for (unsigned i = GBA_COUNTER_ERR_ACCESS; i < GBA_COUNTERS; i++)
-        sum += info->counters[i];
-    return sum;
-}
-
 /* Append what a device has counted. */
 static void counters_describe(gba_device_t *device, char *text, size_t len)
 {
     const size_t length = strlen(text);
     const char *comma = 0 == length ? "" : ", ";
+    unsigned long long errors;
     gba_device_info_t info;
 
     if (GBA_OK != gba_device_query(device, &info))
         return;
+    errors = info.bad_access;
+    for (unsigned i = GBA_COUNTER_ERR_ACCESS; i < GBA_COUNTERS; i++)
+        errors += info.counters[i];
     if (info.dead)
         snprintf(text + length, len - length, "%s%s has stopped answering", comma, info.path);
     else
@@ -226,7 +221,7 @@ static void counters_describe(gba_device_t *device, char *text, size_t len)
                  "%s%s counted arrivals %llu, releases %llu, rounds %llu, errors %llu", comma,
                  info.path, (unsigned long long)info.counters[GBA_COUNTER_ARRIVALS],
                  (unsigned long long)info.counters[GBA_COUNTER_RELEASES],
-                 (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors_sum(&info));
+                 (unsigned long long)info.counters[GBA_COUNTER_ROUNDS], errors);
 }
 
 void gba_common_totals(const char *who, const struct gba_common_counts *sum)

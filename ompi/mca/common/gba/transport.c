@@ -103,10 +103,9 @@ static gba_status_t transport_begin(struct pml_transport *s, uint32_t seq)
 /* Check the send of a lane; if it is complete, free it. */
 static void lane_sent(struct pml_transport *s, struct lane *lane)
 {
-    size_t unused;
     int rc;
 
-    if (!gba_common_message_complete(&lane->sending, &rc, &unused))
+    if (!gba_common_message_complete(&lane->sending, &rc, NULL))
         return;
     s->unsent--;
     if (OMPI_SUCCESS != rc)

@@ -26,8 +26,8 @@ struct ompi_communicator_t;
 
 /*
  * Whether a message has been sent or received. Then frees its request, and sets *request to NULL,
- * *error to its code, and *bytes to the bytes that were received. Acquire: another thread may have
- * completed it. Pairs with the PML's write barrier.
+ * *error to its code, and *bytes, unless NULL, to the bytes that were received. Acquire: another
+ * thread may have completed it. Pairs with the PML's write barrier.
  */
 static inline bool gba_common_message_complete(ompi_request_t **request, int *error, size_t *bytes)
 {
@@ -35,7 +35,8 @@ static inline bool gba_common_message_complete(ompi_request_t **request, int *er
         return false;
     gba_fence_acquire();
     *error = (*request)->req_status.MPI_ERROR;
-    *bytes = (*request)->req_status._ucount;
+    if (bytes != NULL)
+        *bytes = (*request)->req_status._ucount;
     (void)ompi_request_free(request);
     *request = NULL;
     return true;
