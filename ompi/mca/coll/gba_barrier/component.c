@@ -23,17 +23,11 @@ static int params_register(void)
     return OMPI_SUCCESS;
 }
 
-/* Whether the structures are those that the component was compiled with. */
-static bool abi_is_ours(void)
-{
-    const struct gba_common_class classes[] = {
-        GBA_COMMON_CLASS(ompi_communicator_t), GBA_COMMON_CLASS(mca_coll_base_module_t),
-        GBA_COMMON_CLASS(ompi_group_t),        GBA_COMMON_CLASS(ompi_proc_t),
-        GBA_COMMON_CLASS(ompi_request_t),      GBA_COMMON_CLASS(opal_mutex_t),
-        GBA_COMMON_CLASS(opal_free_list_t),    {.name = NULL}};
-
-    return gba_common_abi_check(classes);
-}
+static const struct gba_common_class classes[] = {
+    GBA_COMMON_CLASS(ompi_communicator_t), GBA_COMMON_CLASS(mca_coll_base_module_t),
+    GBA_COMMON_CLASS(ompi_group_t),        GBA_COMMON_CLASS(ompi_proc_t),
+    GBA_COMMON_CLASS(ompi_request_t),      GBA_COMMON_CLASS(opal_mutex_t),
+    GBA_COMMON_CLASS(opal_free_list_t),    {.name = NULL}};
 
 static int component_open(void)
 {
@@ -44,7 +38,7 @@ static int component_open(void)
     gba_coll->busy = NULL;
     gba_coll->progress_registered = false;
     gba_common_open();
-    gba_coll->abi_differs = !abi_is_ours();
+    gba_coll->abi_differs = !gba_common_abi_check(classes);
     gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();

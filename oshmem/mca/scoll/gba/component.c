@@ -11,19 +11,13 @@ static int params_register(void)
     return OSHMEM_SUCCESS;
 }
 
-/* Disable the component if the structures are not those that it was compiled with. */
-static void abi_check(void)
-{
-    const struct gba_common_class classes[] = {GBA_COMMON_CLASS(oshmem_group_t),
-                                               GBA_COMMON_CLASS(mca_scoll_base_module_t),
-                                               GBA_COMMON_CLASS(ompi_communicator_t),
-                                               GBA_COMMON_CLASS(ompi_request_t),
-                                               GBA_COMMON_CLASS(opal_mutex_t),
-                                               GBA_COMMON_CLASS(ompi_proc_t),
-                                               {.name = NULL}};
-
-    (void)gba_common_abi_check(classes);
-}
+static const struct gba_common_class classes[] = {GBA_COMMON_CLASS(oshmem_group_t),
+                                                  GBA_COMMON_CLASS(mca_scoll_base_module_t),
+                                                  GBA_COMMON_CLASS(ompi_communicator_t),
+                                                  GBA_COMMON_CLASS(ompi_request_t),
+                                                  GBA_COMMON_CLASS(opal_mutex_t),
+                                                  GBA_COMMON_CLASS(ompi_proc_t),
+                                                  {.name = NULL}};
 
 static int component_open(void)
 {
@@ -33,7 +27,7 @@ static int component_open(void)
     memset(&gba_scoll->slab_memory, 0, sizeof gba_scoll->slab_memory);
     gba_common_open();
     gba_common_choice_open(false);
-    abi_check();
+    (void)gba_common_abi_check(classes);
     gba_scoll_pin_ucx();
     /* One process of a host reports the parameters, because most often all have the same. */
     if ('\0' != gba_common.bad_parameter[0] && (reports || gba_common.variables.verbose > 0))
