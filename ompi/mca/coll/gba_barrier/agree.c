@@ -25,7 +25,7 @@
  * (ibarrier.c), that one as well. At its end no member has made a later call.
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/open.h"
 
 #include <dlfcn.h>
 #include <string.h>

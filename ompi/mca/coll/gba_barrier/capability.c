@@ -7,7 +7,7 @@
  * conclusion.
  */
 #include "ompi/mca/coll/gba_barrier/agree.h"
-#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/report.h"
 
 #include <string.h>

@@ -3,10 +3,8 @@
 #include "ompi/mca/coll/gba_barrier/module.h"
 #include "ompi/mca/coll/gba_barrier/agree.h"
 #include "ompi/mca/coll/gba_barrier/queue.h"
-#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
-#include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/report.h"
 
 #include "gba/base/site.h"

@@ -5,7 +5,6 @@
  * of barriers outside the fast path, where they agree.
  */
 #include "ompi/mca/common/gba/module.h"
-#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
 

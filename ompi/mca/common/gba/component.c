@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a component, its open and close, and its check of Open MPI. */
 #include "ompi/mca/common/gba/module.h"
-#include "ompi/mca/common/gba/device.h"
 #include "ompi/mca/common/gba/open.h"
-#include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/report.h"
 
 #include <string.h>

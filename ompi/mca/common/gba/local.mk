@@ -6,7 +6,6 @@ endif
 ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/compat.h \
 	ompi/mca/common/gba/open.h \
-	ompi/mca/common/gba/params.h \
 	ompi/mca/common/gba/transport.h \
 	ompi/mca/common/gba/notifications.h \
 	ompi/mca/common/gba/device.h \

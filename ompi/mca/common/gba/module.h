@@ -7,8 +7,8 @@
  *
  * This header has modules: a module is one communicator or active set, whose barriers have a team
  * of libgba or the fallback, which is the barrier that was selected before ours. The other rooms:
- * open.h, params.h, device.h, transport.h, notifications.h, report.h, and compat.h with the
- * differences between releases of Open MPI.
+ * open.h, device.h, transport.h, notifications.h, report.h, and compat.h with the differences
+ * between releases of Open MPI.
  *
  * gba_common_framework is what a component supplies. The functions of it that get an owner get the
  * component's own module, see gba_common_module_init.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registration of parameters with Open MPI, and their check. */
-#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The performance variables, of the process and of single communicators (MPI_T_BIND_MPI_COMM). */
-#include "ompi/mca/common/gba/params.h"
+#include "ompi/mca/common/gba/open.h"
 #include "ompi/mca/common/gba/module.h"
 
 #include <ctype.h>

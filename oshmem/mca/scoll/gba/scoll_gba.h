@@ -18,7 +18,6 @@
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
-#include "ompi/mca/common/gba/params.h"
 #include "ompi/mca/common/gba/report.h"
 
 #include "ompi/mca/pml/pml.h"
