@@ -15,11 +15,17 @@
 
 void *predict_alloc(struct predict *p, size_t count, size_t bytes)
 {
-    void *memory = calloc(1, count * bytes + 1); /* never of no size */
+    const size_t head = _Alignof(max_align_t);
+    void **memory = calloc(1, head + count * bytes);
 
-    p->memory.short_of = p->memory.short_of || memory == NULL;
     p->memory.bytes += count * bytes;
-    return memory;
+    if (memory == NULL) {
+        p->memory.short_of = true;
+        return NULL;
+    }
+    *memory = p->memory.last;
+    p->memory.last = memory;
+    return (char *)memory + head;
 }
 
 /* -------------------------------------------------------------------------- processors --- */
@@ -106,8 +112,7 @@ static void round_end(struct predict *p, uint32_t round)
         *window = (struct predict_round){.first_exit = PREDICT_NEVER};
 }
 
-/* The time at which a rank arrives at a barrier, after it has left the one before. */
-static uint64_t next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
+uint64_t predict_next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
     uint64_t at = exit;
 
@@ -120,7 +125,7 @@ static uint64_t next_enter(struct predict *p, uint32_t rank, uint32_t round, uin
 
 static void enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
-    const uint64_t at = next_enter(p, rank, round, exit);
+    const uint64_t at = predict_next_enter(p, rank, round, exit);
 
     if (p->turns)
         p->turn[rank].enter_at = at;
@@ -299,11 +304,10 @@ static gba_status_t make(struct predict *p)
     p->rank = predict_alloc(p, p->ranks, sizeof *p->rank);
     p->actor = predict_alloc(p, p->actors + 1u, sizeof *p->actor);
     p->host = predict_alloc(p, p->nodes ? p->hosts : 1, sizeof *p->host);
-    p->result.slowest = calloc(setup->barriers, sizeof *p->result.slowest);
-    p->result.after = calloc(setup->barriers, sizeof *p->result.after);
-    p->result.skew = calloc(setup->barriers, sizeof *p->result.skew);
-    if (p->memory.short_of || p->result.slowest == NULL || p->result.after == NULL ||
-        p->result.skew == NULL)
+    p->result.slowest = predict_alloc(p, setup->barriers, sizeof *p->result.slowest);
+    p->result.after = predict_alloc(p, setup->barriers, sizeof *p->result.after);
+    p->result.skew = predict_alloc(p, setup->barriers, sizeof *p->result.skew);
+    if (p->memory.short_of)
         return GBA_ERR_NOMEM;
     for (uint32_t i = 0; i < (p->nodes ? p->hosts : 1); i++)
         p->host[i].gathered_at = PREDICT_NEVER;
@@ -346,7 +350,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static struct predict_spread spread_of(uint64_t *values, uint32_t count)
+struct predict_spread predict_spread_of(uint64_t *values, uint32_t count)
 {
     const uint32_t last = count - 1;
 
@@ -360,49 +364,24 @@ static struct predict_spread spread_of(uint64_t *values, uint32_t count)
     };
 }
 
-static void free_all(struct predict *p)
+void predict_close(struct predict *p)
 {
-    void *const arrays[] = {p->rank,
-                            p->actor,
-                            p->host,
-                            p->result.slowest,
-                            p->result.after,
-                            p->result.skew,
-                            p->algo.slots,
-                            p->algo.set_at,
-                            p->algo.waiter,
-                            p->algo.next,
-                            p->adapter,
-                            p->turn,
-                            p->core,
-                            p->offload.group,
-                            p->offload.member,
-                            p->offload.effects,
-                            p->offload.retry,
-                            p->offload.group_of,
-                            p->offload.leaders,
-                            p->offload.model};
-
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        free(arrays[i]);
+    if (p == NULL)
+        return;
+    for (void **memory = p->memory.last, **before; memory != NULL; memory = before) {
+        before = *memory;
+        free(memory);
+    }
     predict_queue_free(&p->queue);
     free(p);
 }
 
-static double processor_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result)
+gba_status_t predict_open(const struct predict_setup *setup, struct predict **opened)
 {
     struct predict *p = calloc(1, sizeof *p);
-    const double began = processor_seconds();
     gba_status_t status;
 
+    *opened = p;
     if (p == NULL)
         return GBA_ERR_NOMEM;
     p->setup = setup;
@@ -417,8 +396,23 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
     if (GBA_OK == status && p->turns)
         predict_turns_init(p);
-    if (GBA_OK == status && p->memory.short_of)
-        status = GBA_ERR_NOMEM;
+    return GBA_OK == status && p->memory.short_of ? GBA_ERR_NOMEM : status;
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result)
+{
+    const double began = processor_seconds();
+    struct predict *p;
+    gba_status_t status = predict_open(setup, &p);
+
     if (GBA_OK == status) {
         for (uint32_t rank = 0; rank < p->ranks; rank++)
             enter_plan(p, rank, 0, 0);
@@ -429,21 +423,23 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     if (GBA_OK == status && (p->queue.out_of_memory || p->result.done != setup->barriers))
         status = p->queue.out_of_memory ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     if (GBA_OK == status) {
+        const uint64_t fixed = p->offload.devices * sizeof *p->offload.model +
+                               (p->offload.effects != NULL) * sizeof *p->offload.effects +
+                               setup->barriers * 3 * sizeof *p->result.skew;
+
         *result = (struct predict_result){
             .mean = (p->result.round[(p->rounds - 1) % 4].last_exit - p->result.warm_exit) /
                     setup->barriers,
-            .slowest = spread_of(p->result.slowest, setup->barriers),
-            .after = spread_of(p->result.after, setup->barriers),
-            .skew = spread_of(p->result.skew, setup->barriers),
+            .slowest = predict_spread_of(p->result.slowest, setup->barriers),
+            .after = predict_spread_of(p->result.after, setup->barriers),
+            .skew = predict_spread_of(p->result.skew, setup->barriers),
             .resent = p->result.resent,
             .events = p->queue.taken,
             .drawn = p->random.drawn,
-            .bytes = p->memory.bytes + p->offload.devices * sizeof *p->offload.model +
-                     setup->barriers * 3 * sizeof *p->result.skew +
-                     p->queue.chunks * sizeof(struct predict_chunk),
-            .rank_bytes = p->memory.bytes / p->ranks,
+            .bytes = p->memory.bytes + p->queue.chunks * sizeof(struct predict_chunk),
+            .rank_bytes = (p->memory.bytes - fixed) / p->ranks,
             .seconds = processor_seconds() - began};
     }
-    free_all(p);
+    predict_close(p);
     return status;
 }

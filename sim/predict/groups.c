@@ -115,8 +115,8 @@ gba_status_t predict_groups_init(struct predict *p)
     static const uint64_t uuid[2] = {1, 1};
 
     p->offload.devices = (uint32_t)((p->hosts - 1) / c->device_hosts + 1);
-    p->offload.model = calloc(p->offload.devices, sizeof *p->offload.model);
-    p->offload.effects = calloc(1, sizeof *p->offload.effects);
+    p->offload.model = predict_alloc(p, p->offload.devices, sizeof *p->offload.model);
+    p->offload.effects = predict_alloc(p, 1, sizeof *p->offload.effects);
     p->offload.member = predict_alloc(p, p->actors, sizeof *p->offload.member);
     if (0 != c->device_loss)
         p->offload.retry = predict_alloc(p, p->actors, sizeof *p->offload.retry);

@@ -7,7 +7,7 @@
 #include "gba/spec/gba_regs.h"
 #include "sim/predict/state.h"
 
-#define LOCAL (1u << 16) /* in `what`: the message does not pass an adapter */
+#define LOCAL (1u << 27) /* in `what`: the message does not pass an adapter */
 #define NONE  UINT32_MAX
 
 static struct predict *of(struct gba_transport *transport)
@@ -51,7 +51,7 @@ static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
     return time;
 }
 
-static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
+void predict_message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
 {
     const struct gba_cluster *c = p->cluster;
     const uint32_t rank = predict_rank_of(p, from), target = predict_rank_of(p, to);
@@ -96,7 +96,7 @@ static gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t
     uint64_t at;
 
     if (!p->shared) {
-        message_send(p, p->algo.running, to, what);
+        predict_message_send(p, p->algo.running, to, what);
         return GBA_OK;
     }
     at = predict_work(p, p->algo.running, 0, p->cluster->store_issue);
@@ -236,20 +236,27 @@ void predict_links_left(struct predict *p, uint32_t actor)
         *slot_word(p, actor, 64 * i, parity) = 0;
 }
 
+void predict_message_receive(struct predict *p, const struct predict_event *event)
+{
+    const uint32_t rank = predict_rank_of(p, event->who);
+    const bool local = 0 != (event->what & LOCAL);
+    uint64_t at = event->time;
+
+    if (p->adapter != NULL && !local) {
+        struct predict_adapter *adapter = &p->adapter[rank / p->on_host];
+
+        at = at < adapter->in_free ? adapter->in_free : at;
+        adapter->in_free = at + p->cluster->g;
+    }
+    predict_work(p, rank, at, local ? p->cluster->o_local : p->cluster->o_recv);
+}
+
 void predict_signal(struct predict *p, const struct predict_event *event)
 {
     const uint32_t kind = event->what >> 28, slot = event->what >> 1 & 0x7fff;
     const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
-    const uint64_t gap = p->cluster->g;
     const bool local = 0 != (event->what & LOCAL);
-    uint64_t at = event->time;
 
-    if (PREDICT_MESSAGE == kind && p->adapter != NULL && !local) {
-        struct predict_adapter *adapter = &p->adapter[rank / p->on_host];
-
-        at = at < adapter->in_free ? adapter->in_free : at;
-        adapter->in_free = at + gap;
-    }
     if (PREDICT_LOOK != kind)
         *slot_word(p, actor, slot, event->what & 1) |= UINT64_C(1) << slot % 64;
     if (p->turns) {
@@ -257,10 +264,10 @@ void predict_signal(struct predict *p, const struct predict_event *event)
         p->turn[rank].local += PREDICT_MESSAGE == kind && local;
         return;
     }
-    predict_work(p, rank, at,
-                 PREDICT_MESSAGE != kind ? 0
-                 : local                 ? p->cluster->o_local
-                                         : p->cluster->o_recv);
+    if (PREDICT_MESSAGE == kind)
+        predict_message_receive(p, event);
+    else
+        predict_work(p, rank, event->time, 0);
     if (PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase)
         predict_actor_go(p, actor);
 }

@@ -141,13 +141,23 @@ struct predict {
         uint64_t *slowest, *after, *skew;
     } result;
     struct {
+        void **last; /* each allocation begins with a pointer to the one before */
         uint64_t bytes;
         bool short_of; /* an allocation has failed */
     } memory;
 };
 
-/* Allocate zeroed memory, which is counted. Sets memory.short_of. */
+/* Begin and end a simulation. *opened: to be closed also on an error; NULL: out of memory. Returns
+ * as predict_run. */
+gba_status_t predict_open(const struct predict_setup *setup, struct predict **opened);
+void predict_close(struct predict *p);
+
+/* Allocate zeroed memory, which is counted, until the end of the simulation. Sets
+ * memory.short_of. */
 void *predict_alloc(struct predict *p, size_t count, size_t bytes);
+
+/* Sort values, and describe them. count: 1 or more. */
+struct predict_spread predict_spread_of(uint64_t *values, uint32_t count);
 
 static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
 {
@@ -160,6 +170,9 @@ uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t 
 
 /* The time from a store by one rank until another rank of its host has it. */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);
+
+/* The time at which a rank arrives at a barrier, after it has left the one before. */
+uint64_t predict_next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit);
 
 /* A rank arrives at its next barrier; it leaves the barrier of that number, from 0 on. */
 void predict_enter(struct predict *p, uint32_t rank, uint64_t at);
@@ -185,6 +198,11 @@ gba_status_t predict_links_init(struct predict *p, int32_t algorithm);
 gba_status_t predict_algo_start(struct predict *p, uint32_t actor);
 gba_status_t predict_algo_test(struct predict *p, uint32_t actor);
 void predict_signal(struct predict *p, const struct predict_event *event);
+
+/* A message between two actors: an event of the receiver with `what`, 27 bits, when it has come;
+ * the receiver's adapter and processor take it. */
+void predict_message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what);
+void predict_message_receive(struct predict *p, const struct predict_event *event);
 void predict_links_left(struct predict *p, uint32_t actor); /* it leaves its barrier */
 
 /* The groups (groups.c). */
