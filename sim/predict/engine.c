@@ -436,7 +436,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
             .resent = p->result.resent,
             .events = p->queue.taken,
             .drawn = p->random.drawn,
-            .bytes = p->memory.bytes + p->queue.chunks * sizeof(struct predict_chunk),
+            .bytes = p->memory.bytes + p->queue.most * sizeof(struct predict_event),
             .rank_bytes = (p->memory.bytes - fixed) / p->ranks,
             .seconds = processor_seconds() - began};
     }

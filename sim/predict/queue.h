@@ -4,7 +4,7 @@
  * first. A radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster Algorithms for the Shortest Path
  * Problem", 1990): no event is pushed before the time of the last one that was taken, so an event
  * lies in the bucket of the highest bit in which its time differs from that time, and moves to
- * lower buckets only. Buckets are lists of chunks, so that a pending event takes 16 bytes.
+ * lower buckets only.
  */
 #ifndef GBA_PREDICT_QUEUE_H
 #define GBA_PREDICT_QUEUE_H
@@ -19,47 +19,19 @@ struct predict_event {
     uint32_t what; /* the kind, and what it concerns */
 };
 
-#define PREDICT_CHUNK 63u
-
-struct predict_chunk {
-    struct predict_chunk *next;
-    uint32_t count;
-    struct predict_event at[PREDICT_CHUNK];
+struct predict_bucket {
+    struct predict_event *at;
+    uint32_t count, room;
 };
 
 struct predict_queue {
-    uint64_t last;   /* the time of the event that was taken last */
-    uint64_t taken;  /* events so far */
-    uint32_t first;  /* of the first chunk of bucket 0: the next event */
-    uint32_t chunks; /* allocated */
+    uint64_t last;       /* the time of the event that was taken last */
+    uint64_t taken;      /* events so far */
+    uint64_t room, most; /* events for which there is memory: now, and at most so far */
+    uint32_t first;      /* in bucket 0: the next event */
     bool out_of_memory;
-    struct predict_chunk *head[65], *tail[65], *unused;
+    struct predict_bucket bucket[65];
 };
-
-static inline struct predict_chunk *predict_chunk_get(struct predict_queue *queue)
-{
-    struct predict_chunk *chunk = queue->unused;
-
-    if (chunk != NULL)
-        queue->unused = chunk->next;
-    else {
-        chunk = malloc(sizeof *chunk);
-        queue->chunks++;
-    }
-    if (chunk == NULL) {
-        queue->out_of_memory = true;
-        return NULL;
-    }
-    chunk->next = NULL;
-    chunk->count = 0;
-    return chunk;
-}
-
-static inline void predict_chunk_put(struct predict_queue *queue, struct predict_chunk *chunk)
-{
-    chunk->next = queue->unused;
-    queue->unused = chunk;
-}
 
 /* Push an event. Its time is not before that of the last event that was taken. Out of memory: the
  * event is lost, and out_of_memory set. */
@@ -67,86 +39,67 @@ static inline void predict_push(struct predict_queue *queue, uint64_t time, uint
                                 uint32_t what)
 {
     const uint64_t differs = time ^ queue->last;
-    const unsigned bucket = 0 == differs ? 0 : 64u - (unsigned)__builtin_clzll(differs);
-    struct predict_chunk *chunk = queue->tail[bucket];
+    struct predict_bucket *bucket =
+        &queue->bucket[0 == differs ? 0 : 64 - __builtin_clzll(differs)];
 
-    if (chunk == NULL || PREDICT_CHUNK == chunk->count) {
-        struct predict_chunk *more = predict_chunk_get(queue);
+    if (bucket->count == bucket->room) {
+        const uint32_t more = bucket->room / 2 + 64;
+        void *at = realloc(bucket->at, (bucket->room + more) * sizeof *bucket->at);
 
-        if (more == NULL)
+        if (at == NULL) {
+            queue->out_of_memory = true;
             return;
-        if (chunk == NULL)
-            queue->head[bucket] = more;
-        else
-            chunk->next = more;
-        queue->tail[bucket] = chunk = more;
+        }
+        bucket->at = at;
+        bucket->room += more;
+        queue->room += more;
+        queue->most = queue->room > queue->most ? queue->room : queue->most;
     }
-    chunk->at[chunk->count++] = (struct predict_event){time, who, what};
+    bucket->at[bucket->count++] = (struct predict_event){time, who, what};
 }
 
-/* Bucket 0 is empty: move the events of the first other bucket to lower ones. Returns whether there
- * are any. */
-static inline bool predict_refill(struct predict_queue *queue)
+/* A bucket becomes empty. It keeps little memory. */
+static inline void predict_empty(struct predict_queue *queue, struct predict_bucket *bucket)
 {
-    struct predict_chunk *chunk, *next;
-    unsigned bucket = 1;
-    uint64_t least = UINT64_MAX;
-
-    while (bucket < 65 && queue->head[bucket] == NULL)
-        bucket++;
-    if (65 == bucket)
-        return false;
-    chunk = queue->head[bucket];
-    for (const struct predict_chunk *c = chunk; c != NULL; c = c->next)
-        for (uint32_t i = 0; i < c->count; i++)
-            least = c->at[i].time < least ? c->at[i].time : least;
-    queue->head[bucket] = queue->tail[bucket] = NULL;
-    queue->last = least;
-    for (; chunk != NULL; chunk = next) {
-        for (uint32_t i = 0; i < chunk->count; i++)
-            predict_push(queue, chunk->at[i].time, chunk->at[i].who, chunk->at[i].what);
-        next = chunk->next;
-        predict_chunk_put(queue, chunk);
-    }
-    return true;
+    bucket->count = 0;
+    if (bucket->room < 1024)
+        return;
+    queue->room -= bucket->room;
+    free(bucket->at);
+    *bucket = (struct predict_bucket){0};
 }
 
 /* Take the next event. Returns false if there is none. */
 static inline bool predict_pop(struct predict_queue *queue, struct predict_event *event)
 {
-    struct predict_chunk *chunk = queue->head[0];
+    struct predict_bucket *bucket = queue->bucket;
 
-    if (chunk == NULL) {
-        if (!predict_refill(queue))
-            return false;
-        chunk = queue->head[0];
-        if (chunk == NULL)
+    if (queue->first == bucket->count) {
+        /* Move the events of the first other bucket to lower ones. */
+        queue->first = 0;
+        predict_empty(queue, bucket);
+        while (0 == bucket->count)
+            if (++bucket == queue->bucket + 65)
+                return false;
+        queue->last = UINT64_MAX;
+        for (uint32_t i = 0; i < bucket->count; i++)
+            if (bucket->at[i].time < queue->last)
+                queue->last = bucket->at[i].time;
+        for (uint32_t i = 0; i < bucket->count; i++)
+            predict_push(queue, bucket->at[i].time, bucket->at[i].who, bucket->at[i].what);
+        predict_empty(queue, bucket);
+        if (0 == queue->bucket->count)
             return false; /* out of memory */
     }
-    *event = chunk->at[queue->first++];
+    *event = queue->bucket->at[queue->first++];
     queue->taken++;
-    if (queue->first == chunk->count) {
-        queue->first = 0;
-        queue->head[0] = chunk->next;
-        if (chunk->next == NULL)
-            queue->tail[0] = NULL;
-        predict_chunk_put(queue, chunk);
-    }
     return true;
 }
 
 static inline void predict_queue_free(struct predict_queue *queue)
 {
-    for (unsigned bucket = 0; bucket < 65; bucket++)
-        for (struct predict_chunk *next, *chunk = queue->head[bucket]; chunk != NULL;
-             chunk = next) {
-            next = chunk->next;
-            free(chunk);
-        }
-    for (struct predict_chunk *next, *chunk = queue->unused; chunk != NULL; chunk = next) {
-        next = chunk->next;
-        free(chunk);
-    }
+    for (unsigned i = 0; i < 65; i++)
+        free(queue->bucket[i].at);
     *queue = (struct predict_queue){0};
 }
 
