@@ -66,6 +66,8 @@ static gba_status_t candidate_run(const struct predict_question *question, uint3
     status = predict_run(&setup, &candidate->result);
     if (GBA_OK != status && GBA_ERR_NOMEM != status)
         candidate->refused = status; /* the device has not so many groups */
+    if (GBA_OK == status && question->death && setup.choice.group)
+        status = predict_death_run(&setup, &candidate->result, 0, &candidate->death);
     return GBA_ERR_NOMEM == status ? status : GBA_OK;
 }
 

@@ -297,7 +297,7 @@ static gba_status_t make(struct predict *p)
 
     p->nodes = GBA_HIERARCHY_NODE == choice->hierarchy;
     p->turns = setup->busy || together * p->on_host > c->cores;
-    p->shared = 1 == p->hosts;
+    p->shared = 1 == p->hosts && !setup->messages;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
     if (0 == p->actors && 1 == p->on_host)
         return GBA_ERR_TOO_FEW; /* a counter of one rank */

@@ -38,6 +38,17 @@ static void name_write(struct plot *plot, const char *name)
     fputs(word, plot->out);
 }
 
+static void point_write(struct plot *plot, const char *name, double x,
+                        const struct predict_spread *spread)
+{
+    const double median = (double)spread->median / 1e6;
+
+    name_write(plot, name);
+    fprintf(plot->out, "%g %g %g %g\n", x, median,
+            fmin((double)spread->least / 1e6, median * (1 - ERROR)),
+            fmax((double)spread->p95 / 1e6, median * (1 + ERROR)));
+}
+
 /* The candidates of one size. device: only the device of all, by that name. */
 static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ranks,
                        const char *device)
@@ -46,17 +57,33 @@ static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ran
         plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
     for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++) {
         const struct predict_candidate *candidate = &plot->list->at[i];
-        const struct predict_spread *spread = &candidate->result.slowest;
-        const double median = (double)spread->median / 1e6;
-        const double least = median * (1 - ERROR), most = median * (1 + ERROR);
 
-        if (GBA_OK != candidate->refused ||
-            (device != NULL && strcmp(candidate->name, "device") != 0))
-            continue;
-        name_write(plot, device != NULL ? device : candidate->name);
-        fprintf(plot->out, "%g %g %g %g\n", x, median, fmin((double)spread->least / 1e6, least),
-                fmax((double)spread->p95 / 1e6, most));
+        if (GBA_OK == candidate->refused &&
+            (device == NULL || strcmp(candidate->name, "device") == 0))
+            point_write(plot, device != NULL ? device : candidate->name, x,
+                        &candidate->result.slowest);
     }
+}
+
+/* The death of the device of the last candidate that has one, which is that of the leaders. */
+static void death_write(struct plot *plot, uint32_t hosts, uint32_t ranks)
+{
+    const struct predict_candidate *device = NULL;
+
+    if (GBA_OK == plot->status)
+        plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
+    for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++)
+        if (0 != plot->list->at[i].death.dies.most)
+            device = &plot->list->at[i];
+    if (device == NULL)
+        return;
+    point_write(plot, "alive", hosts, &device->result.slowest);
+    point_write(plot, "it dies", hosts, &device->death.dies);
+    point_write(plot, "the next barrier", hosts, &device->death.next);
+    point_write(plot, "degraded", hosts,
+                &(struct predict_spread){.least = device->death.degraded,
+                                         .median = device->death.degraded,
+                                         .p95 = device->death.degraded});
 }
 
 static void picture_begin(struct plot *plot, const char *title, const char *x)
@@ -68,6 +95,10 @@ static void picture_begin(struct plot *plot, const char *title, const char *x)
 
 static void picture_end(struct plot *plot)
 {
+    if ('\0' == plot->names[0]) {
+        fputs("EOD\nset multiplot next\n", plot->out);
+        return;
+    }
     fprintf(plot->out,
             "EOD\nplot for [name in \"%s\"] $data using (strcol(1) eq name ? $2 : NaN):3:4:5 with "
             "yerrorlines pointtype 7 pointsize 0.5 dashtype %d title name\n",
@@ -84,8 +115,8 @@ static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
     const uint32_t few = hosts < 64 ? hosts : 64;
     char title[120];
 
-    fputs("set terminal svg size 1000,1800 enhanced font \"sans,13\" background rgb \"white\"\n"
-          "set multiplot layout 4,1\nset key outside right top noenhanced\nset grid\n"
+    fputs("set terminal svg size 1000,2250 enhanced font \"sans,13\" background rgb \"white\"\n"
+          "set multiplot layout 5,1\nset key outside right top noenhanced\nset grid\n"
           "set title noenhanced\nset logscale xy\nset ylabel \"us\"\nset datafile missing NaN\n"
           "set linetype 5 linecolor rgb \"#c03020\"\n",
           plot->out);
@@ -125,6 +156,15 @@ static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
         plot->question->setup.late = 1000 * late;
         size_write(plot, (double)late / 1e3, few, ranks, NULL);
     }
+    picture_end(plot);
+
+    plot->question->setup.late = 0;
+    plot->question->death = true;
+    snprintf(title, sizeof title, "The device of the leaders dies, %" PRIu32 " ranks a host",
+             ranks);
+    picture_begin(plot, title, "hosts");
+    for (uint32_t n = 2; n <= few; n *= 2)
+        death_write(plot, n, ranks);
     picture_end(plot);
 }
 
