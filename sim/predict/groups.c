@@ -19,7 +19,7 @@ static uint32_t port_of(const struct predict *p, uint32_t actor)
     return host_of(p, actor) % (uint32_t)p->cluster->device_hosts;
 }
 
-static const struct predict_group *group_of(const struct predict *p, uint32_t actor)
+static struct predict_group *group_of(const struct predict *p, uint32_t actor)
 {
     return &p->offload.group[p->offload.group_of != NULL ? p->offload.group_of[actor] : 0];
 }
@@ -145,12 +145,30 @@ static uint64_t jitter(struct predict *p)
     return predict_random_time(&p->random, GBA_TIMES_UNIFORM, p->cluster->device_jitter / 2);
 }
 
+/* The device of a group works for a time, from `from` on or when it is free. A process takes a core
+ * of its machine for it; the kernel moves it, so it takes one after the other. Returns the begin. */
+static uint64_t device_work(struct predict *p, struct predict_group *group, uint64_t from,
+                            uint64_t work)
+{
+    const uint64_t at = from < group->free_at ? group->free_at : from;
+    const uint32_t cores = (uint32_t)p->cluster->cores;
+
+    group->free_at = at + work;
+    if (p->turns && 0 != p->cluster->device_shares)
+        p->core[predict_core_of(p, predict_rank_of(p, group->first)) / cores * cores +
+                p->offload.works++ % cores]
+            .taken += work;
+    return at;
+}
+
 /* The store of an arrival. */
 static void arrival_send(struct predict *p, uint32_t actor)
 {
     const struct gba_cluster *c = p->cluster;
-    const uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
+    uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
 
+    if (0 != c->device_shares) /* its network is the memory of the machine */
+        at = device_work(p, group_of(p, actor), at, c->device_accept);
     if (!predict_random_happens(&p->random, c->device_loss))
         predict_push(&p->queue, at + c->device_up + jitter(p), actor,
                      PREDICT_WHAT(PREDICT_ARRIVAL) | (p->offload.member[actor].seq & PREDICT_LOW));
@@ -184,11 +202,11 @@ static void device_take(struct predict *p, const struct predict_event *event)
 {
     const struct gba_cluster *c = p->cluster;
     const uint32_t actor = event->who;
-    struct predict_group *group = &p->offload.group[group_of(p, actor) - p->offload.group];
+    struct predict_group *group = group_of(p, actor);
     struct gba_model_effects *effects = p->offload.effects;
-    uint64_t at = event->time < group->accept_free ? group->accept_free : event->time;
+    uint64_t at = 0 != c->device_shares ? event->time
+                                        : device_work(p, group, event->time, c->device_accept);
 
-    group->accept_free = at + c->device_accept;
     gba_model_arrive(group->model, group->id, port_of(p, actor),
                      GBA_ARRIVAL(event->what & PREDICT_LOW, actor - group->first), effects);
     at += effects->completed ? c->device_match : 0;
@@ -250,6 +268,8 @@ void predict_group_event(struct predict *p, const struct predict_event *event)
         registers_read(p, event);
         return;
     default: /* PREDICT_FLAG */
+        if (0 != p->cluster->device_shares)
+            device_work(p, group_of(p, actor), event->time, p->cluster->device_release);
         if (predict_group_released(p, actor))
             return; /* a release that was stored again */
         p->offload.member[actor].flag = event->what & PREDICT_LOW;

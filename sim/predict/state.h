@@ -32,7 +32,6 @@ enum predict_kind {
 
 enum predict_phase {
     PREDICT_OUT,    /* between two barriers */
-    PREDICT_GATHER, /* a leader waits for its host */
     PREDICT_AMONG,  /* the algorithm */
     PREDICT_FIRST,  /* the first of two rounds of a domain's group */
     PREDICT_UPPER,  /* the algorithm among domain leaders */
@@ -73,7 +72,7 @@ struct predict_adapter {
 struct predict_group {
     struct gba_model *model;
     uint32_t id, first, members; /* the actors are first, first + 1, ... */
-    uint64_t accept_free;        /* the device takes the next arrival then */
+    uint64_t free_at;            /* the device takes the next arrival then */
 };
 
 /* A rank that takes turns. */
@@ -87,6 +86,7 @@ struct predict_turn {
 
 struct predict_core {
     uint32_t next, ranks; /* the rank in turn; the number of its ranks */
+    uint64_t taken;       /* by the device, before the next turn */
 };
 
 /* Figures of a barrier that is under way. */
@@ -131,6 +131,7 @@ struct predict {
         uint32_t *group_of;      /* [actors]; NULL: all are in group 0 */
         uint32_t *leaders;       /* [groups] the actors of domain leaders; NULL: one domain */
         uint32_t groups, devices;
+        uint32_t works; /* of devices that are processes */
         struct gba_model *model;
     } offload;
     struct {

@@ -263,6 +263,22 @@ EXACT(test_crowd)
                     3 * (2 * c.o_send + c.o_recv + 3 * c.turn));
 }
 
+/* A device that is a process on the only core: no member runs until it has released all of them. */
+EXACT(test_shares)
+{
+    uint64_t alone;
+
+    c.cores = 1;
+    c.hosts_per_machine = 4;
+    c.device_accept = c.device_release = 5000000;
+    c.device_up = c.device_down = 100000000;
+    setup.barriers = 100;
+    alone = run(4, 1, GBA_HIERARCHY_FLAT, 0, true).mean;
+    c.device_shares = 1;
+    assert_in_range(run(4, 1, GBA_HIERARCHY_FLAT, 0, true).mean, alone + 3 * c.device_release,
+                    alone + 5 * c.device_release);
+}
+
 EXACT(test_random)
 {
     struct predict_random random = {{1, 2, 3, 4}, 0};
