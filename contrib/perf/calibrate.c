@@ -6,8 +6,9 @@
  * Memory: calibrate_cores.c. Messages: calibrate_messages.c. Noise: the fixed work
  * quantum (fwq.c of M. Sottile and M. Seager): a loop of constant length is timed again and again,
  * and what one takes longer than the shortest is an interruption. Device: rounds of a group of one
- * member.
+ * member, and of one of all ranks.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static void calibrate_noise(int cpu)
 
 static gba_local_state_t *member;
 static gba_device_t *device;
+static gba_group_t *group;
+static bool yields;
 
 static double arriving(void)
 {
@@ -98,7 +101,8 @@ static double rounds(void)
     for (int i = 0; i < ROUNDS; i++) {
         gba_send_arrival(member);
         while (gba_poll_release(member) != GBA_OK)
-            ;
+            if (yields)
+                sched_yield();
     }
     return (double)(perf_now() - began) / ROUNDS;
 }
@@ -112,24 +116,48 @@ static double inspecting(void)
     return (double)(perf_now() - began);
 }
 
-static void calibrate_device(void)
+/* Make a group of some ranks. Returns the first failure of any of them. Collective. */
+static gba_status_t group_join(MPI_Comm all)
 {
-    gba_group_handle_t handle;
-    gba_group_t *group = NULL;
-    double issue, all;
-    const char *path = perf_options.device;
-    gba_status_t status = gba_device_init(path, NULL, &device);
+    gba_group_handle_t handle = {0};
+    int size, me, status;
 
+    MPI_Comm_size(all, &size);
+    MPI_Comm_rank(all, &me);
+    status = gba_device_init(perf_options.device, NULL, &device);
+    if (status == GBA_OK && me == 0)
+        status = gba_allocate_group(device, (uint32_t)size, &handle);
+    MPI_Bcast(&handle, sizeof handle, MPI_BYTE, 0, all);
     if (status == GBA_OK)
-        status = gba_allocate_group(device, 1, &handle);
-    if (status == GBA_OK)
-        status = gba_join_group(device, &handle, 0, &group);
+        status = gba_join_group(device, &handle, (uint32_t)me, &group);
     if (status == GBA_OK)
         status = gba_dma_map(group);
     if (status == GBA_OK)
         status = gba_local_state_init(group, 0, &member);
-    if (status == GBA_OK)
+    MPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, all);
+    if (status == GBA_OK && me == 0)
         status = gba_configure_group(group, 0);
+    MPI_Bcast(&status, 1, MPI_INT, 0, all);
+    return status;
+}
+
+static void group_leave(void)
+{
+    gba_local_state_fini(member);
+    gba_free_group(group);
+    gba_device_fini(device);
+    member = NULL;
+    group = NULL;
+    device = NULL;
+}
+
+/* Returns the ns of a round of one member. */
+static double calibrate_device(void)
+{
+    double issue, all;
+    const char *path = perf_options.device;
+    gba_status_t status = group_join(MPI_COMM_SELF);
+
     if (status != GBA_OK)
         perf_fail("--device %s: %s", path, gba_status_text(status));
     issue = perf_time_of(arriving) - (double)perf_job.timer_ns;
@@ -140,9 +168,25 @@ static void calibrate_device(void)
     perf_put("device_match", 0, "not known; part of device_up and device_down");
     perf_put("device_down", (all - issue) / 2, "as device_up");
     perf_put("device_read", perf_time_of(inspecting), "reading the register GROUP_ID");
-    gba_local_state_fini(member);
-    gba_free_group(group);
-    gba_device_fini(device);
+    group_leave();
+    return all;
+}
+
+/* alone: ns of a round of one member. Not measured if the hosts have devices of their own. */
+static void calibrate_members(double alone)
+{
+    double all, each;
+
+    perf_pin();
+    yields = perf_job.yields;
+    if (group_join(MPI_COMM_WORLD) == GBA_OK) {
+        all = perf_time_of(rounds);
+        each = perf_job.size > 1 ? (all - alone) / (perf_job.size - 1) / 2 : 0;
+        perf_put("device_accept", each, "half of what a further member takes; of %d: %.0f ns",
+                 perf_job.size, all);
+        perf_put("device_release", each, "as device_accept");
+    }
+    group_leave();
 }
 
 /* ------------------------------------------------------------------------------------- all --- */
@@ -186,6 +230,7 @@ void perf_calibrate(void)
     int peer;
     int hosts = hosts_of_machine(&peer);
     const int ranks = perf_job.size / perf_job.hosts;
+    double alone = 0;
     bool pair = peer != 1 && perf_job.size > 1;
     MPI_Comm two;
 
@@ -206,9 +251,11 @@ void perf_calibrate(void)
     if (perf_job.rank == 0 && perf_options.samples > 0)
         calibrate_noise(on.first);
     if (perf_job.rank == 0 && perf_options.device != NULL)
-        calibrate_device();
+        alone = calibrate_device();
     rest();
     if (peer > 0 && (perf_job.rank == 0 || perf_job.rank == peer))
         perf_put_crowd(perf_calibrate_messages(perf_job.rank == 0 ? peer : 0));
     rest();
+    if (perf_options.device != NULL)
+        calibrate_members(alone);
 }

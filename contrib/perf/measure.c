@@ -25,7 +25,8 @@ static uint32_t batch_count(void (*run)(void))
 {
     double once = perf_largest(perf_batch(run, WARMUP_MIN)), count;
 
-    once = perf_largest(perf_batch(run, once * 100 < perf_options.batch_us * 1e3 ? 100 : 1));
+    if (once * 100 < perf_options.batch_us * 1e3)
+        once = perf_largest(perf_batch(run, 100));
     count = perf_options.batch_us * 1e3 / (once > 1 ? once : 1) + 1;
     return count < COUNT_MAX ? (uint32_t)count : COUNT_MAX;
 }
