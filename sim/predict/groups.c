@@ -146,7 +146,8 @@ static uint64_t jitter(struct predict *p)
 }
 
 /* The device of a group works for a time, from `from` on or when it is free. A process takes a core
- * of its machine for it; the kernel moves it, so it takes one after the other. Returns the begin. */
+ * of its machine for it; the kernel moves it, so it takes one after the other. Returns the begin.
+ */
 static uint64_t device_work(struct predict *p, struct predict_group *group, uint64_t from,
                             uint64_t work)
 {
@@ -204,8 +205,8 @@ static void device_take(struct predict *p, const struct predict_event *event)
     const uint32_t actor = event->who;
     struct predict_group *group = group_of(p, actor);
     struct gba_model_effects *effects = p->offload.effects;
-    uint64_t at = 0 != c->device_shares ? event->time
-                                        : device_work(p, group, event->time, c->device_accept);
+    uint64_t at =
+        0 != c->device_shares ? event->time : device_work(p, group, event->time, c->device_accept);
 
     gba_model_arrive(group->model, group->id, port_of(p, actor),
                      GBA_ARRIVAL(event->what & PREDICT_LOW, actor - group->first), effects);

@@ -31,11 +31,11 @@ enum predict_kind {
 #define PREDICT_LOW        0x0fffffffu
 
 enum predict_phase {
-    PREDICT_OUT,    /* between two barriers */
-    PREDICT_AMONG,  /* the algorithm */
-    PREDICT_FIRST,  /* the first of two rounds of a domain's group */
-    PREDICT_UPPER,  /* the algorithm among domain leaders */
-    PREDICT_LAST    /* the last round of a group */
+    PREDICT_OUT,   /* between two barriers */
+    PREDICT_AMONG, /* the algorithm */
+    PREDICT_FIRST, /* the first of two rounds of a domain's group */
+    PREDICT_UPPER, /* the algorithm among domain leaders */
+    PREDICT_LAST   /* the last round of a group */
 };
 
 struct predict_rank {
