@@ -394,7 +394,7 @@ gba_status_t predict_open(const struct predict_setup *setup, struct predict **op
     predict_random_seed(&p->random, setup->seed);
     for (uint32_t i = 0; i < 4; i++)
         p->result.round[i].first_exit = PREDICT_NEVER;
-    status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
+    status = setup->choice.fallback || 0 == p->ranks ? GBA_ERR_PARAM : make(p);
     if (GBA_OK == status && p->turns)
         predict_turns_init(p);
     return GBA_OK == status && p->memory.short_of ? GBA_ERR_NOMEM : status;
