@@ -424,6 +424,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     if (GBA_OK == status && (p->queue.out_of_memory || p->result.done != setup->barriers))
         status = p->queue.out_of_memory ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     if (GBA_OK == status) {
+        const uint64_t ranks = p->ranks > 0 ? p->ranks : 1; /* never 0; for readers of this alone */
         const uint64_t fixed = p->offload.devices * sizeof *p->offload.model +
                                (p->offload.effects != NULL) * sizeof *p->offload.effects +
                                setup->barriers * 3 * sizeof *p->result.skew;
@@ -438,7 +439,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
             .events = p->queue.taken,
             .drawn = p->random.drawn,
             .bytes = p->memory.bytes + p->queue.most * sizeof(struct predict_event),
-            .rank_bytes = (p->memory.bytes - fixed) / p->ranks,
+            .rank_bytes = (p->memory.bytes - fixed) / ranks,
             .seconds = processor_seconds() - began};
     }
     predict_close(p);
