@@ -394,7 +394,7 @@ gba_status_t predict_open(const struct predict_setup *setup, struct predict **op
     predict_random_seed(&p->random, setup->seed);
     for (uint32_t i = 0; i < 4; i++)
         p->result.round[i].first_exit = PREDICT_NEVER;
-    status = setup->choice.fallback || 0 == p->ranks ? GBA_ERR_PARAM : make(p);
+    status = setup->choice.fallback ? GBA_ERR_PARAM : make(p);
     if (GBA_OK == status && p->turns)
         predict_turns_init(p);
     return GBA_OK == status && p->memory.short_of ? GBA_ERR_NOMEM : status;
@@ -424,7 +424,6 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
     if (GBA_OK == status && (p->queue.out_of_memory || p->result.done != setup->barriers))
         status = p->queue.out_of_memory ? GBA_ERR_NOMEM : GBA_ERR_PARAM;
     if (GBA_OK == status) {
-        const uint64_t ranks = p->ranks > 0 ? p->ranks : 1; /* never 0; for readers of this alone */
         const uint64_t fixed = p->offload.devices * sizeof *p->offload.model +
                                (p->offload.effects != NULL) * sizeof *p->offload.effects +
                                setup->barriers * 3 * sizeof *p->result.skew;
@@ -439,7 +438,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
             .events = p->queue.taken,
             .drawn = p->random.drawn,
             .bytes = p->memory.bytes + p->queue.most * sizeof(struct predict_event),
-            .rank_bytes = (p->memory.bytes - fixed) / ranks,
+            .rank_bytes = (p->memory.bytes - fixed) / setup->hosts / setup->ranks,
             .seconds = processor_seconds() - began};
     }
     predict_close(p);
