@@ -197,7 +197,7 @@ gba_status_t predict_death_run(const struct predict_setup *setup,
     struct predict_setup flat = *setup;
     struct predict_result degraded;
     uint64_t dies[DEATHS], next[DEATHS];
-    gba_status_t status;
+    gba_status_t status = GBA_OK;
 
     if (ranks < 2 || ranks > RANKS_MOST || setup->hosts > setup->cluster->device_hosts)
         return GBA_ERR_UNSUPPORTED;
@@ -208,7 +208,6 @@ gba_status_t predict_death_run(const struct predict_setup *setup,
     }
     flat.choice = (struct gba_choice){GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false, false};
     flat.messages = true;
-    status = predict_run(&flat, &degraded);
     for (uint32_t i = 0; GBA_OK == status && i < deaths; i++, flat.seed++) {
         struct death d = start;
 
@@ -220,6 +219,9 @@ gba_status_t predict_death_run(const struct predict_setup *setup,
         next[i] = d.slowest[1];
         death->notifications = d.sends;
     }
+    flat.seed = setup->seed;
+    if (GBA_OK == status)
+        status = predict_run(&flat, &degraded);
     if (GBA_OK != status)
         return status;
     death->dies = predict_spread_of(dies, deaths);
