@@ -57,10 +57,10 @@ bool gba_common_reason_due(gba_status_t reason, bool asked);
 bool gba_common_reason_own(gba_status_t reason);
 
 /*
- * Whether a reason concerns the whole job, and not one host: the device has no free group. Rank 0
- * of the job alone reports it, of the teams of which it is a member, so that the job prints one
- * line. Nothing else elects one process of all hosts: Open MPI 4.1 loses messages that it
- * aggregates, and the data server of mpirun stores several values of one name.
+ * Whether a reason concerns the whole job, and not one host: the device has no free group. Only
+ * rank 0 of the job reports it, for its own teams, so that the job prints one line. Nothing else
+ * elects one process of all hosts: Open MPI 4.1 loses messages that it aggregates, and the data
+ * server of mpirun stores several values of one name.
  */
 bool gba_common_reason_of_job(gba_status_t reason);
 
