@@ -220,12 +220,12 @@ static void message_send(struct message *m)
         m->state = SENDING;
 }
 
-/* Advance a message as far as possible. Returns whether it has been received. */
+/* Advance a message as far as possible. Returns whether it has advanced. */
 static bool message_step(struct message *m)
 {
-    const bool received = RECEIVING == m->state && message_complete(m);
+    const enum state before = m->state;
 
-    if (received)
+    if (RECEIVING == m->state && message_complete(m))
         message_take(m);
     if (QUESTION == m->state)
         message_answer(m);
@@ -235,7 +235,7 @@ static bool message_step(struct message *m)
         m->state = m->notification.completed ? OVER : UNANSWERED;
     if (UNANSWERED == m->state && m->answered)
         m->state = OVER;
-    return received;
+    return m->state != before;
 }
 
 #define BIT(state) (1u << (state))
@@ -264,7 +264,8 @@ static void over_free(void)
         }
 }
 
-/* Receive, take, answer and send. Returns whether there was a notification. */
+/* Receive, take, answer and send. Returns whether a notification has advanced. One that has been
+ * sent counts, because the peer may have sent its own at the same time. */
 static bool notifications_step(void)
 {
     bool any = false;
