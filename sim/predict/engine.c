@@ -292,6 +292,7 @@ static gba_status_t make(struct predict *p)
     const struct gba_choice *choice = &setup->choice;
     const struct gba_cluster *c = p->cluster;
     const uint64_t together = c->hosts_per_machine < p->hosts ? c->hosts_per_machine : p->hosts;
+    uint32_t counters;
     int32_t algorithm = choice->algorithm;
     gba_status_t status = GBA_OK;
 
@@ -304,13 +305,14 @@ static gba_status_t make(struct predict *p)
         return GBA_ERR_TOO_FEW; /* a counter of one rank */
     p->rank = predict_alloc(p, p->ranks, sizeof *p->rank);
     p->actor = predict_alloc(p, p->actors + 1u, sizeof *p->actor);
-    p->host = predict_alloc(p, p->nodes ? p->hosts : 1, sizeof *p->host);
+    counters = p->nodes && p->on_host > 1 ? p->hosts : 1;
+    p->host = predict_alloc(p, counters, sizeof *p->host);
     p->result.slowest = predict_alloc(p, setup->barriers, sizeof *p->result.slowest);
     p->result.after = predict_alloc(p, setup->barriers, sizeof *p->result.after);
     p->result.skew = predict_alloc(p, setup->barriers, sizeof *p->result.skew);
     if (p->memory.short_of)
         return GBA_ERR_NOMEM;
-    for (uint32_t i = 0; i < (p->nodes ? p->hosts : 1); i++)
+    for (uint32_t i = 0; i < counters; i++)
         p->host[i].gathered_at = PREDICT_NEVER;
     if (choice->group)
         status = predict_groups_init(p);

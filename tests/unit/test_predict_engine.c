@@ -363,6 +363,8 @@ EXACT(test_scale)
     print_message("65536: %.3f s, %.1f MB, %.1f million events a second\n", result.seconds,
                   (double)result.bytes / 1e6, (double)result.events / result.seconds / 1e6);
     assert_true(result.rank_bytes <= 64);
+    result = run(65536, 1, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, false);
+    assert_true(result.rank_bytes <= 64);
 }
 
 /* The list of gba/agree/plan on hosts of one switch, of two, and on one host. */
