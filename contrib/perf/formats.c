@@ -18,7 +18,7 @@ void perf_write_csv(const struct perf_report *report, FILE *file)
     char name[64];
     struct perf_row row;
 
-    fputs("ranks,call,setting,last_to_enter,last_to_leave", file);
+    fputs("ranks,call,setting,floor_loop,last_to_enter,last_to_leave", file);
     for (uint32_t i = 0; i < PERF_FIELDS; i++) {
         perf_field_name(i, name, sizeof name);
         fprintf(file, ",%s", name);
@@ -28,7 +28,7 @@ void perf_write_csv(const struct perf_report *report, FILE *file)
         const struct perf_cell *cell = &report->cells[i];
 
         perf_row_init(&row, report, cell);
-        fprintf(file, "%u,%s,%s", cell->ranks, cell->call, cell->setting);
+        fprintf(file, "%u,%s,%s,%s", cell->ranks, cell->call, cell->setting, row.floor);
         for (int which = 0; which < 2; which++) {
             fputc(',', file);
             if (row.last[which] != NULL)
@@ -131,6 +131,7 @@ static void put_cell(const struct perf_report *report, const struct perf_cell *c
         fprintf(file, ",\n     \"%s\": ", name);
         put(file, row.fields[i], "null");
     }
+    fprintf(file, ",\n     \"floor_loop\": \"%s\"", row.floor);
     put_last(row.last[0], "last_to_enter", file);
     put_last(row.last[1], "last_to_leave", file);
     fputs(",\n     \"run_medians\": [", file);

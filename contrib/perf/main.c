@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     if (perf_options.pin)
         perf_pin();
     if (perf_job.rank == 0)
-        printf("perf 1\njob %d %d %lld\n", perf_job.size, perf_job.hosts,
+        printf("perf 2\njob %d %d %lld\n", perf_job.size, perf_job.hosts,
                (long long)perf_job.timer_ns);
     if (perf_options.calibrate)
         perf_calibrate();

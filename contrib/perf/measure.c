@@ -31,31 +31,58 @@ static uint32_t batch_count(void (*run)(void))
     return count < COUNT_MAX ? (uint32_t)count : COUNT_MAX;
 }
 
+/* The batches of the loops of which the fastest is the floor. */
+struct floors {
+    const struct perf_floor *loops;
+    uint32_t count[PERF_FLOORS];
+    double *series[PERF_FLOORS];
+};
+
+static void floors_init(struct floors *f, bool measured)
+{
+    static const struct perf_floor none = {NULL, NULL};
+
+    f->loops = measured ? perf_floors() : &none;
+    for (int k = 0; f->loops[k].name != NULL; k++) {
+        f->count[k] = batch_count(f->loops[k].run);
+        f->series[k] = perf_alloc(perf_options.batches, sizeof *f->series[k]);
+    }
+}
+
+static void floors_fini(struct floors *f, const char *call)
+{
+    char name[64];
+
+    for (int k = 0; f->loops[k].name != NULL; k++) {
+        (void)snprintf(name, sizeof name, "%s %s", call, f->loops[k].name);
+        (void)perf_print_series("floor", name, f->series[k], perf_options.batches);
+        free(f->series[k]);
+    }
+}
+
 void perf_measure_batches(const struct perf_call *call)
 {
-    bool floor = perf_job.one_host && !call->no_floor;
-    double *series = perf_alloc(perf_options.batches, sizeof *series);
-    double *floors = perf_alloc(perf_options.batches, sizeof *floors), latency;
-    uint32_t floor_count = floor ? batch_count(perf_floor_run) : 0, count;
+    double *series = perf_alloc(perf_options.batches, sizeof *series), latency;
     void (*run)(void) = call->run;
+    struct floors floors;
+    uint32_t count;
 
     if (perf_options.imbalance_ns > 0) {
         delayed_run = run;
         run = run_late;
     }
+    floors_init(&floors, !call->no_floor);
     count = batch_count(run);
     for (uint32_t i = 0; i < perf_options.batches; i++) {
-        if (floor)
-            floors[i] = perf_batch(perf_floor_run, floor_count);
+        for (int k = 0; floors.loops[k].name != NULL; k++)
+            floors.series[k][i] = perf_batch(floors.loops[k].run, floors.count[k]);
         series[i] = perf_batch(run, count);
     }
     latency = perf_print_series("batch", call->name, series, perf_options.batches);
-    if (floor)
-        (void)perf_print_series("floor", call->name, floors, perf_options.batches);
+    floors_fini(&floors, call->name);
     if (perf_options.samples > 0)
         perf_measure_slices(call, latency);
     free(series);
-    free(floors);
 }
 
 void perf_measure(const struct perf_call *call)

@@ -95,10 +95,18 @@ void *perf_alloc(size_t count, size_t bytes);
  */
 void perf_clock_offset(int64_t *offset, int64_t *error);
 
-/* The floor of a barrier on one host: set up, one round, and clean up. Collective. Only if all
- * ranks are on one host. */
+/* A loop that is a barrier of one host, and nothing else. */
+struct perf_floor {
+    const char *name;
+    void (*run)(void); /* collective */
+};
+#define PERF_FLOORS 4 /* at most */
+
+/* The loops of which one is the floor; the last name is NULL. None if there are several hosts. */
+const struct perf_floor *perf_floors(void);
+
+/* The memory of the loops: set up, and clean up. Collective. */
 void perf_floor_init(void);
-void perf_floor_run(void);
 void perf_floor_fini(void);
 
 /* Delay the late rank by the time of the options. All ranks call it the same number of times. */
@@ -117,8 +125,8 @@ void perf_measure_batches(const struct perf_call *call);
 void perf_measure_slices(const struct perf_call *call, double latency_ns);
 void perf_measure_overlap(uint32_t count); /* count: calls in a batch */
 
-/* Print "NAME CALL V V ...", where each value is the largest of all ranks. Sorts the series.
- * Returns the median, on all ranks. Collective. */
+/* Print "NAME CALL V V ...", where each value is the largest of all ranks. call: for the floor
+ * "CALL LOOP". Sorts the series. Returns the median, on all ranks. Collective. */
 double perf_print_series(const char *name, const char *call, double *series, uint32_t count);
 
 /* Print a line of the description of a cluster (calibrate.c), with the origin of its value. Only

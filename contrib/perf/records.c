@@ -6,10 +6,10 @@
  *   command|machine|setting|path|busy KEY TEXT     notes
  *   base SETTING
  *   run RANKS SETTING PAIR            the following records are of this run
- *   perf 1                            the version of these records
+ *   perf 2                            the version of these records
  *   job RANKS HOSTS TIMER_NS
  *   batch CALL NS...                  the times of the batches of a call
- *   floor CALL NS...                  the times of the batches of the floor
+ *   floor CALL LOOP NS...             the times of the batches of a loop; the fastest is the floor
  *   figure CALL NAME VALUE
  *   histogram CALL KIND MIN MAX BUCKET:COUNT...
  *   last CALL entry|exit RANK HOST PART   the part of the slices in which the rank was last
@@ -131,8 +131,12 @@ static struct perf_run *run_get(struct reader *r, struct perf_cell *cell)
     if (cell->run_count >= PERF_INTERVAL_MAX)
         return NULL;
     run = grow(&cell->runs, &cell->run_count, sizeof *run);
-    if (run != NULL)
-        *run = (struct perf_run){r->pair, NAN, NAN, NAN, NAN, NAN};
+    if (run == NULL)
+        return NULL;
+    *run = (struct perf_run){
+        .pair = r->pair, .median = NAN, .overlap = NAN, .overlap_test = NAN, .late = NAN};
+    for (int i = 0; i < PERF_LOOPS; i++)
+        run->floors[i] = NAN;
     return run;
 }
 
@@ -165,18 +169,30 @@ static bool read_job(struct reader *r)
     return number(r, &ranks) && number(r, &hosts) && number(r, &r->timer) && ranks == r->ranks;
 }
 
+/* The index of the loop in the cell, PERF_LOOPS if there are too many. */
+static uint32_t loop_get(struct perf_cell *cell, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < PERF_LOOPS && *cell->loops[i] != 0 && strcmp(cell->loops[i], name) != 0)
+        i++;
+    return i < PERF_LOOPS && copy(cell->loops[i], name) ? i : PERF_LOOPS;
+}
+
 /* A series: its median. */
 static bool read_series(struct reader *r, bool floor)
 {
-    struct perf_run *run = run_get(r, cell_get(r));
+    struct perf_cell *cell = cell_get(r);
+    struct perf_run *run = run_get(r, cell);
+    const uint32_t loop = run != NULL && floor ? loop_get(cell, word(r)) : 0;
     double values[1024];
     size_t count = 0;
 
     while (run != NULL && count < sizeof values / sizeof values[0] && number(r, &values[count]))
         count++;
-    if (count == 0)
+    if (count == 0 || PERF_LOOPS == loop)
         return false;
-    *(floor ? &run->floor : &run->median) = perf_median(values, count);
+    *(floor ? &run->floors[loop] : &run->median) = perf_median(values, count);
     return true;
 }
 
@@ -278,7 +294,7 @@ static bool read_line(struct reader *r, char *line)
     if (strcmp(kind, "run") == 0)
         return read_run(r);
     if (strcmp(kind, "perf") == 0)
-        return strcmp(word(r), "1") == 0;
+        return strcmp(word(r), "2") == 0;
     if (strcmp(kind, "job") == 0)
         return read_job(r);
     if (strcmp(kind, "batch") == 0 || strcmp(kind, "floor") == 0)

@@ -15,6 +15,7 @@
 
 #define PERF_NAME_BYTES 64
 #define PERF_LEVEL      0.95 /* of confidence intervals */
+#define PERF_LOOPS      8    /* of which one is the floor, at most */
 
 enum perf_kind { PERF_SAMPLE, PERF_COMPLETION, PERF_ENTRY, PERF_EXIT, PERF_KINDS };
 extern const char *const perf_kind_names[PERF_KINDS];
@@ -27,7 +28,8 @@ extern const char *const perf_percentile_names[PERF_PERCENTILES];
 /* One run of a measuring program. NAN: not measured. */
 struct perf_run {
     uint32_t pair;
-    double median, floor;         /* ns, of its batches */
+    double median;                /* ns, of its batches */
+    double floors[PERF_LOOPS];    /* the same of the loops of the cell */
     double overlap, overlap_test; /* percent */
     double late;                  /* part of the time slices in which a rank was late */
 };
@@ -45,6 +47,7 @@ struct perf_cell {
     char call[PERF_NAME_BYTES], setting[PERF_NAME_BYTES];
     struct perf_run *runs;
     size_t run_count;
+    char loops[PERF_LOOPS][PERF_NAME_BYTES]; /* the names; "": no more */
     struct perf_histogram histograms[PERF_KINDS];
     struct perf_last *last[2]; /* to enter, to leave */
     size_t last_count[2];
@@ -99,6 +102,7 @@ enum perf_field {
 struct perf_row {
     double fields[PERF_FIELDS];
     const struct perf_last *last[2]; /* NULL: no samples */
+    const char *floor;               /* the loop that is the floor; "": none */
 };
 
 /* Read records. Returns false (message on stderr): a line is not a record, or out of memory. */

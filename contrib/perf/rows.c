@@ -123,12 +123,28 @@ static void add_runs(struct perf_row *row, const struct perf_cell *cell,
     for (size_t i = 0; base != NULL && i < base->run_count; i++)
         others[i] = base->runs[i].median;
     row->fields[PERF_RATIO_MIN] = s.min / summarize(others, base != NULL ? base->run_count : 0).min;
-    for (size_t i = 0; i < cell->run_count; i++)
-        others[i] = cell->runs[i].floor;
-    row->fields[PERF_FLOOR] = summarize(others, cell->run_count).median;
-    for (size_t i = 0; i < cell->run_count; i++)
-        others[i] = cell->runs[i].median / cell->runs[i].floor;
-    row->fields[PERF_FLOOR_RATIO] = summarize(others, cell->run_count).median;
+}
+
+/* The floor: the loop with the smallest median of all runs. */
+static void add_floor(struct perf_row *row, const struct perf_cell *cell)
+{
+    double values[PERF_INTERVAL_MAX];
+
+    row->floor = "";
+    for (uint32_t loop = 0; loop < PERF_LOOPS && *cell->loops[loop] != 0; loop++) {
+        double median;
+
+        for (size_t i = 0; i < cell->run_count; i++)
+            values[i] = cell->runs[i].floors[loop];
+        median = summarize(values, cell->run_count).median;
+        if (row->fields[PERF_FLOOR] <= median)
+            continue;
+        row->fields[PERF_FLOOR] = median;
+        row->floor = cell->loops[loop];
+        for (size_t i = 0; i < cell->run_count; i++)
+            values[i] = cell->runs[i].median / cell->runs[i].floors[loop];
+        row->fields[PERF_FLOOR_RATIO] = summarize(values, cell->run_count).median;
+    }
 }
 
 static void add_figures(struct perf_row *row, const struct perf_cell *cell)
@@ -179,6 +195,7 @@ void perf_row_init(struct perf_row *row, const struct perf_report *report,
     for (int i = 0; i < PERF_FIELDS; i++)
         row->fields[i] = NAN;
     add_runs(row, cell, perf_report_find(report, cell->ranks, cell->call, report->base));
+    add_floor(row, cell);
     add_figures(row, cell);
     for (uint32_t kind = 0; kind < PERF_KINDS; kind++)
         add_histogram(row, cell, kind);
