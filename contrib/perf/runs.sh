@@ -143,9 +143,26 @@ run_job() {
     die "$what failed, exit status $code$hint"
 }
 
+# RANKS: the number of hosts on which so many ranks must be, by the slots that --launch names; 0: it names none.
+hosts_asked() {
+    sed -nE 's/(^|.* )(--?host|-H)[ =]([^ ]+).*/\3/p' <<<"$launch" | tr , '\n' |
+        awk -F: '$1 != "" { slots[$1] += NF > 1 ? $2 : 1 } END { for (host in slots) print slots[host] }' |
+        sort -rn | awk -v ranks="$1" 'sum < ranks { sum += $1; hosts++ } END { print hosts + 0 }'
+}
+
+# RANKS: the ranks were on the hosts that were asked for. A setting in the environment can override --launch.
+check_hosts() {
+    local asked hosts
+    asked=$(hosts_asked "$1")
+    hosts=$(awk '$1 == "job" { print $3 }' "$work/out")
+    [ "$hosts" -ge "$asked" ] ||
+        die "--launch '$launch': $1 ranks were on $hosts hosts, not on $asked or more. Look for OMPI_MCA_plm and other OMPI_MCA_* in the environment"
+}
+
 # RANKS SETTING PAIR: one run, and its records.
 run() {
     run_job "setting $2 with $1 ranks" ": ${settings[$2]}" start "$1" "$2"
+    check_hosts "$1"
     printf 'run %d %s %d\n' "$1" "$2" "$3" >>"$work/records"
     # Other programs of the job can have printed other lines.
     grep -E '^(perf|job|batch|floor|figure|histogram|last|late|clock|missing) ' "$work/out" >>"$work/records"
