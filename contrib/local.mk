@@ -26,7 +26,7 @@ EXTRA_DIST += \
 # Benchmarks: "make check" builds them, so that they stay buildable, and nothing else runs them.
 check_PROGRAMS += contrib/bench/cores_floor
 contrib_bench_cores_floor_SOURCES = contrib/bench/cores_floor.c
-contrib_bench_cores_floor_LDADD = gba/libgba_bootstrap.la gba/libgba.la -lpthread
+contrib_bench_cores_floor_LDADD = gba/libgba.la -lpthread
 # fast_path has the addresses that the linker gave, so that they can be compared with callgrind's.
 check_PROGRAMS += contrib/bench/fast_path
 contrib_bench_fast_path_SOURCES = contrib/bench/fast_path.c $(GBA_FAKE_KERNEL)

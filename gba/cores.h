@@ -29,14 +29,6 @@ typedef struct gba_cores_attr {
      * CPUs that the calling thread may use (gba_processors_get). */
     uint32_t cpus;
     /*
-     * The cores share the work of a barrier of members on one host with `sw_algorithm` radix (v2),
-     * where each sends some of the signals of a round, or central (v3), where each reads some of
-     * the other members' flags. All cores then meet after each round, which is slower
-     * where cores share CPUs (contrib/bench/README.md). On other paths, and in a trial, core 0
-     * alone works.
-     */
-    bool share;
-    /*
      * The barrier of the processes, such as MPI_Barrier or shmem_barrier_all: used if there is no
      * team, or if the team is on GBA_PATH_FALLBACK. Core 0 calls it. Returns GBA_OK or an error.
      * NULL: without a team the barrier is among the cores of this process alone.

@@ -33,7 +33,6 @@ struct gba_algorithm {
     const char *name; /* "dissemination (v1)" */
     bool pulls;       /* needs gba_transport_ops.peek */
     bool tree;        /* a member signals only after its subtree */
-    bool shares;      /* several cores of a member can work: gba/path/crew.h */
 
     /* The number of slots that each member needs, the same for all members. Thread-safe. */
     uint32_t (*slots)(uint32_t size, uint32_t radix);

@@ -33,8 +33,7 @@ struct gba_team {
         bool oversubscribed;
         struct gba_busy busy; /* of this member's core */
     } waiting;
-    struct gba_crew *crew; /* the cores that share the work of its barriers; NULL: none */
-    struct {               /* of the members; see gba_team_attr_t */
+    struct { /* of the members; see gba_team_attr_t */
         void (*member)(void *ctx, uint32_t rank, char *text, size_t len);
         void *ctx;
     } names;

@@ -20,7 +20,6 @@
 #include "gba/dev/member.h"
 #include "gba/transport/transport.h"
 
-struct gba_crew;
 struct gba_node;
 struct gba_path_base;
 
@@ -56,10 +55,6 @@ struct gba_path_ops {
 
     /* Free the path and leave its group. Sends nothing, does not block. */
     void (*destroy)(struct gba_path_base *path);
-
-    /* From now on the cores of this member share the work of a barrier (crew.h); NULL: they do not.
-     * Between two barriers. NULL: they cannot. */
-    void (*share)(struct gba_path_base *path, struct gba_crew *crew);
 
     /* --- For waiting: */
 

@@ -3,15 +3,12 @@
 
 #include <stdlib.h>
 
-#include "gba/path/crew.h"
-
 struct path_shared {
     struct gba_path_base base;
     struct gba_node node;
     /* An algorithm: */
     const struct gba_algorithm *algorithm;
     struct gba_algo_state algo;
-    struct gba_crew *crew; /* of the cores that share it; NULL: none */
 };
 
 static struct path_shared *shared_of(struct gba_path_base *path)
@@ -149,71 +146,12 @@ static enum gba_arrived shared_arrived(const struct gba_path_base *path,
     return gba_node_arrived(node, local, shared->algo.seq);
 }
 
-static void shared_share(struct gba_path_base *path, struct gba_crew *crew);
-
 static const struct gba_path_ops shared_ops = {.attempt = shared_attempt,
                                                .start = shared_start,
                                                .test = shared_test,
-                                               .share = shared_share,
                                                .destroy = shared_destroy,
                                                .awaited = shared_awaited,
                                                .arrived = shared_arrived};
-
-/* --------------------------------------------- the same, by all cores of a member ------------ */
-
-static gba_status_t crew_start(struct gba_path_base *path)
-{
-    struct path_shared *shared = shared_of(path);
-
-    gba_crew_start(shared->crew, ++shared->algo.seq);
-    return GBA_OK;
-}
-
-static gba_status_t crew_test(struct gba_path_base *path)
-{
-    return gba_crew_test(shared_of(path)->crew);
-}
-
-/* One test only: the other cores must run first. */
-static gba_status_t crew_attempt(struct gba_path_base *path)
-{
-    (void)crew_start(path);
-    return crew_test(path);
-}
-
-static struct gba_awaited crew_awaited(const struct gba_path_base *path)
-{
-    const struct gba_crew *crew = shared_const(path)->crew;
-
-    if (0 == crew->part.lanes) /* core 0 waits for the others */
-        return (struct gba_awaited){.word = crew->node->arrived, .sleepers = crew->node->sleepers};
-    return (struct gba_awaited){.word = gba_crew_awaited(crew, &crew->part),
-                                .sleepers = crew->shm->sleepers};
-}
-
-static const struct gba_path_ops crew_ops = {.attempt = crew_attempt,
-                                             .start = crew_start,
-                                             .test = crew_test,
-                                             .share = shared_share,
-                                             .destroy = shared_destroy,
-                                             .awaited = crew_awaited,
-                                             .arrived = shared_arrived};
-
-static void shared_share(struct gba_path_base *path, struct gba_crew *crew)
-{
-    struct path_shared *shared = shared_of(path);
-
-    shared->crew = crew;
-    path->ops = &shared_ops;
-    if (crew == NULL || !shared->algorithm->shares)
-        return;
-    path->ops = &crew_ops;
-    crew->shm = &shared->node.shm;
-    crew->algorithm = shared->algorithm;
-    crew->step = shared->algo;
-    if (crew->algorithm->pulls)
-        crew->step.radix = crew->step.size;
-}
 
 gba_status_t gba_path_shared_create(const struct gba_shape *shape, uint32_t rank,
                                     struct gba_path_base **path)

@@ -79,8 +79,6 @@ void gba_barrier_init(struct gba_team *team)
         return;
     team->path->spins = gba_wait_spins(team);
     gba_failover_attend(team, gba_team_attention(team));
-    if (team->path->ops->share != NULL)
-        team->path->ops->share(team->path, team->crew);
     team->attempt = gba_failover_failed(team) ? attempt_failed : team->path->ops->attempt;
 }
 

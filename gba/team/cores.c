@@ -18,7 +18,6 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
-#include "gba/path/crew.h"
 #include "gba/team/barrier.h"
 #include "gba/team/wait.h"
 #include "gba/transport/node_barrier.h"
@@ -29,8 +28,6 @@
 struct core {
     _Alignas(LINE) gba_word_t mark; /* the round at which this core has arrived, for the reports */
     struct gba_node_barrier node;
-    struct gba_algo_state part; /* of a shared step */
-    bool helps;                 /* it has sent the signals of its part, and waits for the others */
 };
 
 struct gba_cores {
@@ -42,7 +39,6 @@ struct gba_cores {
     gba_cores_attr_t attr;
     char name[192];
     gba_status_t status; /* of all cores; core 0 stores an error before it releases the others */
-    struct gba_crew crew;
     _Alignas(LINE) gba_word_t sleepers;
     _Alignas(LINE) gba_word_t arrived;
     _Alignas(LINE) gba_word_t release;
@@ -97,19 +93,6 @@ static gba_status_t cross(struct gba_cores *cores)
     return GBA_OK == status && cores->team != NULL ? gba_team_count(cores->team) : status;
 }
 
-/* Take part in the open step: send, wait, gather with the others; core 0 goes on from there. */
-static gba_status_t __attribute__((noinline)) core_help(struct gba_cores *cores, struct core *core)
-{
-    if (!core->helps) {
-        gba_crew_send(&cores->crew, (uint32_t)(core - cores->core), &core->part);
-        core->helps = true;
-    } else if (GBA_OK == gba_crew_await(&cores->crew, &core->part)) {
-        core->helps = false;
-        (void)gba_node_barrier_gather(&core->node, core->node.seq + 1);
-    }
-    return GBA_INPROGRESS;
-}
-
 /*
  * Whether the round has ended for this core: its result, or GBA_INPROGRESS. Core 0 crosses in here.
  * Acquire, and for core 0 release: what all cores wrote before their arrivals is visible to the
@@ -121,9 +104,7 @@ static gba_status_t core_look(struct gba_cores *cores, struct core *core)
 
     if (!cores->joined || core != cores->core) {
         status = gba_node_barrier_test(&core->node);
-        if (GBA_OK == status)
-            status = cores->crew.open ? core_help(cores, core) : cores->status;
-        return status;
+        return GBA_OK == status ? cores->status : status;
     }
     if (!gba_node_barrier_gathered(&core->node))
         return GBA_INPROGRESS;
@@ -181,18 +162,11 @@ static bool core_report(struct gba_cores *cores, struct core *core, uint64_t sec
 static gba_status_t core_sleep(struct gba_cores *cores, struct core *core)
 {
     gba_word_t *word = cores->joined && core == cores->core ? &cores->arrived : &cores->release;
-    gba_word_t *sleepers = &cores->sleepers;
-    gba_status_t status;
-    uint64_t seen;
+    const uint64_t seen = gba_word_load_relaxed(word);
+    gba_status_t status = core_look(cores, core);
 
-    if (core->helps && GBA_OK != gba_crew_await(&cores->crew, &core->part)) {
-        word = gba_crew_awaited(&cores->crew, &core->part);
-        sleepers = cores->crew.shm->sleepers;
-    }
-    seen = gba_word_load_relaxed(word);
-    status = core_look(cores, core);
     if (GBA_INPROGRESS == status)
-        gba_word_park(word, seen, GBA_WAIT_SLEEP_NS, sleepers);
+        gba_word_park(word, seen, GBA_WAIT_SLEEP_NS, &cores->sleepers);
     return status;
 }
 
@@ -341,11 +315,9 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
                                                        .release = &made->release,
                                                        .sleepers = &made->sleepers,
                                                        .members = count};
-    made->crew = (struct gba_crew){.node = &made->core[0].node, .cores = count};
     if (team != NULL) {
         /* Core 0 must not keep a CPU that a core of another member needs. */
         team->waiting.oversubscribed |= oversubscribed;
-        team->crew = given->share ? &made->crew : NULL;
         gba_barrier_init(team);
     }
     *cores = made;
@@ -354,9 +326,5 @@ gba_status_t gba_cores_create(uint32_t count, gba_team_t *team, const gba_cores_
 
 void gba_cores_destroy(gba_cores_t *cores)
 {
-    if (cores != NULL && cores->team != NULL && cores->attr.share) {
-        cores->team->crew = NULL;
-        gba_barrier_init(cores->team);
-    }
     free(cores);
 }

@@ -84,8 +84,8 @@ const struct gba_transport_ops gba_shm_ops = {
                                                   __VA_ARGS__}
 
 GBA_SHM_ALGORITHM(dissemination, "dissemination (v1)", gba_dissemination_slots, .pulls = false);
-GBA_SHM_ALGORITHM(radix, "radix (v2)", gba_sched_slots, .shares = true);
-GBA_SHM_ALGORITHM(central, "central (v3)", gba_central_slots, .pulls = true, .shares = true);
+GBA_SHM_ALGORITHM(radix, "radix (v2)", gba_sched_slots, .pulls = false);
+GBA_SHM_ALGORITHM(central, "central (v3)", gba_central_slots, .pulls = true);
 GBA_SHM_ALGORITHM(tree, "tree", gba_sched_tree_slots, .tree = true);
 
 gba_word_t *gba_shm_awaited(const struct gba_shm *shm, const struct gba_algorithm *algorithm,

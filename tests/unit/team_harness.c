@@ -86,11 +86,8 @@ static void *core_run(void *arg)
 
 static void cores_start(struct member_cores *of)
 {
-    const gba_cores_attr_t attr = {.cpus = 1,
-                                   .share = of->w->share,
-                                   .barrier = cores_fallback,
-                                   .notify = cores_notify,
-                                   .ctx = of};
+    const gba_cores_attr_t attr = {
+        .cpus = 1, .barrier = cores_fallback, .notify = cores_notify, .ctx = of};
 
     if (0 == of->w->cores)
         return;

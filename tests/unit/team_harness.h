@@ -46,7 +46,6 @@ struct harness {
                                           each, if it has several; else 0 */
     bool oversubscribed;
     uint32_t cores; /* of each member, with gba_cores; 0: barriers of members only */
-    bool share;     /* the cores share the work */
     uint32_t host[HARNESS_MEMBERS]; /* the host of a member */
     uint32_t rounds, late_ms;
     bool (*late_until)(void); /* whether the late member has waited long enough, or NULL */

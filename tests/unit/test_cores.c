@@ -7,11 +7,9 @@
 #include "gba/transport/node_barrier.h"
 
 /* Faults that the search must find. */
-static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS, RUNS_AHEAD } mutant;
-static bool runs_ahead(void);
-#define gba_node_barrier_gathered(node) \
-    (CROSSES_EARLY == mutant || runs_ahead() || gba_node_barrier_gathered(node))
-#define gba_node_barrier_test(node) (LEAVES_EARLY == mutant ? GBA_OK : gba_node_barrier_test(node))
+static enum mutant { NONE, CROSSES_EARLY, LEAVES_EARLY, KEEPS } mutant;
+#define gba_node_barrier_gathered(node) (CROSSES_EARLY == mutant || gba_node_barrier_gathered(node))
+#define gba_node_barrier_test(node)     (LEAVES_EARLY == mutant ? GBA_OK : gba_node_barrier_test(node))
 #define gba_node_barrier_release(node)      \
     do {                                    \
         if (KEEPS != mutant)                \
@@ -26,93 +24,42 @@ static bool runs_ahead(void);
 
 /* ------------------------------------------------------------------------------ every order --- */
 
-#define SEARCH_MEMBERS 6u
-#define SEARCH_CORES   3u
-#define SEARCH_LIMIT   (1u << 16)
-
-/* A search: one member, or members on one host whose cores share the work. */
-struct layout {
-    uint32_t members, first, others; /* cores of the first member, and of each of the others */
-    uint32_t rounds, radix;          /* 0: central */
-    bool joined;                     /* one member: with a barrier of processes */
-};
+#define SEARCH_CORES  3u
+#define SEARCH_ROUNDS 3u
+#define SEARCH_LIMIT  (1u << 16)
 
 /* The states. The cores are always in `live`, because they have pointers to themselves. */
 struct order {
-    struct member {
-        _Alignas(LINE) unsigned char cores[sizeof(struct gba_cores) +
-                                           SEARCH_CORES * sizeof(struct core)];
-        struct gba_shm shm;
-        uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
-        bool crosses; /* core 0 is in the barrier of the members */
-    } member[SEARCH_MEMBERS];
-    gba_word_t sleepers, slot[SEARCH_MEMBERS][SEARCH_MEMBERS][GBA_SLOT_SIZE / sizeof(gba_word_t)];
+    _Alignas(
+        LINE) unsigned char cores[sizeof(struct gba_cores) + SEARCH_CORES * sizeof(struct core)];
+    uint32_t entered[SEARCH_CORES], left[SEARCH_CORES];
 };
 static struct order live, from;
-static const struct layout *searched;
-static const struct gba_cores *crosser; /* whose core 0 makes a step */
+static struct gba_cores *const searched = (struct gba_cores *)live.cores;
 static bool early;
-
-static uint32_t cores_of(uint32_t member)
-{
-    return 0 == member ? searched->first : searched->others;
-}
 
 static void all_have_entered(uint32_t round)
 {
-    for (uint32_t m = 0; m < searched->members; m++)
-        for (uint32_t c = 0; c < cores_of(m); c++)
-            early |= live.member[m].entered[c] < round;
+    for (uint32_t c = 0; c < searched->count; c++)
+        early |= live.entered[c] < round;
 }
 
 static gba_status_t search_barrier(void *ctx)
 {
     (void)ctx;
-    all_have_entered(live.member[0].entered[0]);
+    all_have_entered(live.entered[0]);
     return GBA_OK;
 }
 
-/* RUNS_AHEAD: core 0 ends the first round while core 1 waits for a signal of that round. */
-static bool runs_ahead(void)
+static void order_step(uint32_t core)
 {
-    return RUNS_AHEAD == mutant && crosser->core[1].helps && 1 == crosser->crew.step.distance;
-}
-
-/* As core_look of core 0, which would wait for the other members. */
-static gba_status_t look_at_members(struct member *m, struct gba_cores *cores)
-{
-    struct gba_node_barrier *node = &cores->core[0].node;
-
-    if (!m->crosses) {
-        if (!gba_node_barrier_gathered(node))
-            return GBA_INPROGRESS;
-        m->crosses = true;
-        gba_crew_start(&cores->crew, m->entered[0]);
+    if (live.left[core] < live.entered[core]) {
+        if (GBA_OK == core_look(searched, &searched->core[core]))
+            all_have_entered(++live.left[core]);
+    } else if (live.entered[core] < SEARCH_ROUNDS) {
+        live.entered[core]++;
+        core_arrive(searched, &searched->core[core]);
     }
-    crosser = cores;
-    if (GBA_OK != gba_crew_test(&cores->crew))
-        return GBA_INPROGRESS;
-    m->crosses = false;
-    gba_node_barrier_release(node);
-    return GBA_OK;
-}
-
-static void order_step(struct member *m, uint32_t core)
-{
-    struct gba_cores *cores = (struct gba_cores *)m->cores;
-    gba_status_t status;
-
-    if (m->left[core] == m->entered[core]) {
-        if (searched->rounds > m->entered[core]++)
-            core_arrive(cores, &cores->core[core]);
-        else
-            m->entered[core]--;
-        return;
-    }
-    status = searched->members > 1 && 0 == core ? look_at_members(m, cores)
-                                                : core_look(cores, &cores->core[core]);
-    if (GBA_OK == status)
-        all_have_entered(++m->left[core]);
 }
 
 static uint64_t order_hash(void)
@@ -126,46 +73,31 @@ static uint64_t order_hash(void)
     return 0 == hash ? 1 : hash;
 }
 
-static void search_begin(uint32_t member)
+static void search_begin(uint32_t count, bool joined)
 {
-    const gba_cores_attr_t attr = {.barrier = searched->joined ? search_barrier : NULL};
-    const uint32_t count = cores_of(member);
-    struct member *m = &live.member[member];
-    struct gba_cores *cores = (struct gba_cores *)m->cores, *made = NULL;
+    const gba_cores_attr_t attr = {.barrier = joined ? search_barrier : NULL};
+    struct gba_cores *made = NULL;
 
     assert_int_equal(gba_cores_create(count, NULL, &attr, &made), GBA_OK);
     if (made == NULL)
         abort();
-    memcpy(cores, made, sizeof *made + count * sizeof made->core[0]);
+    memset(&live, 0, sizeof live);
+    memcpy(searched, made, sizeof *made + count * sizeof made->core[0]);
     gba_cores_destroy(made);
     for (uint32_t i = 0; i < count; i++) {
-        cores->core[i].node.arrived = &cores->arrived;
-        cores->core[i].node.release = &cores->release;
-        cores->core[i].node.sleepers = &cores->sleepers;
+        searched->core[i].node.arrived = &searched->arrived;
+        searched->core[i].node.release = &searched->release;
+        searched->core[i].node.sleepers = &searched->sleepers;
     }
-    m->shm = (struct gba_shm){.base = {.ops = &gba_shm_ops},
-                              .slots = live.slot[0][0],
-                              .row = sizeof live.slot[0] / sizeof live.slot[0][0][0],
-                              .mine = live.slot[member][0],
-                              .sleepers = &live.sleepers};
-    cores->joined |= searched->members > 1;
-    cores->crew.node = &cores->core[0].node;
-    cores->crew.shm = &m->shm;
-    cores->crew.algorithm = 0 == searched->radix ? &gba_shm_central : &gba_shm_radix;
-    gba_algo_init(&cores->crew.step, member, searched->members,
-                  0 == searched->radix ? searched->members : searched->radix, 0);
 }
 
-/* Returns NULL, or the fault of some order. */
-static const char *search_all(const struct layout *layout, enum mutant which)
+/* Returns NULL, or the fault of some order. joined: with a barrier of processes. */
+static const char *search_all(uint32_t count, bool joined, enum mutant which)
 {
     struct visited v;
     bool stuck = false;
 
-    searched = layout;
-    memset(&live, 0, sizeof live);
-    for (uint32_t m = 0; m < layout->members; m++)
-        search_begin(m);
+    search_begin(count, joined);
     mutant = which;
     early = false;
     visited_open(&v, sizeof live, SEARCH_LIMIT);
@@ -177,14 +109,13 @@ static const char *search_all(const struct layout *layout, enum mutant which)
         memcpy(&live, &from, sizeof live);
         hash = order_hash();
         assert_in_range(v.states, 1, SEARCH_LIMIT - 1);
-        for (uint32_t m = 0; m < layout->members; m++)
-            for (uint32_t c = 0; c < cores_of(m); c++) {
-                memcpy(&live, &from, sizeof live);
-                ended &= layout->rounds == live.member[m].left[c];
-                order_step(&live.member[m], c);
-                moved |= hash != order_hash();
-                visit(&v, &live, order_hash());
-            }
+        for (uint32_t c = 0; c < count; c++) {
+            memcpy(&live, &from, sizeof live);
+            ended &= SEARCH_ROUNDS == live.left[c];
+            order_step(c);
+            moved |= hash != order_hash();
+            visit(&v, &live, order_hash());
+        }
         stuck = !moved && !ended;
     }
     visited_close(&v);
@@ -196,34 +127,14 @@ TEST(test_every_order)
 {
     for (uint32_t count = 1; count <= SEARCH_CORES; count++)
         for (int joined = 0; joined < 2; joined++) {
-            const struct layout one = {1, count, 0, 3, 2, joined};
-
-            assert_null(search_all(&one, NONE));
+            assert_null(search_all(count, joined, NONE));
             if (1 == count)
                 continue;
             if (joined)
-                assert_string_equal(search_all(&one, CROSSES_EARLY), "early");
-            assert_string_equal(search_all(&one, LEAVES_EARLY), "early");
-            assert_string_equal(search_all(&one, KEEPS), "stuck");
+                assert_string_equal(search_all(count, joined, CROSSES_EARLY), "early");
+            assert_string_equal(search_all(count, joined, LEAVES_EARLY), "early");
+            assert_string_equal(search_all(count, joined, KEEPS), "stuck");
         }
-}
-
-/* Members of several cores that share the work. With six members, what member 0 vouches for in the
- * second round of radix 3 is partly known to its core 1 alone. */
-TEST(test_every_shared_order)
-{
-    static const struct layout layouts[] = {{3, 2, 2, 2, 3, false},
-                                            {3, 2, 1, 2, 2, false},
-                                            {2, 3, 2, 2, 0, false},
-                                            {3, 2, 1, 2, 0, false},
-                                            {6, 2, 1, 1, 3, false}};
-
-    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
-        assert_null(search_all(&layouts[i], NONE));
-        assert_non_null(search_all(&layouts[i], CROSSES_EARLY));
-        assert_string_equal(search_all(&layouts[i], KEEPS), "stuck");
-    }
-    assert_string_equal(search_all(&layouts[4], RUNS_AHEAD), "early");
 }
 
 /* ------------------------------------------------------------------------------ each path --- */
@@ -246,20 +157,16 @@ TEST(test_device)
     run_cores(harness_on("sim"), GBA_PATH_SIM);
 }
 
-/* Core 0 does all the work, or the cores share that of radix and central. */
 TEST(test_software)
 {
-    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++)
-        for (int shared = 0; shared < 3; shared++) {
-            struct harness *w = harness_on(NULL);
+    for (int algorithm = GBA_ALGORITHM_AUTO; algorithm <= GBA_ALGORITHM_TREE; algorithm++) {
+        struct harness *w = harness_on(NULL);
 
-            w->params.sw_algorithm = algorithm;
-            w->params.sw_radix = 3;
-            w->params.wait = 2 == shared ? GBA_WAIT_SLEEP : GBA_WAIT_AUTO;
-            w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
-            w->share = shared > 0;
-            run_cores(w, GBA_PATH_SOFTWARE);
-        }
+        w->params.sw_algorithm = algorithm;
+        w->params.sw_radix = 3;
+        w->oversubscribed = GBA_ALGORITHM_AUTO == algorithm;
+        run_cores(w, GBA_PATH_SOFTWARE);
+    }
 }
 
 /* Messages between hosts, or a group of the leaders of two hosts and the nodes below. */

@@ -56,14 +56,12 @@ TEST(test_rotation_on_one_host)
     harness_end(w);
 }
 
-/* The cores of a member share the work of radix and central, but not that of a trial, in whose
- * barriers only core 0 is. */
-TEST(test_rotation_of_cores_that_share)
+/* Only core 0 of a member is in the barriers of a trial. */
+TEST(test_rotation_with_cores)
 {
     struct harness *w = harness_of_trials(2);
 
     w->cores = 3;
-    w->share = true;
     run_to(w, 4, 7, GBA_PATH_SOFTWARE, "radix (v2) through shared memory");
     harness_end(w);
 }
