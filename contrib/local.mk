@@ -54,29 +54,13 @@ noinst_PROGRAMS += contrib/examples/kv_shuffle/kv_shuffle \
 contrib_examples_kv_shuffle_kv_shuffle_SOURCES = contrib/examples/kv_shuffle/kv_shuffle.c \
 	contrib/examples/kv_shuffle/exchange.c contrib/examples/kv_shuffle/exchange.h \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/host.c contrib/examples/kv_shuffle/host.h \
 	contrib/examples/kv_shuffle/options.c contrib/examples/kv_shuffle/options.h \
-	contrib/examples/kv_shuffle/replay.c contrib/examples/kv_shuffle/replay.h \
-	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
-	contrib/examples/kv_shuffle/tables_read.c \
 	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
 	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
-	contrib/examples/pool.c contrib/examples/pool.h \
-	contrib/examples/timeline.c contrib/examples/timeline.h
+	contrib/examples/pool.c contrib/examples/pool.h
 contrib_examples_kv_shuffle_kv_shuffle_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
 contrib_examples_kv_shuffle_kv_shuffle_LDADD = gba/libgba.la -lpthread $(GBA_OSHMEM_LIBS)
-noinst_PROGRAMS += contrib/examples/kv_shuffle/swap
-contrib_examples_kv_shuffle_swap_SOURCES = contrib/examples/kv_shuffle/swap.c \
-	contrib/examples/kv_shuffle/operator.c contrib/examples/kv_shuffle/operator.h \
-	contrib/examples/kv_shuffle/transfer.c contrib/examples/kv_shuffle/transfer.h \
-	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
-	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
-	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h \
-	contrib/examples/pool.c contrib/examples/pool.h \
-	contrib/examples/timeline.c contrib/examples/timeline.h
-contrib_examples_kv_shuffle_swap_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS)
-contrib_examples_kv_shuffle_swap_LDADD = $(contrib_examples_kv_shuffle_kv_shuffle_LDADD)
 contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispatch/moe_dispatch.c \
 	contrib/examples/moe_dispatch/options.c contrib/examples/moe_dispatch/options.h \
 	contrib/examples/moe_dispatch/step.c contrib/examples/moe_dispatch/step.h \
@@ -88,8 +72,7 @@ contrib_examples_moe_dispatch_moe_dispatch_SOURCES = contrib/examples/moe_dispat
 	contrib/examples/moe_dispatch/model.c contrib/examples/moe_dispatch/model.h \
 	contrib/examples/moe_dispatch/product.c contrib/examples/moe_dispatch/product.h \
 	contrib/examples/moe_dispatch/experts.c contrib/examples/moe_dispatch/experts.h \
-	contrib/examples/pool.c contrib/examples/pool.h \
-	contrib/examples/timeline.c contrib/examples/timeline.h
+	contrib/examples/pool.c contrib/examples/pool.h
 contrib_examples_moe_dispatch_moe_dispatch_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CPPFLAGS) $(GBA_BLAS_CPPFLAGS)
 contrib_examples_moe_dispatch_moe_dispatch_LDADD = gba/libgba.la -lpthread $(BLAS_LIBS) $(GBA_OSHMEM_LIBS)
 contrib_examples_teams_teams_SOURCES = contrib/examples/teams/teams.c \
@@ -110,20 +93,13 @@ contrib_examples_moe_dispatch_test_plain_SOURCES = contrib/examples/moe_dispatch
 # Without a BLAS: its loop is for other machines.
 contrib_examples_moe_dispatch_test_plain_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_moe_dispatch_test_plain_LDADD = $(CMOCKA_LIBS)
-GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan contrib/examples/kv_shuffle/test_tables
-kv_shuffle_plain = \
-	contrib/examples/kv_shuffle/tables.c contrib/examples/kv_shuffle/tables.h \
-	contrib/examples/kv_shuffle/tables_read.c \
+GBA_OTHER_UNIT_TESTS += contrib/examples/kv_shuffle/test_plan
+contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c \
 	contrib/examples/kv_shuffle/model.c contrib/examples/kv_shuffle/model.h \
 	contrib/examples/kv_shuffle/plan.c contrib/examples/kv_shuffle/plan.h
-contrib_examples_kv_shuffle_test_tables_SOURCES = contrib/examples/kv_shuffle/test_tables.c $(kv_shuffle_plain)
-contrib_examples_kv_shuffle_test_tables_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-contrib_examples_kv_shuffle_test_tables_LDADD = $(CMOCKA_LIBS)
-contrib_examples_kv_shuffle_test_plan_SOURCES = contrib/examples/kv_shuffle/test_plan.c $(kv_shuffle_plain)
 contrib_examples_kv_shuffle_test_plan_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 contrib_examples_kv_shuffle_test_plan_LDADD = $(CMOCKA_LIBS)
-EXTRA_DIST += tests/shmem/run-examples contrib/examples/kv_shuffle/compare \
-	contrib/examples/plot-timeline \
+EXTRA_DIST += tests/shmem/run-examples \
 	contrib/examples/kv_shuffle/README.md contrib/examples/moe_dispatch/README.md \
 	contrib/examples/teams/README.md
 EXTRA_DIST += contrib/maint/apt-private.sh contrib/maint/check-foreign contrib/maint/check-litmus \

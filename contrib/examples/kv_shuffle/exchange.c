@@ -16,22 +16,18 @@ static void *alloc_zeroed(size_t bytes)
     return memory;
 }
 
-int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *timeline)
+int kv_pe_init(struct kv_pe *pe, const struct kv_run *run)
 {
     const struct kv_shape *shape = &run->shape;
     const int me = run->me, pes = run->pes;
     const size_t n = (size_t)pes;
-    int status;
 
-    *pe = (struct kv_pe){.shape = *shape, .me = me, .pes = pes, .run = *run, .timeline = timeline};
-    pe->transfer.end = kv_block_bytes(shape);
-    status = kv_transfer_init(&pe->transfer, shape, run->slices, timeline);
-    status |= kv_host_init(&pe->host, me, pes, shape->blocks);
+    *pe = (struct kv_pe){.shape = *shape, .me = me, .pes = pes, .run = *run};
     pe->cache.k = alloc_zeroed(kv_cache_bytes(shape));
     pe->cache.v = alloc_zeroed(kv_cache_bytes(shape));
     pe->gathered = alloc_zeroed(2 * n * sizeof *pe->gathered);
-    pe->shuffle = kv_shuffle_create(shape, run->slices, run->cores, timeline);
-    if (status != 0 || !pe->cache.k || !pe->cache.v || !pe->gathered || !pe->shuffle) {
+    pe->shuffle = kv_shuffle_create(shape, run->slices, run->cores);
+    if (!pe->cache.k || !pe->cache.v || !pe->gathered || !pe->shuffle) {
         kv_pe_fini(pe);
         return -1;
     }
@@ -60,8 +56,6 @@ void kv_pe_fini(struct kv_pe *pe)
     free(pe->destination);
     free(pe->source);
     free(pe->pairs);
-    kv_host_fini(&pe->host);
-    kv_transfer_fini(&pe->transfer);
     kv_plan_fini(&pe->plan);
 }
 
@@ -92,7 +86,6 @@ static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
     for (int p = 0; p < pe->pes; p++)
         shmem_putmem_nbi(&(*tables)[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks),
                          (pe->me + p) % pe->pes);
-    timeline_mark(pe->timeline, "barrier");
     begin = pool_now();
     shmem_barrier_all();
     pe->times.barrier += pool_now() - begin;
@@ -102,19 +95,17 @@ static const char *gather_tables(struct kv_pe *pe, struct kv_table **tables)
     return NULL;
 }
 
-/* `role` is 0 for the sender, 1 for the receiver. */
-static int moves_with_me(const struct kv_pe *pe, int role)
+static int blocks_sent(const struct kv_pe *pe)
 {
     int count = 0;
 
     for (int i = 0; i < pe->plan.count; i++)
-        count += (role == 0 ? pe->plan.move[i].sender : pe->plan.move[i].receiver) == pe->me;
+        count += pe->plan.move[i].sender == pe->me;
     return count;
 }
 
 static void use_received(struct kv_pe *pe)
 {
-    timeline_mark(pe->timeline, "work");
     jitter(pe, 4);
     for (int i = 0; i < pe->plan.count; i++)
         if (pe->plan.move[i].receiver == pe->me)
@@ -143,100 +134,41 @@ static int make_tables(struct kv_pe *pe)
     return blocks;
 }
 
-static void make_plan(struct kv_pe *pe, const struct kv_table *tables)
-{
-    const struct kv_tables *given = pe->run.tables;
-
-    timeline_mark(pe->timeline, "plan");
-    if (given) {
-        const int first = given->first[pe->round - 1];
-
-        kv_tables_plan(&pe->plan, &given->move[first], given->first[pe->round] - first, pe->pes);
-    } else {
-        kv_plan_make(&pe->plan, tables, pe->pes, pe->shape.blocks);
-    }
-}
-
 static void work(struct kv_pe *pe)
 {
-    timeline_mark(pe->timeline, "work");
     jitter(pe, 2);
     kv_compute(&pe->shape, pe->cache, &pe->before, &pe->table, pe->round);
     jitter(pe, 3);
 }
 
 /*
- * The tables state what will be free after this round's work. So the plan can be made and
- * distributed before that work is done; `ready` reports for each pair when it is.
+ * The tables state what will be free after this round's work. So the plan can be made before that
+ * work is done; `ready` reports for each pair when it is.
  */
-static const char *device_round(struct kv_pe *pe)
+const char *kv_pe_round(struct kv_pe *pe)
 {
     const struct kv_shuffle_times *times = kv_shuffle_times(pe->shuffle);
     struct kv_table *tables;
-    const char *wrong = gather_tables(pe, &tables);
-
-    if (wrong)
-        return wrong;
-    make_plan(pe, tables);
-    work(pe);
-    wrong = kv_shuffle_compute(pe->shuffle, pe->cache, pe->pairs, pe->source, pe->destination,
-                               make_tables(pe));
-    pe->times.ready = times->ready;
-    pe->times.filled = times->filled;
-    use_received(pe);
-    return wrong;
-}
-
-/*
- * PE 0 gets the tables and plans, and its commands start the copies. All PEs have finished their
- * work before the first command. PE 0 reads copy r % 2 of the tables before the last commands of
- * round r, and a PE writes it again after the last one of round r + 1, or after the barrier in that
- * round.
- */
-static void host_round(struct kv_pe *pe)
-{
-    struct kv_table *tables = &pe->gathered[(pe->round % 2) * pe->pes];
-    struct kv_plan *plan = &pe->plan;
-    int count;
-
-    shmem_putmem(&tables[pe->me], &pe->table, kv_table_bytes(pe->shape.blocks), 0);
-    kv_host_report(&pe->host);
-    if (pe->me == 0) {
-        timeline_mark(pe->timeline, "report wait");
-        kv_host_wait(&pe->host);
-        make_plan(pe, tables);
-    }
-    work(pe);
-    kv_host_report(&pe->host);
-    if (pe->me == 0) {
-        timeline_mark(pe->timeline, "report wait");
-        kv_host_wait(&pe->host);
-    }
-    count = kv_host_shuffle(&pe->host, &pe->transfer, pe->cache, plan);
-    if (pe->me != 0)
-        kv_tables_plan(plan, pe->host.moves, count, pe->pes);
-    pe->times.host = pe->host.waited;
-    use_received(pe);
-}
-
-const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule)
-{
-    const char *wrong = NULL;
+    const char *wrong;
 
     pe->round++;
-    timeline_mark(pe->timeline, "table");
     jitter(pe, 1);
     pe->before = pe->table;
     kv_table_step(&pe->table, pe->shape.blocks, pe->me, pe->pes, pe->run.seed, pe->round);
-    if (schedule == KV_HOST)
-        host_round(pe);
-    else
-        wrong = device_round(pe);
+    wrong = gather_tables(pe, &tables);
     if (wrong)
         return wrong;
-    pe->times.copy = pe->transfer.seconds + kv_shuffle_times(pe->shuffle)->copy;
-    pe->moved += moves_with_me(pe, 0);
+    kv_plan_make(&pe->plan, tables, pe->pes, pe->shape.blocks);
+    work(pe);
+    wrong = kv_shuffle_compute(pe->shuffle, pe->cache, pe->pairs, pe->source, pe->destination,
+                               make_tables(pe));
+    if (wrong)
+        return wrong;
+    pe->times.ready = times->ready;
+    pe->times.copy = times->copy;
+    pe->times.filled = times->filled;
+    use_received(pe);
+    pe->moved += blocks_sent(pe);
     kv_plan_apply(&pe->plan, &pe->table, pe->me);
-    timeline_mark(pe->timeline, NULL);
     return NULL;
 }

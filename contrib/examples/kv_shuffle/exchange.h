@@ -3,9 +3,7 @@
 #ifndef KV_EXCHANGE_H
 #define KV_EXCHANGE_H
 
-#include "host.h"
 #include "operator.h"
-#include "tables.h"
 
 /* Seconds that this PE spent, in all rounds. */
 struct kv_times {
@@ -13,13 +11,6 @@ struct kv_times {
     double ready;   /* as a sender, until the receiver was ready */
     double copy;    /* as a sender, in puts, and until the buffers were free again */
     double filled;  /* as a receiver, until the blocks had arrived */
-    double host;    /* with --schedule host: for commands, and on PE 0 for reports */
-};
-
-/* Who schedules the copies of a round. */
-enum kv_schedule {
-    KV_DEVICE, /* the PEs, each from the tables of all */
-    KV_HOST    /* PE 0, block by block */
 };
 
 /* What a PE needs beside the shape. The same on all PEs, except me. */
@@ -28,7 +19,6 @@ struct kv_run {
     int me, pes, slices, cores;
     uint64_t seed;
     int jitter; /* microseconds: the longest of the random delays that provoke races; 0: none */
-    const struct kv_tables *tables; /* symmetric, on all PEs; NULL: plan */
 };
 
 /* The data of a PE; pointers marked "symmetric" point to symmetric memory. */
@@ -43,26 +33,20 @@ struct kv_pe {
     int64_t round;
     int64_t moved; /* blocks that this PE has sent */
     struct kv_times times;
-    struct kv_shuffle *shuffle;    /* of KV_DEVICE, with: */
+    struct kv_shuffle *shuffle;    /* with: */
     struct kv_pair *pairs;         /* [pes]: the shuffle table */
     int32_t *source, *destination; /* [blocks]: the block tables of my pair */
-    struct kv_transfer transfer;   /* of KV_HOST */
-    struct kv_host host;
-    struct timeline *timeline;
 };
 
 /*
  * Collective over all PEs. Returns 0, or -1 on all PEs if there is no symmetric memory. Ends the
  * job if a PE has no memory of its own.
  */
-int kv_pe_init(struct kv_pe *pe, const struct kv_run *run, struct timeline *timeline);
+int kv_pe_init(struct kv_pe *pe, const struct kv_run *run);
 void kv_pe_fini(struct kv_pe *pe);
 
-/*
- * Collective: the next round. The schedule may change from round to round. Afterwards the plan has
- * the moves of this PE, and on PE 0, and with KV_DEVICE, those of all. Returns NULL, or what is
- * wrong, then the job should be ended.
- */
-const char *kv_pe_round(struct kv_pe *pe, enum kv_schedule schedule);
+/* Collective: the next round. Afterwards the plan has the moves of all PEs. Returns NULL, or what
+ * is wrong, then the job should be ended. */
+const char *kv_pe_round(struct kv_pe *pe);
 
 #endif

@@ -5,15 +5,11 @@
  */
 #include "exchange.h"
 #include "options.h"
-#include "replay.h"
 
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The most phases that a PE records: 3 MiB. Later ones are left out, with a message. */
-#define PHASES_MAX 65536
 
 /*
  * Compare the sums of every PE with the model's, on PE 0. Sums are taken after each round and
@@ -31,7 +27,6 @@ static int verify(const struct kv_pe *pe, const uint64_t *sums, int rounds)
         free(got);
         return 1;
     }
-    model.given = pe->run.tables;
     for (int p = 0; p < pe->pes; p++)
         shmem_getmem(&got[(size_t)p * (size_t)rounds], sums, (size_t)rounds * sizeof *sums, p);
     for (int r = 0; r < rounds && wrong == 0; r++) {
@@ -92,51 +87,25 @@ struct totals {
     int64_t moved;
 };
 
-/*
- * On PE 0: the median time of the rounds of a schedule, in seconds. walls: [rounds], this PE's
- * seconds in each. Only rounds of that parity count, if the schedules are interleaved.
+/* On PE 0: the median time of the rounds, in seconds. walls: [rounds], this PE's seconds in each.
  */
-static double median_round(const struct kv_pe *pe, const double *walls, int rounds, int first,
-                           int stride)
+static double median_round(const struct kv_pe *pe, const double *walls, int rounds)
 {
     const size_t n = (size_t)rounds;
     double *mean = calloc(n, sizeof *mean), *one = malloc(n * sizeof *one), median = 0;
-    int count = 0;
 
-    if (mean && one && first < rounds) {
+    if (mean && one) {
         for (int p = 0; p < pe->pes; p++) {
             shmem_getmem(one, walls, n * sizeof *one, p);
             for (size_t r = 0; r < n; r++)
                 mean[r] += one[r] / pe->pes;
         }
-        for (int r = first; r < rounds; r += stride)
-            mean[count++] = mean[r];
-        qsort(mean, (size_t)count, sizeof *mean, compare_doubles);
-        median = mean[count / 2];
+        qsort(mean, n, sizeof *mean, compare_doubles);
+        median = mean[n / 2];
     }
     free(one);
     free(mean);
     return median;
-}
-
-static void report_schedules(const struct kv_pe *pe, const struct kv_options *options,
-                             const double *walls)
-{
-    const int rounds = (int)options->rounds;
-    const int stride = options->schedule == KV_INTERLEAVED ? 2 : 1;
-    double device = 0, host = 0;
-
-    if (options->schedule != KV_ALL_HOST) {
-        device = 1e6 * median_round(pe, walls, rounds, 0, stride);
-        printf("device schedule  %.2f us per round, median\n", device);
-    }
-    if (options->schedule != KV_ALL_DEVICE) {
-        host = 1e6 * median_round(pe, walls, rounds, stride - 1, stride);
-        printf("host schedule    %.2f us per round, median", host);
-        if (device > 0 && host > 0)
-            printf(": %.2f times the device schedule", host / device);
-        printf("\n");
-    }
 }
 
 /* On PE 0: the times of all PEs, as means over PEs and rounds. */
@@ -153,7 +122,6 @@ static void report(const struct kv_pe *pe, const struct totals *mine, const doub
         sum.times.ready += one.times.ready;
         sum.times.copy += one.times.copy;
         sum.times.filled += one.times.filled;
-        sum.times.host += one.times.host;
         sum.moved += one.moved;
     }
     printf("kv_shuffle       %d PEs, %d rounds, 2 caches of %.1f MiB per PE\n", pe->pes, rounds,
@@ -161,22 +129,11 @@ static void report(const struct kv_pe *pe, const struct totals *mine, const doub
     printf("moved            %lld blocks, %.1f MiB, at %.0f MiB/s per sender\n",
            (long long)sum.moved, (double)sum.moved * block * mib,
            sum.moved > 0 ? (double)sum.moved * block * mib / sum.times.copy : 0.0);
-    printf("synchronisation  %.2f us per round: barrier %.2f, ready %.2f, filled %.2f, host %.2f\n",
-           (sum.times.barrier + sum.times.ready + sum.times.filled + sum.times.host) * per,
-           sum.times.barrier * per, sum.times.ready * per, sum.times.filled * per,
-           sum.times.host * per);
+    printf("synchronisation  %.2f us per round: barrier %.2f, ready %.2f, filled %.2f\n",
+           (sum.times.barrier + sum.times.ready + sum.times.filled) * per, sum.times.barrier * per,
+           sum.times.ready * per, sum.times.filled * per);
     printf("barrier alone    %.2f us: the wait of the PE that comes last, median of the rounds\n",
            1e6 * barrier_alone(pe, waits, rounds));
-}
-
-static size_t timeline_capacity(const struct kv_options *options)
-{
-    const size_t round = 16 + 4 * (size_t)options->slices * (size_t)options->blocks;
-    const size_t all = (size_t)options->rounds * round;
-
-    if (!options->timeline)
-        return 0;
-    return all < PHASES_MAX ? all : PHASES_MAX;
 }
 
 /* Per round, of this PE: symmetric, [rounds]. */
@@ -185,16 +142,11 @@ struct record {
     double *waits, *walls; /* seconds in the barrier, and in the whole round */
 };
 
-static void run_rounds(struct kv_pe *pe, const struct kv_options *options, struct record *record,
-                       FILE *save)
+static void run_rounds(struct kv_pe *pe, const struct kv_options *options, struct record *record)
 {
-    if (save)
-        kv_tables_write_head(save, pe->pes, pe->shape.blocks, pe->run.seed);
     for (int r = 0; r < (int)options->rounds; r++) {
-        const int host =
-            options->schedule == KV_ALL_HOST || (options->schedule == KV_INTERLEAVED && r % 2 == 1);
         const double waited = pe->times.barrier, begin = pool_now();
-        const char *message = kv_pe_round(pe, host ? KV_HOST : KV_DEVICE);
+        const char *message = kv_pe_round(pe);
 
         if (message) {
             fprintf(stderr, "kv_shuffle: PE %d, round %d: %s\n", pe->me, r + 1, message);
@@ -203,77 +155,59 @@ static void run_rounds(struct kv_pe *pe, const struct kv_options *options, struc
         record->walls[r] = pool_now() - begin;
         record->waits[r] = pe->times.barrier - waited;
         record->sums[r] = options->verify ? kv_checksum(&pe->shape, pe->cache) : 0;
-        if (save)
-            kv_tables_write(save, &pe->plan, pe->pes, pe->round);
     }
 }
 
 /* On PE 0. Returns the number of faults. */
 static int conclude(const struct kv_pe *pe, const struct kv_options *options,
-                    const struct record *record, const struct totals *totals, FILE *save)
+                    const struct record *record, const struct totals *totals)
 {
     const int rounds = (int)options->rounds;
-    int wrong = 0;
 
     report(pe, totals, record->waits, rounds);
-    report_schedules(pe, options, record->walls);
-    if (options->verify)
-        wrong = verify(pe, record->sums, rounds);
-    if (save && (fflush(save) != 0 || ferror(save))) {
-        fprintf(stderr, "kv_shuffle: cannot write %s\n", options->save_tables);
-        wrong++;
-    }
-    return wrong;
+    printf("a round          %.2f us, median\n", 1e6 * median_round(pe, record->walls, rounds));
+    return options->verify ? verify(pe, record->sums, rounds) : 0;
 }
 
-static int run(struct kv_pe *pe, const struct kv_options *options, FILE *save)
+static void run(struct kv_pe *pe, const struct kv_options *options)
 {
     const size_t n = (size_t)options->rounds;
     struct record record = {shmem_malloc(n * sizeof *record.sums),
                             shmem_malloc(n * sizeof *record.waits),
                             shmem_malloc(n * sizeof *record.walls)};
     struct totals *totals = shmem_malloc(sizeof *totals);
-    int wrong = 0;
 
-    if (!record.sums || !record.waits || !record.walls || !totals ||
-        timeline_init(pe->timeline, timeline_capacity(options)) != 0) {
+    if (!record.sums || !record.waits || !record.walls || !totals) {
         fprintf(stderr, "kv_shuffle: no symmetric memory for %zu rounds\n", n);
         shmem_global_exit(2);
-        return 2;
+        return;
     }
     shmem_barrier_all(); /* all PEs begin at the same time */
-    run_rounds(pe, options, &record, save);
+    run_rounds(pe, options, &record);
     *totals = (struct totals){pe->times, pe->moved};
     shmem_barrier_all(); /* before PE 0 reads what the others have written to their own memory */
-    if (pe->me == 0 && conclude(pe, options, &record, totals, save) > 0) {
+    if (pe->me == 0 && conclude(pe, options, &record, totals) > 0) {
         fflush(NULL);
         shmem_global_exit(1);
     }
-    if (options->timeline && timeline_write(pe->timeline, options->timeline) != 0)
-        wrong = 1;
     shmem_barrier_all(); /* before it is freed */
-    timeline_fini(pe->timeline);
     shmem_free(totals);
     shmem_free(record.walls);
     shmem_free(record.waits);
     shmem_free(record.sums);
-    return wrong;
 }
 
 /* Collective, with valid options. Returns the exit status. */
 static int start(const struct kv_options *options, int me, int pes)
 {
-    struct timeline timeline = {.capacity = 0};
-    struct kv_tables tables = {.rounds = 0};
-    struct kv_run setting = {.shape = kv_options_shape(options),
-                             .me = me,
-                             .pes = pes,
-                             .slices = (int)options->slices,
-                             .cores = (int)options->cores,
-                             .seed = (uint64_t)options->seed,
-                             .jitter = (int)options->jitter};
+    const struct kv_run setting = {.shape = kv_options_shape(options),
+                                   .me = me,
+                                   .pes = pes,
+                                   .slices = (int)options->slices,
+                                   .cores = (int)options->cores,
+                                   .seed = (uint64_t)options->seed,
+                                   .jitter = (int)options->jitter};
     struct kv_pe pe;
-    FILE *save = NULL;
     int status = 2;
 
     if (options->pes != 0 && options->pes != pes) {
@@ -281,18 +215,9 @@ static int start(const struct kv_options *options, int me, int pes)
             fprintf(stderr, "kv_shuffle: --pes %ld: there are %d PEs\n", options->pes, pes);
         return 2;
     }
-    if (options->tables) {
-        if (kv_replay_read(&tables, options->tables, pes, setting.shape.blocks,
-                           (int)options->rounds, setting.seed) != 0)
-            return 2;
-        setting.tables = &tables;
-    }
-    if (options->save_tables && kv_replay_create(&save, options->save_tables) != 0) {
-        kv_replay_fini(&tables);
-        return 2;
-    }
-    if (kv_pe_init(&pe, &setting, &timeline) == 0) {
-        status = run(&pe, options, save);
+    if (kv_pe_init(&pe, &setting) == 0) {
+        run(&pe, options);
+        status = 0;
         kv_pe_fini(&pe);
     } else if (me == 0) {
         fprintf(stderr,
@@ -300,9 +225,6 @@ static int start(const struct kv_options *options, int me, int pes)
                 "smaller or SHMEM_SYMMETRIC_SIZE larger\n",
                 kv_cache_bytes(&setting.shape));
     }
-    if (save)
-        fclose(save);
-    kv_replay_fini(&tables);
     return status;
 }
 

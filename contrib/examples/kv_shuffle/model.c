@@ -155,17 +155,8 @@ const char *kv_model_round(struct kv_model *model)
         kv_compute(&model->shape, model->caches[pe], &model->before[pe], &model->tables[pe],
                    model->round);
     }
-    if (model->given) {
-        const int first = model->given->first[model->round - 1];
-
-        /* Moves of a file may cross the mean; kv_tables_read has checked them. */
-        kv_tables_plan(&model->plan, &model->given->move[first],
-                       model->given->first[model->round] - first, pes);
-        wrong = NULL;
-    } else {
-        kv_plan_make(&model->plan, model->tables, pes, blocks);
-        wrong = kv_plan_check(&model->plan, model->tables, pes, blocks);
-    }
+    kv_plan_make(&model->plan, model->tables, pes, blocks);
+    wrong = kv_plan_check(&model->plan, model->tables, pes, blocks);
     if (wrong)
         return wrong;
     for (int i = 0; i < model->plan.count; i++)

@@ -6,7 +6,7 @@
 #ifndef KV_MODEL_H
 #define KV_MODEL_H
 
-#include "tables.h"
+#include "plan.h"
 
 /* A cache is int8 [blocks][heads][tokens][dim], and there are two of them, K and V. */
 struct kv_shape {
@@ -43,7 +43,6 @@ struct kv_model {
     struct kv_table *tables, *before;
     struct kv_cache *caches;
     struct kv_plan plan;
-    const struct kv_tables *given; /* instead of plans, or NULL */
     int64_t round;
 };
 

@@ -21,10 +21,8 @@ struct kv_shuffle {
     struct kv_transfer transfer[]; /* [cores] */
 };
 
-struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, int cores,
-                                     struct timeline *timeline)
+struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, int cores)
 {
-    static struct timeline none = {.capacity = 0}; /* of the other cores */
     const size_t n = (size_t)cores;
     struct kv_shuffle *op = calloc(1, sizeof *op + n * sizeof op->transfer[0]);
     int status;
@@ -51,7 +49,7 @@ struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, i
                                                                       : KV_ONLY_V,
                                          .begin = block * part / half,
                                          .end = block * (part + 1) / half};
-        status = kv_transfer_init(transfer, shape, slices, c == 0 && timeline ? timeline : &none);
+        status = kv_transfer_init(transfer, shape, slices);
     }
     if (status == 0) {
         memset(op->ready, 0, n * sizeof *op->ready);
@@ -91,7 +89,6 @@ static void send_part(struct kv_shuffle *op, int core)
     const int partner = op->pair.partner;
     double begin = pool_now();
 
-    timeline_mark(transfer->timeline, "ready wait");
     pool_await(&op->pool, core, &op->ready[core].value, op->round, partner, "ready");
     add(core, &op->times.ready, begin);
     begin = pool_now();
@@ -111,7 +108,6 @@ static void receive_part(struct kv_shuffle *op, int core)
 
     /* Atomic: the standard promises no other store to a waiting PE. */
     shmem_long_atomic_set(&op->ready[core].value, op->round, partner);
-    timeline_mark(transfer->timeline, "filled wait");
     op->wrong[core] = kv_transfer_receive(transfer, partner, op->blocks);
     add(core, &op->times.filled, begin);
 }

@@ -33,12 +33,10 @@ struct kv_shuffle;
 
 /*
  * Collective, with the same shape, slices (of each core's part of a block, from 1) and cores (1, or
- * an even number up to POOL_CORES_MAX) on all PEs; with several cores after pool_shmem_init. The
- * timeline, or NULL, records core 0. Returns NULL on all PEs: no symmetric memory, or too few
- * threads are allowed.
+ * an even number up to POOL_CORES_MAX) on all PEs; with several cores after pool_shmem_init.
+ * Returns NULL on all PEs: no symmetric memory, or too few threads are allowed.
  */
-struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, int cores,
-                                     struct timeline *timeline);
+struct kv_shuffle *kv_shuffle_create(const struct kv_shape *shape, int slices, int cores);
 void kv_shuffle_destroy(struct kv_shuffle *op); /* collective; NULL is allowed */
 
 /*

@@ -11,9 +11,6 @@ struct kv_options {
     long blocks, heads, tokens, dim;
     int verify;
     long slices, cores;
-    enum kv_order { KV_ALL_DEVICE, KV_ALL_HOST, KV_INTERLEAVED } schedule;
-    const char *tables, *save_tables, *timeline; /* files, or NULL */
-    const char *schedule_name;
 };
 
 extern const char kv_usage[];

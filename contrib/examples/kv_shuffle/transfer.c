@@ -4,8 +4,6 @@
 #include <shmem.h>
 #include <string.h>
 
-static const char *const names[2] = {"put A", "put B"};
-
 static size_t slice_bytes_max(const struct kv_transfer *transfer)
 {
     const size_t slices = (size_t)transfer->slices;
@@ -23,12 +21,10 @@ static struct kv_count *alloc_counts(void)
     return counts;
 }
 
-int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices,
-                     struct timeline *timeline)
+int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices)
 {
     transfer->shape = *shape;
     transfer->slices = slices;
-    transfer->timeline = timeline;
     for (int i = 0; i < 2; i++)
         transfer->buffer[i] = shmem_malloc(2 * slice_bytes_max(transfer));
     transfer->filled = alloc_counts();
@@ -59,21 +55,17 @@ static void put_slice(struct kv_transfer *transfer, struct kv_cache cache,
 {
     const size_t block = kv_block_bytes(&transfer->shape);
     const size_t from = (size_t)move->from * block + offset, to = (size_t)move->to * block + offset;
-    const int i = transfer->next;
-    int8_t *buffer = transfer->buffer[i];
+    int8_t *buffer = transfer->buffer[transfer->next];
 
-    timeline_mark(transfer->timeline, "pack");
     if (transfer->caches != KV_ONLY_V)
         memcpy(buffer, cache.k + from, bytes);
     if (transfer->caches != KV_ONLY_K)
         memcpy(buffer + bytes, cache.v + from, bytes);
-    timeline_mark(transfer->timeline, "put");
-    timeline_begin(transfer->timeline, 1 + i, names[i]);
     if (transfer->caches != KV_ONLY_V)
         shmem_putmem_nbi(cache.k + to, buffer, bytes, move->receiver);
     if (transfer->caches != KV_ONLY_K)
         shmem_putmem_nbi(cache.v + to, buffer + bytes, bytes, move->receiver);
-    transfer->next = 1 - i;
+    transfer->next = 1 - transfer->next;
 }
 
 /*
@@ -83,10 +75,8 @@ static void put_slice(struct kv_transfer *transfer, struct kv_cache cache,
  */
 static void wait_freed(struct kv_transfer *transfer, int i, int receiver)
 {
-    timeline_mark(transfer->timeline, "freed wait");
     pool_await(transfer->pool, transfer->core, &transfer->freed[i].value, transfer->sent[i],
                receiver, "freed");
-    timeline_end(transfer->timeline, 1 + i);
 }
 
 void kv_transfer_send(struct kv_transfer *transfer, struct kv_cache cache,
@@ -134,28 +124,4 @@ const char *kv_transfer_receive(struct kv_transfer *transfer, int sender, int bl
         shmem_long_atomic_inc(&transfer->freed[i].value, sender);
     }
     return wrong;
-}
-
-static void drain(struct kv_transfer *transfer)
-{
-    timeline_mark(transfer->timeline, "quiet");
-    shmem_quiet();
-    timeline_end(transfer->timeline, 1);
-    timeline_end(transfer->timeline, 2);
-    transfer->next = 0;
-}
-
-void kv_transfer_copy(struct kv_transfer *transfer, struct kv_cache cache,
-                      const struct kv_move *move)
-{
-    const size_t block = kv_block_bytes(&transfer->shape), slice = slice_bytes_max(transfer);
-    const double begin = pool_now();
-
-    for (size_t offset = 0; offset < block; offset += slice) {
-        if (offset > 0 && transfer->next == 0)
-            drain(transfer);
-        put_slice(transfer, cache, move, offset, block - offset < slice ? block - offset : slice);
-    }
-    drain(transfer);
-    transfer->seconds += pool_now() - begin;
 }

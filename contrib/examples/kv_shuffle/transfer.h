@@ -9,7 +9,6 @@
 #define KV_TRANSFER_H
 
 #include "contrib/examples/pool.h"
-#include "contrib/examples/timeline.h"
 #include "model.h"
 
 /* A count that another PE increments; it never decreases. One cache line each. */
@@ -32,14 +31,11 @@ struct kv_transfer {
     long sent[2];            /* what freed becomes when the buffer is free */
     long received[2];        /* what this PE has acknowledged */
     int next;                /* the buffer to fill; all transfers begin with A (0) */
-    double seconds;          /* in all copies of kv_transfer_copy so far */
-    struct timeline *timeline;
 };
 
 /* Collective. Returns 0, or -1 on all PEs: no symmetric memory. kv_transfer_fini also after that.
  */
-int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices,
-                     struct timeline *timeline);
+int kv_transfer_init(struct kv_transfer *transfer, const struct kv_shape *shape, int slices);
 void kv_transfer_fini(struct kv_transfer *transfer);
 
 /*
@@ -57,9 +53,5 @@ void kv_transfer_complete(struct kv_transfer *transfer, int receiver);
  * NULL, or the error of the sender.
  */
 const char *kv_transfer_receive(struct kv_transfer *transfer, int sender, int blocks);
-
-/* Copy a block without the receiver's help; shmem_quiet completes it, and drains both buffers. */
-void kv_transfer_copy(struct kv_transfer *transfer, struct kv_cache cache,
-                      const struct kv_move *move);
 
 #endif

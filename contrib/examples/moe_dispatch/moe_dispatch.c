@@ -59,11 +59,8 @@ static struct turn run_turn(struct moe_pe *pe, enum moe_sync way, long steps,
         if (message)
             fprintf(stderr, "moe_dispatch: PE %d, step %lld: %s\n", pe->me, (long long)pe->step,
                     message);
-        if (model)
-            timeline_mark(&pe->timeline, "verify");
         if (message || (model && verify(pe, model) > 0))
             shmem_global_exit(1);
-        timeline_mark(&pe->timeline, NULL);
     }
     turn.sync = pe->sync_time;
     turn.across = (double)pe->rows_across;
@@ -143,19 +140,15 @@ static void report(const struct moe_pe *pe, const struct turn *turns,
                pe->config.shape.pes);
 }
 
-/* Returns 0, or 1: the time line cannot be written. */
-static int run(struct moe_pe *pe, const struct moe_options *options)
+static void run(struct moe_pe *pe, const struct moe_options *options)
 {
     struct turn *turns = shmem_malloc((size_t)options->turns * MOE_WAYS * sizeof *turns);
-    const size_t steps = (size_t)options->turns * MOE_WAYS * (size_t)options->steps;
     struct moe_model model = {.weights = NULL};
-    int status = 0;
 
-    if (!turns ||
-        timeline_init(&pe->timeline, options->timeline ? steps * moe_step_phases(pe) : 0) != 0) {
-        fprintf(stderr, "moe_dispatch: no symmetric memory to record %zu steps\n", steps);
+    if (!turns) {
+        fprintf(stderr, "moe_dispatch: no symmetric memory to record %ld turns\n", options->turns);
         shmem_global_exit(2);
-        return 2;
+        return;
     }
     if (options->verify && moe_model_init(&model, &pe->config.shape) != 0) {
         fprintf(stderr, "moe_dispatch: no memory for the serial model\n");
@@ -170,13 +163,9 @@ static int run(struct moe_pe *pe, const struct moe_options *options)
     shmem_barrier_all(); /* before PE 0 reads what the others have written to their own memory */
     if (pe->me == 0)
         report(pe, turns, options);
-    if (options->timeline && timeline_write(&pe->timeline, options->timeline) != 0)
-        status = 1;
     shmem_barrier_all(); /* before it is freed */
     moe_model_fini(&model);
-    timeline_fini(&pe->timeline);
     shmem_free(turns);
-    return status;
 }
 
 int main(int argc, char **argv)
@@ -191,7 +180,8 @@ int main(int argc, char **argv)
     me = shmem_my_pe();
     if (moe_options_parse(&options, argc, argv, me, shmem_n_pes()) == 0) {
         if (moe_pe_init(&pe, &options.config, me) == 0) {
-            status = run(&pe, &options);
+            run(&pe, &options);
+            status = 0;
             moe_pe_fini(&pe);
         } else if (me == 0) {
             fprintf(stderr,

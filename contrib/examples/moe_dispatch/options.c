@@ -10,7 +10,7 @@
 const char moe_usage[] =
     "usage: moe_dispatch [--mode normal|low-latency] [--nodes N] [--sync WAY] [--cores N]\n"
     "                    [--pes N] [--pairs N] [--steps N] [--seed N] [--verify] [--jitter US]\n"
-    "                    [--tokens N] [--hidden N] [--experts N] [--top-k N] [--timeline FILE]\n"
+    "                    [--tokens N] [--hidden N] [--experts N] [--top-k N]\n"
     "  --mode MODE  normal: rows cross to each node once and are forwarded there (default);\n"
     "               low-latency: rows go directly to the PEs of their experts\n"
     "  --nodes N    split the PEs into N nodes (0: nodes are hosts)\n"
@@ -26,9 +26,7 @@ const char moe_usage[] =
     "  --verify     compare every result of every step with a serial model\n"
     "  --jitter US  random pauses of less than that many microseconds, to provoke races (0)\n"
     "  --tokens N (per PE: 64), --hidden N (values of a token: 128),\n"
-    "  --experts N (per PE: 4), --top-k N (experts of a token, 1 to 16: 2)\n"
-    "  --timeline FILE\n"
-    "               write the phases of all PEs, for plot-timeline\n";
+    "  --experts N (per PE: 4), --top-k N (experts of a token, 1 to 16: 2)\n";
 
 const char *const moe_sync_name[MOE_WAYS] = {
     [MOE_BARRIER] = "barrier", [MOE_FLAGS] = "flags", [MOE_CORES] = "cores"};
@@ -49,7 +47,6 @@ enum option_id {
     VERIFY,
     MODE,
     SYNC,
-    TIMELINE,
     OPTIONS
 };
 
@@ -71,7 +68,6 @@ static const struct {
     [VERIFY] = {"verify", 0, 1, 0},
     [MODE] = {"mode", 0, 1, MOE_NORMAL},
     [SYNC] = {"sync", 0, MOE_ALL, MOE_BOTH},
-    [TIMELINE] = {"timeline", 0, 0, 0},
 };
 
 struct message {
@@ -153,7 +149,6 @@ int moe_options_parse(struct moe_options *result, int argc, char **argv, int me,
     struct option options[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
     struct message message;
     long value[OPTIONS];
-    const char *timeline = NULL;
     int id, status = 0;
 
     for (id = 0; id < OPTIONS; id++) {
@@ -162,10 +157,7 @@ int moe_options_parse(struct moe_options *result, int argc, char **argv, int me,
     }
     opterr = me == 0;
     while (status == 0 && (id = getopt_long(argc, argv, "", options, NULL)) >= 0 && id < OPTIONS)
-        if (id == TIMELINE)
-            timeline = optarg;
-        else
-            status = parse_value(id, optarg, &value[id], &message);
+        status = parse_value(id, optarg, &value[id], &message);
     if (status == 0 && (id >= OPTIONS || optind < argc)) {
         if (me == 0)
             fputs(moe_usage, stderr);
@@ -182,7 +174,6 @@ int moe_options_parse(struct moe_options *result, int argc, char **argv, int me,
         .turns = value[PAIRS],
         .steps = value[STEPS],
         .verify = value[VERIFY],
-        .timeline = timeline,
     };
     if (status == 0)
         status = check_values(value, &result->config.shape, &message);

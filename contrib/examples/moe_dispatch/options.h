@@ -19,7 +19,6 @@ struct moe_options {
     long ways; /* set of enum moe_sync */
     long turns, steps;
     long verify;
-    const char *timeline; /* file, or NULL */
 };
 
 /* All PEs have the same arguments, so all return the same: 0, or -1 with a message on PE 0. */

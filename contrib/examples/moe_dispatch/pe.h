@@ -4,7 +4,6 @@
 #define MOE_PE_H
 
 #include "contrib/examples/pool.h"
-#include "contrib/examples/timeline.h"
 #include "experts.h"
 #include "nodes.h"
 
@@ -56,11 +55,10 @@ struct moe_pe {
     int64_t step;
     enum moe_sync sync;
     struct pool pool;
-    long meetings;            /* CrossRankSyncs by cores so far */
-    double sync_time;         /* seconds in CrossRankSync, quiet included */
-    struct timeline timeline; /* lane 0: phases; lane 1: CrossRankSync */
-    int64_t rows_across;      /* rows that this PE has dispatched to other nodes */
-    struct moe_nodes nodes;   /* hosts, or emulated */
+    long meetings;          /* CrossRankSyncs by cores so far */
+    double sync_time;       /* seconds in CrossRankSync, quiet included */
+    int64_t rows_across;    /* rows that this PE has dispatched to other nodes */
+    struct moe_nodes nodes; /* hosts, or emulated */
     struct moe_nodes groups;
     int group;   /* my node in groups */
     int slots;   /* of a forwarder */

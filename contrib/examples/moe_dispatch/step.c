@@ -56,16 +56,6 @@ static void jitter(const struct moe_pe *pe, uint64_t point)
     nanosleep(&t, NULL);
 }
 
-/* Begin the phase, which has this number, perhaps after a pause. */
-static void phase(struct moe_pe *pe, uint64_t number, const char *name)
-{
-    timeline_mark(&pe->timeline, pe->config.jitter > 0 ? "pause" : name);
-    if (pe->config.jitter == 0)
-        return;
-    jitter(pe, number);
-    timeline_mark(&pe->timeline, name);
-}
-
 const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
 {
     const int normal = pe->config.mode == MOE_NORMAL;
@@ -73,26 +63,25 @@ const char *moe_pe_step(struct moe_pe *pe, enum moe_sync sync)
 
     pe->step++;
     pe->sync = sync;
-    phase(pe, 1, "route");
+    jitter(pe, 1);
     moe_make_tokens(pe);
     if (normal) {
-        phase(pe, 2, "across");
+        jitter(pe, 2);
         moe_send_across(pe); /* A */
     }
-    phase(pe, 3, normal ? "forward" : "dispatch");
+    jitter(pe, 3);
     message = moe_deliver(pe); /* B */
     if (message)
         return message;
-    phase(pe, 4, "experts");
+    jitter(pe, 4);
     message = moe_run_experts(pe); /* C */
     if (message)
         return message;
-    phase(pe, 5, normal ? "reduce" : "combine");
+    jitter(pe, 5);
     moe_reduce(pe); /* D */
     if (normal) {
-        phase(pe, 6, "combine");
+        jitter(pe, 6);
         moe_combine(pe);
     }
-    timeline_mark(&pe->timeline, NULL);
     return NULL;
 }

@@ -3,25 +3,12 @@
 
 #include <shmem.h>
 
-/* In lane 1 of the time line, beside the phase that waits. */
-static double begin(struct moe_pe *pe, const char *name)
-{
-    timeline_begin(&pe->timeline, 1, name);
-    return pool_now();
-}
-
-static void end(struct moe_pe *pe, double begun)
-{
-    pe->sync_time += pool_now() - begun;
-    timeline_end(&pe->timeline, 1);
-}
-
 void moe_sync_quiet(struct moe_pe *pe)
 {
-    const double begun = begin(pe, "quiet");
+    const double begun = pool_now();
 
     shmem_quiet();
-    end(pe, begun);
+    pe->sync_time += pool_now() - begun;
 }
 
 void moe_sync_raise(struct moe_pe *pe, struct moe_flag *flag, int to)
@@ -40,10 +27,10 @@ void moe_sync_await(struct moe_pe *pe, struct moe_flag *flags, int count)
 
     if (pe->sync != MOE_FLAGS)
         return;
-    begun = begin(pe, "wait");
+    begun = pool_now();
     for (int i = 0; i < count; i++)
         shmem_long_wait_until(&flags[i].step, SHMEM_CMP_GE, (long)pe->step);
-    end(pe, begun);
+    pe->sync_time += pool_now() - begun;
 }
 
 /* A flag only increases, so a PE that is one meeting ahead is no fault. */
@@ -64,20 +51,12 @@ void moe_sync_meet(struct moe_pe *pe)
 
     if (pe->sync == MOE_FLAGS)
         return;
-    begun = begin(pe, "barrier");
+    begun = pool_now();
     if (pe->sync == MOE_BARRIER) {
         shmem_barrier_all();
     } else {
         pe->meetings++;
         pool_run(&pe->pool, meet_core, pe);
     }
-    end(pe, begun);
-}
-
-size_t moe_step_phases(const struct moe_pe *pe)
-{
-    /* Six phases, each after a pause, and the comparison; quiets; waits; barriers. */
-    const size_t experts = (size_t)pe->config.shape.experts, slots = (size_t)pe->slots;
-
-    return 13 + (3 + experts) + (2 * slots + experts + 1) + 4;
+    pe->sync_time += pool_now() - begun;
 }

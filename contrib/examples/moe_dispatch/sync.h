@@ -28,7 +28,4 @@ void moe_sync_await(struct moe_pe *pe, struct moe_flag *flags, int count);
 
 void moe_sync_meet(struct moe_pe *pe);
 
-/* The most phases that a step can record in the time line, CrossRankSync included. */
-size_t moe_step_phases(const struct moe_pe *pe);
-
 #endif
