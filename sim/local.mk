@@ -88,7 +88,7 @@ endif
 noinst_LTLIBRARIES += sim/libgbapredict.la
 sim_libgbapredict_la_SOURCES = sim/predict/engine.h sim/predict/engine.c sim/predict/state.h \
 	sim/predict/queue.h sim/predict/random.h sim/predict/link.c sim/predict/turns.c sim/predict/groups.c \
-	sim/predict/death.c sim/predict/candidates.h sim/predict/candidates.c
+	sim/predict/candidates.h sim/predict/candidates.c
 sim_libgbapredict_la_LIBADD = gba/libgbacore.la -lm
 bin_PROGRAMS += sim/predict/gba_predict
 sim_predict_gba_predict_SOURCES = sim/predict/main.c sim/predict/report.h sim/predict/report.c sim/predict/plot.c

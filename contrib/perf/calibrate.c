@@ -107,15 +107,6 @@ static double rounds(void)
     return (double)(perf_now() - began) / ROUNDS;
 }
 
-static double inspecting(void)
-{
-    uint64_t value;
-    int64_t began = perf_now();
-
-    (void)gba_reg_read(device, 0, 4, &value);
-    return (double)(perf_now() - began);
-}
-
 /* Make a group of some ranks. Returns the first failure of any of them. Collective. */
 static gba_status_t group_join(MPI_Comm all)
 {
@@ -167,7 +158,6 @@ static double calibrate_device(void)
     perf_put("device_up", (all - issue) / 2, "half of a round of one member without device_issue");
     perf_put("device_match", 0, "not known; part of device_up and device_down");
     perf_put("device_down", (all - issue) / 2, "as device_up");
-    perf_put("device_read", perf_time_of(inspecting), "reading the register GROUP_ID");
     group_leave();
     return all;
 }

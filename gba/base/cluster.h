@@ -53,13 +53,8 @@
     X(device_match, TIME, 0, GBA_CLUSTER_SECOND, 50000)  \
     X(device_release, TIME, 0, GBA_CLUSTER_SECOND, 0)    \
     X(device_down, TIME, 0, GBA_CLUSTER_SECOND, 500000)  \
-    X(device_shares, COUNT, 0, 1, 0)                     \
     X(device_jitter, TIME, 0, GBA_CLUSTER_SECOND, 0)     \
-    X(device_loss, COUNT, 0, 1000000, 0)                 \
-    X(device_read, TIME, 0, GBA_CLUSTER_SECOND, 1200000) \
     X(jitter, TIME, 0, GBA_CLUSTER_SECOND, 0)            \
-    X(loss, COUNT, 0, 999999, 0)                         \
-    X(resend, TIME, 0, GBA_CLUSTER_SECOND, 200000000)    \
     X(noise_rate, COUNT, 0, 1000000, 0)                  \
     X(noise_length, TIME, 0, GBA_CLUSTER_SECOND, 0)      \
     X(skew, TIME, 0, GBA_CLUSTER_SECOND, 0)

@@ -59,15 +59,12 @@ static gba_status_t candidate_run(const struct predict_question *question, uint3
     setup.hosts = hosts;
     setup.ranks = ranks;
     setup.radix = (uint32_t)question->params->sw_radix;
-    setup.retry_after = (uint64_t)question->params->retry_after * 1000000;
     setup.choice = candidate->choice;
     setup.barriers = barriers_for(question, hosts * ranks);
     setup.warmup = 0 != setup.warmup || setup.barriers < 10 ? setup.warmup : setup.barriers / 10;
     status = predict_run(&setup, &candidate->result);
     if (GBA_OK != status && GBA_ERR_NOMEM != status)
         candidate->refused = status; /* the device has not so many groups */
-    if (GBA_OK == status && question->death && setup.choice.group)
-        status = predict_death_run(&setup, &candidate->result, 0, &candidate->death);
     return GBA_ERR_NOMEM == status ? status : GBA_OK;
 }
 

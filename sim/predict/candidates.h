@@ -14,7 +14,6 @@ struct predict_candidate {
                              runtime's own */
     uint64_t formula;     /* the expected time by gba/agree/cost, ps; 0: none */
     struct predict_result result;
-    struct predict_death death; /* all 0: not simulated */
 };
 
 struct predict_list {
@@ -29,7 +28,6 @@ struct predict_question {
     struct predict_setup setup;
     const gba_params_t *params;
     uint64_t signals; /* of a candidate at least, if `barriers` of the setup is 0 */
-    bool death;       /* simulate that of the device, too */
 };
 
 /*

@@ -112,7 +112,7 @@ static void round_end(struct predict *p, uint32_t round)
         *window = (struct predict_round){.first_exit = PREDICT_NEVER};
 }
 
-uint64_t predict_next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
+static uint64_t next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
     uint64_t at = exit;
 
@@ -125,7 +125,7 @@ uint64_t predict_next_enter(struct predict *p, uint32_t rank, uint32_t round, ui
 
 static void enter_plan(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit)
 {
-    const uint64_t at = predict_next_enter(p, rank, round, exit);
+    const uint64_t at = next_enter(p, rank, round, exit);
 
     if (p->turns)
         p->turn[rank].enter_at = at;
@@ -297,9 +297,8 @@ static gba_status_t make(struct predict *p)
     gba_status_t status = GBA_OK;
 
     p->nodes = GBA_HIERARCHY_NODE == choice->hierarchy;
-    p->turns =
-        setup->busy || together * p->on_host + (choice->group && c->device_shares) > c->cores;
-    p->shared = 1 == p->hosts && !setup->messages;
+    p->turns = setup->busy || together * p->on_host > c->cores;
+    p->shared = 1 == p->hosts;
     p->actors = !p->nodes ? p->ranks : p->hosts > 1 || choice->group ? p->hosts : 0;
     if (0 == p->actors && 1 == p->on_host)
         return GBA_ERR_TOO_FEW; /* a counter of one rank */
@@ -353,7 +352,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-struct predict_spread predict_spread_of(uint64_t *values, uint32_t count)
+static struct predict_spread spread_of(uint64_t *values, uint32_t count)
 {
     const uint32_t last = count - 1;
 
@@ -367,7 +366,7 @@ struct predict_spread predict_spread_of(uint64_t *values, uint32_t count)
     };
 }
 
-void predict_close(struct predict *p)
+static void sim_close(struct predict *p)
 {
     if (p == NULL)
         return;
@@ -379,7 +378,7 @@ void predict_close(struct predict *p)
     free(p);
 }
 
-gba_status_t predict_open(const struct predict_setup *setup, struct predict **opened)
+static gba_status_t sim_open(const struct predict_setup *setup, struct predict **opened)
 {
     struct predict *p = calloc(1, sizeof *p);
     gba_status_t status;
@@ -414,7 +413,7 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
 {
     const double began = processor_seconds();
     struct predict *p;
-    gba_status_t status = predict_open(setup, &p);
+    gba_status_t status = sim_open(setup, &p);
 
     if (GBA_OK == status) {
         for (uint32_t rank = 0; rank < p->ranks; rank++)
@@ -433,16 +432,15 @@ gba_status_t predict_run(const struct predict_setup *setup, struct predict_resul
         *result = (struct predict_result){
             .mean = (p->result.round[(p->rounds - 1) % 4].last_exit - p->result.warm_exit) /
                     setup->barriers,
-            .slowest = predict_spread_of(p->result.slowest, setup->barriers),
-            .after = predict_spread_of(p->result.after, setup->barriers),
-            .skew = predict_spread_of(p->result.skew, setup->barriers),
-            .resent = p->result.resent,
+            .slowest = spread_of(p->result.slowest, setup->barriers),
+            .after = spread_of(p->result.after, setup->barriers),
+            .skew = spread_of(p->result.skew, setup->barriers),
             .events = p->queue.taken,
             .drawn = p->random.drawn,
             .bytes = p->memory.bytes + p->queue.most * sizeof(struct predict_event),
             .rank_bytes = (p->memory.bytes - fixed) / setup->hosts / setup->ranks,
             .seconds = processor_seconds() - began};
     }
-    predict_close(p);
+    sim_close(p);
     return status;
 }

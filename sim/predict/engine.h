@@ -2,8 +2,7 @@
 /*
  * One candidate on one cluster: a discrete-event simulation of its barriers. The steps of the
  * algorithms are those of gba/algo, over a transport that costs simulated time; the device is
- * sim/model; losses at the device are repaired by the rules of gba/path/retry.h, and a barrier in
- * which it dies ends by those of gba/failover.
+ * sim/model.
  */
 #ifndef GBA_PREDICT_ENGINE_H
 #define GBA_PREDICT_ENGINE_H
@@ -24,13 +23,11 @@ struct predict_setup {
     struct gba_choice choice;
     uint32_t hosts, ranks; /* 1 or more; ranks of a host; hosts x ranks at most 2^24 */
     uint32_t radix;        /* the parameter sw_radix */
-    uint64_t retry_after;  /* the parameter, ns; 0: automatic */
     uint32_t warmup;       /* barriers before the first one that counts */
     uint32_t barriers;     /* that count; 1 or more */
     uint64_t seed;
     uint64_t late; /* ps: in each barrier one rank, at random, arrives later by this time */
     bool busy;     /* each core has other work, which takes a slice in each rotation of its ranks */
-    bool messages; /* also between ranks of one host */
 };
 
 /* A distribution over the barriers, ps. */
@@ -43,7 +40,6 @@ struct predict_result {
     struct predict_spread slowest; /* the longest time that a rank spends in a barrier */
     struct predict_spread after;   /* from the last arrival to the last exit */
     struct predict_spread skew;    /* from the first exit to the last */
-    uint64_t resent;               /* arrivals that the retry rules sent again */
     uint64_t events, drawn;        /* random numbers */
     uint64_t bytes;                /* of memory */
     uint64_t rank_bytes; /* of these, the state of a rank; a pending event takes 16 more */
@@ -55,25 +51,5 @@ struct predict_result {
  * the runtime), GBA_ERR_TOO_FEW, GBA_ERR_TOO_MANY, GBA_ERR_NO_GROUP. Thread-safe. Not collective.
  */
 gba_status_t predict_run(const struct predict_setup *setup, struct predict_result *result);
-
-/* What the death of a device costs: the longest time that a rank spends in a barrier, over several
- * deaths, ps. */
-struct predict_death {
-    struct predict_spread dies; /* the barrier in which the device dies */
-    struct predict_spread next; /* the next one, if it is the last one before the agreement; or 0 */
-    uint64_t degraded;          /* time from barrier to barrier until the agreement */
-    uint64_t notifications;     /* of a death */
-};
-
-/*
- * Simulate deaths of the device of a barrier with one group.
- * alive: the same barriers without a death. released: members of the group, the first ones, that
- * the device releases before it dies; 0: it dies when half of the arrivals are there.
- * Returns as predict_run; or GBA_ERR_UNSUPPORTED: several groups, ranks that share cores, or more
- * than 2048 ranks. Not thread-safe: it registers teams of this process.
- */
-gba_status_t predict_death_run(const struct predict_setup *setup,
-                               const struct predict_result *alive, uint32_t released,
-                               struct predict_death *death);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barrier groups: the device is sim/model, and the retry rules are those of gba/path/retry.h. */
+/* Barrier groups: the device is sim/model. */
 #include <stdlib.h>
 
 #include "gba/algo/domains.h"
 #include "sim/model/control.h"
 #include "sim/model/group.h"
 #include "sim/predict/state.h"
-
-#define PS_PER_NS 1000u
 
 static uint32_t host_of(const struct predict *p, uint32_t actor)
 {
@@ -118,14 +116,10 @@ gba_status_t predict_groups_init(struct predict *p)
     p->offload.model = predict_alloc(p, p->offload.devices, sizeof *p->offload.model);
     p->offload.effects = predict_alloc(p, 1, sizeof *p->offload.effects);
     p->offload.member = predict_alloc(p, p->actors, sizeof *p->offload.member);
-    if (0 != c->device_loss)
-        p->offload.retry = predict_alloc(p, p->actors, sizeof *p->offload.retry);
     if (p->offload.model == NULL || p->offload.effects == NULL || p->memory.short_of)
         return GBA_ERR_NOMEM;
     for (uint32_t i = 0; i < p->offload.devices; i++)
         gba_model_init(&p->offload.model[i], GBA_GROUPS, GBA_PORTS_MAX, uuid);
-    for (uint32_t i = 0; p->offload.retry != NULL && i < p->actors; i++)
-        gba_retry_init(&p->offload.retry[i], p->setup->retry_after);
     if (p->nodes)
         return domains_make(p);
     if (p->actors > c->device_members || p->offload.devices > 1)
@@ -145,52 +139,14 @@ static uint64_t jitter(struct predict *p)
     return predict_random_time(&p->random, GBA_TIMES_UNIFORM, p->cluster->device_jitter / 2);
 }
 
-/* The device of a group works for a time, from `from` on or when it is free. A process takes a core
- * of its machine for it; the kernel moves it, so it takes one after the other. Returns the begin.
- */
-static uint64_t device_work(struct predict *p, struct predict_group *group, uint64_t from,
-                            uint64_t work)
-{
-    const uint64_t at = from < group->free_at ? group->free_at : from;
-    const uint32_t cores = (uint32_t)p->cluster->cores;
-
-    group->free_at = at + work;
-    if (p->turns && 0 != p->cluster->device_shares)
-        p->core[predict_core_of(p, predict_rank_of(p, group->first)) / cores * cores +
-                p->offload.works++ % cores]
-            .taken += work;
-    return at;
-}
-
-/* The store of an arrival. */
-static void arrival_send(struct predict *p, uint32_t actor)
-{
-    const struct gba_cluster *c = p->cluster;
-    uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
-
-    if (0 != c->device_shares) /* its network is the memory of the machine */
-        at = device_work(p, group_of(p, actor), at, c->device_accept);
-    if (!predict_random_happens(&p->random, c->device_loss))
-        predict_push(&p->queue, at + c->device_up + jitter(p), actor,
-                     PREDICT_WHAT(PREDICT_ARRIVAL) | (p->offload.member[actor].seq & PREDICT_LOW));
-}
-
-static void reading_plan(struct predict *p, uint32_t actor)
-{
-    predict_push(&p->queue, p->offload.retry[actor].due * PS_PER_NS, actor,
-                 PREDICT_WHAT(PREDICT_READING));
-}
-
 void predict_group_arrive(struct predict *p, uint32_t actor)
 {
-    p->offload.member[actor].seq++;
-    arrival_send(p, actor);
-    if (p->offload.retry != NULL) {
-        const uint64_t now = p->rank[predict_rank_of(p, actor)].free_at;
+    const struct gba_cluster *c = p->cluster;
+    const uint64_t at = predict_work(p, predict_rank_of(p, actor), 0, c->device_issue);
 
-        gba_retry_begin(&p->offload.retry[actor], now / PS_PER_NS, group_of(p, actor)->members, 0);
-        reading_plan(p, actor);
-    }
+    p->offload.member[actor].seq++;
+    predict_push(&p->queue, at + c->device_up + jitter(p), actor,
+                 PREDICT_WHAT(PREDICT_ARRIVAL) | (p->offload.member[actor].seq & PREDICT_LOW));
 }
 
 bool predict_group_released(struct predict *p, uint32_t actor)
@@ -205,81 +161,32 @@ static void device_take(struct predict *p, const struct predict_event *event)
     const uint32_t actor = event->who;
     struct predict_group *group = group_of(p, actor);
     struct gba_model_effects *effects = p->offload.effects;
-    uint64_t at =
-        0 != c->device_shares ? event->time : device_work(p, group, event->time, c->device_accept);
+    uint64_t at = event->time < group->free_at ? group->free_at : event->time;
 
+    group->free_at = at + c->device_accept;
     gba_model_arrive(group->model, group->id, port_of(p, actor),
                      GBA_ARRIVAL(event->what & PREDICT_LOW, actor - group->first), effects);
     at += effects->completed ? c->device_match : 0;
     for (uint32_t i = 0; i < effects->releases; i++) {
         const struct gba_model_release *release = &effects->release[i];
 
-        if (!predict_random_happens(&p->random, c->device_loss))
-            predict_push(&p->queue, at + i * c->device_release + c->device_down + jitter(p),
-                         group->first + release->member,
-                         PREDICT_WHAT(PREDICT_FLAG) | (release->sequence & PREDICT_LOW));
+        predict_push(&p->queue, at + i * c->device_release + c->device_down + jitter(p),
+                     group->first + release->member,
+                     PREDICT_WHAT(PREDICT_FLAG) | (release->sequence & PREDICT_LOW));
     }
-}
-
-/* What the registers show, as the watchdog of a team reads them. */
-static enum gba_loss loss_read(const struct predict *p, uint32_t actor)
-{
-    const struct predict_group *group = group_of(p, actor);
-    const struct gba_model_group *g = &group->model->group[group->id];
-    const uint32_t member = actor - group->first;
-
-    if (gba_model_load(g, group->id, GBA_REG_SEQUENCE, 4) == p->offload.member[actor].seq)
-        return GBA_LOSS_RELEASE;
-    return 0 != (gba_model_load(g, group->id, GBA_REG_ARRIVED_MASK + member / 64 * 8, 8) >>
-                     member % 64 &
-                 1)
-               ? GBA_LOSS_NONE
-               : GBA_LOSS_ARRIVAL;
-}
-
-static void registers_read(struct predict *p, const struct predict_event *event)
-{
-    const uint32_t actor = event->who;
-    struct gba_retry *retry = &p->offload.retry[actor];
-    const uint8_t phase = p->actor[actor].phase;
-    enum gba_loss loss;
-    uint64_t end;
-
-    if (retry->due * PS_PER_NS != event->time || predict_group_released(p, actor) ||
-        (PREDICT_FIRST != phase && PREDICT_LAST != phase))
-        return; /* of a round that is over */
-    loss = loss_read(p, actor);
-    end = predict_work(p, predict_rank_of(p, actor), event->time, p->cluster->device_read);
-    if (gba_retry_read(retry, end / PS_PER_NS, loss)) {
-        p->result.resent++;
-        arrival_send(p, actor);
-    }
-    reading_plan(p, actor);
 }
 
 void predict_group_event(struct predict *p, const struct predict_event *event)
 {
-    const uint32_t actor = event->who, rank = predict_rank_of(p, actor);
+    const uint32_t actor = event->who;
 
-    switch (event->what >> 28) {
-    case PREDICT_ARRIVAL:
+    if (PREDICT_ARRIVAL == event->what >> 28) {
         device_take(p, event);
         return;
-    case PREDICT_READING:
-        registers_read(p, event);
-        return;
-    default: /* PREDICT_FLAG */
-        if (0 != p->cluster->device_shares)
-            device_work(p, group_of(p, actor), event->time, p->cluster->device_release);
-        if (predict_group_released(p, actor))
-            return; /* a release that was stored again */
-        p->offload.member[actor].flag = event->what & PREDICT_LOW;
-        if (p->offload.retry != NULL && predict_group_released(p, actor))
-            gba_retry_end(&p->offload.retry[actor],
-                          (event->time - p->rank[rank].entered) / PS_PER_NS);
-        if (p->turns)
-            return;
-        predict_work(p, rank, event->time, 0);
-        predict_actor_go(p, actor);
     }
+    p->offload.member[actor].flag = event->what & PREDICT_LOW; /* PREDICT_FLAG */
+    if (p->turns)
+        return;
+    predict_work(p, predict_rank_of(p, actor), event->time, 0);
+    predict_actor_go(p, actor);
 }

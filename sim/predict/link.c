@@ -46,12 +46,10 @@ static uint64_t wire_time(struct predict *p, uint32_t from, uint32_t to)
         time += c->pod_hops * c->hop;
     if (0 != c->jitter)
         time += predict_random_time(&p->random, GBA_TIMES_EXPONENTIAL, c->jitter);
-    while (predict_random_happens(&p->random, c->loss))
-        time += c->resend;
     return time;
 }
 
-void predict_message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
+static void message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what)
 {
     const struct gba_cluster *c = p->cluster;
     const uint32_t rank = predict_rank_of(p, from), target = predict_rank_of(p, to);
@@ -96,7 +94,7 @@ static gba_status_t set(struct gba_transport *transport, uint32_t peer, uint32_t
     uint64_t at;
 
     if (!p->shared) {
-        predict_message_send(p, p->algo.running, to, what);
+        message_send(p, p->algo.running, to, what);
         return GBA_OK;
     }
     at = predict_work(p, p->algo.running, 0, p->cluster->store_issue);
@@ -236,7 +234,7 @@ void predict_links_left(struct predict *p, uint32_t actor)
         *slot_word(p, actor, 64 * i, parity) = 0;
 }
 
-void predict_message_receive(struct predict *p, const struct predict_event *event)
+static void message_receive(struct predict *p, const struct predict_event *event)
 {
     const uint32_t rank = predict_rank_of(p, event->who);
     const bool local = 0 != (event->what & LOCAL);
@@ -265,7 +263,7 @@ void predict_signal(struct predict *p, const struct predict_event *event)
         return;
     }
     if (PREDICT_MESSAGE == kind)
-        predict_message_receive(p, event);
+        message_receive(p, event);
     else
         predict_work(p, rank, event->time, 0);
     if (PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase)

@@ -33,14 +33,12 @@ static const char usage[] =
     "  --barriers N          barriers of each candidate, 1 to 1000000; default: by size, 1 to "
     "1000\n"
     "  --late NS             one rank, at random, arrives later by this time in each barrier\n"
-    "  --death               the device dies in a barrier, too\n"
     "  --busy                each core has other work that never waits; ranks yield to it\n"
     "  --seed N              of the random numbers; default 1\n"
     "  --no-crossover        do not search the number of hosts from which on the device is faster\n"
     "  --calibrate FILE      run gba_perf --calibrate, which measures a description and writes it\n"
     "  --json                print JSON, in nanoseconds\n"
-    "  --plot FILE.svg       draw latency by hosts, kinds of release, losses, a late rank and a "
-    "death\n"
+    "  --plot FILE.svg       draw latency by hosts, kinds of release and a late rank\n"
     "  --help, --version\n";
 
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format, ...)
@@ -93,14 +91,13 @@ static void shape_set(struct gba_cluster *cluster, const char *text)
         fail("needs HOSTS or HOSTSxRANKS, such as 900x8, of 1 to %" PRIu64 " ranks", SIZE_MOST);
 }
 
-enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, DEATH, BUSY, NO_CROSSOVER, JSON, PLOT };
+enum { CLUSTER = 256, SET, BARRIERS, LATE, SEED, BUSY, NO_CROSSOVER, JSON, PLOT };
 
 static const struct option options[] = {{"cluster", required_argument, NULL, CLUSTER},
                                         {"set", required_argument, NULL, SET},
                                         {"barriers", required_argument, NULL, BARRIERS},
                                         {"late", required_argument, NULL, LATE},
                                         {"seed", required_argument, NULL, SEED},
-                                        {"death", no_argument, NULL, DEATH},
                                         {"busy", no_argument, NULL, BUSY},
                                         {"no-crossover", no_argument, NULL, NO_CROSSOVER},
                                         {"json", no_argument, NULL, JSON},
@@ -145,9 +142,6 @@ static void option_take(struct command *command, int option)
         break;
     case SEED:
         setup->seed = number_parse("--seed", optarg, 0, UINT64_MAX);
-        break;
-    case DEATH:
-        command->question.death = true;
         break;
     case BUSY:
         setup->busy = true;
@@ -217,7 +211,6 @@ int main(int argc, char **argv)
     ranks = (uint32_t)command.cluster.ranks;
     search = *question;
     search.signals = SIGNALS_SEARCH;
-    search.death = false;
     status = list == NULL ? GBA_ERR_NOMEM : predict_candidates(question, hosts, ranks, list);
     if (GBA_OK == status && command.crossover) {
         report.crossed = true;

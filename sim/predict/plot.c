@@ -65,27 +65,6 @@ static void size_write(struct plot *plot, double x, uint32_t hosts, uint32_t ran
     }
 }
 
-/* The death of the device of the last candidate that has one, which is that of the leaders. */
-static void death_write(struct plot *plot, uint32_t hosts, uint32_t ranks)
-{
-    const struct predict_candidate *device = NULL;
-
-    if (GBA_OK == plot->status)
-        plot->status = predict_candidates(plot->question, hosts, ranks, plot->list);
-    for (uint32_t i = 0; GBA_OK == plot->status && i < plot->list->count; i++)
-        if (0 != plot->list->at[i].death.dies.most)
-            device = &plot->list->at[i];
-    if (device == NULL)
-        return;
-    point_write(plot, "alive", hosts, &device->result.slowest);
-    point_write(plot, "it dies", hosts, &device->death.dies);
-    point_write(plot, "the next barrier", hosts, &device->death.next);
-    point_write(plot, "degraded", hosts,
-                &(struct predict_spread){.least = device->death.degraded,
-                                         .median = device->death.degraded,
-                                         .p95 = device->death.degraded});
-}
-
 static void picture_begin(struct plot *plot, const char *title, const char *x)
 {
     plot->names[0] = '\0';
@@ -108,15 +87,13 @@ static void picture_end(struct plot *plot)
 static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
 {
     static const uint32_t members[] = {32, 64, 128, 256, 512, 708};
-    static const uint32_t ppm[] = {1, 10, 100, 1000, 10000};
     struct gba_cluster *c = plot->cluster;
     const uint64_t release = c->device_release, apart = 0 == release ? 5000 : release;
-    const uint64_t loss = c->device_loss, message_loss = c->loss;
     const uint32_t few = hosts < 64 ? hosts : 64;
     char title[120];
 
-    fputs("set terminal svg size 1000,2250 enhanced font \"sans,13\" background rgb \"white\"\n"
-          "set multiplot layout 5,1\nset key outside right top noenhanced\nset grid\n"
+    fputs("set terminal svg size 1000,1350 enhanced font \"sans,13\" background rgb \"white\"\n"
+          "set multiplot layout 3,1\nset key outside right top noenhanced\nset grid\n"
           "set title noenhanced\nset logscale xy\nset ylabel \"us\"\nset datafile missing NaN\n"
           "set linetype 5 linecolor rgb \"#c03020\"\n",
           plot->out);
@@ -139,16 +116,6 @@ static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
     picture_end(plot);
 
     c->device_release = release;
-    snprintf(title, sizeof title, "Losses, %" PRIu32 " hosts x %" PRIu32 " ranks", few, ranks);
-    picture_begin(plot, title, "arrivals, releases and messages lost, of a million");
-    for (size_t i = 0; i < sizeof ppm / sizeof ppm[0]; i++) {
-        c->device_loss = c->loss = ppm[i];
-        size_write(plot, ppm[i], few, ranks, NULL);
-    }
-    picture_end(plot);
-
-    c->device_loss = loss;
-    c->loss = message_loss;
     snprintf(title, sizeof title, "One rank late, %" PRIu32 " hosts x %" PRIu32 " ranks", few,
              ranks);
     picture_begin(plot, title, "us that the rank arrives later");
@@ -156,15 +123,6 @@ static void draw(struct plot *plot, uint32_t hosts, uint32_t ranks)
         plot->question->setup.late = 1000 * late;
         size_write(plot, (double)late / 1e3, few, ranks, NULL);
     }
-    picture_end(plot);
-
-    plot->question->setup.late = 0;
-    plot->question->death = true;
-    snprintf(title, sizeof title, "The device of the leaders dies, %" PRIu32 " ranks a host",
-             ranks);
-    picture_begin(plot, title, "hosts");
-    for (uint32_t n = 2; n <= few; n *= 2)
-        death_write(plot, n, ranks);
     picture_end(plot);
 }
 

@@ -55,12 +55,6 @@ static inline double predict_random_unit(struct predict_random *random)
     return (double)((predict_random_next(random) >> 11) + 1) * 0x1p-53;
 }
 
-/* Whether something happens that has so many chances in a million. */
-static inline bool predict_random_happens(struct predict_random *random, uint64_t ppm)
-{
-    return 0 != ppm && predict_random_unit(random) * 1e6 <= (double)ppm;
-}
-
 /* A time of this mean, ps. shape: enum gba_shape_of_times. */
 static inline uint64_t predict_random_time(struct predict_random *random, uint64_t shape,
                                            uint64_t mean)

@@ -22,20 +22,6 @@ static void crossover_text(const struct predict_report *report, FILE *out)
                 report->crossover, 1 == report->crossover ? "" : "s");
 }
 
-static void deaths_text(const struct predict_list *list, FILE *out)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct predict_death *death = &list->at[i].death;
-
-        if (0 != death->dies.most)
-            fprintf(out,
-                    "%s: the barrier in which the device dies takes %.3f us, the next one %.3f, "
-                    "further ones before the agreement %.3f\n",
-                    list->at[i].name, us(death->dies.median), us(death->next.median),
-                    us(death->degraded));
-    }
-}
-
 void predict_report_text(const struct predict_report *report, FILE *out)
 {
     const struct predict_list *list = report->list;
@@ -68,7 +54,6 @@ void predict_report_text(const struct predict_report *report, FILE *out)
         bytes = r->bytes > bytes ? r->bytes : bytes;
         rank_bytes = r->rank_bytes > rank_bytes ? r->rank_bytes : rank_bytes;
     }
-    deaths_text(list, out);
     crossover_text(report, out);
     fprintf(out,
             "simulation: %" PRIu64 " events in %.3f s (%.1f million a second), %.1f MB, %" PRIu64
@@ -128,15 +113,8 @@ void predict_report_json(const struct predict_report *report, FILE *out)
         json_spread(out, "slowest", &r->slowest);
         json_spread(out, "after_last_arrival", &r->after);
         json_spread(out, "exit_skew", &r->skew);
-        if (0 != candidate->death.dies.most) {
-            json_spread(out, "death", &candidate->death.dies);
-            json_spread(out, "after_death", &candidate->death.next);
-            fprintf(out, ", \"degraded\": %.3f", (double)candidate->death.degraded / 1e3);
-        }
-        fprintf(out,
-                ", \"resent\": %" PRIu64 ", \"events\": %" PRIu64 ", \"random\": %" PRIu64
-                ", \"bytes\": %" PRIu64 "}",
-                r->resent, r->events, r->drawn, r->bytes);
+        fprintf(out, ", \"events\": %" PRIu64 ", \"random\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
+                r->events, r->drawn, r->bytes);
     }
     fputs("\n]}\n", out);
 }

@@ -7,7 +7,6 @@
 #define GBA_PREDICT_STATE_H
 
 #include "gba/algo/algorithm.h"
-#include "gba/path/retry.h"
 #include "sim/model/model.h"
 #include "sim/predict/engine.h"
 #include "sim/predict/queue.h"
@@ -23,7 +22,6 @@ enum predict_kind {
     PREDICT_LOOK,    /* an actor reads a flag that has changed */
     PREDICT_ARRIVAL, /* a member's arrival is at the device */
     PREDICT_FLAG,    /* a member's release flag shows the sequence in the lower bits */
-    PREDICT_READING, /* a member reads the registers of its group */
     PREDICT_TURN     /* a core runs its next rank */
 };
 
@@ -86,7 +84,6 @@ struct predict_turn {
 
 struct predict_core {
     uint32_t next, ranks; /* the rank in turn; the number of its ranks */
-    uint64_t taken;       /* by the device, before the next turn */
 };
 
 /* Figures of a barrier that is under way. */
@@ -127,17 +124,14 @@ struct predict {
         struct predict_group *group;
         struct predict_member *member;
         struct gba_model_effects *effects;
-        struct gba_retry *retry; /* NULL: no losses */
-        uint32_t *group_of;      /* [actors]; NULL: all are in group 0 */
-        uint32_t *leaders;       /* [groups] the actors of domain leaders; NULL: one domain */
+        uint32_t *group_of; /* [actors]; NULL: all are in group 0 */
+        uint32_t *leaders;  /* [groups] the actors of domain leaders; NULL: one domain */
         uint32_t groups, devices;
-        uint32_t works; /* of devices that are processes */
         struct gba_model *model;
     } offload;
     struct {
         struct predict_round round[4]; /* members differ by one barrier at most */
         uint32_t done;
-        uint64_t resent;
         uint64_t warm_exit; /* the last exit of the barriers that do not count */
         uint64_t *slowest, *after, *skew;
     } result;
@@ -148,17 +142,9 @@ struct predict {
     } memory;
 };
 
-/* Begin and end a simulation. *opened: to be closed also on an error; NULL: out of memory. Returns
- * as predict_run. */
-gba_status_t predict_open(const struct predict_setup *setup, struct predict **opened);
-void predict_close(struct predict *p);
-
 /* Allocate zeroed memory, which is counted, until the end of the simulation. Sets
  * memory.short_of. */
 void *predict_alloc(struct predict *p, size_t count, size_t bytes);
-
-/* Sort values, and describe them. count: 1 or more. */
-struct predict_spread predict_spread_of(uint64_t *values, uint32_t count);
 
 static inline uint32_t predict_rank_of(const struct predict *p, uint32_t actor)
 {
@@ -171,9 +157,6 @@ uint64_t predict_work(struct predict *p, uint32_t rank, uint64_t from, uint64_t 
 
 /* The time from a store by one rank until another rank of its host has it. */
 uint64_t predict_store_time(const struct predict *p, uint32_t from, uint32_t to);
-
-/* The time at which a rank arrives at a barrier, after it has left the one before. */
-uint64_t predict_next_enter(struct predict *p, uint32_t rank, uint32_t round, uint64_t exit);
 
 /* A rank arrives at its next barrier; it leaves the barrier of that number, from 0 on. */
 void predict_enter(struct predict *p, uint32_t rank, uint64_t at);
@@ -200,10 +183,6 @@ gba_status_t predict_algo_start(struct predict *p, uint32_t actor);
 gba_status_t predict_algo_test(struct predict *p, uint32_t actor);
 void predict_signal(struct predict *p, const struct predict_event *event);
 
-/* A message between two actors: an event of the receiver with `what`, 27 bits, when it has come;
- * the receiver's adapter and processor take it. */
-void predict_message_send(struct predict *p, uint32_t from, uint32_t to, uint32_t what);
-void predict_message_receive(struct predict *p, const struct predict_event *event);
 void predict_links_left(struct predict *p, uint32_t actor); /* it leaves its barrier */
 
 /* The groups (groups.c). */

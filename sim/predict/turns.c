@@ -84,24 +84,10 @@ static bool listens(const struct predict *p, uint32_t rank)
     return PREDICT_AMONG == p->actor[actor].phase || PREDICT_UPPER == p->actor[actor].phase;
 }
 
-/* A device that is a process shows a release by a message, for which its members look. */
-static void device_look(struct predict *p, uint32_t rank)
-{
-    const uint32_t actor = p->nodes ? rank / p->on_host : rank;
-
-    if (0 == p->cluster->device_shares || p->offload.groups == 0 ||
-        (p->nodes && rank % p->on_host != 0) ||
-        (PREDICT_FIRST != p->actor[actor].phase && PREDICT_LAST != p->actor[actor].phase))
-        return;
-    predict_work(p, rank, 0,
-                 predict_group_released(p, actor) ? p->cluster->o_recv : p->cluster->poll);
-}
-
 /* The steps of a turn, as in gba/team/wait.c: a test, progress if it is due, a test. Returns
  * whether the rank has left. */
 static bool look(struct predict *p, uint32_t rank)
 {
-    device_look(p, rank);
     if (test(p, rank))
         return true;
     if (++p->turn[rank].looks < GBA_WAIT_YIELDS && !listens(p, rank))
@@ -136,8 +122,6 @@ void predict_core_run(struct predict *p, uint32_t core, uint64_t now)
     uint64_t at;
     const uint32_t rank = runnable(p, core, now, &at);
 
-    at = at > now ? at : now + p->core[core].taken; /* a process that wakes preempts the ranks */
-    p->core[core].taken = 0;
     if (at > now) {
         if (PREDICT_NEVER != at)
             predict_push(&p->queue, at, core, PREDICT_WHAT(PREDICT_TURN));

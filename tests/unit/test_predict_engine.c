@@ -143,79 +143,6 @@ EXACT(test_device)
     assert_int_equal(predict_run(&setup, &(struct predict_result){0}), GBA_ERR_TOO_MANY);
 }
 
-static struct predict_death die(uint32_t hosts, uint32_t ranks, int32_t hierarchy,
-                                uint32_t released)
-{
-    const struct predict_result alive = run(hosts, ranks, hierarchy, 0, true);
-    struct predict_death death;
-
-    assert_int_equal(predict_death_run(&setup, &alive, released, &death), GBA_OK);
-    return death;
-}
-
-/* Up to 4 members are all neighbours. Each sends "arrived" to each other one; when it has received
- * those of all it sends "completed" to each, and leaves. Of 4, member 2 also sends its parent that
- * its subtree has arrived, so it receives the last "arrived" while it still receives another. */
-EXACT(test_death)
-{
-    const uint64_t pause = 150000000, wire = c.L + (c.bytes - 1) * c.G;
-    struct predict_death death;
-
-    setup.retry_after = pause / 1000;
-    for (uint64_t n = 2; n <= 4; n++) {
-        const uint64_t sends = 2 * (n - 1) * c.o_send;
-
-        death = die((uint32_t)n, 1, GBA_HIERARCHY_FLAT, 0);
-        assert_int_equal(death.dies.median, c.device_issue + pause + c.device_read + sends + wire +
-                                                (4 == n ? 2 : 1) * c.o_recv);
-        if (n < 4)
-            assert_int_equal(death.next.median, sends + wire + c.o_recv);
-        assert_int_equal(death.dies.least, death.dies.most);
-        assert_int_equal(death.degraded,
-                         time_of((uint32_t)n, 1, GBA_HIERARCHY_FLAT, GBA_ALGORITHM_V1, false));
-        assert_int_equal(death.notifications, 4 * n * (n - 1) + (4 == n ? 2 : 0));
-    }
-    /* Ranks of one host: in the next barrier a rank first takes the "completed" of the one before.
-     */
-    death = die(1, 2, GBA_HIERARCHY_FLAT, 0);
-    assert_int_equal(death.degraded, 2 * c.o_local + c.store);
-    assert_int_equal(death.next.median, 4 * c.o_local);
-    /* By the rule of the product: four typical barriers, at least 100 us. */
-    setup.retry_after = 0;
-    death = die(2, 1, GBA_HIERARCHY_FLAT, 0);
-    assert_in_range(death.dies.median, 100000000, 110000000);
-    c.device_up = 100000000;
-    death = die(2, 1, GBA_HIERARCHY_FLAT, 0);
-    assert_in_range(death.dies.median, 3 * c.device_up, 5 * c.device_up);
-}
-
-/* All members leave, and in the same round, for each number of members that the device releases
- * before it dies; also if one arrives when the others know of the death, and with lost messages. */
-EXACT(test_deaths)
-{
-    struct predict_result none;
-    struct predict_death death;
-
-    c.noise_rate = 1000;
-    c.noise_length = 10000000;
-    c.loss = 1000;
-    for (uint32_t late = 0; late < 3; late++) {
-        setup.late = late * UINT64_C(150000000);
-        for (uint32_t n = 2; n <= 17; n++)
-            for (uint32_t m = 1; m <= 3; m++)
-                for (uint32_t released = 0; released < n; released += 1 + n / 5) {
-                    death = die(n, m, GBA_HIERARCHY_NODE, released);
-                    assert_true(death.dies.least > 0);
-                    (void)die(n * m, 1, GBA_HIERARCHY_FLAT, released);
-                }
-    }
-    memset(&none, 0, sizeof none);
-    setup.hosts = 1;
-    assert_int_equal(predict_death_run(&setup, &none, 0, &death), GBA_ERR_UNSUPPORTED);
-    setup.ranks = 100; /* on 64 cores */
-    assert_int_equal(predict_death_run(&setup, &none, 0, &death), GBA_ERR_UNSUPPORTED);
-}
-
 /* Two ranks on one core: each turn ends a barrier and begins the next one. */
 EXACT(test_turns)
 {
@@ -263,22 +190,6 @@ EXACT(test_crowd)
                     3 * (2 * c.o_send + c.o_recv + 3 * c.turn));
 }
 
-/* A device that is a process on the only core: no member runs until it has released all of them. */
-EXACT(test_shares)
-{
-    uint64_t alone;
-
-    c.cores = 1;
-    c.hosts_per_machine = 4;
-    c.device_accept = c.device_release = 5000000;
-    c.device_up = c.device_down = 100000000;
-    setup.barriers = 100;
-    alone = run(4, 1, GBA_HIERARCHY_FLAT, 0, true).mean;
-    c.device_shares = 1;
-    assert_in_range(run(4, 1, GBA_HIERARCHY_FLAT, 0, true).mean, alone + 3 * c.device_release,
-                    alone + 5 * c.device_release);
-}
-
 EXACT(test_random)
 {
     struct predict_random random = {{1, 2, 3, 4}, 0};
@@ -295,7 +206,6 @@ EXACT(test_random)
     c.noise_length = 10000000;
     c.skew = 1000000;
     c.jitter = 50000;
-    c.loss = c.device_loss = 5000;
     c.skew_shape = GBA_TIMES_NORMAL;
     setup.barriers = 200;
     for (int group = 0; group < 2; group++) {
@@ -304,7 +214,6 @@ EXACT(test_random)
         a.seconds = b.seconds = 0;
         assert_memory_equal(&a, &b, sizeof a);
         assert_true(a.drawn > 0);
-        assert_true((0 != group) == (0 != a.resent));
         setup.seed++;
         b = run(16, 4, GBA_HIERARCHY_NODE, GBA_ALGORITHM_V1, group != 0);
         assert_int_not_equal(a.mean, b.mean);
