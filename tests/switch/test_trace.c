@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace of gba-switchd, read with an independent decoder. */
+/* The trace of gba-switchd, line by line. */
 #include "tests/switch/core_bench.h"
 
 #include <errno.h>
@@ -9,168 +9,54 @@
 #include "gba/base/clock.h"
 #include "sim/switch/diag/trace.h"
 
-#define EVENTS 256u
+#define GROUPS_PID (1u + GBA_PORTS_MAX)
 
-/* A message, or a field of one. */
-struct part {
-    const uint8_t *at, *end;
-};
-
-struct event {
-    uint64_t time, type, track, note;
-    char name[64];
-};
-
-static struct event events[EVENTS];
-static unsigned count;
-static struct {
-    uint64_t uuid, parent;
-    char name[128];
-} tracks[EVENTS];
-static unsigned track_count;
-
-static uint64_t get_varint(struct part *part)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-
-    do {
-        assert_true(part->at < part->end && shift < 64);
-        value |= (uint64_t)(*part->at & 127) << shift;
-        shift += 7;
-    } while ((*part->at++ & 128) != 0);
-    return value;
-}
-
-/* The next field of a message: its number, and its value or contents. Returns 0 at the end. */
-static uint32_t get_field(struct part *message, uint64_t *value, struct part *contents)
-{
-    uint64_t key;
-
-    if (message->at == message->end)
-        return 0;
-    key = get_varint(message);
-    *value = get_varint(message);
-    assert_true((key & 7) == 0 || (key & 7) == 2);
-    if ((key & 7) == 2) {
-        assert_true(*value <= (uint64_t)(message->end - message->at));
-        *contents = (struct part){message->at, message->at + *value};
-        message->at += *value;
-    }
-    return (uint32_t)(key >> 3);
-}
-
-static void get_text(const struct part *part, char *text, size_t size)
-{
-    size_t length = 0;
-
-    assert_true((size_t)(part->end - part->at) < size);
-    for (const uint8_t *at = part->at; at != part->end && length + 1 < size; at++)
-        text[length++] = (char)*at;
-    text[length] = '\0';
-}
-
-static void read_track(struct part message)
-{
-    struct part contents = {NULL, NULL};
-    uint64_t value;
-    uint32_t field;
-
-    assert_true(track_count < EVENTS);
-    while ((field = get_field(&message, &value, &contents)) != 0) {
-        if (field == 1)
-            tracks[track_count].uuid = value;
-        if (field == 2)
-            get_text(&contents, tracks[track_count].name, sizeof(tracks[0].name));
-        if (field == 5)
-            tracks[track_count].parent = value;
-    }
-    track_count++;
-}
-
-static void read_event(struct part message, struct event *event)
-{
-    struct part contents = {NULL, NULL}, inner = {NULL, NULL};
-    uint64_t value;
-    uint32_t field;
-
-    while ((field = get_field(&message, &value, &contents)) != 0) {
-        if (field == 9)
-            event->type = value;
-        if (field == 11)
-            event->track = value;
-        if (field == 23)
-            get_text(&contents, event->name, sizeof(event->name));
-        if (field != 4)
-            continue;
-        while ((field = get_field(&contents, &value, &inner)) != 0) {
-            if (field == 3)
-                event->note = value;
-        }
-    }
-}
-
-static void read_packet(struct part message)
-{
-    struct event event = {.type = 0};
-    struct part contents = {NULL, NULL};
-    uint64_t value, sequence = 0;
-    uint32_t field;
-
-    while ((field = get_field(&message, &value, &contents)) != 0) {
-        if (field == 8)
-            event.time = value;
-        if (field == 10)
-            sequence = value;
-        if (field == 60)
-            read_track(contents);
-        if (field == 11)
-            read_event(contents, &event);
-    }
-    assert_int_not_equal(sequence, 0);
-    if (event.type == 0)
-        return;
-    assert_true(count < EVENTS);
-    assert_true(count == 0 || event.time >= events[count - 1].time);
-    events[count++] = event;
-}
+static FILE *file;
 
 static void read_trace(const char *path)
 {
-    static uint8_t bytes[1 << 16];
-    FILE *file = fopen(path, "re");
-    struct part all, contents = {NULL, NULL};
-    uint64_t value;
-    uint32_t field;
+    char line[8];
 
+    file = fopen(path, "re");
+    unlink(path);
     assert_non_null(file);
-    all = (struct part){bytes, bytes + fread(bytes, 1, sizeof(bytes), file)};
+    assert_string_equal(fgets(line, sizeof(line), file), "[\n");
+}
+
+/* The next line but for its comma. time: the prefix of an event; UINT64_MAX: a name. */
+static void expect(char phase, uint64_t time, unsigned pid, unsigned tid, const char *rest)
+{
+    char line[256], start[64], wanted[256];
+
+    start[0] = '\0';
+    if (time != UINT64_MAX)
+        snprintf(start, sizeof(start), "\"ts\":%llu.%03u,", (unsigned long long)time / 1000,
+                 (unsigned)(time % 1000));
+    snprintf(wanted, sizeof(wanted), "{\"ph\":\"%c\",%s\"pid\":%u,\"tid\":%u%s}", phase, start, pid,
+             tid, rest);
+    assert_non_null(fgets(line, sizeof(line), file));
+    line[strcspn(line, "\n")] = '\0';
+    if (line[strlen(line) - 1] == ',')
+        line[strlen(line) - 1] = '\0';
+    assert_string_equal(line, wanted);
+}
+
+static void expect_name(unsigned pid, unsigned tid, const char *name)
+{
+    char rest[128];
+
+    snprintf(rest, sizeof(rest), ",\"name\":\"%s_name\",\"args\":{\"name\":\"%s\"}",
+             tid == 0 ? "process" : "thread", name);
+    expect('M', UINT64_MAX, pid, tid, rest);
+}
+
+static void expect_end(void)
+{
+    char line[8];
+
+    assert_string_equal(fgets(line, sizeof(line), file), "]\n");
+    assert_null(fgets(line, sizeof(line), file));
     fclose(file);
-    count = track_count = 0;
-    while ((field = get_field(&all, &value, &contents)) != 0) {
-        assert_int_equal(field, 1);
-        read_packet(contents);
-    }
-}
-
-static const char *track_name(uint64_t uuid)
-{
-    for (unsigned i = 0; i < track_count; i++) {
-        if (tracks[i].uuid == uuid)
-            return tracks[i].name;
-    }
-    fail_msg("an event of a track without a name");
-    return "";
-}
-
-/* Event i: of that type (1 begin, 2 end, 3 instant), track and name, at that time. */
-static void expect(unsigned i, uint64_t type, const char *track, const char *name, uint64_t time)
-{
-    assert_true(i < count);
-    assert_int_equal(events[i].type, type);
-    assert_string_equal(track_name(events[i].track), track);
-    assert_string_equal(events[i].name, name);
-    assert_int_equal(events[i].time, time);
 }
 
 TEST(test_rounds)
@@ -204,33 +90,34 @@ TEST(test_rounds)
     bench_end();
     assert_true(gba_switch_trace_close(trace));
     read_trace(path);
-    unlink(path);
-
-    expect(0, 3, "port 0: process 100 a", "link up", begin);
-    expect(1, 3, "port 1: process 101 b", "link up", begin);
-    expect(2, 1, "group 0 member 1", "round 1", begin + 100);
-    expect(3, 1, "group 0", "round 1", begin + 100);
-    expect(4, 3, "port 1: process 101 b", "repeated arrival", begin + 200);
-    expect(5, 3, "port 1: process 101 b", "refused arrival", begin + 200);
-    expect(6, 1, "group 0 member 0", "round 1", begin + 300);
-    expect(7, 2, "group 0", "", begin + 300);
-    assert_int_equal(events[7].note, 0); /* member 0 was last */
-    expect(8, 2, "group 0 member 0", "", begin + 350);
-    expect(9, 2, "group 0 member 1", "", begin + 350);
-    expect(10, 3, "port 0: process 100 a", "link down", begin + 1000);
-    expect(11, 3, "port 1: process 101 b", "link down", begin + 1000);
-    assert_int_equal(count, 12);
-    for (unsigned i = 0; i < track_count; i++) {
-        if (strncmp(tracks[i].name, "group 0 member", 14) == 0)
-            assert_ptr_equal(strstr(track_name(tracks[i].parent), "port "),
-                             track_name(tracks[i].parent));
-    }
+    expect_name(1, 0, "port 0: process 100 a");
+    expect('i', begin, 1, 0, ",\"s\":\"p\",\"name\":\"link up\"");
+    expect_name(2, 0, "port 1: process 101 b");
+    expect('i', begin, 2, 0, ",\"s\":\"p\",\"name\":\"link up\"");
+    expect_name(2, 2, "group 0 member 1");
+    expect('B', begin + 100, 2, 2, ",\"name\":\"round 1\"");
+    expect_name(GROUPS_PID, 1, "group 0");
+    expect('B', begin + 100, GROUPS_PID, 1, ",\"name\":\"round 1\"");
+    expect('i', begin + 200, 2, 0,
+           ",\"s\":\"p\",\"name\":\"repeated arrival\",\"args\":{\"sequence\":1}");
+    expect('i', begin + 200, 2, 0,
+           ",\"s\":\"p\",\"name\":\"refused arrival\",\"args\":{\"sequence\":1}");
+    expect_name(1, 1, "group 0 member 0");
+    expect('B', begin + 300, 1, 1, ",\"name\":\"round 1\"");
+    expect('E', begin + 300, GROUPS_PID, 1, ",\"args\":{\"last member\":0}");
+    expect('E', begin + 350, 1, 1, "");
+    expect('E', begin + 350, 2, 2, "");
+    expect('i', begin + 1000, 1, 0, ",\"s\":\"p\",\"name\":\"link down\"");
+    expect('i', begin + 1000, 2, 0, ",\"s\":\"p\",\"name\":\"link down\"");
+    expect_end();
 }
 
-/* A client of this host has not sent the name of its host. */
-TEST(test_no_host)
+/* A client of this host has not sent the name of its host, and another one sent a name to break
+ * out of the string. */
+TEST(test_names)
 {
     const struct gba_switch_identity user = {.process = 7};
+    const struct gba_switch_identity hostile = {.process = 8, .host = "\"}\n"};
     char path[] = "trace-XXXXXX";
     int fd = mkstemp(path);
     struct gba_switch_trace *trace;
@@ -240,10 +127,14 @@ TEST(test_no_host)
     trace = gba_switch_trace_open(path);
     assert_non_null(trace);
     gba_switch_trace_observer.link(trace, 1, 0, &user, true);
+    gba_switch_trace_observer.link(trace, 1, 0, &hostile, true);
     assert_true(gba_switch_trace_close(trace));
     read_trace(path);
-    unlink(path);
-    expect(0, 3, "port 0: process 7", "link up", 1);
+    expect_name(1, 0, "port 0: process 7");
+    expect('i', 1, 1, 0, ",\"s\":\"p\",\"name\":\"link up\"");
+    expect_name(1, 0, "port 0: process 8 \\u0022}\\u000a");
+    expect('i', 1, 1, 0, ",\"s\":\"p\",\"name\":\"link up\"");
+    expect_end();
 }
 
 /* The daemon reports that the disk of the trace is full. */
@@ -270,7 +161,7 @@ TEST(test_many_events)
     int fd = mkstemp(path);
     struct gba_switch_trace *trace;
     uint64_t begin = gba_clock_ns();
-    struct stat file;
+    struct stat size;
 
     assert_return_code(fd, errno);
     trace = gba_switch_trace_open(path);
@@ -291,13 +182,13 @@ TEST(test_many_events)
     }
     assert_true(gba_switch_trace_close(trace));
     begin = gba_clock_ns() - begin;
-    assert_return_code(fstat(fd, &file), errno);
+    assert_return_code(fstat(fd, &size), errno);
     close(fd);
     unlink(path);
     print_message("%lu events in %.2f s, %.1f MB\n", rounds * EVENTS_OF_ROUND, (double)begin / 1e9,
-                  (double)file.st_size / 1e6);
+                  (double)size.st_size / 1e6);
     /* At least the time, the track and the type of each. */
-    assert_true((uint64_t)file.st_size > rounds * EVENTS_OF_ROUND * 16);
+    assert_true((uint64_t)size.st_size > rounds * EVENTS_OF_ROUND * 16);
 }
 
 TEST_MAIN()

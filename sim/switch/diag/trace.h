@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trace of the switch in the format of Perfetto (https://ui.perfetto.dev): a track for each
- * group, with a slice for each round, from the first arrival to the last one, and below each port a
- * track for each member, with a slice from its arrival to its release. For the thread of switch.h.
+ * A trace of the switch that Perfetto (https://ui.perfetto.dev) opens: a track for each group, with
+ * a slice for each round, from the first arrival to the last one, and below each port a track for
+ * each member, with a slice from its arrival to its release. For the thread of switch.h.
  */
 #ifndef GBA_SIM_SWITCH_DIAG_TRACE_H
 #define GBA_SIM_SWITCH_DIAG_TRACE_H
