@@ -154,7 +154,7 @@ short_tests() {
     for short_test in $(all_tests "$1"); do
         case ${short_test##*/} in
         test_sim_step | test_domains | test_algo | test_hierarchy | test_failover | test_watchdog) ;;
-        test_software | test_domains_failover | test_sim | test_sim_reclaim_kill | test_load | test_absence) ;;
+        test_software | test_domains_failover | test_sim | test_sim_alloc | test_load | test_absence) ;;
         test_algo_tsan | test_failover_tsan) ;;
         *) echo "$short_test" ;;
         esac

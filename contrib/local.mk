@@ -140,10 +140,10 @@ EXTRA_DIST += contrib/vm contrib/guest/packages.sh contrib/guest/machine.sh cont
 # The Linux driver is no part of the build: kbuild makes it.
 EXTRA_DIST += contrib/driver/README.md contrib/driver/build contrib/driver/Makefile contrib/driver/Kbuild \
 	contrib/driver/dkms.conf contrib/driver/60-gba.rules contrib/driver/gba_driver.h contrib/driver/device.h \
-	contrib/driver/file.h contrib/driver/member.h contrib/driver/rate.h contrib/driver/calls.c \
+	contrib/driver/file.h contrib/driver/member.h contrib/driver/calls.c \
 	contrib/driver/control.c contrib/driver/debugfs.c contrib/driver/event.c contrib/driver/file.c \
 	contrib/driver/interrupt.c contrib/driver/join.c contrib/driver/life.c contrib/driver/main.c \
-	contrib/driver/map.c contrib/driver/member.c contrib/driver/reclaim.c contrib/driver/revoke.c \
+	contrib/driver/map.c contrib/driver/member.c contrib/driver/alloc.c contrib/driver/revoke.c \
 	contrib/driver/sysfs.c contrib/driver/wait.c
 # libgba without MPI.
 noinst_PROGRAMS += contrib/examples/no_mpi/barriers

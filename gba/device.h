@@ -33,7 +33,6 @@ typedef struct gba_device_info {
     /* Of a gba-switchd, the first port whose link to its host is lost, and that host: "3 to hostb";
      * "": none. */
     char lost[32];
-    uint64_t reclaimed; /* groups taken back from teams so far; simulated devices only, else 0 */
 } gba_device_info_t;
 
 /* Attributes of a device to open. */
@@ -256,27 +255,23 @@ typedef struct gba_group_handle {
 } gba_group_handle_t;
 
 /*
- * Allocate a free group. The same as gba_request_group for that many members with no limit and a
- * barrier rate of 0. The group lives until its last member has left it, or until it is taken back.
- * Before the first join gba_free_handle or the end of this process gives it back.
- * members: 1 to 708. handle: set on GBA_OK.
- * Returns GBA_OK; GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_QUOTA;
- * GBA_ERR_DEAD; GBA_ERR_NOMEM; GBA_ERR_IO. Thread-safe. The leader calls it.
+ * Allocate a free group. The same as gba_request_group for that many members with no limit.
+ * The group lives until its last member has left it. Before the first join gba_free_handle or the
+ * end of this process gives it back. members: 1 to 708. handle: set on GBA_OK. Returns GBA_OK;
+ * GBA_ERR_TOO_MANY; GBA_ERR_PARAM (0 members); GBA_ERR_NO_GROUP; GBA_ERR_QUOTA; GBA_ERR_DEAD;
+ * GBA_ERR_NOMEM; GBA_ERR_IO. Thread-safe. The leader calls it.
  */
 GBA_EXPORT gba_status_t gba_allocate_group(gba_device_t *device, uint32_t members,
                                            gba_group_handle_t *handle);
 
 /* A request for a group. */
 typedef struct gba_group_request {
-    uint32_t members;      /* 1 to 708 */
-    uint32_t groups_max;   /* most groups that the job may hold, this one included; 0: no limit */
-    uint32_t barrier_rate; /* barriers per second of the team; 0: take nothing back */
+    uint32_t members;    /* 1 to 708 */
+    uint32_t groups_max; /* most groups that the job may hold, this one included; 0: no limit */
 } gba_group_request_t;
 
 /*
- * Allocate a group. If no group is free, or if the job holds groups_max groups already, the device
- * may take back a group from a team that uses it much less [DRV-12]. The job is that of
- * gba_device_attr_t, or without one this process.
+ * Allocate a group. The job is that of gba_device_attr_t, or without one this process.
  * handle: set on GBA_OK.
  * Returns the same as gba_allocate_group, or GBA_ERR_LIMIT: the job holds groups_max groups.
  * Thread-safe. The leader calls it.
@@ -333,9 +328,8 @@ typedef struct gba_group_state {
 } gba_group_state_t;
 
 /* Read the registers of a group. state: set on GBA_OK. Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_STALE;
- * GBA_ERR_RECLAIMED: the group was taken back, and its rounds no longer end; GBA_ERR_IO;
- * GBA_INPROGRESS: the device has not answered within a millisecond; call again later. Thread-safe
- * on different groups. Makes system calls. Orders nothing. */
+ * GBA_ERR_IO; GBA_INPROGRESS: the device has not answered within a millisecond; call again later.
+ * Thread-safe on different groups. Makes system calls. Orders nothing. */
 GBA_EXPORT gba_status_t gba_group_inspect(gba_group_t *group, gba_group_state_t *state);
 
 /* The state with which a member arrives and polls, in one cache line. Initialised by

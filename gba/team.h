@@ -197,7 +197,6 @@ typedef struct gba_team_stats {
     uint64_t retries_arrival; /* lost arrivals that were resent */
     uint64_t retries_release; /* lost releases that were requested again */
     uint64_t failovers;       /* device failures after which the team continued on another path */
-    uint64_t reclaims;        /* the same after its group was taken back for another team */
     uint64_t renegotiations;  /* renegotiations: the team requested a group again */
     uint64_t trials;          /* trials: the team measured other barriers */
 } gba_team_stats_t;
@@ -228,22 +227,20 @@ GBA_EXPORT gba_status_t gba_barrier_test(gba_team_t *team);
  * Do what is too slow for gba_barrier_test. Call it every few microseconds, or less often, while
  * that returns GBA_INPROGRESS. It reads the clock, now and then (parameter `retry_after`) the
  * registers of the device, and repairs a lost arrival or release.
- * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died, or
- * has taken the group back: send notifications (gba_notification_t), and continue until
- * gba_barrier_test returns GBA_OK; GBA_ERR_IO: the runtime lost a connection that a software
- * barrier needs. One thread at a time on a team. Not collective. Never blocks. Acquire on GBA_OK,
- * as gba_poll_release.
+ * Returns GBA_INPROGRESS; GBA_OK: the barrier is complete; GBA_ERR_DEAD: the device has died: send
+ * notifications (gba_notification_t), and continue until gba_barrier_test returns GBA_OK;
+ * GBA_ERR_IO: the runtime lost a connection that a software barrier needs. One thread at a time on
+ * a team. Not collective. Never blocks. Acquire on GBA_OK, as gba_poll_release.
  */
 GBA_EXPORT gba_status_t gba_barrier_progress(gba_team_t *team);
 
 /*
  * Renegotiate the path of a team. A team without a group requests one again from time to time, if
- * the reason was that no group was free, that the job held `max_groups` groups, `offload_after`, or
- * that its group was taken back, or if its device died and rank 0 has others. All members do that
- * together, at the end of a blocking barrier:
- * gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its barriers in steps calls
- * gba_team_due after a barrier that may block, and before it starts one that may not. Until then
- * the team stays on its path, for any number of barriers.
+ * the reason was that no group was free, that the job held `max_groups` groups, or
+ * `offload_after`, or if its device died and rank 0 has others. All members do that together, at
+ * the end of a blocking barrier: gba_barrier_wait returns GBA_RENEGOTIATE. A runtime that runs its
+ * barriers in steps calls gba_team_due after a barrier that may block, and before it starts one
+ * that may not. Until then the team stays on its path, for any number of barriers.
  *
  * A team with a software barrier, or any team with `offload` fastest, also makes trials, if the
  * parameters leave a choice: after `trial_after` barriers, and rarely from then on, its members
@@ -275,10 +272,9 @@ GBA_EXPORT gba_status_t gba_team_count(gba_team_t *team);
  * returns GBA_DUE_RECOVER, which happens between two rounds and on all members: at the end of a
  * barrier that may block, or before the start of one that may not. On return the path is
  * GBA_PATH_SOFTWARE or GBA_PATH_FALLBACK, the same on all members. It lasts until
- * gba_team_renegotiate if the group was taken back, or if the device died and rank 0 has others;
- * else it is permanent. attr: as for gba_team_create; its device is not used. oob: as for
- * gba_team_create. Returns GBA_OK, GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team.
- * Collective over oob. May block.
+ * gba_team_renegotiate if rank 0 has other devices; else it is permanent. attr: as for
+ * gba_team_create; its device is not used. oob: as for gba_team_create. Returns GBA_OK,
+ * GBA_ERR_NOMEM or GBA_ERR_OOB. One thread at a time on a team. Collective over oob. May block.
  */
 GBA_EXPORT gba_status_t gba_team_recover(gba_team_t *team, const gba_team_attr_t *attr,
                                          const gba_oob_t *oob);

@@ -28,7 +28,8 @@ extern "C" {
 
 /*
  * The result of a call. Members send these numbers to each other when they agree, so they are never
- * renumbered. If members fail for different reasons, the lowest number is reported.
+ * renumbered; -21 is not used. If members fail for different reasons, the lowest number is
+ * reported.
  */
 typedef enum gba_status {
     GBA_OK = 0,
@@ -55,7 +56,6 @@ typedef enum gba_status {
     GBA_ERR_UNSUPPORTED = -18,  /* not supported for this kind of team or device */
     GBA_ERR_TIMEOUT = -19,      /* a bounded wait timed out */
     GBA_ERR_LIMIT = -20,        /* the job holds as many groups as `max_groups` allows */
-    GBA_ERR_RECLAIMED = -21,    /* the group was taken back for a busier team */
     GBA_ERR_DEFERRED = -22,     /* the team has made fewer barriers than `offload_after` */
     GBA_ERR_DISABLED = -23,     /* a member has `sw_enable` 0: no software barrier of libgba */
     GBA_ERR_NO_TRANSPORT = -24, /* no transport between the members' hosts */

@@ -5,8 +5,7 @@ sim_libgbamodel_la_SOURCES = \
 	sim/model/event.h sim/model/event.c \
 	sim/model/group.h sim/model/group.c \
 	sim/model/control.h sim/model/control.c \
-	sim/model/port.h sim/model/port.c \
-	sim/model/reclaim.h sim/model/reclaim.c
+	sim/model/port.h sim/model/port.c
 
 # The messages and the key file of gba-switchd, shared by the daemon, the client in libgba, gba_diag and
 # the tests.

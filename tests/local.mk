@@ -9,15 +9,14 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_base tests/unit/test_cluster tests/unit/test_device tests/unit/test_host tests/unit/test_params tests/unit/test_path \
 	tests/unit/test_sched tests/unit/test_algo tests/unit/test_segment \
 	tests/unit/test_sim tests/unit/test_sim_find tests/unit/test_sim_fault tests/unit/test_sim_port \
-	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_reclaim \
-	tests/unit/test_sim_reclaim_kill \
+	tests/unit/test_sim_journal tests/unit/test_sim_step tests/unit/test_sim_alloc \
 	tests/unit/test_team tests/unit/test_topology tests/unit/test_wait tests/unit/test_watchdog \
 	tests/conformance/conformance \
 	tests/unit/test_cdev tests/unit/test_cdev_flags tests/unit/test_cdev_open \
-	tests/unit/test_cdev_reclaim tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
+	tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
@@ -27,8 +26,7 @@ GBA_UNIT_TESTS = \
 # but the model: it is pure.
 GBA_MODEL_TESTS = \
 	tests/unit/test_model tests/unit/test_model_config tests/unit/test_model_errors \
-	tests/unit/test_model_rounds tests/unit/test_reclaim \
-	tests/unit/test_driver_rate tests/unit/test_driver_alloc tests/unit/test_control tests/unit/test_ports \
+	tests/unit/test_model_rounds tests/unit/test_driver_alloc tests/unit/test_control tests/unit/test_ports \
 	tests/unit/test_control_search
 # The core of gba-switchd: pure, too.
 GBA_SWITCH_TESTS = tests/switch/test_protocol tests/switch/test_core tests/switch/test_latency \
@@ -158,7 +156,7 @@ GBA_TEAM_HARNESS = tests/unit/team_harness.c tests/unit/team_harness.h \
 GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_hierarchy \
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failover \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_reclaimed_group tests/unit/test_degraded \
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
 	tests/unit/test_cores
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
@@ -206,12 +204,8 @@ tests_unit_test_sim_fault_SOURCES = tests/unit/test_sim_fault.c tests/unit/sim_t
 tests_unit_test_sim_journal_SOURCES = tests/unit/test_sim_journal.c tests/unit/sim_test.h
 tests_unit_test_sim_step_SOURCES = tests/unit/test_sim_step.c tests/unit/sim_test.h
 tests_unit_test_sim_step_LDFLAGS = -Wl,--wrap=gba_sim_journal_begin
-tests_unit_test_sim_reclaim_SOURCES = tests/unit/test_sim_reclaim.c \
-	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h tests/unit/log_catch.h
-tests_unit_test_sim_reclaim_LDFLAGS = -Wl,--wrap=gba_flag_wake,--wrap=fallocate
-tests_unit_test_sim_reclaim_kill_SOURCES = tests/unit/test_sim_reclaim_kill.c \
-	tests/unit/sim_reclaim_test.h tests/unit/sim_test.h
-tests_unit_test_sim_reclaim_kill_LDFLAGS = -Wl,--wrap=gba_usage_can_reclaim
+tests_unit_test_sim_alloc_SOURCES = tests/unit/test_sim_alloc.c tests/unit/sim_test.h tests/unit/log_catch.h
+tests_unit_test_sim_alloc_LDFLAGS = -Wl,--wrap=fallocate
 
 tests_unit_test_model_SOURCES = tests/unit/test_model.c tests/unit/model_bench.h
 tests_unit_test_model_config_SOURCES = tests/unit/test_model_config.c tests/unit/model_bench.h
@@ -229,7 +223,7 @@ tests_unit_test_driver_alloc_SOURCES = tests/unit/test_driver_alloc.c tests/unit
 tests/unit/test_driver_alloc.$(OBJEXT): private AM_CPPFLAGS += -I$(builddir)
 tests/unit/test_driver_alloc.$(OBJEXT): tests/unit/driver_alloc.h
 GBA_DRIVER_ALLOC = $(srcdir)/contrib/driver/gba_driver.h $(srcdir)/contrib/driver/device.h \
-	$(srcdir)/contrib/driver/member.h $(srcdir)/contrib/driver/rate.h $(srcdir)/contrib/driver/reclaim.c
+	$(srcdir)/contrib/driver/member.h $(srcdir)/contrib/driver/alloc.c
 tests/unit/driver_alloc.h: $(GBA_DRIVER_ALLOC) tests/local.mk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && sed '/^#include/d' $(GBA_DRIVER_ALLOC) >$@
 CLEANFILES += tests/unit/driver_alloc.h
@@ -268,7 +262,6 @@ tests_unit_test_cdev_open_SOURCES = tests/unit/test_cdev_open.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_owners_SOURCES = tests/unit/test_cdev_owners.c $(GBA_CDEV_TEST)
 tests_unit_test_cdev_revoke_SOURCES = tests/unit/test_cdev_revoke.c $(GBA_CDEV_TEST) \
 	$(GBA_THREAD_OOB)
-tests_unit_test_cdev_reclaim_SOURCES = tests/unit/test_cdev_reclaim.c $(GBA_CDEV_TEST)
 
 # The engine: agreement of threads as members, the processes of a node, and a member without memory.
 tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/log_catch.h
@@ -288,7 +281,7 @@ tests_unit_test_agree_loop_SOURCES = tests/unit/test_agree_loop.c tests/unit/log
 tests_unit_test_agree_LDFLAGS = -Wl,--wrap=calloc,--wrap=aligned_alloc
 
 # Teams with a software barrier, with a group among the leaders of nodes, and with a group for each switch
-# domain: their paths, and refusals. Renegotiation of teams without a group; groups that are taken back;
+# domain: their paths, and refusals. Renegotiation of teams without a group;
 # teams whose device has failed, before they can agree on another path.
 tests_unit_test_software_SOURCES = tests/unit/test_software.c $(GBA_TEAM_HARNESS)
 tests_unit_test_hierarchy_SOURCES = tests/unit/test_hierarchy.c $(GBA_TEAM_HARNESS)
@@ -298,7 +291,6 @@ tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
-tests_unit_test_reclaimed_group_SOURCES = tests/unit/test_reclaimed_group.c $(GBA_TEAM_HARNESS)
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
 

@@ -132,14 +132,14 @@ static void undo_join(struct gba_file *file, union gba_argument *argument)
 }
 
 /* A membership of the group in this file that is not revoked; else an error. */
-static struct gba_member *find_live(struct gba_file *file, u32 group, u32 generation, int taken)
+static struct gba_member *find_live(struct gba_file *file, u32 group, u32 generation)
 {
 	struct gba_member *member = gba_member_find(file, group, generation, GBA_MEMBER_NONE);
 
 	if (!member)
 		return ERR_PTR(-ESTALE);
 	if (member->revoked)
-		return ERR_PTR(member->revoked == GBA_REVOKED_TAKEN ? taken : -ENODEV);
+		return ERR_PTR(-ENODEV);
 	return member;
 }
 
@@ -157,12 +157,10 @@ static int call_configure(struct gba_file *file, union gba_argument *argument)
 
 	if (configure->reserved)
 		return -EINVAL;
-	member = find_live(file, configure->group, configure->generation, -ESTALE);
+	member = find_live(file, configure->group, configure->generation);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
 	result = gba_command(gba, &arm);
-	if (!result)
-		gba_sample_first(gba, configure->group);
 	if (result != -EBUSY)
 		return result;
 	status = readl(gba_reg(gba, GBA_GROUP_REG(configure->group, GBA_REG_STATUS)));
@@ -193,7 +191,7 @@ static int call_inspect(struct gba_file *file, union gba_argument *argument)
 
 	if (inspect->reserved)
 		return -EINVAL;
-	member = find_live(file, inspect->group, inspect->generation, -EIDRM);
+	member = find_live(file, inspect->group, inspect->generation);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
 	gba_read_group(gba, inspect);

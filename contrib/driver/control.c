@@ -88,12 +88,6 @@ int gba_control_start(struct gba_device *gba)
 	return 0;
 }
 
-u64 gba_rounds(struct gba_device *gba, u32 group)
-{
-	return readq(gba_reg(gba, GBA_GROUP_REG(group, GBA_REG_COUNTERS +
-						8 * GBA_COUNTER_ROUNDS)));
-}
-
 void gba_read_counters(struct gba_device *gba, u32 group, u64 counters[GBA_COUNTERS], bool add)
 {
 	for (u32 i = 0; i < GBA_COUNTERS; i++) {

@@ -41,7 +41,6 @@ static inline bool gba_port_is_known(struct gba_device *gba)
 	return readl(gba_reg(gba, GBA_PORT_REG(GBA_PORT_IRQ_MASK))) != 0;
 }
 
-u64 gba_rounds(struct gba_device *gba, u32 group);
 void gba_read_counters(struct gba_device *gba, u32 group, u64 counters[GBA_COUNTERS], bool add);
 void gba_read_group(struct gba_device *gba, struct gba_ioc_inspect *inspect);
 
@@ -62,9 +61,6 @@ bool gba_check_port(struct gba_device *gba);
 /* --- interrupt.c --- */
 
 irqreturn_t gba_interrupt(int irq, void *data);
-
-/* The work of gba_device.control_work. */
-void gba_control(struct work_struct *work);
 
 /* --- sysfs.c --- */
 

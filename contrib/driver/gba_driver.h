@@ -11,7 +11,7 @@
  *   life.c       start and end of a device
  *   join.c       JOIN
  *   wait.c       reads of events, WAIT
- *   reclaim.c, rate.h  limits of users and jobs, groups that are taken back
+ *   alloc.c      ALLOC, limits of users and jobs
  *   interrupt.c  events of the port
  *   calls.c      the calls of gba_ioctl.h
  *   file.c       open files: open, close, ioctl, poll; the periodic check
@@ -64,11 +64,6 @@ struct gba_group {
 	struct gba_file *allocator; /* may FREE it; NULL after the first JOIN or the close */
 	kuid_t user;		   /* of the allocator */
 	u64 job;		   /* as the allocator states it */
-	bool sampled, rated;	   /* rates as in [DRV-13] */
-	u64 sample_rounds, sample_ns, rate;
-	bool taken;		/* taken back; perhaps not yet confirmed by all hosts */
-	bool stalled;		/* not confirmed within the time for which ALLOC waits */
-	unsigned long taken_at;	/* jiffies */
 	struct list_head members;  /* gba_member.group_link, all generations */
 };
 
@@ -90,13 +85,7 @@ struct gba_device {
 
 	struct mutex irq_lock;	/* reading events and JOIN */
 	spinlock_t event_lock;	/* pending events */
-	u32 taken; /* groups with an event TAKEN, for control_work */
-	struct work_struct control_work;
 	struct delayed_work health_work;
-	struct {
-		wait_queue_head_t wait;
-		u32 count;
-	} freed; /* groups that were taken back and are free */
 	struct {
 		unsigned long window; /* jiffies at its start */
 		unsigned int count;   /* interrupts in it */

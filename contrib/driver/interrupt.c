@@ -13,23 +13,6 @@
 #define GBA_IRQ_BURST  250
 #define GBA_IRQ_WINDOW msecs_to_jiffies(10)
 
-/* The part of the interrupt that needs the mailbox: groups that are taken back. */
-void gba_control(struct work_struct *work)
-{
-	struct gba_device *gba = container_of(work, struct gba_device, control_work);
-	unsigned long taken;
-	unsigned int group;
-
-	mutex_lock(&gba->lock);
-	spin_lock(&gba->event_lock);
-	taken = gba->taken;
-	gba->taken = 0;
-	spin_unlock(&gba->event_lock);
-	for_each_set_bit(group, &taken, GBA_GROUPS)
-		gba_taken(gba, group);
-	mutex_unlock(&gba->lock);
-}
-
 static u32 member_events(u32 irq)
 {
 	return (irq & GBA_IRQ_ROUND ? GBA_EVENT_ROUND : 0) |
@@ -59,15 +42,7 @@ static void group_event(struct gba_device *gba, u32 group)
 		list_for_each_entry(member, &gba->group[group].members, group_link)
 			if (member->attached)
 				gba_post(member, events, last_error);
-	if (irq & GBA_IRQ_TAKEN)
-		gba->taken |= BIT(group);
 	spin_unlock(&gba->event_lock);
-	if (irq & GBA_IRQ_TAKEN)
-		queue_work(system_wq, &gba->control_work);
-	if (irq & GBA_IRQ_FREED) {
-		WRITE_ONCE(gba->freed.count, gba->freed.count + 1);
-		wake_up_all(&gba->freed.wait);
-	}
 }
 
 /* Limit the rate of interrupts. All events that come during the sleep are one interrupt. */

@@ -25,14 +25,13 @@ static int attach(struct gba_member *member, u64 key)
 		return 0;
 	if (!gba_check(gba))
 		return -ENODEV;
-	/* Only a group that has just been taken back refuses the address. [TAB-4] */
 	gba_member_command(member, GBA_CMD_LEAVE, 0, 0);
 	return gba_check_port(gba) ? -ESTALE : -ENODEV;
 }
 
 /*
  * Acknowledge events of an earlier allocation of the group: they are not for the member that joins.
- * Events of attached members, and those about groups that are taken back, stay. Under irq_lock.
+ * Events of attached members stay. Under irq_lock.
  */
 static void drop_old_events(struct gba_device *gba, u32 group)
 {
@@ -41,8 +40,7 @@ static void drop_old_events(struct gba_device *gba, u32 group)
 	list_for_each_entry(member, &gba->group[group].members, group_link)
 		if (member->attached)
 			return;
-	writel(GBA_IRQ_ERROR | GBA_IRQ_ROUND | GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN,
-	       gba_reg(gba, GBA_PORT_EVENT(group)));
+	writel(GBA_IRQ_BITS, gba_reg(gba, GBA_PORT_EVENT(group)));
 	/* JOIN is the next write of this port, and the device takes it after this one. */
 }
 

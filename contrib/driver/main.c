@@ -62,9 +62,7 @@ static struct gba_device *device_new(struct pci_dev *pdev)
 	mutex_init(&gba->lock);
 	mutex_init(&gba->irq_lock);
 	spin_lock_init(&gba->event_lock);
-	init_waitqueue_head(&gba->freed.wait);
 	INIT_LIST_HEAD(&gba->files);
-	INIT_WORK(&gba->control_work, gba_control);
 	INIT_DELAYED_WORK(&gba->health_work, gba_health);
 	for (u32 group = 0; group < GBA_GROUPS; group++)
 		INIT_LIST_HEAD(&gba->group[group].members);
@@ -145,7 +143,6 @@ static void device_end(struct gba_device *gba)
 		gba_pages_detach(file);
 	mutex_unlock(&gba->lock);
 	devm_free_irq(&pdev->dev, pci_irq_vector(pdev, GBA_PCI_VECTOR), gba);
-	cancel_work_sync(&gba->control_work);
 	cancel_delayed_work_sync(&gba->health_work);
 	put_device(&gba->dev);
 }

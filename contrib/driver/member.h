@@ -64,21 +64,12 @@ int gba_member_join(struct gba_file *file, struct gba_ioc_join *join);
 int gba_wait(struct gba_file *file, struct gba_ioc_wait *wait);
 ssize_t gba_read(struct file *filp, char __user *buffer, size_t size, loff_t *offset);
 
-/* --- reclaim.c --- */
+/* --- alloc.c --- */
 
 /* Groups that a user holds on this host. Under lock. */
 u32 gba_user_groups(struct gba_device *gba, kuid_t user);
 u32 gba_user_groups_max(void);
 int gba_alloc(struct gba_file *file, struct gba_ioc_alloc *alloc);
-
-/* Take the first sample of a group's rate. Under lock. */
-void gba_sample_first(struct gba_device *gba, u32 group);
-
-/*
- * Complete the reclaim of a group that the device has begun: revoke the members of this host, and
- * CONFIRM. Under lock.
- */
-void gba_taken(struct gba_device *gba, u32 group);
 
 /* Update gba_group.held of all groups. Under lock. */
 void gba_refresh_held(struct gba_device *gba);

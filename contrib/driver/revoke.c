@@ -27,9 +27,9 @@ void gba_member_mark(struct gba_member *member, u32 reason, u32 events)
 	member->revoked = reason;
 	member->attached = false;
 	WRITE_ONCE(slot->revoked, cpu_to_le32(reason));
-	/* Release: a reader of the mark also reads the reason. The sequence stays. [DRV-14] */
+	/* Release: a reader of the mark also reads the reason. The sequence stays. [DRV-17] */
 	smp_mb__before_atomic();
-	atomic64_or((__force s64)cpu_to_le64(GBA_FLAG_RECLAIMED), (atomic64_t *)&slot->release);
+	atomic64_or((__force s64)cpu_to_le64(GBA_FLAG_REVOKED), (atomic64_t *)&slot->release);
 	gba_post(member, GBA_EVENT_REVOKED | events, 0);
 	spin_unlock(&gba->event_lock);
 }
@@ -62,12 +62,8 @@ void gba_fail(struct gba_device *gba, const char *reason)
 		wake_up_all(&file->wait);
 	}
 	/* The allocators stay, because FREE works on a dead device. */
-	for (u32 group = 0; group < GBA_GROUPS; group++) {
+	for (u32 group = 0; group < GBA_GROUPS; group++)
 		gba->group[group].held = false;
-		gba->group[group].taken = false;
-	}
-	gba->freed.count++;
-	wake_up_all(&gba->freed.wait);
 }
 
 bool gba_check(struct gba_device *gba)

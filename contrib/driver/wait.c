@@ -109,11 +109,10 @@ unlock:
 }
 
 /*
- * Set member->armed if the device takes NOTIFY, or if an event will end the membership. A group
- * that was taken back, or whose port was down, is not armed, and the device has no address of the
- * flag. Neither state changes until the membership ends: a group is armed once, its members keep it
- * allocated, and a member that was withdrawn gets no new address. A device that is gone answers
- * with all ones. Under lock.
+ * Set member->armed if the device takes NOTIFY, or if an event will end the membership. A group whose
+ * port was down is not armed, and the device has no address of the flag. Neither state changes until
+ * the membership ends: a group is armed once, its members keep it allocated, and a member that was
+ * withdrawn gets no new address. A device that is gone answers with all ones. Under lock.
  */
 static void look(struct gba_member *member)
 {

@@ -232,14 +232,11 @@ static gba_status_t layout_read(struct gba_agreement *a)
 static void recover(struct gba_agreement *a)
 {
     struct gba_team *team = a->team;
-    gba_status_t *reason = &a->info.failure.reason;
 
-    if (GBA_ERR_RECLAIMED != *reason)
-        *reason = GBA_ERR_DEAD;
+    a->info.failure.reason = GBA_ERR_DEAD;
     if (UINT64_MAX == a->info.failed_round)
         a->info.failed_round = gba_team_rounds(team);
-    team->stats.failovers += GBA_ERR_DEAD == *reason;
-    team->stats.reclaims += GBA_ERR_RECLAIMED == *reason;
+    team->stats.failovers++;
     team->failure.status = GBA_OK;
     team->watchdog.died = false; /* a death in the group that the team leaves */
     /* All members are here, between two rounds, so no member waits for a notification any more. */

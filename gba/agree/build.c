@@ -84,10 +84,14 @@ static void words_fill(struct gba_agreement *a, const void *handle, size_t bytes
     memcpy(&a->words[1], handle, bytes);
 }
 
+static gba_group_request_t request_of(const struct gba_agreement *a, uint32_t members)
+{
+    return (gba_group_request_t){.members = members, .groups_max = (uint32_t)a->params.max_groups};
+}
+
 static void group_make(struct gba_agreement *a)
 {
-    const gba_group_request_t request =
-        gba_schedule_request(a->team, &a->params, a->oob.size, gba_agree_candidate(a)->take_back);
+    const gba_group_request_t request = request_of(a, a->oob.size);
 
     memset(&a->handle, 0, sizeof a->handle);
     if (0 == a->oob.rank)
@@ -101,8 +105,7 @@ static void group_make(struct gba_agreement *a)
 static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
 {
     const struct gba_domains *domains = &a->shape.domains;
-    const gba_group_request_t request =
-        gba_schedule_request(a->team, &a->params, domains->size, gba_agree_candidate(a)->take_back);
+    const gba_group_request_t request = request_of(a, domains->size);
     gba_status_t status;
 
     if (domain_leader(a) != a->oob.rank || (domains->count > 1 && 1 == domains->size) ||

@@ -8,7 +8,7 @@
 bool gba_reason_passes(gba_status_t reason)
 {
     return GBA_ERR_DEFERRED == reason || GBA_ERR_NO_GROUP == reason || GBA_ERR_LIMIT == reason ||
-           GBA_ERR_QUOTA == reason || GBA_ERR_RECLAIMED == reason;
+           GBA_ERR_QUOTA == reason;
 }
 
 static struct gba_candidate *list_add(struct gba_list *list, enum gba_kind kind,
@@ -97,26 +97,17 @@ static struct gba_choice group_choice(enum gba_kind kind)
         .hierarchy = GBA_KIND_ALL == kind ? GBA_HIERARCHY_FLAT : GBA_HIERARCHY_NODE, .group = true};
 }
 
-/*
- * Groups of one kind at each switch of rank 0. No device takes a group back from another team while
- * a group is free at another switch, so there are two passes, if there may be several switches. A
- * trial takes no group back, which it may not keep.
- */
-static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind,
-                      bool trial)
+/* Groups of one kind at each switch of rank 0. */
+static void list_kind(struct gba_list *list, const struct gba_info *info, enum gba_kind kind)
 {
     const uint32_t count = 0 == info->switches.count ? 1 : info->switches.count;
-    const bool several = 0 != info->terms.multi_device || count > 1;
-    const uint32_t passes = several && 0 != info->switches.count && !trial ? 2 : 1;
     struct gba_candidate *candidate;
 
-    for (uint32_t pass = 0; pass < passes; pass++)
-        for (uint32_t at = 0; at < count; at++) {
-            candidate = list_add(list, kind, switch_refusal(info, kind, at));
-            candidate->at = (uint8_t)at;
-            candidate->choice = group_choice(kind);
-            candidate->take_back = (!several || 1 == pass) && !trial;
-        }
+    for (uint32_t at = 0; at < count; at++) {
+        candidate = list_add(list, kind, switch_refusal(info, kind, at));
+        candidate->at = (uint8_t)at;
+        candidate->choice = group_choice(kind);
+    }
 }
 
 /* Groups at the switch of each leader, if no switch serves all. */
@@ -131,7 +122,6 @@ static void list_each(struct gba_list *list, const struct gba_info *info)
         return;
     candidate = list_add(list, GBA_KIND_LEADERS, info->memory);
     candidate->at = GBA_AT_EACH;
-    candidate->take_back = true;
     candidate->choice = group_choice(GBA_KIND_LEADERS);
 }
 
@@ -203,10 +193,10 @@ static void list_groups(struct gba_list *list, const struct gba_info *info, bool
         return;
     }
     if (!nodes)
-        list_kind(list, info, GBA_KIND_ALL, trial);
+        list_kind(list, info, GBA_KIND_ALL);
     /* On one host a group of one node leader is a detour, so only a user can request it. */
     if (nodes || (GBA_HIERARCHY_FLAT != info->terms.hierarchy && !info->one_host)) {
-        list_kind(list, info, GBA_KIND_LEADERS, trial);
+        list_kind(list, info, GBA_KIND_LEADERS);
         list_each(list, info);
     }
 }
@@ -266,7 +256,6 @@ static void list_keep(struct gba_list *list, const struct gba_list *before)
             struct gba_candidate *candidate = &list->at[k];
 
             if (candidate->kind == tried->kind && candidate->at == tried->at &&
-                candidate->take_back == tried->take_back &&
                 gba_choices_equal(candidate->choice, tried->choice)) {
                 *candidate = *tried;
                 break;

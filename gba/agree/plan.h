@@ -23,11 +23,10 @@ enum gba_kind {
 #define GBA_AT_EACH UINT8_MAX
 
 struct gba_candidate {
-    uint8_t kind;   /* enum gba_kind */
-    uint8_t at;     /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
-    bool take_back; /* ALL, LEADERS: the device may take a group back from another team */
-    bool tried;     /* the members have tried it; the refusal is that of a step */
-    bool unmade;    /* its maker refused, before another member took part */
+    uint8_t kind; /* enum gba_kind */
+    uint8_t at;   /* ALL, LEADERS: the index of the switch, or GBA_AT_EACH */
+    bool tried;   /* the members have tried it; the refusal is that of a step */
+    bool unmade;  /* its maker refused, before another member took part */
     struct gba_choice choice;
     uint64_t cost; /* ns, expected; 0: not known, see gba_cost */
     struct gba_refusal refusal;
@@ -38,9 +37,8 @@ static inline bool gba_candidate_is_group(const struct gba_candidate *candidate)
     return GBA_KIND_ALL == candidate->kind || GBA_KIND_LEADERS == candidate->kind;
 }
 
-/* Groups of all and of leaders, at each switch, without and with taking back; groups at each
- * leader's own switch; software. */
-#define GBA_LIST_MOST (4u * GBA_CANDIDATES_MAX + 3u + GBA_CHOICES_MOST + 1u)
+/* Groups of all and of leaders, at each switch; groups at each leader's own switch; software. */
+#define GBA_LIST_MOST (2u * GBA_CANDIDATES_MAX + 3u + GBA_CHOICES_MOST + 1u)
 
 struct gba_list {
     uint32_t count;

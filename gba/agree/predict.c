@@ -142,8 +142,6 @@ static gba_status_t candidate_check(struct gba_agreement *a, bool named, char *t
         *refusal = gba_shape_refusal(&a->shape, &a->info);
     gba_shape_describe(&a->shape, candidate, group, a->attr.remote, text, len);
     gba_domains_fini(&a->shape.domains);
-    if (named && candidate->take_back)
-        snprintf(text + strlen(text), len - strlen(text), ", taken back from another team");
     return GBA_OK;
 }
 

@@ -8,19 +8,10 @@
 #include "gba/dev/member.h"
 #include "gba/failover/failover.h"
 
-/* What was tried before is no obstacle if a device has taken a group back. */
-static bool took_back(const struct gba_agreement *a)
-{
-    const struct gba_candidate *c = &a->list.at[a->at];
-
-    return a->at < a->list.count && gba_candidate_is_group(c) && c->take_back &&
-           GBA_AT_EACH != c->at && GBA_OK == c->refusal.reason;
-}
-
 /* Whether the user is to read which switches gave no group. */
 static bool tried_matters(const struct gba_agreement *a)
 {
-    return 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status && !took_back(a) &&
+    return 0 != a->info.terms.multi_device && GBA_OK == a->info.terms.status &&
            GBA_DUE_RECOVER != a->due;
 }
 
@@ -38,8 +29,7 @@ static void tried_set(struct gba_agreement *a)
     for (uint32_t i = 0; i < a->list.count && used < sizeof a->tried; i++) {
         const struct gba_candidate *c = &a->list.at[i];
 
-        /* One line for each switch and kind: the second pass tries the same ones. */
-        if (!gba_candidate_is_group(c) || GBA_OK == c->refusal.reason || c->take_back ||
+        if (!gba_candidate_is_group(c) || GBA_OK == c->refusal.reason || GBA_AT_EACH == c->at ||
             (!c->tried && GBA_KIND_LEADERS == c->kind &&
              GBA_HIERARCHY_NODE != a->info.terms.hierarchy))
             continue;

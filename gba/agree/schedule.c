@@ -24,8 +24,7 @@
  * The frequency. A renegotiation that yields no group costs two exchanges and one driver call: a
  * few barriers. The first one after 64 barriers thus costs some percent of their time. The backoff
  * doubles each time, so the share falls. It stops growing at 16384 barriers, where the share is
- * below a thousandth. A team whose barrier rate rises late then still gets its group within about a
- * tenth of a second.
+ * below a thousandth.
  */
 #include "gba/agree/schedule.h"
 
@@ -39,28 +38,6 @@
 #include "gba/failover/failover.h"
 
 #define BACKOFF_MOST UINT64_C(16384)
-
-/* Barriers per second since the last renegotiation. Rounded up, because 0 means that the team needs
- * no group. */
-static uint32_t team_barrier_rate(const struct gba_team *team)
-{
-    uint64_t barriers = gba_team_barriers(team) - team->renegotiation.barriers;
-    uint64_t ns = gba_clock_ns() - team->renegotiation.ns;
-    uint64_t barrier_rate;
-
-    if (0 == team->renegotiation.ns) /* the agreement that creates the team */
-        return 0;
-    barrier_rate = barriers * UINT64_C(1000000000) / (ns > 0 ? ns : 1) + 1;
-    return barrier_rate < UINT32_MAX ? (uint32_t)barrier_rate : UINT32_MAX;
-}
-
-gba_group_request_t gba_schedule_request(const struct gba_team *team, const gba_params_t *params,
-                                         uint32_t members, bool take_back)
-{
-    return (gba_group_request_t){.members = members,
-                                 .groups_max = (uint32_t)params->max_groups,
-                                 .barrier_rate = take_back ? team_barrier_rate(team) : 0};
-}
 
 static uint64_t next_backoff(struct gba_team *team)
 {
@@ -179,11 +156,9 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool die
     if (gba_reason_passes(reason) || elsewhere ||
         (team->renegotiation.lost_device && team->renegotiation.device_returns))
         team->renegotiation.at = gba_team_barriers(team) + backoff;
-    if (GBA_ERR_RECLAIMED == reason || elsewhere)
+    if (elsewhere)
         team->renegotiation.backoff =
             backoff; /* the team had a group: start with the first backoff */
-    team->renegotiation.barriers = gba_team_barriers(team);
-    team->renegotiation.ns = gba_clock_ns();
 }
 
 void gba_trial_plan(struct gba_team *team, struct gba_choice choice)

@@ -18,10 +18,6 @@ void gba_schedule_measure(const gba_team_attr_t *attr, gba_due_t due);
 void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_due_t due,
                         struct gba_terms *terms);
 
-/* The request of a leader to its device. Not collective. */
-gba_group_request_t gba_schedule_request(const struct gba_team *team, const gba_params_t *params,
-                                         uint32_t members, bool take_back);
-
 /*
  * The team has no group, for this reason. If the reason can pass, its members renegotiate in
  * `backoff` barriers; also if its device died and rank 0 has others (died), and from then on for

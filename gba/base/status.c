@@ -33,8 +33,6 @@ static const struct entry errors[] = {
     [-GBA_ERR_UNSUPPORTED] = {"GBA_ERR_UNSUPPORTED", "not supported for this team or device"},
     [-GBA_ERR_TIMEOUT] = {"GBA_ERR_TIMEOUT", "a bounded wait timed out"},
     [-GBA_ERR_LIMIT] = {"GBA_ERR_LIMIT", "the job has as many barrier groups as max_groups allows"},
-    [-GBA_ERR_RECLAIMED] = {"GBA_ERR_RECLAIMED",
-                            "the barrier group was taken back for a busier team"},
     [-GBA_ERR_DEFERRED] = {"GBA_ERR_DEFERRED", "fewer barriers so far than offload_after"},
     [-GBA_ERR_DISABLED] = {"GBA_ERR_DISABLED", "sw_enable is 0"},
     [-GBA_ERR_NO_TRANSPORT] = {"GBA_ERR_NO_TRANSPORT", "no transport between the hosts"},
@@ -63,7 +61,9 @@ static const struct entry *entry_of(gba_status_t status)
         return &renegotiate;
     if (GBA_NOTIFY == status)
         return &notify;
-    return status <= 0 && status >= GBA_STATUS_LAST ? &errors[-status] : &unknown;
+    return status <= 0 && status >= GBA_STATUS_LAST && errors[-status].name != NULL
+               ? &errors[-status]
+               : &unknown;
 }
 
 const char *gba_status_name(gba_status_t status)

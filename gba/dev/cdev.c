@@ -96,7 +96,6 @@ static gba_status_t cdev_alloc(struct gba_dev *d, const gba_group_request_t *req
     struct gba_ioc_alloc alloc = {.size = sizeof alloc,
                                   .members = request->members,
                                   .groups_max = request->groups_max,
-                                  .barrier_rate = request->barrier_rate,
                                   .job = dev->job};
     gba_status_t status = gba_cdev_refuse_child(dev);
     int error;
@@ -131,7 +130,7 @@ static void cdev_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
     (void)CALL(dev, FREE, &cancel);
 }
 
-/* End a membership. Works on a dead device, and in a group that was taken back. */
+/* End a membership. Works on a dead device. */
 static void membership_end(const struct gba_membership *membership)
 {
     struct gba_ioc_leave leave = {.size = sizeof leave,
@@ -247,8 +246,6 @@ static gba_status_t cdev_failure(const struct gba_membership *membership)
     switch ((uint32_t)gba_flag_load_acquire(revoked)) {
     case GBA_REVOKED_NO:
         return GBA_OK;
-    case GBA_REVOKED_TAKEN:
-        return GBA_ERR_RECLAIMED;
     case GBA_REVOKED_ENDED:
         gba_log(GBA_LOG_ERROR,
                 "this process closed the file of %s, and so has left barrier group %u",

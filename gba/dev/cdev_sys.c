@@ -75,7 +75,6 @@ static const struct {
     {ENOSPC, {GBA_ERR_IO, GBA_ERR_NO_GROUP, GBA_ERR_IO}},
     {EDQUOT, {GBA_ERR_IO, GBA_ERR_QUOTA, GBA_ERR_IO}}, /* of ALLOC: see cdev_alloc */
     {EUSERS, {GBA_ERR_IO, GBA_ERR_QUOTA, GBA_ERR_IO}},
-    {EIDRM, {GBA_ERR_IO, GBA_ERR_RECLAIMED, GBA_ERR_IO}},
     {ESTALE, {GBA_ERR_IO, GBA_ERR_STALE, GBA_ERR_IO}},
 };
 
@@ -91,7 +90,7 @@ gba_status_t gba_cdev_status(enum gba_cdev_call call, int error, bool *expected)
     else /* expected in the life of a group */
         *expected = GBA_ERR_DEAD == status || GBA_ERR_BUSY == status ||
                     GBA_ERR_NO_GROUP == status || GBA_ERR_QUOTA == status ||
-                    GBA_ERR_STALE == status || GBA_ERR_RECLAIMED == status;
+                    GBA_ERR_STALE == status;
     return status;
 }
 

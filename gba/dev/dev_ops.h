@@ -106,26 +106,25 @@ struct gba_dev_ops {
      * fail: a dead device holds nothing. */
     void (*leave)(struct gba_membership *membership);
 
-    /* Read the registers of the group. Returns GBA_OK, _STALE, _RECLAIMED, _DEAD or _IO, or
+    /* Read the registers of the group. Returns GBA_OK, _STALE, _DEAD or _IO, or
      * GBA_INPROGRESS: the device has not answered yet, and the caller calls again later. */
     gba_status_t (*inspect)(struct gba_membership *membership, gba_group_state_t *state);
 
-    /* Arrive, for a membership without a mapped doorbell. Releases all earlier stores. The arrival
-     * is lost if the group was taken back. */
+    /* Arrive, for a membership without a mapped doorbell. Releases all earlier stores. */
     void (*arrive)(struct gba_membership *membership, uint64_t value);
 
     /* Let a simulated device make its delayed release stores, as hardware does by itself.
      * gba_poll_release calls it while the flag has not been seen. NULL for real hardware. */
     void (*poll)(struct gba_membership *membership);
 
-    /* Why the rounds of the member no longer end, from memory that the driver writes:
-     * GBA_ERR_RECLAIMED, GBA_ERR_DEAD, or GBA_OK: no reason is known. Makes no system call.
-     * Acquire. NULL: the driver only sets GBA_FLAG_RECLAIMED in the flag. */
+    /* Why the rounds of the member no longer end, from memory that the driver writes: GBA_ERR_DEAD,
+     * or GBA_OK: no reason is known. Makes no system call. Acquire. NULL: the memory never shows
+     * it. */
     gba_status_t (*failure)(const struct gba_membership *membership);
 
     /*
      * Sleep until the member is released from round `sequence`, until its rounds no longer end
-     * (the group was taken back, or the device died), or for max_ns. The member has arrived at
+     * (the device died), or for max_ns. The member has arrived at
      * that round. A release between the caller's last poll and this call ends the sleep, too. May
      * return early, so the caller polls again. Orders nothing. max_ns: 0 to 1,000,000,000.
      * Returns GBA_OK, or without a sleep GBA_ERR_UNSUPPORTED: the device wakes no process. NULL:

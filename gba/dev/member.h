@@ -96,17 +96,14 @@ static inline gba_status_t gba_state_poll(const struct gba_local_state *state)
 }
 
 /*
- * Why the rounds of this member no longer end, as far as its memory shows: GBA_ERR_RECLAIMED,
- * GBA_ERR_DEAD, or GBA_OK: no reason is known. For slow paths only, because gba_state_poll reads
- * just the low half of the flag, which keeps the last release. Makes no system call. Acquire. Pairs
- * with the driver's store of the reason, or of GBA_FLAG_RECLAIMED.
+ * Why the rounds of this member no longer end, as far as its memory shows: GBA_ERR_DEAD, or GBA_OK:
+ * no reason is known. For slow paths only, because gba_state_poll reads just the low half of the
+ * flag, which keeps the last release. Makes no system call. Acquire. Pairs with the driver's store
+ * of the reason.
  */
 static inline gba_status_t gba_state_failure(const struct gba_local_state *state)
 {
-    if (state->ops->failure != NULL)
-        return state->ops->failure(state->membership);
-    return 0 != (gba_flag_load_acquire(state->flag) & GBA_FLAG_RECLAIMED) ? GBA_ERR_RECLAIMED
-                                                                          : GBA_OK;
+    return state->ops->failure == NULL ? GBA_OK : state->ops->failure(state->membership);
 }
 
 /* Whether a member's bit is set in the arrived mask. */

@@ -55,8 +55,6 @@ struct gba_team {
 
     struct {                 /* see agree/schedule.c */
         uint64_t at;         /* barriers at which members renegotiate; UINT64_MAX: never */
-        uint64_t barriers;   /* at the last renegotiation, or the last failure of a group */
-        uint64_t ns;         /* that time, ns; 0: never */
         uint64_t backoff;    /* rank 0: barriers until the next renegotiation */
         bool multi_device;   /* rank 0 has several devices */
         bool device_returns; /* rank 0's device may come back after its death */

@@ -67,28 +67,24 @@ struct gba_ioc_query {
 #define GBA_DEV_STATE_DEAD 1u /* the device no longer answers; only QUERY, FREE and LEAVE work */
 
 /*
- * ALLOC: allocate a group for `members` members. The group is a free one, or one that is taken back
- * from a team that uses it much less. The caller is its allocator. [DRV-2, DRV-11, DRV-12]
- * If that team has members on other hosts, the call waits until their drivers have confirmed.
- * Two seconds after it began to take the group back it fails with ENOSPC. The group becomes free
- * later, and until then no other group of that user is taken back.
- * The driver does not verify job, groups_max and barrier_rate. They limit only the groups that a
- * job takes from other jobs of the same user. The administrator limits users.
- * Errors: ENOSPC no group is free, and none can be taken back; EDQUOT the job has groups_max
- * groups, and none of them can be taken back; EUSERS the user or the host has as many groups as its
- * administrator allows; EINVAL members is not 1 to 708; ENOMEM; ENODEV the device is dead.
+ * ALLOC: allocate a free group for `members` members. The caller is its allocator. [DRV-2, DRV-11]
+ * The driver does not verify job and groups_max. They limit only the groups that a job takes from
+ * other jobs of the same user. The administrator limits users.
+ * Errors: ENOSPC no group is free; EDQUOT the job has groups_max groups; EUSERS the user or the
+ * host has as many groups as its administrator allows; EINVAL members is not 1 to 708; ENOMEM;
+ * ENODEV the device is dead.
  */
 struct gba_ioc_alloc {
-    __u32 size;         /* in */
-    __u32 flags;        /* in: 0 */
-    __u32 members;      /* in: 1 to 708 */
-    __u32 groups_max;   /* in: most groups that the job may hold, with this one; 0: no limit */
-    __u32 barrier_rate; /* in: barriers per second of the team; 0: take nothing back */
-    __u32 group;        /* out */
-    __u32 generation;   /* out: differs in each allocation of this group */
-    __u32 reserved;     /* 0 */
-    __u64 key;          /* out: random; JOIN requires it */
-    __u64 job;          /* in: number of the job, among those of its user */
+    __u32 size;       /* in */
+    __u32 flags;      /* in: 0 */
+    __u32 members;    /* in: 1 to 708 */
+    __u32 groups_max; /* in: most groups that the job may hold, with this one; 0: no limit */
+    __u32 unused;     /* not read */
+    __u32 group;      /* out */
+    __u32 generation; /* out: differs in each allocation of this group */
+    __u32 reserved;   /* 0 */
+    __u64 key;        /* out: random; JOIN requires it */
+    __u64 job;        /* in: number of the job, among those of its user */
 };
 
 /*
@@ -142,8 +138,8 @@ struct gba_ioc_join {
  *
  * When the driver revokes the doorbell without a call of LEAVE, stores to the doorbell have no
  * effect from then on. The driver waits until no release can be stored any more. Then it stores the
- * reason to `revoked`, and after that sets GBA_FLAG_RECLAIMED in `release`, whatever the reason.
- * The low half of `release` keeps the last completed round. [DRV-14, DRV-17]
+ * reason to `revoked`, and after that sets GBA_FLAG_REVOKED in `release`, whatever the reason.
+ * The low half of `release` keeps the last completed round. [DRV-17]
  */
 struct gba_flag_slot {
     __le64 release; /* the release flag [REL-3] */
@@ -152,14 +148,13 @@ struct gba_flag_slot {
 };
 #define GBA_FLAG_SLOT_STRIDE 128u /* bytes between two slots of a page: two cache lines */
 
-#define GBA_REVOKED_NO    0u
-#define GBA_REVOKED_TAKEN 1u /* the group was taken back */
+#define GBA_REVOKED_NO    0u /* 1 is not used */
 #define GBA_REVOKED_DEAD  2u /* the device died, was reset, or was removed */
 #define GBA_REVOKED_ENDED 3u /* the owner closed the file */
 
 /*
  * CONFIGURE: set the sequence and arm the group, after all members have joined. [DRV-5]
- * Errors: ESTALE the group was taken back, or this file has not joined a group of that generation;
+ * Errors: ESTALE this file has not joined a group of that generation;
  * EAGAIN a member is missing; EBUSY the group is armed already; ENODEV.
  */
 struct gba_ioc_configure {
@@ -174,8 +169,8 @@ struct gba_ioc_configure {
 /*
  * LEAVE: end a membership. Before the call returns, the driver revokes the doorbell page of this
  * membership (later stores to its mapping have no effect), and no release can be stored to its flag
- * any more. The caller need not unmap before. The last member to leave frees the group. A
- * membership of a group that was taken back is left in the same way. [DRV-6, DRV-15, DRV-16]
+ * any more. The caller need not unmap before. The last member to leave frees the group.
+ * [DRV-6, DRV-16]
  * Errors: ESTALE this file has no such membership. Works on a dead device.
  */
 struct gba_ioc_leave {
@@ -189,8 +184,7 @@ struct gba_ioc_leave {
 
 /*
  * INSPECT: read the registers of a group that this file has joined, for the watchdog. [DRV-7]
- * Errors: ESTALE this file has not joined a group of that generation; EIDRM the group was taken
- * back [DRV-15]; ENODEV the device is dead.
+ * Errors: ESTALE this file has not joined a group of that generation; ENODEV the device is dead.
  */
 struct gba_ioc_inspect {
     __u32 size;                         /* in */

@@ -119,15 +119,13 @@
 #define GBA_PORT_RESULT     0x03Cu /* u32 RO: GBA_RESULT_* of the newest command */
 #define GBA_PORT_EVENTS     0x100u /* GBA_GROUPS x u32 RW: GBA_IRQ_* of group g [IRQ-2] */
 
-/* Commands of the control unit. [CMD] */
-#define GBA_CMD_ALLOC     1u /* allocate GROUP for VALUE members */
-#define GBA_CMD_JOIN      2u /* bind MEMBER to this port; needs GENERATION and KEY */
-#define GBA_CMD_ARM       3u /* take arrivals from now on; VALUE: SEQUENCE */
-#define GBA_CMD_LEAVE     4u /* withdraw MEMBER for good; VALUE: 0 or GBA_LEAVE_DIED */
-#define GBA_CMD_FREE      5u /* free an allocation without any JOIN */
-#define GBA_CMD_TAKE_BACK 6u /* disarm a group of which no member waits */
-#define GBA_CMD_CONFIRM   7u /* this port is done with a group that is taken back */
-#define GBA_CMD_MEMBER    8u /* report the membership MEMBER */
+/* Commands of the control unit. 6 and 7 are not used. [CMD] */
+#define GBA_CMD_ALLOC  1u /* allocate GROUP for VALUE members */
+#define GBA_CMD_JOIN   2u /* bind MEMBER to this port; needs GENERATION and KEY */
+#define GBA_CMD_ARM    3u /* take arrivals from now on; VALUE: SEQUENCE */
+#define GBA_CMD_LEAVE  4u /* withdraw MEMBER for good; VALUE: 0 or GBA_LEAVE_DIED */
+#define GBA_CMD_FREE   5u /* free an allocation without any JOIN */
+#define GBA_CMD_MEMBER 8u /* report the membership MEMBER */
 
 #define GBA_GROUP_ANY  0xFFFFFFFFu /* GROUP of ALLOC: the free group with the lowest number */
 #define GBA_LEAVE_DIED 1u          /* VALUE of LEAVE: the member's process died */
@@ -144,9 +142,7 @@
 #define GBA_IRQ_ROUND     0x02u /* the round of a NOTIFY is complete */
 #define GBA_IRQ_DIED      0x04u /* a member of another port died */
 #define GBA_IRQ_PORT_DOWN 0x08u /* another port with members went down */
-#define GBA_IRQ_TAKEN     0x10u /* the group is taken back: CONFIRM is due */
-#define GBA_IRQ_FREED     0x20u /* the group that this port took back is free */
-#define GBA_IRQ_BITS      0x3Fu /* all of them */
+#define GBA_IRQ_BITS      0x0Fu /* all of them */
 
 /* The result of GBA_CMD_MEMBER: the state in the low byte, the port in the high half. [CMD-9] */
 #define GBA_MEMBER_STATE(value) ((value)&0xFFu)
@@ -188,10 +184,10 @@
 
 /*
  * A release flag. The low half is the sequence of the last round that ended. The device stores 0 in
- * the high half. The driver sets this bit when it takes the group back. In memory a flag is little
- * endian on every host. [REL-3]
+ * the high half. The driver sets this bit when it revokes the membership. In memory a flag is
+ * little endian on every host. [REL-3]
  */
-#define GBA_FLAG_RECLAIMED (1ull << 63)
+#define GBA_FLAG_REVOKED (1ull << 63)
 
 /*
  * Whether sequence a is b or follows b. Sequences have 32 bits and wrap, so their difference is

@@ -219,8 +219,8 @@ static void watch_repair(struct gba_team *team, const gba_group_state_t *group, 
     gba_state_arrive(state);
 }
 
-/* Read the registers, if there are any. Returns GBA_OK, GBA_ERR_DEAD, GBA_ERR_RECLAIMED;
- * GBA_ERR_IO: they cannot be read; or GBA_INPROGRESS: not yet. */
+/* Read the registers, if there are any. Returns GBA_OK; GBA_ERR_DEAD; GBA_ERR_IO:
+ * they cannot be read; or GBA_INPROGRESS: not yet. */
 static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *group)
 {
     gba_status_t status;
@@ -229,8 +229,7 @@ static gba_status_t watch_inspect(struct gba_team *team, gba_group_state_t *grou
     if (team->path->group == NULL)
         return GBA_OK;
     status = gba_group_inspect(team->path->group, group);
-    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ||
-        GBA_INPROGRESS == status)
+    if (GBA_OK == status || GBA_ERR_DEAD == status || GBA_INPROGRESS == status)
         return status;
     /* No reason to give up the round: the device may still release it. */
     if (!team->watchdog.inspect_failed)
@@ -284,13 +283,13 @@ uint64_t gba_watchdog_patience(const struct gba_team *team, uint64_t now)
     return team->watchdog.retry.due > now ? team->watchdog.retry.due - now : 0;
 }
 
-/* This member has found that its group has failed. failure: GBA_ERR_DEAD or GBA_ERR_RECLAIMED. */
-static gba_status_t watch_failed(struct gba_team *team, gba_status_t failure)
+/* This member has found that its group has failed. */
+static gba_status_t watch_failed(struct gba_team *team)
 {
     gba_node_set_failed(team->path->node);
     if (team->failover == NULL) /* in a trial, which drops the path */
         return GBA_ERR_DEAD;
-    team->failure.status = failure;
+    team->failure.status = GBA_ERR_DEAD;
     team->failure.round = gba_team_rounds(team) + 1;
     gba_failover_fail(team);
     return GBA_ERR_DEAD;
@@ -338,9 +337,8 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_widen(team, now);
         return GBA_ERR_DEAD;
     }
-    status = path->state != NULL ? gba_state_failure(path->state) : GBA_OK;
-    if (GBA_OK != status)
-        return watch_failed(team, status);
+    if (path->state != NULL && GBA_OK != gba_state_failure(path->state))
+        return watch_failed(team);
     if (!retry && !stalled)
         return GBA_INPROGRESS;
 
@@ -356,6 +354,5 @@ gba_status_t gba_watchdog_check(struct gba_team *team)
         watch_repair(team, &group, now);
     else if (retry)
         gba_retry_later(&team->watchdog.retry, now);
-    return GBA_ERR_DEAD == status || GBA_ERR_RECLAIMED == status ? watch_failed(team, status)
-                                                                 : GBA_INPROGRESS;
+    return GBA_ERR_DEAD == status ? watch_failed(team) : GBA_INPROGRESS;
 }

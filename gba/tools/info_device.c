@@ -94,8 +94,6 @@ static void show_counters(const gba_device_info_t *info)
     for (unsigned int i = 0; i < GBA_COUNTERS; i++)
         report_number(counter_names[i], info->counters[i]);
     report_number("accesses to no group", info->bad_access);
-    if (0 == strcmp(info->backend, "sim")) /* a driver does not report it */
-        report_number("groups taken back", info->reclaimed);
 }
 
 static void show_device(const gba_device_info_t *info)

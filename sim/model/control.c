@@ -6,8 +6,7 @@
 #include "sim/model/event.h"
 #include "sim/model/group.h"
 
-/* The group of a handle, or NULL: stale, because no allocation has that generation now. A group
- * that is taken back keeps its generation until it is free. [CMD-1] */
+/* The group of a handle, or NULL: stale, because no allocation has that generation now. [CMD-1] */
 static struct gba_model_group *find(struct gba_model *model, uint32_t group, uint32_t generation)
 {
     struct gba_model_group *g = group < model->groups ? &model->group[group] : NULL;
@@ -15,15 +14,6 @@ static struct gba_model_group *find(struct gba_model *model, uint32_t group, uin
     if (g == NULL || g->record.life == GBA_LIFE_FREE || g->record.generation != generation)
         return NULL;
     return g;
-}
-
-/* The same for a command that a group that is taken back refuses. */
-static struct gba_model_group *find_held(struct gba_model *model, uint32_t group,
-                                         uint32_t generation)
-{
-    struct gba_model_group *g = find(model, group, generation);
-
-    return g == NULL || g->record.life == GBA_LIFE_TAKEN ? NULL : g;
 }
 
 static bool is_present(const struct gba_model_group *g, uint32_t member, uint32_t port)
@@ -67,14 +57,12 @@ static void forget_all_notify(struct gba_model_record *record)
 }
 
 /* Events stay: a host may not have seen them yet. */
-static void free_group(struct gba_model *model, uint32_t group, struct gba_model_effects *effects)
+static void free_group(struct gba_model *model, uint32_t group)
 {
     struct gba_model_group *g = &model->group[group];
     struct gba_model_record *record = &g->record;
 
     gba_model_reset(g);
-    if (record->life == GBA_LIFE_TAKEN && record->holder != 0)
-        gba_model_raise(model, group, record->holder - 1, GBA_IRQ_FREED, effects);
     forget_all_notify(record);
     memset(record->membership, 0, record->members * sizeof(record->membership[0]));
     record->life = GBA_LIFE_FREE; /* the generation stays: the next one must differ */
@@ -107,13 +95,12 @@ static uint32_t drop_all(struct gba_model_group *g, uint32_t port)
     return dropped;
 }
 
-static void free_if_empty(struct gba_model *model, uint32_t group,
-                          struct gba_model_effects *effects)
+static void free_if_empty(struct gba_model *model, uint32_t group)
 {
     const struct gba_model_record *record = &model->group[group].record;
 
     if (record->joined != 0 && record->present == 0)
-        free_group(model, group, effects);
+        free_group(model, group);
 }
 
 uint32_t gba_control_held(const struct gba_model *model, uint32_t port)
@@ -163,7 +150,7 @@ uint32_t gba_control_alloc(struct gba_model *model, uint32_t port, uint32_t *gro
 uint32_t gba_control_join(struct gba_model *model, uint32_t port, uint32_t group,
                           uint32_t generation, uint64_t key, uint32_t member)
 {
-    struct gba_model_group *g = find_held(model, group, generation);
+    struct gba_model_group *g = find(model, group, generation);
 
     if (g == NULL || g->record.key != key)
         return GBA_RESULT_STALE;
@@ -182,7 +169,7 @@ uint32_t gba_control_join(struct gba_model *model, uint32_t port, uint32_t group
 uint32_t gba_control_arm(struct gba_model *model, uint32_t port, uint32_t group,
                          uint32_t generation, uint32_t sequence)
 {
-    struct gba_model_group *g = find_held(model, group, generation);
+    struct gba_model_group *g = find(model, group, generation);
 
     if (g == NULL)
         return GBA_RESULT_STALE;
@@ -212,12 +199,12 @@ uint32_t gba_control_leave(struct gba_model *model, uint32_t port, uint32_t grou
         forget_notify(&g->record, port);
     if (how == GBA_LEAVE_DIED)
         raise_others(model, group, port, GBA_IRQ_DIED, effects);
-    free_if_empty(model, group, effects);
+    free_if_empty(model, group);
     return GBA_RESULT_OK;
 }
 
 uint32_t gba_control_free(struct gba_model *model, uint32_t port, uint32_t group,
-                          uint32_t generation, struct gba_model_effects *effects)
+                          uint32_t generation)
 {
     struct gba_model_group *g = find(model, group, generation);
 
@@ -225,44 +212,7 @@ uint32_t gba_control_free(struct gba_model *model, uint32_t port, uint32_t group
         return GBA_RESULT_STALE;
     if (g->record.holder != 1 + port || g->record.joined != 0)
         return GBA_RESULT_PARAM;
-    free_group(model, group, effects);
-    return GBA_RESULT_OK;
-}
-
-uint32_t gba_control_take_back(struct gba_model *model, uint32_t port, uint32_t group,
-                               uint32_t generation, struct gba_model_effects *effects)
-{
-    struct gba_model_group *g = find_held(model, group, generation);
-
-    if (g == NULL)
-        return GBA_RESULT_STALE;
-    if (g->record.holder != 1 + port)
-        return GBA_RESULT_PARAM;
-    /* In one step with the disarming: a member that has arrived is never cut off. */
-    if (g->record.life != GBA_LIFE_ARMED || g->core.arrived_count != 0)
-        return GBA_RESULT_BUSY;
-    gba_model_store(g, GBA_REG_CONTROL, 0);
-    for (uint32_t member = 0; member < g->record.members; member++)
-        gba_model_store_table(g, member, 0);
-    forget_all_notify(&g->record);
-    g->record.life = GBA_LIFE_TAKEN;
-    raise_others(model, group, GBA_PORTS_MAX, GBA_IRQ_TAKEN, effects);
-    return GBA_RESULT_OK;
-}
-
-uint32_t gba_control_confirm(struct gba_model *model, uint32_t port, uint32_t group,
-                             uint32_t generation, struct gba_model_effects *effects)
-{
-    struct gba_model_group *g = find(model, group, generation);
-
-    if (g == NULL)
-        return GBA_RESULT_STALE;
-    if (!has_member(g, port))
-        return GBA_RESULT_PARAM;
-    if (g->record.life != GBA_LIFE_TAKEN)
-        return GBA_RESULT_BUSY;
-    drop_all(g, port);
-    free_if_empty(model, group, effects);
+    free_group(model, group);
     return GBA_RESULT_OK;
 }
 
@@ -298,8 +248,8 @@ void gba_control_port_leave(struct gba_model *model, uint32_t port, uint32_t gro
     if (record->holder == 1 + port) {
         record->holder = 0;
         if (!joined)
-            free_group(model, group, effects);
+            free_group(model, group);
     }
-    free_if_empty(model, group, effects);
+    free_if_empty(model, group);
     record->events[port] = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The control unit: allocates groups to ports, binds members to ports, and takes groups back. It is
- * the only authority over groups. Pure. Not thread-safe on one group.
+ * The control unit: allocates groups to ports, and binds members to ports. It is the only authority
+ * over groups. Pure. Not thread-safe on one group.
  *
  * Each command is a function that port.c calls after it has decoded the mailbox. It takes the port
  * of the access and returns GBA_RESULT_*. A command that fails changes nothing. The rules in the
@@ -31,15 +31,7 @@ uint32_t gba_control_leave(struct gba_model *model, uint32_t port, uint32_t grou
 
 /* Give up an allocation without any JOIN. [CMD-6] */
 uint32_t gba_control_free(struct gba_model *model, uint32_t port, uint32_t group,
-                          uint32_t generation, struct gba_model_effects *effects);
-
-/* Begin to take back a group that the port holds. [CMD-7] */
-uint32_t gba_control_take_back(struct gba_model *model, uint32_t port, uint32_t group,
-                               uint32_t generation, struct gba_model_effects *effects);
-
-/* End the memberships of the port in a group that is taken back. [CMD-8] */
-uint32_t gba_control_confirm(struct gba_model *model, uint32_t port, uint32_t group,
-                             uint32_t generation, struct gba_model_effects *effects);
+                          uint32_t generation);
 
 /* Report a membership as the value of GBA_CMD_MEMBER. [CMD-9] */
 uint32_t gba_control_member(const struct gba_model *model, uint32_t group, uint32_t generation,

@@ -162,15 +162,12 @@ static bool group_takes(const struct gba_model *model, enum aperture aperture, u
     }
 }
 
-/* Write an entry of the release table. With ports, JOIN decides whose entry it is, and an address
- * of a group that is taken back would outlive the withdrawal. [PORT-5, TAB-4, CMD-7] */
+/* Write an entry of the release table. With ports, JOIN decides whose entry it is. [PORT-5] */
 static uint32_t write_table(const struct gba_model *model, struct gba_model_group *group,
                             uint32_t port, uint32_t member, uint64_t address)
 {
     if (!gba_model_is_bound(model, group, member, port))
         return GBA_ERROR_MEMBER;
-    if (group->record.life == GBA_LIFE_TAKEN && address != 0)
-        return GBA_ERROR_CONFIG;
     return gba_model_store_table(group, member, address);
 }
 

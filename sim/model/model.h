@@ -32,12 +32,7 @@ struct gba_model_core {
 };
 
 /* The state of a group in the control unit. */
-enum gba_model_life {
-    GBA_LIFE_FREE,
-    GBA_LIFE_ALLOCATED,
-    GBA_LIFE_ARMED,
-    GBA_LIFE_TAKEN /* taken back; some port has not confirmed yet */
-};
+enum gba_model_life { GBA_LIFE_FREE, GBA_LIFE_ALLOCATED, GBA_LIFE_ARMED };
 
 /* What the control unit keeps about a group. All 0 on a device without a control unit. The
  * structures of the state have no padding, so that two states can be compared as memory. */

@@ -85,11 +85,7 @@ static uint32_t execute(struct gba_model *model, uint32_t port, uint64_t random,
         return gba_control_leave(model, port, bank->group, bank->generation, bank->member,
                                  bank->value, effects);
     case GBA_CMD_FREE:
-        return gba_control_free(model, port, bank->group, bank->generation, effects);
-    case GBA_CMD_TAKE_BACK:
-        return gba_control_take_back(model, port, bank->group, bank->generation, effects);
-    case GBA_CMD_CONFIRM:
-        return gba_control_confirm(model, port, bank->group, bank->generation, effects);
+        return gba_control_free(model, port, bank->group, bank->generation);
     case GBA_CMD_MEMBER:
         return gba_control_member(model, bank->group, bank->generation, bank->member, &bank->value);
     default:

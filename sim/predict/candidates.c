@@ -84,7 +84,7 @@ gba_status_t predict_candidates(const struct predict_question *question, uint32_
         const struct gba_candidate *from = &plan->at[i];
         struct predict_candidate *to = &list->at[list->count];
 
-        /* The same path at another switch, or taken back: the first one that is not refused. */
+        /* The same path at another switch: the first one that is not refused. */
         for (uint32_t k = 0; k < list->count; k++)
             if (gba_choices_equal(list->at[k].choice, from->choice))
                 to = &list->at[k];

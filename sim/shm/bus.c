@@ -17,16 +17,12 @@
  * is not a flag is dropped, as the IOMMU of a host would do. */
 struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address)
 {
-    uint64_t offset = address - offsetof(struct gba_sim_segment, place);
-    uint64_t place = offset / sizeof(struct gba_sim_place);
-    uint64_t into = offset % sizeof(struct gba_sim_place) - offsetof(struct gba_sim_place, slot);
+    uint64_t offset = address - offsetof(struct gba_sim_segment, slot);
 
-    /* Unsigned: an address before the first place, or before the slots of a place, wraps to a large
-     * offset. */
-    if (place >= GBA_SIM_PLACES || into >= sizeof segment->place[0].slot ||
-        0 != into % sizeof(struct gba_sim_slot))
+    /* Unsigned: an address before the first slot wraps to a large offset. */
+    if (offset >= sizeof segment->slot || 0 != offset % sizeof(struct gba_sim_slot))
         return NULL;
-    return &segment->place[place].slot[into / sizeof(struct gba_sim_slot)];
+    return &segment->slot[0][0] + offset / sizeof(struct gba_sim_slot);
 }
 
 /*
@@ -66,10 +62,9 @@ static void access_finish(struct gba_sim_dev *dev, uint32_t group,
     }
 }
 
-/* Arrive at a group through a port. place: of the arriving member; GBA_SIM_PLACES: a write to the
- * register, by a process with the right to do so. */
-static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32_t place,
-                                 uint32_t port, uint64_t value)
+/* Arrive at a group through a port. */
+static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32_t port,
+                                 uint64_t value)
 {
     struct gba_sim_segment *segment = dev->segment;
     struct gba_model_effects effects; /* 11 KiB; the model sets only the part that it uses */
@@ -82,11 +77,6 @@ static gba_status_t group_arrive(struct gba_sim_dev *dev, uint32_t group, uint32
         return status;
     /* Under the lock: no member is released after the device died. */
     if (UNLIKELY(gba_sim_dead(segment)))
-        goto unlock;
-    /* A member that lost the group must not arrive at it: its arrival could count for a member of
-     * the team that holds the group now, whose round may have the same sequence. The doorbell of
-     * the old member leads nowhere. [DRV-16] */
-    if (UNLIKELY(segment->group[group].place != place && GBA_SIM_PLACES != place))
         goto unlock;
     if (UNLIKELY(dev->faulty) && gba_sim_fault_die_arrival(segment))
         goto unlock;
@@ -102,7 +92,8 @@ unlock:
 
 static struct gba_sim_slot *slot_of(const struct gba_sim_membership *membership)
 {
-    return &membership->dev->segment->place[membership->place].slot[membership->membership.member];
+    return &membership->dev->segment
+                ->slot[membership->membership.group][membership->membership.member];
 }
 
 /* An arrival at a damaged segment is lost, as on a dead bus. gba_sim_group_lock has logged the
@@ -113,7 +104,7 @@ void gba_sim_bus_arrive(struct gba_membership *membership, uint64_t value)
 
     if (UNLIKELY(mine->dev->delayed))
         gba_word_store_relaxed(&slot_of(mine)->awaited, GBA_ARRIVAL_SEQ(value));
-    (void)group_arrive(mine->dev, membership->group, mine->place, mine->port, value);
+    (void)group_arrive(mine->dev, membership->group, mine->port, value);
 }
 
 void gba_sim_bus_poll(struct gba_membership *membership)
@@ -220,7 +211,7 @@ gba_status_t gba_sim_bus_write(struct gba_dev *d, uint32_t address, unsigned wid
         status = gba_sim_port_claim(dev, &holder);
         if (GBA_OK != status)
             return status;
-        return group_arrive(dev, (uint32_t)group, GBA_SIM_PLACES, holder - 1, value);
+        return group_arrive(dev, (uint32_t)group, holder - 1, value);
     }
     return bus_access(dev, &access, NULL);
 }

@@ -191,13 +191,3 @@ void gba_sim_fault_deliver(struct gba_sim_slot *slot)
         gba_word_store_relaxed(&slot->pending, 0);
     }
 }
-
-void gba_sim_fault_flush(struct gba_sim_slot *slot)
-{
-    uint64_t word = gba_word_load_relaxed(&slot->pending);
-
-    if (0 != word)
-        gba_flag_store_release(&slot->flag, (uint32_t)word);
-    gba_word_store_relaxed(&slot->pending, 0);
-    gba_word_store_relaxed(&slot->repeated, 0);
-}

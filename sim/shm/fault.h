@@ -23,8 +23,6 @@ void gba_sim_fault_release(struct gba_sim_segment *segment, struct gba_sim_slot 
                            uint32_t sequence);
 /* Make the stores that are due now. Under the group's lock. */
 void gba_sim_fault_deliver(struct gba_sim_slot *slot);
-/* Make all pending stores, due or not: none follows later. Under the group's lock. */
-void gba_sim_fault_flush(struct gba_sim_slot *slot);
 /* Whether gba_sim_fault_deliver has a store to make. Needs no lock. Acquire: pairs with the release
  * in gba_sim_fault_release. */
 bool gba_sim_fault_due(struct gba_sim_slot *slot);

@@ -10,14 +10,13 @@
 #include "gba/base/park.h"
 #include "gba/dev/dev_ops.h"
 #include "sim/model/model.h"
-#include "sim/model/reclaim.h"
 #include "sim/shm/find.h"
 
 /* "GBAsim" and a number, little endian. Written last, when the segment is ready for use. */
 #define GBA_SIM_MAGIC 0x00316d6973414247ull
 /* Incremented with every change of the structures below that keeps their size, and of the journal's
  * use. */
-#define GBA_SIM_LAYOUT 9u
+#define GBA_SIM_LAYOUT 10u
 
 struct gba_sim_header {
     gba_word_t magic;
@@ -30,24 +29,25 @@ struct gba_sim_header {
 
 /* The journal: a copy of all that a change may touch, from before the change, for an undo. */
 struct gba_sim_journal {
-    gba_word_t what;   /* GBA_SIM_JOURNAL_*; 0: no change is in progress */
-    uint32_t place;    /* of the team that loses the group, for GBA_SIM_JOURNAL_RECLAIM */
-    uint32_t next;     /* the group's next place */
-    uint32_t reclaims; /* the group's count of reclaims after it */
+    gba_word_t what; /* GBA_SIM_JOURNAL_*; 0: no change is in progress */
     struct gba_model_group group;
 };
 
-#define GBA_SIM_JOURNAL_CORE    1u /* group.core; an arrival changes no more */
-#define GBA_SIM_JOURNAL_GROUP   2u /* group; a command of the control unit */
-#define GBA_SIM_JOURNAL_RECLAIM 4u /* an undo completes it: members may have seen the loss */
+#define GBA_SIM_JOURNAL_CORE  1u /* group.core; an arrival changes no more */
+#define GBA_SIM_JOURNAL_GROUP 2u /* group; a command of the control unit */
 
-/* One group. The lock guards the rest, the model's group of the same number, and the places that
- * belong to this group. */
+/* Who allocated a group. Of no meaning while the group is free. */
+struct gba_sim_owner {
+    uint64_t job; /* among those of uid */
+    uint32_t uid;
+    uint32_t reserved;
+};
+
+/* One group. The lock guards the rest, the model's group of the same number, and the slots of this
+ * group. */
 struct gba_sim_group {
     _Alignas(128) pthread_mutex_t lock;
-    uint32_t place;    /* of its members' flags; beside the lock, because an arrival reads both */
-    uint32_t reclaims; /* how often the group was taken back */
-    struct gba_usage usage;
+    struct gba_sim_owner owner;
     struct gba_sim_journal journal;
 };
 
@@ -74,28 +74,6 @@ static inline void gba_sim_flag_store(struct gba_sim_slot *slot, uint32_t sequen
     gba_flag_unpark(&slot->flag, &slot->sleeper);
 }
 
-/* The members of a team that lost its group. Of no meaning in the current place of a group. */
-struct gba_sim_lost {
-    uint32_t generation;            /* of the allocation that was taken back */
-    uint16_t port[GBA_MEMBERS_MAX]; /* 1 + the port of a member that has not left; 0: none */
-};
-
-/*
- * A place: the flags of the members of one allocation of a group. When a group is taken back, it
- * moves to another place. The old place stays unchanged until the last of its members has left or
- * died. Such a member may still read its flag, and the rounds of the next team would release it
- * from its own round.
- */
-struct gba_sim_place {
-    struct gba_sim_lost lost;
-    _Alignas(4096) struct gba_sim_slot slot[GBA_MEMBERS_MAX];
-};
-
-/* The number of places: one for each group, and one for each team that has lost its group and has
- * not left it yet. A team leaves at its next barrier, but an idle team may never have one. If no
- * place is free, no group is taken back. */
-#define GBA_SIM_PLACES 256u
-
 /* The process that has a port of the model. Claimed and freed under the device's lock. */
 struct gba_sim_port {
     gba_word_t pid; /* of its process; 0: the port is free */
@@ -103,9 +81,9 @@ struct gba_sim_port {
 };
 
 /*
- * The segment: 26 MB of address space. The part before `place`, 0.6 MB, is reserved at creation. Of
- * a place only the pages with flags in use are reserved, and one page more: 8 KB for a group of 32
- * members. A simulator with a few groups therefore takes less than 1 MB.
+ * The segment: 3.5 MB of address space. The part before `slot`, 0.6 MB, is reserved at creation. Of
+ * the slots only the pages with flags in use are reserved: 4 KB for a group of 32 members. A
+ * simulator with a few groups therefore takes less than 1 MB.
  */
 struct gba_sim_segment {
     struct gba_sim_header header;
@@ -120,11 +98,8 @@ struct gba_sim_segment {
     _Alignas(128) pthread_mutex_t lock;
     _Alignas(128) struct gba_model model;
     struct gba_sim_group group[GBA_GROUPS];
-    /* 1 + the group that a place belongs to; 0: the place is free. Taken under the locks of the
-     * device and of the group; freed under the lock of the group. */
-    gba_word_t home[GBA_SIM_PLACES];
     struct gba_sim_port port[GBA_PORTS_MAX];
-    _Alignas(4096) struct gba_sim_place place[GBA_SIM_PLACES];
+    _Alignas(4096) struct gba_sim_slot slot[GBA_GROUPS][GBA_MEMBERS_MAX];
 };
 
 /* Whether the device is dead. A dead device stays dead. Any process may set this at any time: load

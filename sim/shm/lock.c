@@ -62,71 +62,11 @@ void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint
     journal_open(journal, what);
 }
 
-void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next)
-{
-    struct gba_sim_journal *journal = &segment->group[group].journal;
-    const struct gba_model_group *model = &segment->model.group[group];
-    struct gba_sim_lost *lost = &segment->place[segment->group[group].place].lost;
-
-    journal->place = segment->group[group].place;
-    journal->next = next;
-    journal->reclaims = segment->group[group].reclaims + 1;
-    group_copy(&journal->group, model);
-    /* No call reads them while the place is current. */
-    lost->generation = model->record.generation;
-    memcpy(lost->port, model->bound, sizeof lost->port);
-    journal_open(journal, GBA_SIM_JOURNAL_RECLAIM);
-}
-
 void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group)
 {
     gba_fence_compiler(); /* all changes precede the commit */
     gba_word_store_relaxed(&segment->group[group].journal.what, 0);
     gba_fence_compiler(); /* the commit precedes the first release store */
-}
-
-/* The holder takes the group back, and every port with a member confirms: here, each in the name of
- * its process, because the places keep the teams apart. */
-static void take_back(struct gba_model *model, uint32_t group, const struct gba_model_group *before)
-{
-    const struct gba_model_record *record = &before->record;
-    struct gba_model_effects effects;
-
-    group_copy(&model->group[group], before);
-    gba_model_clear(&effects);
-    gba_control_take_back(model, record->holder - 1, group, record->generation, &effects);
-    for (uint32_t member = 0; member < record->members; member++)
-        if (0 != model->group[group].bound[member])
-            gba_control_confirm(model, model->group[group].bound[member] - 1u, group,
-                                record->generation, &effects);
-}
-
-/* Restartable: it begins with the copy of the group. If the process dies here, the next lock owner
- * starts again. */
-void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group)
-{
-    const struct gba_sim_journal *journal = &segment->group[group].journal;
-    struct gba_sim_place *place = &segment->place[journal->place];
-
-    take_back(&segment->model, group, &journal->group);
-    for (uint32_t member = 0; member < journal->group.record.members; member++) {
-        struct gba_sim_slot *slot = &place->slot[member];
-
-        if (0 == journal->group.table[member])
-            continue;
-        /* Pending stores come first, as the read at the end of a withdrawal pushes them before it
-         * [HOST-6]. After that, only the mark is stored here, and only under the lock. */
-        gba_sim_fault_flush(slot);
-        /* Release: a member that sees the mark also sees that the group is gone. Pairs with
-         * gba_state_reclaimed. */
-        gba_flag_store_release(&slot->flag,
-                               gba_flag_load_relaxed(&slot->flag) | GBA_FLAG_RECLAIMED);
-        /* The half of the flag that the futex compares does not change. A member that is falling
-         * asleep now is therefore missed; its timeout wakes it. */
-        gba_flag_unpark(&slot->flag, &slot->sleeper);
-    }
-    segment->group[group].place = journal->next;
-    segment->group[group].reclaims = journal->reclaims;
 }
 
 /* Restartable: the journal stays valid until the end. If the holder dies here, the next lock owner
@@ -138,8 +78,6 @@ void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group)
     uint64_t what = gba_word_load_relaxed(&journal->what);
 
     gba_fence_compiler(); /* pairs with the first fence of journal_open */
-    if (0 != (what & GBA_SIM_JOURNAL_RECLAIM))
-        gba_sim_reclaim(segment, group);
     if (0 != (what & GBA_SIM_JOURNAL_CORE))
         model->core = journal->group.core;
     if (0 != (what & GBA_SIM_JOURNAL_GROUP))
@@ -204,8 +142,7 @@ gba_status_t gba_sim_device_lock(struct gba_sim_segment *segment)
 {
     int err = pthread_mutex_lock(&segment->lock);
 
-    /* No repair is needed. The lock guards ports, whose claim can be repeated, and places that were
-     * taken and not used yet, which gba_sim_reap frees. */
+    /* No repair is needed: the lock guards ports, whose claim can be repeated. */
     if (EOWNERDEAD == err)
         err = pthread_mutex_consistent(&segment->lock);
     return 0 == err ? GBA_OK : lock_failed(err);

@@ -27,13 +27,7 @@ void gba_sim_device_unlock(struct gba_sim_segment *segment);
  * them. what: GBA_SIM_JOURNAL_*, or 0 if nothing changes. Under the group's lock.
  */
 void gba_sim_journal_begin(struct gba_sim_segment *segment, uint32_t group, uint32_t what);
-/* begin, for taking the group back and moving it to the place `next`. An undo completes that. */
-void gba_sim_journal_reclaim(struct gba_sim_segment *segment, uint32_t group, uint32_t next);
 void gba_sim_journal_end(struct gba_sim_segment *segment, uint32_t group);
 void gba_sim_journal_undo(struct gba_sim_segment *segment, uint32_t group);
-
-/* Take a group back from its members, as its journal describes. Restartable. Under the group's
- * lock. */
-void gba_sim_reclaim(struct gba_sim_segment *segment, uint32_t group);
 
 #endif

@@ -35,20 +35,6 @@ uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder)
     return (uint32_t)gba_word_load_relaxed(&segment->port[holder - 1].pid);
 }
 
-void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place)
-{
-    const struct gba_sim_lost *lost = &segment->place[place].lost;
-
-    if (segment->group[group].place == place)
-        return;
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-        if (0 != lost->port[member])
-            return;
-    /* Release: pairs with place_find. The next user of the place sees all accesses made here. No
-     * member polls a flag of the place any more. */
-    gba_word_store_release(&segment->home[place], 0);
-}
-
 /* Whether the group has anything of that port. */
 static bool names(const struct gba_model_group *group, uint32_t port)
 {
@@ -56,49 +42,22 @@ static bool names(const struct gba_model_group *group, uint32_t port)
            gba_model_concerns(group, port);
 }
 
-/* Take back what a port holds in a group. Returns the number of memberships. Under its lock. */
-static uint32_t group_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group)
+/* Take back what a port holds in a group. Returns false if the group cannot be locked. */
+static bool group_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group)
 {
     const struct gba_model_record *record = &segment->model.group[group].record;
-    uint32_t present = record->present;
     struct gba_model_effects effects;
-
-    if (!names(&segment->model.group[group], port))
-        return 0;
-    gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP);
-    gba_model_clear(&effects);
-    gba_control_port_leave(&segment->model, port, group, &effects);
-    gba_sim_journal_end(segment, group);
-    return present - record->present;
-}
-
-/* The same for a team that lost its group. Needs no journal: a member is one store. */
-static uint32_t lost_down(struct gba_sim_lost *lost, uint32_t port)
-{
-    uint32_t left = 0;
-
-    for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++) {
-        if (lost->port[member] != 1 + port)
-            continue;
-        lost->port[member] = 0;
-        left++;
-    }
-    return left;
-}
-
-/* Take back what a port holds in one place. Also frees a place whose process was killed between
- * taking and using it. Returns false if the group cannot be locked. */
-static bool place_down(struct gba_sim_segment *segment, uint32_t port, uint32_t group,
-                       uint32_t place)
-{
     uint32_t taken = 0;
 
     if (GBA_OK != gba_sim_group_lock(segment, group))
         return false;
-    if (1 + group == gba_word_load_relaxed(&segment->home[place])) {
-        taken = segment->group[group].place == place ? group_down(segment, port, group)
-                                                     : lost_down(&segment->place[place].lost, port);
-        gba_sim_place_put(segment, group, place);
+    if (names(&segment->model.group[group], port)) {
+        taken = record->present;
+        gba_sim_journal_begin(segment, group, GBA_SIM_JOURNAL_GROUP);
+        gba_model_clear(&effects);
+        gba_control_port_leave(&segment->model, port, group, &effects);
+        gba_sim_journal_end(segment, group);
+        taken -= record->present;
     }
     gba_sim_group_unlock(segment, group);
     if (0 != taken)
@@ -114,12 +73,8 @@ static void port_down(struct gba_sim_segment *segment, uint32_t port)
 {
     bool down = true;
 
-    for (uint32_t place = 0; place < GBA_SIM_PLACES; place++) {
-        uint32_t home = (uint32_t)gba_word_load_acquire(&segment->home[place]);
-
-        if (0 != home && !place_down(segment, port, home - 1, place))
-            down = false;
-    }
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
+        down = group_down(segment, port, group) && down;
     if (!down)
         return;
     segment->model.port[port].up = 0;

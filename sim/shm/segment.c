@@ -23,10 +23,10 @@
 #include "sim/shm/process.h"
 #include "sim/shm/sim.h"
 
-uint64_t gba_sim_slot_address(uint32_t place, uint32_t member)
+uint64_t gba_sim_slot_address(uint32_t group, uint32_t member)
 {
-    return offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place) +
-           offsetof(struct gba_sim_place, slot) + member * sizeof(struct gba_sim_slot);
+    return offsetof(struct gba_sim_segment, slot) +
+           ((uint64_t)group * GBA_MEMBERS_MAX + member) * sizeof(struct gba_sim_slot);
 }
 
 /* The longest wait for another process that makes the simulator. Making it takes a millisecond, and
@@ -100,7 +100,7 @@ static int file_create(const char *id, gba_status_t *status)
         return -1;
     }
     if (0 == ftruncate(file, size) &&
-        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, place)) &&
+        0 == reserve(file, 0, (off_t)offsetof(struct gba_sim_segment, slot)) &&
         0 == fcntl(file, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
         return file;
     *status = system_failed("reserve the memory of the simulated device");
@@ -145,20 +145,6 @@ static gba_status_t segment_init(struct gba_sim_segment *segment, const char *id
     return GBA_OK;
 }
 
-/* Give each group a place at the start. */
-static gba_status_t places_init(struct gba_sim_dev *dev)
-{
-    for (uint32_t i = 0; i < GBA_GROUPS; i++) {
-        gba_status_t status = gba_sim_place_reserve(dev, i);
-
-        if (GBA_OK != status)
-            return status;
-        dev->segment->group[i].place = i;
-        gba_word_store_relaxed(&dev->segment->home[i], 1 + i);
-    }
-    return GBA_OK;
-}
-
 static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
                                    const struct gba_sim_options *options)
 {
@@ -174,9 +160,7 @@ static gba_status_t segment_create(struct gba_sim_dev *dev, const char *id,
         goto close_file;
     }
     dev->segment = segment;
-    status = places_init(dev);
-    if (GBA_OK == status)
-        status = segment_init(segment, id, options); /* other processes can attach from here on */
+    status = segment_init(segment, id, options); /* other processes can attach from here on */
     dev->created = true;
     if (GBA_OK == status)
         return GBA_OK;
@@ -317,30 +301,11 @@ void gba_sim_segment_close(struct gba_sim_dev *dev)
     gba_descriptor_close(&dev->file);
 }
 
-static gba_status_t reserve_failed(void)
+gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member)
 {
-    system_failed("reserve the memory of a group");
-    return GBA_ERR_NOMEM;
-}
-
-gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place)
-{
-    uint64_t offset =
-        offsetof(struct gba_sim_segment, place) + place * sizeof(struct gba_sim_place);
-
-    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)offset,
-                     offsetof(struct gba_sim_place, slot)))
-        return GBA_OK;
-    if (dev->lack_reported)
-        return GBA_ERR_NOMEM;
-    dev->lack_reported = true;
-    return reserve_failed();
-}
-
-gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member)
-{
-    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)gba_sim_slot_address(place, member),
+    if (0 == reserve(gba_descriptor_number(&dev->file), (off_t)gba_sim_slot_address(group, member),
                      sizeof(struct gba_sim_slot)))
         return GBA_OK;
-    return reserve_failed();
+    system_failed("reserve the memory of a group");
+    return GBA_ERR_NOMEM;
 }

@@ -23,30 +23,6 @@ static struct gba_model_group *model_of(struct gba_sim_dev *dev, uint32_t group)
     return &dev->segment->model.group[group];
 }
 
-/* Whether the group is still the one that this membership joined; false: it was taken back, at
- * least. Under the group's lock. */
-static bool is_current(const struct gba_sim_membership *membership)
-{
-    const struct gba_sim_segment *segment = membership->dev->segment;
-
-    return segment->group[membership->membership.group].place == membership->place;
-}
-
-/* The team of this membership, if it lost its group and the membership is not left; else NULL.
- * Under the group's lock. */
-static struct gba_sim_lost *lost_of(const struct gba_sim_membership *membership)
-{
-    const struct gba_membership *m = &membership->membership;
-    struct gba_sim_segment *segment = membership->dev->segment;
-    struct gba_sim_lost *lost = &segment->place[membership->place].lost;
-
-    if (is_current(membership) ||
-        1 + m->group != gba_word_load_relaxed(&segment->home[membership->place]) ||
-        lost->generation != m->generation || lost->port[m->member] != 1 + membership->port)
-        return NULL;
-    return lost;
-}
-
 /* Lock a group for a call, and open its journal. */
 static gba_status_t call_begin(struct gba_sim_dev *dev, uint32_t group, uint32_t what)
 {
@@ -65,8 +41,8 @@ static void call_end(struct gba_sim_dev *dev, uint32_t group)
     gba_sim_group_unlock(dev->segment, group);
 }
 
-/* Begin a command for a membership. Returns GBA_OK; as call_begin; GBA_ERR_STALE: the group was
- * taken back; or GBA_ERR_PARAM: the membership belongs to another process, such as the parent. */
+/* Begin a command for a membership. Returns GBA_OK; as call_begin; or GBA_ERR_PARAM: the membership
+ * belongs to another process, such as the parent. */
 static gba_status_t command_begin(const struct gba_sim_membership *membership)
 {
     struct gba_sim_dev *dev = membership->dev;
@@ -75,13 +51,10 @@ static gba_status_t command_begin(const struct gba_sim_membership *membership)
 
     if (GBA_OK != status)
         return status;
-    if (!is_current(membership))
-        status = GBA_ERR_STALE;
-    else if (gba_sim_holder(dev) != 1 + membership->port)
-        status = GBA_ERR_PARAM;
-    if (GBA_OK != status)
-        call_end(dev, group);
-    return status;
+    if (gba_sim_holder(dev) == 1 + membership->port)
+        return GBA_OK;
+    call_end(dev, group);
+    return GBA_ERR_PARAM;
 }
 
 static void sim_close(struct gba_dev *d)
@@ -151,7 +124,6 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
         if (GBA_OK != status)
             return status;
         i.groups_free += GBA_LIFE_FREE == model->group[group].record.life;
-        i.reclaimed += dev->segment->group[group].reclaims;
         for (uint32_t c = 0; c < GBA_COUNTERS; c++)
             i.counters[c] += model->group[group].core.counters[c];
         gba_sim_group_unlock(dev->segment, group);
@@ -169,7 +141,7 @@ static gba_status_t sim_query(struct gba_dev *d, gba_device_info_t *info)
 static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t group)
 {
     const struct gba_model_group *g = &segment->model.group[group];
-    const struct gba_usage *usage = &segment->group[group].usage;
+    const struct gba_sim_owner *owner = &segment->group[group].owner;
     uint32_t holder = 0 == g->record.joined ? g->record.holder : GBA_SIM_NOBODY;
 
     for (uint32_t i = 0; i < g->record.members && GBA_SIM_NOBODY == holder; i++)
@@ -177,10 +149,10 @@ static gba_group_owner_t owner_of(struct gba_sim_segment *segment, uint32_t grou
     return (gba_group_owner_t){.group = group,
                                .members = g->record.members,
                                .present = g->record.present,
-                               .user = usage->uid,
+                               .user = owner->uid,
                                .process = gba_sim_holder_pid(segment, holder),
                                .local = true,
-                               .job = usage->job};
+                               .job = owner->job};
 }
 
 static gba_status_t sim_owners(struct gba_dev *d, gba_group_owner_t *list, uint32_t max,
@@ -207,14 +179,12 @@ static void sim_cancel(struct gba_dev *d, const gba_group_handle_t *handle)
 {
     struct gba_sim_dev *dev = (struct gba_sim_dev *)d;
     uint32_t group = handle->group, holder = gba_sim_holder(dev);
-    struct gba_model_effects effects;
 
     if (GBA_SIM_NOBODY == holder || group >= dev->segment->model.groups ||
         GBA_OK != gba_sim_group_lock(dev->segment, group))
         return;
     gba_sim_journal_begin(dev->segment, group, GBA_SIM_JOURNAL_GROUP);
-    gba_model_clear(&effects);
-    (void)gba_control_free(&dev->segment->model, holder - 1, group, handle->generation, &effects);
+    (void)gba_control_free(&dev->segment->model, holder - 1, group, handle->generation);
     call_end(dev, group);
 }
 
@@ -242,7 +212,6 @@ static gba_status_t sim_join(struct gba_dev *d, const gba_group_handle_t *handle
     status = gba_dev_result(gba_control_join(&dev->segment->model, holder - 1, handle->group,
                                              handle->generation, handle->key, member));
     membership->port = holder - 1;
-    membership->place = dev->segment->group[handle->group].place;
     call_end(dev, handle->group);
     if (GBA_OK != status)
         goto free_membership;
@@ -265,7 +234,7 @@ static gba_status_t entry_write(const struct gba_sim_membership *membership)
 {
     const struct gba_membership *m = &membership->membership;
     struct gba_model_group *group = model_of(membership->dev, m->group);
-    uint64_t address = gba_sim_slot_address(membership->place, m->member);
+    uint64_t address = gba_sim_slot_address(m->group, m->member);
 
     if (GBA_LIFE_FREE == group->record.life || group->record.generation != m->generation)
         return GBA_ERR_STALE;
@@ -281,8 +250,8 @@ static gba_status_t sim_map_flag(struct gba_membership *s)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
-    struct gba_sim_slot *slot = &dev->segment->place[membership->place].slot[s->member];
-    gba_status_t status = gba_sim_slot_reserve(dev, membership->place, s->member);
+    struct gba_sim_slot *slot = &dev->segment->slot[s->group][s->member];
+    gba_status_t status = gba_sim_slot_reserve(dev, s->group, s->member);
 
     if (GBA_OK != status)
         return status;
@@ -312,31 +281,8 @@ static gba_status_t sim_configure(struct gba_membership *s, uint32_t sequence)
         return status;
     status = gba_dev_result(
         gba_control_arm(&dev->segment->model, membership->port, s->group, s->generation, sequence));
-    if (GBA_OK == status) /* needs no journal: of no meaning if the group is not armed */
-        gba_usage_arm(&dev->segment->group[s->group].usage, &model_of(dev, s->group)->core,
-                      gba_sim_clock_ns());
     call_end(dev, s->group);
     return status;
-}
-
-/* Under the group's lock. */
-static void membership_leave(const struct gba_sim_membership *membership)
-{
-    const struct gba_membership *m = &membership->membership;
-    struct gba_sim_segment *segment = membership->dev->segment;
-    struct gba_sim_lost *lost = lost_of(membership);
-    struct gba_model_effects effects;
-
-    if (lost != NULL) {
-        lost->port[m->member] = 0; /* needs no journal: one store */
-        gba_sim_place_put(segment, m->group, membership->place);
-    } else if (is_current(membership)) {
-        gba_sim_journal_begin(segment, m->group, GBA_SIM_JOURNAL_GROUP);
-        gba_model_clear(&effects);
-        (void)gba_control_leave(&segment->model, membership->port, m->group, m->generation,
-                                m->member, 0, &effects);
-        gba_sim_journal_end(segment, m->group);
-    }
 }
 
 /* Works on a dead device, too: the control unit has no option of faults. */
@@ -344,43 +290,33 @@ static void sim_leave(struct gba_membership *s)
 {
     struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
     struct gba_sim_dev *dev = membership->dev;
+    struct gba_model_effects effects;
 
     gba_sim_fault_call(dev->segment);
     /* Not in a child of fork: its parent holds the membership. */
     if (gba_sim_holder(dev) == 1 + membership->port &&
         GBA_OK == gba_sim_group_lock(dev->segment, s->group)) {
-        membership_leave(membership);
-        gba_sim_group_unlock(dev->segment, s->group);
+        gba_sim_journal_begin(dev->segment, s->group, GBA_SIM_JOURNAL_GROUP);
+        gba_model_clear(&effects);
+        (void)gba_control_leave(&dev->segment->model, membership->port, s->group, s->generation,
+                                s->member, 0, &effects);
+        call_end(dev, s->group);
     }
     free(membership);
 }
 
-/* Whether a member may read the registers. Under the group's lock. [DRV-7, DRV-15] */
-static gba_status_t membership_status(const struct gba_sim_membership *membership)
-{
-    const struct gba_membership *m = &membership->membership;
-    const struct gba_model_record *record = &model_of(membership->dev, m->group)->record;
-
-    if (lost_of(membership) != NULL)
-        return GBA_ERR_RECLAIMED;
-    if (!is_current(membership) || GBA_LIFE_FREE == record->life ||
-        record->generation != m->generation)
-        return GBA_ERR_STALE;
-    return GBA_OK;
-}
-
 static gba_status_t sim_inspect(struct gba_membership *s, gba_group_state_t *state)
 {
-    struct gba_sim_membership *membership = (struct gba_sim_membership *)s;
-    struct gba_sim_dev *dev = membership->dev;
+    struct gba_sim_dev *dev = ((struct gba_sim_membership *)s)->dev;
     const struct gba_model_group *group = model_of(dev, s->group);
     const struct gba_model_core *core = &group->core;
     gba_status_t status = call_begin(dev, s->group, 0); /* changes nothing */
 
     if (GBA_OK != status)
         return status;
-    status = membership_status(membership);
-    if (GBA_OK == status) {
+    if (GBA_LIFE_FREE == group->record.life || group->record.generation != s->generation) {
+        status = GBA_ERR_STALE; /* [DRV-7] */
+    } else {
         *state = (gba_group_state_t){
             .sequence = core->sequence,
             .arrived_count = core->arrived_count,

@@ -6,7 +6,7 @@
  * There is no daemon and no thread.
  *
  *   sim.c      the ops table: device and memberships
- *   alloc.c    allocates groups, and takes them back from idle teams
+ *   alloc.c    allocates groups
  *   port.c     the ports of processes; takes back what dead processes held
  *   bus.c      the bus: arrivals, release stores, register accesses
  *   fault.c    latency, jitter and injected faults
@@ -27,7 +27,6 @@ struct gba_sim_dev {
     struct gba_descriptor file; /* the memfd: kept open, so that other processes find it */
     bool faulty;                /* an option changes arrivals or release stores */
     bool delayed;               /* an option needs the member's poll */
-    bool lack_reported;         /* see gba_sim_place_reserve */
     bool created;               /* this open made the simulator */
     gba_word_t port; /* pid << 32 | holder, of the process that claimed it: see gba_sim_holder */
     uint64_t job;
@@ -36,7 +35,6 @@ struct gba_sim_dev {
 struct gba_sim_membership {
     struct gba_membership membership;
     struct gba_sim_dev *dev;
-    uint32_t place;
     uint32_t port; /* that joined; another process may arrive through it, such as a child of fork */
 };
 
@@ -68,10 +66,6 @@ gba_status_t gba_sim_port_claim(struct gba_sim_dev *dev, uint32_t *holder);
 /* Take down the port of the calling process, if it has one. */
 void gba_sim_port_release(struct gba_sim_dev *dev);
 
-/* Free a place if all its members have left and no group uses it any more. Under the lock of the
- * group to which the place belongs. */
-void gba_sim_place_put(struct gba_sim_segment *segment, uint32_t group, uint32_t place);
-
 /* The process of a holder; 0: none. */
 uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder);
 
@@ -87,15 +81,12 @@ gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_
                                   const char *job);
 void gba_sim_segment_close(struct gba_sim_dev *dev);
 
-/* Reserve the memory of a place without its slots, or of a member's slot. Returns GBA_OK, or
- * GBA_ERR_NOMEM (logged; for a place only once, because its team repeats the request). For a place:
- * under the device's lock. */
-gba_status_t gba_sim_place_reserve(struct gba_sim_dev *dev, uint32_t place);
-gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t place, uint32_t member);
+/* Reserve the memory of a member's slot. Returns GBA_OK, or GBA_ERR_NOMEM (logged). */
+gba_status_t gba_sim_slot_reserve(struct gba_sim_dev *dev, uint32_t group, uint32_t member);
 
 /* The bus address of a slot, which is its offset in the segment; and the slot of an address, or
  * NULL. Pure. */
-uint64_t gba_sim_slot_address(uint32_t place, uint32_t member);
+uint64_t gba_sim_slot_address(uint32_t group, uint32_t member);
 struct gba_sim_slot *gba_sim_slot_at(struct gba_sim_segment *segment, uint64_t address);
 
 /* --- bus.c --- */

@@ -269,57 +269,6 @@ static void flags_stand_apart(struct conf *conf)
     conf_group_leave(conf, &one);
 }
 
-static void mailbox_write(struct conf *conf, uint32_t reg, uint32_t value)
-{
-    assert_int_equal(conf->ops->reg_write(conf->dev, GBA_PORT_REG(reg), 4, value), GBA_OK);
-}
-
-/* [CMD-7] The holder takes the group back. For a client of gba-switchd only: the driver handles
- * this itself, and gives nobody its mailbox. */
-static void a_group_that_was_taken_back(struct conf *conf)
-{
-    gba_device_info_t before;
-    gba_group_state_t state;
-    gba_status_t status;
-
-    if (!conf->backend->daemon)
-        return;
-    conf_group_make(conf, &one, 2, 0);
-    conf_round(conf, &one, 1, 0);
-    mailbox_write(conf, GBA_PORT_GROUP, one.handle.group);
-    mailbox_write(conf, GBA_PORT_GENERATION, one.handle.generation);
-    mailbox_write(conf, GBA_PORT_COMMAND, GBA_CMD_TAKE_BACK);
-    conf_arrive(conf, one.membership[0], 2);
-    conf_arrive(conf, one.membership[1], 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        do
-            status = conf->ops->inspect(one.membership[i], &state);
-        while (GBA_INPROGRESS == status);
-        assert_int_equal(status, GBA_ERR_RECLAIMED);
-        assert_int_equal(conf->ops->failure(one.membership[i]), GBA_ERR_RECLAIMED);
-        assert_int_equal(conf_flag(one.membership[i]), 1);
-    }
-    /* The group is free, though no member has left. The next team has the same members. */
-    assert_int_equal(conf_info(conf).groups_free, GBA_GROUPS);
-    conf_group_make(conf, &other, 2, 1);
-    assert_int_equal(other.handle.group, one.handle.group);
-    before = conf_info(conf);
-    for (uint32_t i = 0; i < 2; i++)
-        conf_arrive(conf, one.membership[i], 2);
-    assert_int_equal(conf_inspect(conf, other.membership[0]).arrived_count, 0);
-    for (uint32_t i = 0; i < GBA_COUNTERS; i++)
-        conf_counted(conf, &before, i, 0);
-    conf_round(conf, &other, 2, 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(conf_flag(one.membership[i]), 1);
-        assert_int_equal(conf->ops->inspect(one.membership[i], &state), GBA_ERR_RECLAIMED);
-        assert_int_equal(conf->ops->failure(other.membership[i]), GBA_OK);
-    }
-    conf_group_leave(conf, &one);
-    conf_round(conf, &other, 3, 1);
-    conf_group_leave(conf, &other);
-}
-
 /* The process of another member: join as member 1, and end when the pipe is closed. */
 static void mortal(struct conf *conf, const gba_group_handle_t *handle, int ready, int end)
 {
@@ -400,7 +349,6 @@ const struct conf_test conf_life_tests[] = {
     {"nothing is left for the next", nothing_is_left},
     {"groups are isolated", groups_are_isolated},
     {"flags stand apart", flags_stand_apart},
-    {"a group that was taken back", a_group_that_was_taken_back},
     {"a member that died", a_member_that_died},
     {NULL, NULL},
 };

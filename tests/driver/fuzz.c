@@ -86,7 +86,7 @@ static uint32_t fill(unsigned number, void *memory)
         *(struct gba_ioc_alloc *)memory =
             (struct gba_ioc_alloc){.members = 1 + below(4),
                                    .groups_max = below(3) ? 0 : below(8),
-                                   .barrier_rate = below(2) ? 0 : 1u << below(32),
+                                   .unused = below(2) ? 0 : 1u << below(32),
                                    .job = below(3)};
         return sizeof *alloc;
     case 2:

@@ -8,7 +8,7 @@
  * MS: the exit status is 1 if fewer than 99.9% of the times of a kind are within this number of
  * milliseconds. Only with contrib/vm --icount the times do not depend on the load of the machine.
  *
- * Kinds: the group is taken back (ALLOC), the device is reset, the driver is unbound (as when the
+ * Kinds: the device is reset, the driver is unbound (as when the
  * device is unplugged). The times include the system call that starts the revocation.
  */
 #define _GNU_SOURCE
@@ -17,8 +17,8 @@
 
 #include "tests/driver/driver_test.h"
 
-enum kind { TAKEN, RESET, UNBOUND, KINDS };
-static const char *const names[KINDS] = {"taken back", "reset", "unbound"};
+enum kind { RESET, UNBOUND, KINDS };
+static const char *const names[KINDS] = {"reset", "unbound"};
 
 struct waiter {
     struct test_member member;
@@ -34,7 +34,7 @@ static void *wait_for_revocation(void *argument)
     if (waiter->sleeps)
         (void)wait_for(&waiter->member, 1, GBA_WAIT_FOREVER, &events);
     else
-        while (0 == (waiter->member.slot->release & GBA_FLAG_RECLAIMED))
+        while (0 == (waiter->member.slot->release & GBA_FLAG_REVOKED))
             sched_yield();
     waiter->noticed = now_ns();
     return NULL;
@@ -65,7 +65,6 @@ static void find_device(char *address, size_t size)
 /* Revoke a group of two members. Stores the times of both in ns. */
 static void cycle(enum kind kind, const char *address, uint64_t times[2])
 {
-    struct gba_ioc_alloc another = {.size = sizeof another, .members = 1, .barrier_rate = ~0u};
     struct waiter waiter[2] = {{.sleeps = 0}, {.sleeps = 1}};
     int file = open_device();
     struct gba_ioc_alloc alloc = alloc_group(file, 2);
@@ -76,16 +75,12 @@ static void cycle(enum kind kind, const char *address, uint64_t times[2])
     for (uint32_t i = 0; i < 2; i++)
         waiter[i].member = join_group(file, &alloc, i);
     assert_int_equal(configure(&waiter[0].member, 0), 0);
-    while (TAKEN == kind && query_device(file, 0).groups_free > 0)
-        (void)alloc_group(file, 1);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_revocation, &waiter[i]), 0);
     usleep(60000);
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/reset", address);
     start = now_ns();
-    if (TAKEN == kind)
-        assert_int_equal(call(file, GBA_IOC_ALLOC, &another), 0);
-    else if (RESET == kind)
+    if (RESET == kind)
         write_file(path, "1");
     else
         write_file("/sys/bus/pci/drivers/gba/unbind", address);

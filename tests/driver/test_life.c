@@ -172,7 +172,7 @@ static void check_end(const char *path, const char *text, int gone)
     await_sleeper(&sleeper.thread);
     write_file(path, text);
     assert_int_equal(revoked(&m[0]), GBA_REVOKED_DEAD);
-    assert_true(m[0].slot->release == (GBA_FLAG_RECLAIMED | 7));
+    assert_true(m[0].slot->release == (GBA_FLAG_REVOKED | 7));
     pthread_join(thread, NULL);
     assert_int_equal(sleeper.error, 0);
     assert_int_equal(sleeper.events & (GBA_EVENT_REVOKED | GBA_EVENT_DEAD),

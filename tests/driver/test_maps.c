@@ -255,7 +255,7 @@ TEST(test_close_before_munmap)
     close(m.file);
     assert_int_equal(groups_free(), groups);
     assert_int_equal(m.slot->revoked, GBA_REVOKED_ENDED);
-    assert_true(m.slot->release == (GBA_FLAG_RECLAIMED | 1));
+    assert_true(m.slot->release == (GBA_FLAG_REVOKED | 1));
     assert_int_equal(store(m.bell, GBA_ARRIVAL(2, 0)), 0);
     unmap(&m);
 }

@@ -199,32 +199,22 @@ TEST(test_wait_before_configure)
     close(file);
 }
 
-/* What WAIT has found about a group ends with the membership: WAIT returns when the group is taken
- * back, and a WAIT in the next allocation of the same group waits until that is armed. */
-TEST(test_DRV_14_wait_when_the_group_is_taken_back)
+/* What WAIT has found about a group ends with the membership: a WAIT in the next allocation of the
+ * same group waits until that is armed. */
+TEST(test_DRV_18_wait_in_the_next_allocation)
 {
     int file = open_device();
     uint32_t groups = query_device(file, 0).groups_free, events = 0;
-    struct gba_ioc_alloc first = alloc_group(file, 1), next = first;
+    struct gba_ioc_alloc first = alloc_group(file, 1), next;
     struct test_member m = join_group(file, &first, 0), again;
-    struct sleeper sleeper = {.member = &m, .sequence = 2};
     struct gba_ioc_inspect registers;
-    pthread_t thread;
 
     assert_int_equal(configure(&m, 0), 0);
     arrive(&m, 1);
     assert_int_equal(wait_for(&m, 1, GBA_WAIT_FOREVER, &events), 0);
     assert_int_equal(wait_for(&m, 2, 20000000, &events), ETIMEDOUT);
-    for (uint32_t i = 1; i < groups; i++)
-        (void)alloc_group(file, 1); /* they are not armed, so they cannot be taken back */
-    assert_int_equal(pthread_create(&thread, NULL, sleep_in_wait, &sleeper), 0);
-    await_sleeper(&sleeper.thread);
-    usleep(60000); /* two samples of the rate [DRV-13] */
-    next.barrier_rate = 1000000;
-    assert_int_equal(call(file, GBA_IOC_ALLOC, &next), 0);
-    pthread_join(thread, NULL);
-    assert_int_equal(sleeper.error, 0);
-    assert_int_equal(sleeper.events & GBA_EVENT_REVOKED, GBA_EVENT_REVOKED);
+    assert_int_equal(leave(&m), 0);
+    next = alloc_group(file, 1);
     assert_int_equal(next.group, first.group);
     again = join_group(file, &next, 0);
     assert_int_equal(wait_for(&again, 1, 20000000, &events), ETIMEDOUT);
@@ -238,63 +228,6 @@ TEST(test_DRV_14_wait_when_the_group_is_taken_back)
     unmap(&again);
     close(file);
     assert_int_equal(groups_free(), groups);
-}
-
-/* A group with a low barrier rate is taken back. */
-TEST(test_DRV_14_a_group_is_taken_back)
-{
-    int file = open_device();
-    uint32_t groups = query_device(file, 0).groups_free, events = 0;
-    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1, .barrier_rate = 1000000};
-    struct test_member m[GBA_GROUPS];
-    struct gba_ioc_inspect registers;
-    uint32_t taken = GBA_GROUPS;
-
-    for (uint32_t i = 0; i < groups; i++) {
-        struct gba_ioc_alloc one = alloc_group(file, 1);
-
-        m[i] = join_group(file, &one, 0);
-        m[i].slot->release = 3;
-        assert_int_equal(configure(&m[i], 3), 0);
-        arrive(&m[i], 4);
-        assert_true(released(&m[i], 4));
-    }
-    usleep(60000);
-    assert_int_equal(call(file, GBA_IOC_ALLOC, &alloc), 0);
-    for (uint32_t i = 0; i < groups; i++)
-        if (m[i].slot->revoked)
-            taken = i;
-    if (taken == GBA_GROUPS) {
-        fail_msg("no group was taken back");
-        return;
-    }
-    assert_int_equal(m[taken].slot->revoked, GBA_REVOKED_TAKEN);
-    assert_true(m[taken].slot->release == (GBA_FLAG_RECLAIMED | 4));
-    assert_int_equal(alloc.group, m[taken].join.group);
-    assert_int_equal(inspect(&m[taken], &registers), EIDRM);
-    assert_int_equal(configure(&m[taken], 3), ESTALE);
-    assert_int_equal(wait_for(&m[taken], 5, GBA_WAIT_FOREVER, &events), 0);
-    assert_int_equal(events & GBA_EVENT_REVOKED, GBA_EVENT_REVOKED);
-    assert_int_equal(wait_for(&m[taken], 5, GBA_WAIT_FOREVER, &events), 0); /* and again */
-    arrive(&m[taken], 5);
-    {
-        /* The new owner of the group is not reached by the old doorbell. */
-        struct test_member next = join_group(file, &alloc, 0);
-
-        next.slot->release = 4;
-        assert_int_equal(configure(&next, 4), 0);
-        arrive(&m[taken], 5);
-        assert_int_equal(inspect(&next, &registers), 0);
-        assert_int_equal(registers.sequence, 4);
-        assert_int_equal(leave(&next), 0);
-        unmap(&next);
-    }
-    for (uint32_t i = 0; i < groups; i++) {
-        assert_int_equal(leave(&m[i]), 0);
-        unmap(&m[i]);
-    }
-    assert_int_equal(query_device(file, 0).groups_free, groups);
-    close(file);
 }
 
 TEST_MAIN()

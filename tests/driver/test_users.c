@@ -2,7 +2,7 @@
 /*
  * Two users. The tests run as root, and each user is a child with another user's rights. One user
  * has a group, and the other one tries to use it: by calls, by mappings, by a descriptor that the
- * owner passes, by the files of /proc, and by a reclaim.
+ * owner passes, and by the files of /proc.
  */
 #define _GNU_SOURCE
 #include <grp.h>
@@ -159,11 +159,10 @@ static int use_proc(const struct known *known)
     return -1 == open(path, O_RDWR) ? 0 : 2;
 }
 
-/* Allocate with a high rate until no group is left. */
+/* Allocate until no group is left. */
 static int exhaust(int file)
 {
-    struct gba_ioc_alloc alloc = {
-        .size = sizeof alloc, .members = 1, .barrier_rate = 0xFFFFFFFFu, .job = 1};
+    struct gba_ioc_alloc alloc = {.size = sizeof alloc, .members = 1, .job = 1};
     int error, groups = 0;
 
     while (0 == (error = call(file, GBA_IOC_ALLOC, &alloc)))
@@ -197,9 +196,6 @@ static int stranger(int channel)
         return 40 + result;
     if (0 != (result = use_proc(&known)))
         return 50 + result;
-    usleep(60000); /* so that the driver has two samples of the group's rate [DRV-13] */
-    (void)exhaust(file);
-    usleep(60000);
     if (0 != (result = exhaust(file)))
         return 60 + result;
     return 0;

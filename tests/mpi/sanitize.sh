@@ -95,7 +95,7 @@ all_asan() {
     done
     test_case asan-nonblocking-3-sim asan_right 3 sim nonblocking 1 4
     test_case asan-nonblocking-3-none asan_right 3 none nonblocking 1 1
-    test_case asan-scarce-3 asan_right 3 sim scarce rate 60 32 1
+    test_case asan-scarce-3 asan_right 3 sim scarce moves 60 32 1
 }
 
 all_valgrind() {

@@ -6,7 +6,7 @@
  *
  *   scarce after N GROUPS        offload_after is N: the barrier after the N-th finds a group
  *   scarce freed COMMS GROUPS    communicators that renegotiate get the freed groups
- *   scarce rate COMMS GROUPS PHASES   the busy ones get the groups, other ones in each phase
+ *   scarce moves COMMS GROUPS PHASES   those that have the groups are freed in each phase
  *   scarce dies COMMS GROUPS PHASES   the device dies meanwhile
  *   scarce hosts COMMS           communicators of one host, of two pretended ones, take no group
  *
@@ -35,7 +35,7 @@ enum { PATH_SIM = 2, PATH_SOFTWARE = 3, PATH_FALLBACK = 4 };
 struct subject {
     MPI_Comm comm;
     struct test_proof proof;
-    MPI_T_pvar_handle path, reclaims, failovers, barriers, fallbacks;
+    MPI_T_pvar_handle path, failovers, barriers, fallbacks;
     uint64_t done; /* barriers */
 };
 
@@ -87,7 +87,6 @@ static void subject_split(struct subject *subject, int number, int color)
     MPI_Comm_split(MPI_COMM_WORLD, color, number % 3 == 1 ? -test_rank : test_rank, &subject->comm);
     test_proof_begin(&subject->proof, subject->comm, "scarce", number, ++id);
     subject->path = handle("path", &subject->comm);
-    subject->reclaims = handle("reclaims", &subject->comm);
     subject->failovers = handle("failovers", &subject->comm);
     subject->barriers = handle("barriers", &subject->comm);
     subject->fallbacks = handle("fallbacks", &subject->comm);
@@ -109,7 +108,6 @@ static void subject_end(struct subject *subject)
                (unsigned long long)subject->done);
     TEST_CHECK(agreed(subject->failovers, "failovers") == 0 || dies, "there were failovers");
     MPI_T_pvar_handle_free(session, &subject->path);
-    MPI_T_pvar_handle_free(session, &subject->reclaims);
     MPI_T_pvar_handle_free(session, &subject->failovers);
     MPI_T_pvar_handle_free(session, &subject->barriers);
     MPI_T_pvar_handle_free(session, &subject->fallbacks);
@@ -155,25 +153,13 @@ static bool on_group(struct subject *subject, const char *what)
     return path == PATH_SIM;
 }
 
-/*
- * At most that many communicators have groups. A communicator whose group was taken back detects it
- * in its next barrier, and leaves the group at the end of the one after that, or before the third
- * one. Meanwhile the group
- * of another one may be taken back. If more groups were given than exist, this would not end.
- */
 static void at_most(struct subject *subjects, long from, long to, long groups)
 {
-    long found;
+    long found = 0;
 
-    test_step("more have a group than there are");
-    do {
-        found = 0;
-        for (long i = from; i < to; i++)
-            for (int j = 0; j < 3; j++)
-                barrier(&subjects[i]);
-        for (long i = from; i < to; i++)
-            found += on_group(&subjects[i], "the path");
-    } while (found > groups);
+    for (long i = from; i < to; i++)
+        found += on_group(&subjects[i], "the path");
+    TEST_CHECK(found <= groups, "%ld communicators have a group", found);
 }
 
 /* Whether `done` barriers are enough for a renegotiation that follows `barriers`. */
@@ -215,8 +201,7 @@ static void all_here(void)
 }
 
 /* The first communicators have all groups. When they are freed, the communicators that renegotiate
- * get the groups, and once more when those are freed. (Later requests may take the groups from
- * these, which are idle by then.) */
+ * get the groups, and once more when those are freed. */
 static void freed(struct subject *subjects, long count, long groups)
 {
     const uint64_t pause = PAUSE + nonblocking;
@@ -252,7 +237,7 @@ static void freed(struct subject *subjects, long count, long groups)
 }
 
 /* A pass over the busy communicators of this phase, and one barrier on some of the others. */
-static void barrier_rate_pass(struct subject *subjects, long count, const long *order, long busy)
+static void pass(struct subject *subjects, long count, const long *order, long busy)
 {
     static long idle;
 
@@ -280,42 +265,64 @@ static void shuffle(long *order, long count, uint64_t *random)
     }
 }
 
-/* Whether all busy communicators have groups; always true if the device dies. Collective. */
-static bool settled(struct subject *subjects, const long *order, long busy)
+/* Let barriers of these communicators run until all groups are in use. */
+static void use_all(struct subject *subjects, const long *order, long count, long groups)
 {
-    bool all = true;
+    const long most = groups < count ? groups : count;
+    long found;
 
-    for (long i = 0; i < busy; i++)
-        all = on_group(&subjects[order[i]], "the path") && all;
-    return all || dies;
+    test_step("not all groups are in use");
+    do {
+        for (int n = 0; n < 8; n++)
+            pass(subjects, count, order, most);
+        found = 0;
+        for (long i = 0; i < count; i++)
+            found += on_group(&subjects[order[i]], "the path");
+        TEST_CHECK(found <= groups, "%ld communicators have a group", found);
+    } while (found < most && !dies);
 }
 
-static void barrier_rate(struct subject *subjects, long count, long groups, long phases)
+/* Free the communicators that have groups, and move them behind the others. Returns the number of
+ * the others. */
+static long end_some(struct subject *subjects, long *order, long count)
+{
+    long kept = 0;
+
+    for (long i = 0; i < count; i++) {
+        const long number = order[i];
+
+        if (on_group(&subjects[number], "the path")) {
+            subject_end(&subjects[number]);
+        } else {
+            order[i] = order[kept];
+            order[kept++] = number;
+        }
+    }
+    all_here();
+    return kept;
+}
+
+/* In each phase the communicators that have groups are freed, the others get the groups, and then
+ * new ones begin, for which there is no group. */
+static void moves(struct subject *subjects, long count, long groups, long phases)
 {
     uint64_t ours = test_seed(0);
-    unsigned long long reclaims = 0;
-    long order[SUBJECTS_MAX] = {0};
+    long order[SUBJECTS_MAX] = {0}, live = 0;
 
-    test_step("all communicators begin");
-    for (long i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++)
         order[i] = i;
-        subject_begin(&subjects[i], (int)i);
-        barrier(&subjects[i]);
+    for (long phase = 0; phase <= phases; phase++) {
+        test_step("new communicators begin");
+        for (long i = live; i < count; i++) {
+            subject_begin(&subjects[order[i]], (int)order[i]);
+            barrier(&subjects[order[i]]);
+        }
+        live = end_some(subjects, order, count);
+        shuffle(order, live, &ours);
+        use_all(subjects, order, live, groups);
     }
-    for (long phase = 0; phase < phases; phase++) {
-        test_step("the busy ones have no groups yet");
-        shuffle(order, count, &ours);
-        do {
-            for (int pass = 0; pass < 8; pass++)
-                barrier_rate_pass(subjects, count, order, groups);
-        } while (!settled(subjects, order, groups));
-        at_most(subjects, 0, count, groups);
-    }
-    for (long i = 0; i < count; i++) {
-        reclaims += agreed(subjects[i].reclaims, "reclaims");
-        subject_end(&subjects[i]);
-    }
-    TEST_CHECK(reclaims > 0 || dies, "no group was taken back");
+    for (long i = 0; i < live; i++)
+        subject_end(&subjects[order[i]]);
 }
 
 /* hosts_preload.c has two hosts: of the even and of the odd ranks. */
@@ -366,7 +373,7 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "hosts") == 0)
         hosts(subjects, first);
     else
-        barrier_rate(subjects, first, second, third);
+        moves(subjects, first, second, third);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     return test_end();

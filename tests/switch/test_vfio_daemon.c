@@ -101,34 +101,6 @@ PEER_TEST(test_guest_and_client, peer_begin, peer_end)
     assert_int_equal(access(socket_of(1), F_OK), -1);
 }
 
-/* The driver of the guest takes a group back, and confirms for its port. The client does not react.
- * The group is free then. [CMD-8] */
-PEER_TEST(test_guest_takes_back, peer_begin, peer_end)
-{
-    struct gba_switch_message made = {.group = GBA_GROUP_ANY, .value = 2}, message;
-
-    start();
-    assert_int_equal(guest_command(GBA_CMD_ALLOC, &made), GBA_RESULT_OK);
-    made.group = (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_GROUP), 4);
-    made.generation = (uint32_t)vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_GENERATION), 4);
-    made.key = vfio_test_read(&guest, BAR, GBA_PORT_REG(GBA_PORT_KEY), 8);
-    arm(made);
-    assert_int_equal(guest_command(GBA_CMD_TAKE_BACK, &made), GBA_RESULT_OK);
-    assert_int_equal(guest_command(GBA_CMD_CONFIRM, &made), GBA_RESULT_OK);
-    message = peer_expect(client, GBA_SWITCH_EVENT);
-    assert_int_equal(message.group, made.group);
-    assert_int_equal(message.generation, made.generation);
-    assert_int_equal(message.value, GBA_IRQ_TAKEN);
-    /* Not before the event: the daemon may execute further requests of the guest before it confirms
-     * for the client. */
-    assert_int_equal(vfio_test_read(&guest, BAR, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4),
-                     GBA_GROUPS);
-    vfio_test_close(&guest);
-    close(client);
-    close(memory);
-    close(vector);
-}
-
 PEER_TEST(test_options, peer_begin, peer_end)
 {
     const char *const missing[] = {"--vfio-user", "no-such-directory", NULL};

@@ -174,6 +174,16 @@ static inline void refused_call(uint16_t port, uint32_t code, uint32_t member, u
     refused_command(port, code, result);
 }
 
+/* Every command with a handle is stale. */
+static void all_stale(uint32_t port)
+{
+    static const uint32_t codes[] = {GBA_CMD_JOIN, GBA_CMD_ARM, GBA_CMD_LEAVE, GBA_CMD_FREE,
+                                     GBA_CMD_MEMBER};
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        refused_call(port, codes[i], 0, 0, GBA_RESULT_STALE);
+}
+
 /* The group is as at power-on, except its counters and generation. Its handle is stale. */
 static inline void is_free(void)
 {
@@ -183,8 +193,7 @@ static inline void is_free(void)
     memcpy(fresh.core.counters, g->core.counters, sizeof(fresh.core.counters));
     memcpy(fresh.record.events, g->record.events, sizeof(fresh.record.events));
     assert_memory_equal(&fresh, g, sizeof(fresh));
-    for (uint32_t code = GBA_CMD_JOIN; code <= GBA_CMD_MEMBER; code++)
-        refused_call(0, code, 0, 0, GBA_RESULT_STALE);
+    all_stale(0);
 }
 
 #endif

@@ -25,22 +25,14 @@ static bool is_member(const struct gba_driver_record *record, uint32_t holder)
     return false;
 }
 
-static bool is_other(const struct gba_driver_head *head, uint32_t generation)
+static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
 {
     return head->state == GBA_LIFE_FREE || head->generation != generation;
 }
 
-/* For every call but leave: a group that was taken back is stale, too. [DRV-15] */
-static bool is_stale(const struct gba_driver_head *head, uint32_t generation)
-{
-    return head->state == GBA_LIFE_TAKEN || is_other(head, generation);
-}
-
-/* Another team may hold the group if it was taken back from this record. [DRV-15] */
 static void free_group(struct gba_driver_record *record, struct gba_model_group *group)
 {
-    if (record->head.state != GBA_LIFE_TAKEN)
-        gba_model_reset(group);
+    gba_model_reset(group);
     record->head.allocator = GBA_DRIVER_NOBODY;
     record->head.key = 0;
     record->head.state = GBA_LIFE_FREE; /* the generation stays: the next one must differ */
@@ -63,8 +55,9 @@ gba_status_t gba_driver_alloc(struct gba_driver_record *record, struct gba_model
                                      .generation = head->generation + 1,
                                      .key = request->key,
                                      .members = members,
-                                     .allocator = request->holder};
-    gba_usage_begin(&head->usage, &request->claim);
+                                     .allocator = request->holder,
+                                     .uid = request->uid,
+                                     .job = request->job};
     return GBA_OK;
 }
 
@@ -108,8 +101,7 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
 }
 
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
-                                  uint32_t generation, uint32_t sequence, uint32_t holder,
-                                  uint64_t now)
+                                  uint32_t generation, uint32_t sequence, uint32_t holder)
 {
     struct gba_driver_head *head = &record->head;
 
@@ -122,7 +114,6 @@ gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_m
     gba_model_store(group, GBA_REG_SEQUENCE, sequence);
     gba_model_store(group, GBA_REG_CONTROL,
                     GBA_CONTROL_ENABLE | GBA_CONTROL_ARM | GBA_CONTROL_IRQ_EN);
-    gba_usage_arm(&head->usage, &group->core, now);
     head->state = GBA_LIFE_ARMED;
     return GBA_OK;
 }
@@ -134,8 +125,7 @@ static void leave_membership(struct gba_driver_record *record, struct gba_model_
     struct gba_driver_head *head = &record->head;
     struct gba_driver_membership *membership = &record->membership[member];
 
-    if (head->state != GBA_LIFE_TAKEN)
-        gba_model_store_table(group, member, 0);
+    gba_model_store_table(group, member, 0);
     head->mapped -= membership->state == GBA_MEMBERSHIP_MAPPED;
     head->present--;
     membership->state = GBA_MEMBERSHIP_LEFT;
@@ -148,7 +138,7 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
 {
     struct gba_driver_head *head = &record->head;
 
-    if (is_other(head, generation))
+    if (is_stale(head, generation))
         return GBA_ERR_STALE;
     if (member == GBA_MEMBER_NONE) {
         if (head->allocator != holder || holder == GBA_DRIVER_NOBODY)
@@ -164,9 +154,7 @@ gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model
 
 gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation)
 {
-    if (is_other(&record->head, generation))
-        return GBA_ERR_STALE;
-    return record->head.state == GBA_LIFE_TAKEN ? GBA_ERR_RECLAIMED : GBA_OK;
+    return is_stale(&record->head, generation) ? GBA_ERR_STALE : GBA_OK;
 }
 
 bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder)
@@ -184,14 +172,4 @@ bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, u
             return true;
     }
     return false;
-}
-
-void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group)
-{
-    /* Disarm first: from here on no round completes, even if an arrival comes. [DRV-14] */
-    gba_model_store(group, GBA_REG_CONTROL, 0);
-    for (uint32_t member = 0; member < record->head.members; member++)
-        gba_model_store_table(group, member, 0);
-    record->head.key = 0;
-    record->head.state = GBA_LIFE_TAKEN;
 }

@@ -12,7 +12,7 @@
 #define GBA_TESTS_DRIVER_MODEL_H
 
 #include "gba/gba.h"
-#include "sim/model/reclaim.h"
+#include "sim/model/model.h"
 
 /* A holder of memberships and allocations is a number that the caller chooses, such as 1 + a port
  * or the number of an open file. This one is nobody. */
@@ -25,14 +25,15 @@ struct gba_driver_membership {
 
 /* The part of a record that a caller copies in order to undo a call. */
 struct gba_driver_head {
-    uint32_t state; /* GBA_LIFE_*; TAKEN: another record has the group, this one its members */
+    uint32_t state; /* GBA_LIFE_* */
     uint32_t generation;
     uint64_t key;
     uint32_t members;
     uint32_t present;   /* memberships JOINED or MAPPED */
     uint32_t mapped;    /* memberships MAPPED */
     uint32_t allocator; /* holder; GBA_DRIVER_NOBODY after the first join */
-    struct gba_usage usage;
+    uint32_t uid;       /* of the allocator */
+    uint64_t job;       /* among those of uid */
 };
 
 struct gba_driver_record {
@@ -45,7 +46,8 @@ struct gba_driver_request {
     uint32_t members;
     uint32_t holder;
     uint64_t key; /* random */
-    struct gba_claim claim;
+    uint32_t uid;
+    uint64_t job;
 };
 
 /*
@@ -69,23 +71,18 @@ gba_status_t gba_driver_map(struct gba_driver_record *record, struct gba_model_g
                             uint32_t generation, uint32_t member, uint64_t address,
                             uint32_t holder);
 
-/* Arm the group. sequence: the first round is sequence + 1. now: as in a claim. Returns GBA_OK;
- * GBA_ERR_STALE; GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or the group is
- * armed. [DRV-5, DRV-13] */
+/* Arm the group. sequence: the first round is sequence + 1. Returns GBA_OK; GBA_ERR_STALE;
+ * GBA_ERR_PARAM: not a member; GBA_ERR_BUSY: a member is missing, or the group is armed. [DRV-5] */
 gba_status_t gba_driver_configure(struct gba_driver_record *record, struct gba_model_group *group,
-                                  uint32_t generation, uint32_t sequence, uint32_t holder,
-                                  uint64_t now);
+                                  uint32_t generation, uint32_t sequence, uint32_t holder);
 
-/*
- * Leave as `member`, or with GBA_MEMBER_NONE give up an allocation. Does not touch the group if it
- * was taken back from this record. Returns GBA_OK; GBA_ERR_STALE; GBA_ERR_PARAM: not the holder's
- * membership or allocation. [DRV-6, DRV-15]
- */
+/* Leave as `member`, or with GBA_MEMBER_NONE give up an allocation. Returns GBA_OK; GBA_ERR_STALE;
+ * GBA_ERR_PARAM: not the holder's membership or allocation. [DRV-6] */
 gba_status_t gba_driver_leave(struct gba_driver_record *record, struct gba_model_group *group,
                               uint32_t generation, uint32_t member, uint32_t holder);
 
-/* Whether a member of that generation may read the registers. Returns GBA_OK, GBA_ERR_STALE or
- * GBA_ERR_RECLAIMED. [DRV-7, DRV-15] */
+/* Whether a member of that generation may read the registers. Returns GBA_OK or GBA_ERR_STALE.
+ * [DRV-7] */
 gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t generation);
 
 /*
@@ -94,12 +91,5 @@ gba_status_t gba_driver_inspect(const struct gba_driver_record *record, uint32_t
  * for the allocation. Returns false if the holder holds nothing from `member` on. [DRV-10]
  */
 bool gba_driver_find(const struct gba_driver_record *record, uint32_t *member, uint32_t holder);
-
-/*
- * Take the group from its members: disarm it and withdraw all members. The record stays, as
- * TAKEN. Restartable after an interruption. The caller then marks the flags of the memberships
- * that are MAPPED, and gives the group a free record with the generation of this one. [DRV-14]
- */
-void gba_driver_reclaim(struct gba_driver_record *record, struct gba_model_group *group);
 
 #endif

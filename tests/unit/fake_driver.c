@@ -9,16 +9,8 @@
 
 #include "tests/unit/driver_model.h"
 
-/* One life of a group. A life whose group was taken back stays until its members have left. */
-#define LIVES 64
-struct life {
-    uint32_t home; /* 1 + its group, 0: not used */
-    struct gba_driver_record record;
-};
-
 static struct gba_model model;
-static struct life life[LIVES];
-static struct life *current[GBA_GROUPS];
+static struct gba_driver_record record[GBA_GROUPS];
 
 /* 1 + the number: no holder is 0. */
 static uint32_t holder_of(int file)
@@ -31,30 +23,7 @@ void fake_driver_start(uint32_t groups)
     static const uint64_t uuid[2] = {0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull};
 
     gba_model_init(&model, groups, 0, uuid);
-    memset(life, 0, sizeof life);
-    for (uint32_t group = 0; group < GBA_GROUPS; group++) {
-        life[group].home = 1 + group;
-        current[group] = &life[group];
-    }
-}
-
-/* The life of that generation; if there is none, the current life of the group. */
-static struct life *life_of(uint32_t group, uint32_t generation)
-{
-    for (size_t i = 0; i < LIVES; i++)
-        if (1 + group == life[i].home && GBA_LIFE_TAKEN == life[i].record.head.state &&
-            generation == life[i].record.head.generation)
-            return &life[i];
-    return current[group];
-}
-
-/* Remove all lives that have ended. */
-static void lives_sweep(void)
-{
-    for (size_t i = 0; i < LIVES; i++)
-        if (0 != life[i].home && current[life[i].home - 1] != &life[i] &&
-            GBA_LIFE_FREE == life[i].record.head.state)
-            life[i].home = 0;
+    memset(record, 0, sizeof record);
 }
 
 static bool has_joined(int file, const struct gba_driver_record *r)
@@ -78,20 +47,20 @@ static void tell_death(const struct fake_seat *dead)
             seat->events |= GBA_EVENT_DIED;
 }
 
-static void take_back_from(int file, struct life *l)
+static void take_back_from(int file, uint32_t group)
 {
-    for (uint32_t member = 0; gba_driver_find(&l->record, &member, holder_of(file));)
-        (void)gba_driver_leave(&l->record, &model.group[l->home - 1], l->record.head.generation,
-                               member, holder_of(file));
+    struct gba_driver_record *r = &record[group];
+
+    for (uint32_t member = 0; gba_driver_find(r, &member, holder_of(file));)
+        (void)gba_driver_leave(r, &model.group[group], r->head.generation, member, holder_of(file));
 }
 
 void fake_driver_release(int file)
 {
     struct fake_seat *seat;
 
-    for (size_t i = 0; i < LIVES; i++)
-        if (0 != life[i].home)
-            take_back_from(file, &life[i]);
+    for (uint32_t group = 0; group < model.groups; group++)
+        take_back_from(file, group);
     for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
         if (file == seat->file) {
             tell_death(seat);
@@ -99,7 +68,6 @@ void fake_driver_release(int file)
             fake_seat_leave(seat);
         }
     fake_memory_release(file);
-    lives_sweep();
 }
 
 /* The release stores of one access. [REL-2] */
@@ -143,12 +111,6 @@ static int error_of(gba_status_t status, int busy)
         return ESTALE;
     case GBA_ERR_BUSY:
         return busy;
-    case GBA_ERR_NO_GROUP:
-        return ENOSPC;
-    case GBA_ERR_LIMIT:
-        return EDQUOT;
-    case GBA_ERR_RECLAIMED:
-        return EIDRM;
     default:
         return EINVAL;
     }
@@ -160,8 +122,8 @@ static uint32_t user_groups(void)
     uint32_t held = 0;
 
     for (uint32_t group = 0; group < model.groups; group++)
-        held += GBA_LIFE_FREE != current[group]->record.head.state &&
-                fake_kernel.uid == current[group]->record.head.usage.uid;
+        held +=
+            GBA_LIFE_FREE != record[group].head.state && fake_kernel.uid == record[group].head.uid;
     return held;
 }
 
@@ -184,33 +146,26 @@ int fake_query(int file, void *argument)
     query->bad_access = model.bad_access;
     memset(query->counters, 0, sizeof query->counters);
     for (uint32_t group = 0; group < model.groups; group++) {
-        query->groups_free += GBA_LIFE_FREE == current[group]->record.head.state;
+        query->groups_free += GBA_LIFE_FREE == record[group].head.state;
         for (uint32_t i = 0; i < GBA_COUNTERS && 0 != (query->flags & GBA_QUERY_COUNTERS); i++)
             query->counters[i] += model.group[group].core.counters[i];
     }
     return 0;
 }
 
-/* [DRV-14], [DRV-15] */
-static gba_status_t take_back(uint32_t group)
+/* A free group for that request, or model.groups; and the groups that its job holds. [DRV-11] */
+static uint32_t find_free(const struct gba_driver_request *request, uint32_t *held)
 {
-    struct life *old = current[group], *next = NULL;
-    struct fake_seat *seat;
+    uint32_t free = model.groups;
 
-    for (size_t i = 0; i < LIVES && next == NULL; i++)
-        if (0 == life[i].home)
-            next = &life[i];
-    if (next == NULL)
-        return GBA_ERR_NO_GROUP;
-    gba_driver_reclaim(&old->record, &model.group[group]);
-    for (size_t i = 0; (seat = fake_seat_next(&i)) != NULL;)
-        if (seat->group == group && seat->generation == old->record.head.generation)
-            fake_seat_revoke(seat, GBA_REVOKED_TAKEN);
-    memset(&next->record.head, 0, sizeof next->record.head);
-    next->record.head.generation = old->record.head.generation;
-    next->home = 1 + group;
-    current[group] = next;
-    return GBA_OK;
+    *held = 0;
+    for (uint32_t group = model.groups; group-- > 0;)
+        if (GBA_LIFE_FREE == record[group].head.state)
+            free = group;
+        else
+            *held +=
+                request->uid == record[group].head.uid && request->job == record[group].head.job;
+    return free;
 }
 
 int fake_alloc(int file, void *argument)
@@ -219,39 +174,27 @@ int fake_alloc(int file, void *argument)
     struct gba_ioc_alloc *alloc = argument;
     struct gba_driver_request request = {.members = alloc->members,
                                          .holder = holder_of(file),
-                                         .claim = {.groups_max = alloc->groups_max,
-                                                   .barrier_rate = alloc->barrier_rate,
-                                                   .uid = fake_kernel.uid,
-                                                   .job = alloc->job,
-                                                   .now = fake_kernel.now}};
-    struct gba_survey survey;
-    struct gba_driver_head *head;
+                                         .uid = fake_kernel.uid,
+                                         .job = alloc->job};
     gba_status_t status;
-    uint32_t group;
-    bool reclaim;
+    uint32_t group, held;
 
     if (alloc->members < 1 || alloc->members > GBA_MEMBERS_MAX)
         return EINVAL;
     key = key * 6364136223846793005ull + 1442695040888963407ull;
     request.key = key;
-    gba_survey_init(&survey);
-    for (group = 0; group < model.groups; group++) {
-        head = &current[group]->record.head;
-        gba_survey_group(&survey, &head->usage, head->state, &model.group[group].core, group,
-                         &request.claim);
-    }
-    status = gba_survey_decide(&survey, &request.claim, &group, &reclaim);
-    if (GBA_OK == status && !reclaim && 0 != fake_kernel.user_groups_max &&
-        user_groups() >= fake_kernel.user_groups_max)
+    group = find_free(&request, &held);
+    if (0 != alloc->groups_max && held >= alloc->groups_max)
+        return EDQUOT;
+    if (0 != fake_kernel.user_groups_max && user_groups() >= fake_kernel.user_groups_max)
         return EUSERS;
-    if (GBA_OK == status && reclaim)
-        status = take_back(group);
-    if (GBA_OK == status)
-        status = gba_driver_alloc(&current[group]->record, &model.group[group], &request);
+    if (model.groups == group)
+        return ENOSPC;
+    status = gba_driver_alloc(&record[group], &model.group[group], &request);
     if (GBA_OK != status)
         return error_of(status, EBUSY);
     alloc->group = group;
-    alloc->generation = current[group]->record.head.generation;
+    alloc->generation = record[group].head.generation;
     alloc->key = key;
     return 0;
 }
@@ -263,10 +206,10 @@ int fake_free(int file, void *argument)
 
     if (cancel->group >= model.groups)
         return ESTALE;
-    head = &current[cancel->group]->record.head;
+    head = &record[cancel->group].head;
     if (GBA_LIFE_FREE != head->state && head->generation == cancel->generation && head->present)
         return EBUSY;
-    if (GBA_OK == gba_driver_leave(&current[cancel->group]->record, &model.group[cancel->group],
+    if (GBA_OK == gba_driver_leave(&record[cancel->group], &model.group[cancel->group],
                                    cancel->generation, GBA_MEMBER_NONE, holder_of(file)))
         return 0;
     return ESTALE;
@@ -294,7 +237,7 @@ int fake_join(int file, void *argument)
         return ESTALE;
     if (0 != fake_kernel.memberships_max && memberships(file) >= fake_kernel.memberships_max)
         return EDQUOT;
-    r = &current[join->group]->record;
+    r = &record[join->group];
     seat = fake_seat_new(file, join->group, join->generation, join->member);
     if (seat == NULL)
         return ENOMEM;
@@ -324,10 +267,10 @@ int fake_configure(int file, void *argument)
 
     if (configure->group >= model.groups)
         return ESTALE;
-    r = &life_of(configure->group, configure->generation)->record;
+    r = &record[configure->group];
     busy = GBA_LIFE_ARMED == r->head.state ? EBUSY : EAGAIN;
     status = gba_driver_configure(r, &model.group[configure->group], configure->generation,
-                                  configure->sequence, holder_of(file), fake_kernel.now);
+                                  configure->sequence, holder_of(file));
     return GBA_ERR_PARAM == status ? ESTALE : error_of(status, busy); /* not joined */
 }
 
@@ -339,9 +282,8 @@ int fake_leave(int file, void *argument)
     if (seat == NULL)
         return ESTALE;
     fake_seat_leave(seat);
-    gba_driver_leave(&life_of(leave->group, leave->generation)->record, &model.group[leave->group],
-                     leave->generation, leave->member, holder_of(file));
-    lives_sweep();
+    gba_driver_leave(&record[leave->group], &model.group[leave->group], leave->generation,
+                     leave->member, holder_of(file));
     return 0;
 }
 
@@ -354,7 +296,7 @@ int fake_inspect(int file, void *argument)
 
     if (inspect->group >= model.groups)
         return ESTALE;
-    r = &life_of(inspect->group, inspect->generation)->record;
+    r = &record[inspect->group];
     core = &model.group[inspect->group].core;
     status = gba_driver_inspect(r, inspect->generation);
     if (GBA_ERR_STALE == status || !has_joined(file, r))
@@ -416,20 +358,20 @@ int fake_owner(int file, void *argument)
     (void)file;
     if (owner->group >= model.groups)
         return EINVAL;
-    r = &current[owner->group]->record;
+    r = &record[owner->group];
     if (GBA_LIFE_FREE == r->head.state)
         return ENOENT;
-    if (r->head.usage.uid != fake_kernel.uid && !fake_kernel.admin)
+    if (r->head.uid != fake_kernel.uid && !fake_kernel.admin)
         return EACCES;
     owner->generation = r->head.generation;
     owner->members = r->head.members;
     owner->present = r->head.present;
-    owner->user = r->head.usage.uid;
+    owner->user = r->head.uid;
     holder = r->head.allocator;
     for (uint32_t member = 0; member < r->head.members && GBA_DRIVER_NOBODY == holder; member++)
         if (GBA_MEMBERSHIP_MAPPED == r->membership[member].state)
             holder = r->membership[member].holder;
     owner->process = holder - holder_of(0);
-    owner->job = r->head.usage.job;
+    owner->job = r->head.job;
     return 0;
 }

@@ -42,7 +42,7 @@ struct fake_seat *fake_seat_find(int file, uint32_t group, uint32_t generation, 
  * first; advanced by each call. */
 struct fake_seat *fake_seat_next(size_t *i);
 
-/* Revoke the doorbell, and store the reason for the member: GBA_REVOKED_*. [DRV-14] */
+/* Revoke the doorbell, and store the reason for the member: GBA_REVOKED_*. [DRV-17] */
 void fake_seat_revoke(struct fake_seat *seat, uint32_t reason);
 
 /* The membership is left: its doorbell has no effect any more, and its slot is free. */

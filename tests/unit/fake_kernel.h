@@ -41,7 +41,6 @@ struct fake_kernel {
     bool probing;       /* the test itself makes invalid calls: they are no violations */
     uint32_t uid;       /* of the caller */
     bool admin;         /* the caller has CAP_SYS_ADMIN */
-    uint64_t now;       /* of the caller */
     bool dead;          /* by fake_kernel_die: not to be set */
     struct {
         uint32_t violations;

@@ -142,7 +142,7 @@ void fake_seat_revoke(struct fake_seat *seat, uint32_t reason)
         return;
     seat->revoked = true;
     gba_flag_store_release(seat->flag + 1, reason);
-    gba_flag_store_release(seat->flag, gba_flag_load_relaxed(seat->flag) | GBA_FLAG_RECLAIMED);
+    gba_flag_store_release(seat->flag, gba_flag_load_relaxed(seat->flag) | GBA_FLAG_REVOKED);
     seat->events |= GBA_EVENT_REVOKED;
 }
 

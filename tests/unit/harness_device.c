@@ -46,8 +46,6 @@ static gba_status_t alloc(struct gba_dev *dev, const gba_group_request_t *reques
     struct harness *w = harness_of(dev);
     gba_status_t status = called(dev, HARNESS_ALLOC, 0, 0);
 
-    if (w->fault.free && 0 != request->barrier_rate)
-        status = GBA_OK;
     w->request[(harness_calls(w, HARNESS_ALLOC) - 1) % HARNESS_REQUESTS] = *request;
     return GBA_OK == status ? gba_dev_sim.alloc(dev, request, handle) : status;
 }
@@ -86,23 +84,11 @@ static gba_status_t configure(struct gba_membership *membership, uint32_t sequen
     return GBA_OK == status ? gba_dev_sim.configure(membership, sequence) : status;
 }
 
-/* One life of a group. Not 0. */
-static uint64_t life(uint32_t group, uint32_t generation)
-{
-    return (uint64_t)(1 + group) << 32 | generation;
-}
-
 static gba_status_t inspect(struct gba_membership *membership, gba_group_state_t *state)
 {
-    const struct harness *w = harness_of(membership->dev);
     gba_status_t status = called(membership->dev, HARNESS_INSPECT, membership->member, 0);
 
-    if (GBA_OK != status)
-        return status;
-    if (w->reclaim.device != NULL && w->reclaim.device->dev == membership->dev &&
-        gba_word_load_acquire(&w->reclaim.lost) == life(membership->group, membership->generation))
-        return GBA_ERR_RECLAIMED;
-    return gba_dev_sim.inspect(membership, state);
+    return GBA_OK == status ? gba_dev_sim.inspect(membership, state) : status;
 }
 
 void harness_fail(struct harness *w, gba_device_t *device, enum harness_call call, uint32_t member,
@@ -265,48 +251,12 @@ void killer_join(struct harness *w)
         pthread_join(w->kill.thread, NULL);
 }
 
-static void flags_mark(struct gba_sim_place *place, uint32_t members)
-{
-    for (uint32_t member = 0; member < members; member++) {
-        gba_flag_t *flag = &place->slot[member].flag;
-
-        gba_flag_store_release(flag, gba_flag_load_relaxed(flag) | GBA_FLAG_RECLAIMED);
-        gba_flag_unpark(flag, &place->slot[member].sleeper); /* the member may be awake */
-    }
-}
-
-/* As a driver does, at any moment of the members' rounds. The device has one armed group. The
- * members keep their memberships, so that each leaves by itself. */
-static void take_back(struct harness *w)
-{
-    struct gba_sim_segment *segment = ((struct gba_sim_dev *)w->reclaim.device->dev)->segment;
-    struct gba_model_group *g = segment->model.group;
-    uint32_t group = 0;
-
-    while (GBA_LIFE_ARMED != g->record.life) {
-        assert_true(++group < GBA_GROUPS);
-        g++;
-    }
-    assert_int_equal(gba_sim_group_lock(segment, group), GBA_OK);
-    gba_model_store(g, GBA_REG_CONTROL, 0); /* abandons the round */
-    memset(g->table, 0, sizeof g->table);
-    gba_sim_group_unlock(segment, group);
-    gba_word_store_release(&w->reclaim.lost, life(group, g->record.generation));
-    if (!w->reclaim.silent)
-        flags_mark(&segment->place[segment->group[group].place], g->record.members);
-    w->reclaim.count++;
-}
-
 void harness_before_round(struct harness *w, uint32_t round)
 {
     if (round == w->others.take_before)
         others_take(w, w->others.device);
     if (round == w->others.free_before)
         others_free(w);
-    if (round == w->reclaim.before) {
-        w->reclaim.before += w->reclaim.every;
-        take_back(w);
-    }
     if (w->before != NULL)
         w->before(w, round);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Linux kernel defines for gba_driver.h and reclaim.c, as far as a test outside the kernel
- * needs it: one thread, and a clock that the test sets. */
+/* What the Linux kernel defines for gba_driver.h and alloc.c, as far as a test outside the kernel
+ * needs it: one thread. */
 #ifndef GBA_TESTS_KERNEL_H
 #define GBA_TESTS_KERNEL_H
 
@@ -66,21 +66,15 @@ struct vm_area_struct;
 
 #define __iomem
 #define __user
-#define HZ                   250
 #define PAGE_SIZE            4096ul
 #define GFP_KERNEL_ACCOUNT   0
 #define __GFP_ZERO           0
-#define U64_MAX              UINT64_MAX
 #define U32_MAX              UINT32_MAX
-#define NSEC_PER_SEC         1000000000ull
-#define NSEC_PER_MSEC        1000000ull
-#define div64_u64(a, b)      ((a) / (b))
 #define READ_ONCE(x)         (x)
 #define DECLARE_BITMAP(n, b) unsigned long n[((b) + 63) / 64]
 #define lockdep_assert_held(lock)
 #define module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)
-#define dev_warn_ratelimited(device, ...) ((void)(device))
 
 #define list_for_each_entry(entry, head, link)                                            \
     for ((entry) = (void *)((char *)(head)->next - offsetof(__typeof__(*(entry)), link)); \
@@ -121,27 +115,7 @@ static inline bool uid_eq(kuid_t a, kuid_t b)
     return a.val == b.val;
 }
 
-static inline void mutex_lock(struct mutex *mutex)
-{
-    mutex->held++;
-}
-
-static inline void mutex_unlock(struct mutex *mutex)
-{
-    mutex->held--;
-}
-
 /* A register of the device; the test has the device. */
 u32 readl(const void *address);
-
-/* The test's clock. Nothing runs while a thread waits, so a wait lasts to its end. */
-static u64 kernel_ns;
-#define ktime_get_ns() kernel_ns
-#define jiffies        ((unsigned long)(kernel_ns / (NSEC_PER_SEC / HZ)))
-#define wait_event_killable_timeout(queue, condition, left) \
-    ((void)(queue), (void)(condition), kernel_ns += (u64)(left) * (NSEC_PER_SEC / HZ))
-
-#define current                       0
-#define fatal_signal_pending(process) ((void)(process), false)
 
 #endif

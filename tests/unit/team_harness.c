@@ -344,7 +344,6 @@ static void check_equal_outcomes(const struct harness *w, uint32_t size)
                          w->stats[0].rounds + w->fallback_barriers[0]);
         assert_int_equal(w->stats[r].renegotiations, w->stats[0].renegotiations);
         assert_int_equal(w->stats[r].failovers, w->stats[0].failovers);
-        assert_int_equal(w->stats[r].reclaims, w->stats[0].reclaims);
         assert_int_equal(w->stats[r].trials, w->stats[0].trials);
     }
 }
@@ -373,13 +372,6 @@ void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64
     harness_run(w, size, GBA_PATH_SIM);
     assert_int_equal(w->moved[0], round);
     assert_int_equal(w->stats[0].renegotiations, renegotiations);
-}
-
-void harness_reclaimed(const struct harness *w, uint64_t times)
-{
-    assert_int_equal(w->stats[0].reclaims, times);
-    assert_int_equal(w->stats[0].failovers, 0);
-    assert_int_equal(w->reclaim.count, times);
 }
 
 int harness_fail_calls(struct harness *(*make)(int way), int way, uint32_t size)

@@ -73,7 +73,6 @@ struct harness {
         enum harness_call call;
         uint32_t member;
         gba_status_t status;
-        bool free; /* ALLOC fails unless it may take a group back */
         bool last; /* a member fails only when the others have mapped their flags */
     } fault;
     struct { /* other users of the groups, and the rounds before which they act */
@@ -81,13 +80,6 @@ struct harness {
         gba_group_handle_t handle[32];
         uint32_t held, free_before, take_before;
     } others;
-    struct { /* the driver takes the group back before that round, and again after `every` rounds */
-        gba_device_t *device;
-        uint32_t before, every;
-        bool silent;     /* the driver answers GBA_ERR_RECLAIMED, and does not mark the flags */
-        gba_word_t lost; /* the last one */
-        unsigned count;  /* of groups taken back */
-    } reclaim;
     struct { /* the devices that die, a bit for each, and when: so long after member 0 has entered
                 that round; 0: also before the team has a group */
         unsigned which, after_us;
@@ -155,7 +147,6 @@ void harness_run_moving(struct harness *w, uint32_t size, uint32_t round, uint64
 
 /* Checks, after harness_run, that the driver took that many groups back from the team, and that no
  * device died. */
-void harness_reclaimed(const struct harness *w, uint64_t times);
 
 /* Let the first collective call of a run fail, in the next run the second one, and so on until no
  * call fails. All members must return the same, and leave nothing behind. Returns the number of

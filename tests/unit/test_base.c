@@ -11,6 +11,8 @@ TEST(every_status_has_a_name_and_a_text)
     for (int a = GBA_STATUS_LAST; a <= GBA_NOTIFY; a++) {
         const char *name = gba_status_name((gba_status_t)a);
 
+        if (-21 == a) /* not used any more */
+            continue;
         assert_int_equal(strncmp(name, "GBA_", 4), 0);
         assert_true(strlen(gba_status_text((gba_status_t)a)) > 5);
         assert_string_not_equal(name, "GBA_ERR_UNKNOWN");
@@ -29,7 +31,7 @@ TEST(every_status_has_a_name_and_a_text)
 
 TEST(numbers_that_are_no_status)
 {
-    static const int numbers[] = {4, 1000, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
+    static const int numbers[] = {4, 1000, -21, GBA_STATUS_LAST - 1, INT32_MIN, INT32_MAX};
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         assert_string_equal(gba_status_name((gba_status_t)numbers[i]), "GBA_ERR_UNKNOWN");
@@ -49,7 +51,6 @@ TEST(statuses_are_never_renumbered)
     assert_int_equal(GBA_ERR_DEAD, -13);
     assert_int_equal(GBA_ERR_TIMEOUT, -19);
     assert_int_equal(GBA_ERR_LIMIT, -20);
-    assert_int_equal(GBA_ERR_RECLAIMED, -21);
     assert_int_equal(GBA_ERR_DEFERRED, -22);
 }
 

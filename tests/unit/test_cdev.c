@@ -46,7 +46,6 @@ static const struct expected_error errors[] = {
     {GBA_IOC_CONFIGURE, EBUSY, GBA_ERR_BUSY, false},
     {GBA_IOC_CONFIGURE, ENODEV, GBA_ERR_DEAD, false},
     {GBA_IOC_INSPECT, ESTALE, GBA_ERR_STALE, false},
-    {GBA_IOC_INSPECT, EIDRM, GBA_ERR_RECLAIMED, false},
     {GBA_IOC_INSPECT, EINVAL, GBA_ERR_PARAM, true},
     {GBA_IOC_INSPECT, ENODEV, GBA_ERR_DEAD, false},
 };

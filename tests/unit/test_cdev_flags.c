@@ -104,7 +104,7 @@ CDEV_TEST(flags_begin_anew)
     gba_flag_t *flag = membership->flag;
 
     gba_flag_store_relaxed(flag, 77);
-    gba_flag_store_relaxed(flag + 1, GBA_REVOKED_TAKEN);
+    gba_flag_store_relaxed(flag + 1, GBA_REVOKED_DEAD);
     handle = cdev_alloc(dev, 2);
     keeper = cdev_membership(dev, &handle, 1); /* keeps the page mapped */
     gba_dev_cdev.leave(membership);

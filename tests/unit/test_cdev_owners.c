@@ -62,4 +62,35 @@ CDEV_TEST(owners_of_an_older_driver)
     gba_dev_cdev.close(dev);
 }
 
+static gba_status_t ask(struct gba_dev *dev, uint32_t groups_max, gba_group_handle_t *handle)
+{
+    const gba_group_request_t request = {.members = 2, .groups_max = groups_max};
+
+    return gba_dev_cdev.alloc(dev, &request, handle);
+}
+
+/* The number of a job is the same in all its processes, and differs from that of other jobs. */
+CDEV_TEST(jobs)
+{
+    static const gba_device_attr_t attr[] = {
+        {.job = "123.0"}, {.job = "123.0"}, {.job = "124.0"}, {.job = NULL}};
+    struct gba_dev *dev[4];
+    gba_group_handle_t handle;
+
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(gba_dev_cdev.open(&cdev_path, &attr[i], &dev[i]), GBA_OK);
+    assert_int_equal(ask(dev[0], 2, &handle), GBA_OK);
+    assert_int_equal(ask(dev[1], 2, &handle), GBA_OK);
+    assert_int_equal(ask(dev[0], 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[1], 2, &handle), GBA_ERR_LIMIT);
+    assert_int_equal(ask(dev[2], 1, &handle), GBA_OK);
+    assert_int_equal(ask(dev[3], 1, &handle), GBA_OK);
+    assert_int_equal(ask(dev[3], 1, &handle), GBA_ERR_LIMIT);
+    gba_dev_cdev.close(dev[1]);
+    assert_int_equal(ask(dev[0], 2, &handle), GBA_OK);
+    gba_dev_cdev.close(dev[0]);
+    gba_dev_cdev.close(dev[2]);
+    gba_dev_cdev.close(dev[3]);
+}
+
 TEST_MAIN()

@@ -4,7 +4,7 @@
 
 TEST(test_CMD_1_complete_and_harmless_if_it_fails)
 {
-    static const uint32_t unknown[] = {0, GBA_CMD_MEMBER + 1, 0x80000000u, 0xFFFFFFFFu};
+    static const uint32_t unknown[] = {0, 6, 7, GBA_CMD_MEMBER + 1, 0x80000000u, 0xFFFFFFFFu};
 
     power_on(2);
     arm(2, 0);
@@ -12,15 +12,12 @@ TEST(test_CMD_1_complete_and_harmless_if_it_fails)
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
         refused_call(0, unknown[i], 0, 0, GBA_RESULT_PARAM);
     generation++;
-    for (uint32_t code = GBA_CMD_JOIN; code <= GBA_CMD_MEMBER; code++)
-        refused_call(0, code, 0, 0, GBA_RESULT_STALE);
+    all_stale(0);
     generation--;
     number = 1; /* not allocated */
-    for (uint32_t code = GBA_CMD_JOIN; code <= GBA_CMD_MEMBER; code++)
-        refused_call(0, code, 0, 0, GBA_RESULT_STALE);
+    all_stale(0);
     number = 2; /* does not exist */
-    for (uint32_t code = GBA_CMD_JOIN; code <= GBA_CMD_MEMBER; code++)
-        refused_call(0, code, 0, 0, GBA_RESULT_STALE);
+    all_stale(0);
     number = GBA_GROUP_ANY;
     refused_call(0, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
     number = 0;
@@ -155,57 +152,6 @@ TEST(test_CMD_5_death_is_an_event_of_the_other_ports)
     assert_int_equal(events(1), 0);
     assert_int_equal(events(2), GBA_IRQ_DIED);
     assert_int_equal(events(3), 0);
-}
-
-TEST(test_CMD_7_take_back)
-{
-    power_on(1);
-    assert_int_equal(alloc(0, 2), GBA_RESULT_OK);
-    assert_int_equal(join(1, 1), GBA_RESULT_OK);
-    refused_call(0, GBA_CMD_TAKE_BACK, 0, 0, GBA_RESULT_BUSY); /* not armed */
-    assert_int_equal(leave(1, 1), GBA_RESULT_OK);
-    arm(3, 0);
-    refused_call(1, GBA_CMD_TAKE_BACK, 0, 0, GBA_RESULT_PARAM); /* not the holder */
-    arrive(2, 1);
-    refused_call(0, GBA_CMD_TAKE_BACK, 0, 0, GBA_RESULT_BUSY); /* a member waits */
-    arrive(1, 1);
-    assert_int_equal(arrive(0, 1), 3);
-    assert_int_equal(call(0, GBA_CMD_TAKE_BACK, 0, 0), GBA_RESULT_OK);
-    assert_int_equal(bench_reg(0, GBA_REG_CONTROL), 0);
-    for (uint16_t m = 0; m < 3; m++) {
-        assert_true(bench.group[0].table[m] == 0);
-        assert_int_equal(events(m), GBA_IRQ_TAKEN);
-        for (uint32_t sequence = 0; sequence < 4; sequence++) {
-            bench_port = m;
-            bench_refused_write(8, GBA_DOORBELL(0), GBA_ARRIVAL(sequence, m), GBA_ERROR_DISABLED);
-        }
-        bench_refused_write(8, GBA_TABLE_ENTRY(0, m), bench_flag(0, m), GBA_ERROR_CONFIG);
-        assert_int_equal(membership(m), (uint32_t)m << 16 | GBA_MEMBERSHIP_JOINED);
-    }
-    refused_call(0, GBA_CMD_TAKE_BACK, 0, 0, GBA_RESULT_STALE);
-    refused_call(0, GBA_CMD_ARM, 0, 0, GBA_RESULT_STALE);
-    refused_call(3, GBA_CMD_JOIN, 0, 0, GBA_RESULT_STALE);
-    assert_int_equal(alloc(3, 1), GBA_RESULT_NO_GROUP);
-}
-
-TEST(test_CMD_8_free_when_every_port_has_confirmed)
-{
-    power_on(1);
-    arm(3, 0);
-    refused_call(1, GBA_CMD_CONFIRM, 0, 0, GBA_RESULT_BUSY); /* not taken back */
-    assert_int_equal(call(0, GBA_CMD_TAKE_BACK, 0, 0), GBA_RESULT_OK);
-    refused_call(3, GBA_CMD_CONFIRM, 0, 0, GBA_RESULT_PARAM);
-    assert_int_equal(call(1, GBA_CMD_CONFIRM, 0, 0), GBA_RESULT_OK);
-    refused_call(1, GBA_CMD_CONFIRM, 0, 0, GBA_RESULT_PARAM);
-    assert_int_equal(membership(1), GBA_MEMBERSHIP_LEFT);
-    assert_int_equal(alloc(3, 1), GBA_RESULT_NO_GROUP);
-    assert_int_equal(leave(0, 0), GBA_RESULT_OK); /* confirms its only member */
-    assert_int_equal(alloc(3, 1), GBA_RESULT_NO_GROUP);
-    acknowledge(0, GBA_IRQ_TAKEN);
-    port_down(2);
-    assert_int_equal(events(0), GBA_IRQ_FREED); /* the holder has no member any more */
-    is_free();
-    assert_int_equal(alloc(3, 1), GBA_RESULT_OK);
 }
 
 TEST(test_CMD_9_membership)

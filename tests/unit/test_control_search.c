@@ -40,27 +40,6 @@ static void do_free(uint32_t port, uint32_t team)
     }
 }
 
-static void do_take_back(uint32_t port, uint32_t team)
-{
-    if (mutant == TAKEN_IN_MID_ROUND)
-        group->core.arrived_count = 0;
-    if (command(port, GBA_CMD_TAKE_BACK, team, 0, 0) != GBA_RESULT_OK)
-        return;
-    for (uint32_t m = 0; m < setting->members; m++)
-        must(newest(m)->arrived <= group->core.sequence, "taken back while a member waits");
-    memset(now.wait, 0, sizeof(now.wait));
-    take_events(GBA_IRQ_TAKEN, PORTS_MAX);
-}
-
-static bool anyone_present(void)
-{
-    for (uint32_t port = 0; port < setting->ports; port++) {
-        if (port_is_present(port))
-            return true;
-    }
-    return false;
-}
-
 static void end_members(uint32_t port)
 {
     for (uint32_t team = 0; team < now.teams; team++) {
@@ -71,33 +50,9 @@ static void end_members(uint32_t port)
     }
 }
 
-/* The end of the last membership frees a group. The holder gets the event if it took the group
- * back. */
-static void check_freed(uint32_t life, uint32_t holder)
-{
-    uint8_t *known = group->record.events;
-
-    if (anyone_present() || group->record.life != GBA_LIFE_FREE || life != GBA_LIFE_TAKEN)
-        return;
-    must(holder == 0 || !now.up[holder - 1] || (known[holder - 1] & GBA_IRQ_FREED) != 0, "FREED");
-}
-
-static void do_confirm(uint32_t port, uint32_t team)
-{
-    uint32_t life = group->record.life, holder = group->record.holder;
-
-    if (command(port, GBA_CMD_CONFIRM, team, 0, 0) != GBA_RESULT_OK)
-        return;
-    end_members(port);
-    for (uint32_t other = 0; mutant == FIRST_CONFIRM_FREES && other < setting->ports; other++)
-        command(other, GBA_CMD_CONFIRM, team, 0, 0);
-    check_freed(life, holder);
-}
-
 static void do_down(uint32_t port)
 {
     struct gba_model_group old = *group;
-    uint32_t life = group->record.life, holder = group->record.holder;
     bool had = port_is_present(port);
 
     gba_model_port_down(&model, port, &effects);
@@ -115,7 +70,6 @@ static void do_down(uint32_t port)
     now.downs++;
     if (had)
         take_events(GBA_IRQ_PORT_DOWN, port);
-    check_freed(life, holder);
 }
 
 static void do_join(uint32_t team, uint32_t m)
@@ -181,7 +135,7 @@ static void do_notify(uint32_t team, uint32_t m)
 
 static void do_leave(uint32_t team, uint32_t m, uint32_t how)
 {
-    uint32_t port = setting->host[m], life = group->record.life, holder = group->record.holder;
+    uint32_t port = setting->host[m];
     uint64_t address = group->table[m];
 
     must(command(port, GBA_CMD_LEAVE, team, m, how) == GBA_RESULT_OK, "LEAVE");
@@ -194,7 +148,6 @@ static void do_leave(uint32_t team, uint32_t m, uint32_t how)
         take_events(GBA_IRQ_DIED, port);
     if (!port_is_present(port))
         now.wait[port] = 0;
-    check_freed(life, holder);
 }
 
 /* --- the forbidden actions of a port --- */
@@ -213,14 +166,10 @@ static void try_commands(uint32_t port, uint32_t team)
         make(port, GBA_PORT_REG(GBA_PORT_COMMAND), 4, GBA_CMD_JOIN);
         must(bank->result != GBA_RESULT_OK, "JOIN without the key");
     }
-    if (group->record.holder != 1 + port) {
+    if (group->record.holder != 1 + port)
         must(command(port, GBA_CMD_FREE, team, 0, 0) != GBA_RESULT_OK, "FREE of another");
-        must(command(port, GBA_CMD_TAKE_BACK, team, 0, 0) != GBA_RESULT_OK, "TAKE_BACK of another");
-    }
-    if (!port_is_present(port)) {
+    if (!port_is_present(port))
         must(command(port, GBA_CMD_ARM, team, 0, 0) != GBA_RESULT_OK, "ARM by a stranger");
-        must(command(port, GBA_CMD_CONFIRM, team, 0, 0) != GBA_RESULT_OK, "CONFIRM by a stranger");
-    }
 }
 
 static void try_member(uint32_t port, uint32_t m)
@@ -327,11 +276,8 @@ static void expand(const struct scene *s)
         }
         if (s->teams < TEAMS)
             ACTION(do_alloc(port));
-        for (uint32_t team = 0; team < s->teams; team++) {
+        for (uint32_t team = 0; team < s->teams; team++)
             ACTION(do_free(port, team));
-            ACTION(do_take_back(port, team));
-            ACTION(do_confirm(port, team));
-        }
         if (s->downs < DOWNS)
             ACTION(do_down(port));
     }

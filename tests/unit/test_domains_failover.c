@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switch domains whose group fails: devices die, at any moment, or a group is taken back. And teams
+ * Switch domains whose group fails: devices die, at any moment. And teams
  * that renegotiate for their groups.
  */
 #include "gba/dev/member.h"
@@ -156,25 +156,6 @@ TEST(test_too_many_renegotiate)
         harness_run_moving(w, SIZE, 64, 1);
         harness_end(w);
     }
-}
-
-TEST(test_a_group_is_taken_back)
-{
-    for (int hierarchy = GBA_HIERARCHY_AUTO; hierarchy <= GBA_HIERARCHY_NODE; hierarchy += 2)
-        for (uint32_t d = 0; d < 2; d++) {
-            struct harness *w = harness_renegotiating(hierarchy);
-
-            harness_place(w, SIZE, 5, 2, (int)d);
-            w->reclaim.device = w->switches[d];
-            w->reclaim.before = 7;
-            w->reclaim.every = 70;
-            w->rounds = 355; /* taken back in 7, 77, ..., 287: each time two rounds fail, and 64 run
-                                without it */
-            harness_run(w, SIZE, GBA_PATH_SIM);
-            harness_reclaimed(w, 5);
-            assert_int_equal(w->stats[0].renegotiations, 5);
-            harness_end(w);
-        }
 }
 
 TEST_MAIN(gba_log_set(log_drop, NULL, GBA_LOG_ERROR))

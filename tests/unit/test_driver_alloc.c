@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC of the Linux driver (contrib/driver/reclaim.c), outside the kernel, on the model of the
+/* ALLOC of the Linux driver (contrib/driver/alloc.c), outside the kernel, on the model of the
  * device. The driver is that of the host at port 0; port 1 is another host. */
 #include "tests/unit/kernel.h"
-/* The driver's headers and reclaim.c without their includes; see tests/local.mk. The kernel adds to
+/* The driver's headers and alloc.c without their includes; see tests/local.mk. The kernel adds to
  * pointers to void. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpointer-arith"
@@ -47,31 +47,6 @@ bool gba_check_port(struct gba_device *device)
     return device->up;
 }
 
-u64 gba_rounds(struct gba_device *device, u32 group)
-{
-    (void)device;
-    return bench_counter(group, GBA_COUNTER_ROUNDS);
-}
-
-/* This host has no members here: they are of port 1. */
-bool gba_member_withdrawn(struct gba_member *member)
-{
-    (void)member;
-    return false;
-}
-
-void gba_member_revoke_doorbell(struct gba_member *member)
-{
-    (void)member;
-}
-
-void gba_member_mark(struct gba_member *member, u32 reason, u32 events_of_it)
-{
-    (void)member;
-    (void)reason;
-    (void)events_of_it;
-}
-
 static void start(u32 groups)
 {
     power_on(groups);
@@ -82,13 +57,12 @@ static void start(u32 groups)
     gba.members_max = GBA_MEMBERS_MAX;
     for (u32 group = 0; group < GBA_GROUPS; group++)
         gba.group[group].members.next = &gba.group[group].members;
-    kernel_ns = NSEC_PER_SEC;
 }
 
 /* ALLOC by this host. Returns its error. */
-static int ask(u32 barrier_rate, u32 *group)
+static int ask(u64 job, u32 groups_max, u32 *group)
 {
-    struct gba_ioc_alloc request = {.members = 1, .job = 70, .barrier_rate = barrier_rate};
+    struct gba_ioc_alloc request = {.members = 1, .job = job, .groups_max = groups_max};
     int result = gba_alloc(&file, &request);
 
     *group = result ? GBA_GROUP_ANY : request.group;
@@ -103,33 +77,45 @@ static void arm_at_1(void)
     assert_int_equal(call(1, GBA_CMD_ARM, 0, 0), GBA_RESULT_OK);
 }
 
-/* A group that this host allocated has ended, and another host has it now. This host takes back the
- * other one of its groups. */
-TEST(test_DRV_12_a_group_of_another_host_is_passed)
+/* Each job has its limit, also of another user, and the administrator limits users. */
+TEST(test_DRV_11_limits)
+{
+    u32 group;
+
+    start(8);
+    assert_int_equal(ask(70, 2, &group), 0);
+    assert_int_equal(ask(70, 1, &group), -EDQUOT);
+    assert_int_equal(ask(70, 2, &group), 0);
+    assert_int_equal(ask(70, 2, &group), -EDQUOT);
+    assert_int_equal(ask(71, 1, &group), 0);
+    file.user.val = 8;
+    assert_int_equal(ask(70, 1, &group), 0);
+    user_groups_max = 1;
+    assert_int_equal(ask(72, 0, &group), -EUSERS);
+    file.user.val = 7;
+    user_groups_max = 0;
+    while (ask(73, 0, &group) == 0)
+        ;
+    assert_int_equal(ask(73, 0, &group), -ENOSPC);
+    assert_int_equal(ask(70, 2, &group), -EDQUOT); /* the limit comes before the lack */
+}
+
+/* A group that this host allocated has ended, and another host has it now: it does not count. */
+TEST(test_DRV_11_a_group_of_another_host_does_not_count)
 {
     u32 group, own;
 
     start(2);
-    assert_int_equal(ask(0, &group), 0);
+    assert_int_equal(ask(70, 1, &group), 0);
     arm_at_1();
     assert_int_equal(leave(1, 0), GBA_RESULT_OK);
     assert_int_equal(alloc(1, 1), GBA_RESULT_OK);
     assert_int_equal(number, group);
     arm_at_1();
     assert_true(gba.group[group].held); /* the driver does not know yet */
-    assert_int_equal(ask(0, &own), 0);
+    assert_int_equal(ask(70, 1, &own), 0);
     assert_int_not_equal(own, group);
-    arm_at_1();
-    assert_int_equal(ask(1000000, &group), -ENOSPC); /* the first samples */
-    kernel_ns += NSEC_PER_SEC;
-    /* Port 1, which has the member, confirms only after ALLOC has waited in vain. */
-    assert_int_equal(ask(1000000, &group), -ENOSPC);
-    assert_true(gba.group[own].taken);
-    generation = gba.group[own].generation;
-    number = own;
-    assert_int_equal(call(1, GBA_CMD_CONFIRM, 0, 0), GBA_RESULT_OK);
-    assert_int_equal(ask(1000000, &group), 0);
-    assert_int_equal(group, own);
+    assert_int_equal(ask(70, 1, &own), -EDQUOT);
 }
 
 TEST_MAIN()

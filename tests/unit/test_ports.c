@@ -149,11 +149,10 @@ TEST(test_PORT_4_a_port_that_goes_down_withdraws_its_members)
     assert_int_equal(events(1), 0);
     assert_int_equal(membership(1), GBA_MEMBERSHIP_LEFT);
     refused_stranger(1, true, 8, GBA_DOORBELL(1), GBA_ARRIVAL(1, 1));
-    /* The holder leaves: the other members keep the group, and it can no longer be taken back. */
+    /* The holder leaves: the other members keep the group. */
     port_down(0);
     gba_model_port_up(&bench, 0, 0);
     assert_int_equal(port_read(0, GBA_PORT_HELD), 0);
-    refused_call(0, GBA_CMD_TAKE_BACK, 0, 0, GBA_RESULT_PARAM);
     assert_int_equal(bench_reg(1, GBA_REG_STATUS), GBA_STATUS_READY | GBA_STATUS_ACTIVE);
     port_down(2);
     gba_model_port_up(&bench, 2, 0);
@@ -272,9 +271,7 @@ TEST(test_DEV_6_groups_free)
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
     arm(1, 0);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 6);
-    assert_int_equal(call(0, GBA_CMD_TAKE_BACK, 0, 0), GBA_RESULT_OK);
-    assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 6);
-    assert_int_equal(call(0, GBA_CMD_CONFIRM, 0, 0), GBA_RESULT_OK);
+    assert_int_equal(leave(0, 0), GBA_RESULT_OK);
     assert_int_equal(bench_read(4, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE), 7);
 }
 
@@ -434,12 +431,6 @@ TEST(test_NOTE_3_cancelled)
     assert_int_equal(arrive(2, 1), 2);
     assert_int_equal(events(1), 0);
     assert_int_equal(events(2), GBA_IRQ_ROUND);
-    notify(2, 2);
-    assert_int_equal(call(0, GBA_CMD_TAKE_BACK, 0, 0), GBA_RESULT_OK);
-    assert_int_equal(bench.group[0].record.notified, 0);
-    bench_port = 2;
-    bench_refused_write(8, GBA_DOORBELL(0) + GBA_BELL_NOTIFY, GBA_ARRIVAL(2, 2),
-                        GBA_ERROR_DISABLED);
 }
 
 TEST_MAIN()

@@ -186,4 +186,47 @@ TEST(test_an_exchange_fails)
     assert_int_equal(harness_fail_calls(harness_for, GBA_HIERARCHY_NODE, 5), 4 + 5 + 1);
 }
 
+/* Requests after 64, 128 and more barriers, until there is a group. */
+TEST(test_requests)
+{
+    struct harness *w = harness_renegotiating("sim");
+
+    w->params.max_groups = 5;
+    harness_fail(w, w->device, HARNESS_ALLOC, NOBODY, GBA_ERR_LIMIT);
+    w->rounds = 64 + 128 + 256;
+    w->expected = gba_status_text(GBA_ERR_LIMIT);
+    harness_run(w, 3, GBA_PATH_SOFTWARE);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 4);
+    assert_int_equal(w->stats[0].renegotiations, 3);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(w->request[i].groups_max, 5);
+        assert_int_equal(w->request[i].members, 3);
+    }
+    harness_end(w);
+}
+
+static void kill_and_revive(struct harness *w, uint32_t round)
+{
+    if (20 == round || 40 == round)
+        harness_device_dead(w->device, 20 == round);
+}
+
+/* A device that recovers serves new teams only: a team that has left it does not return. */
+TEST(test_comes_back)
+{
+    struct harness *w = harness_renegotiating("sim");
+
+    w->before = kill_and_revive;
+    w->rounds = 300;
+    w->expected = gba_status_text(GBA_ERR_DEAD);
+    harness_run(w, 4, GBA_PATH_SOFTWARE);
+    assert_int_equal(w->stats[0].failovers, 1);
+    assert_int_equal(w->stats[0].renegotiations, 0);
+    assert_int_equal(harness_calls(w, HARNESS_ALLOC), 1);
+    w->before = NULL;
+    w->expected = "sim: group";
+    harness_run(w, 4, GBA_PATH_SIM);
+    harness_end(w);
+}
+
 TEST_MAIN()

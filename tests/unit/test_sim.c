@@ -165,7 +165,7 @@ TEST(test_registers)
     assert_int_not_equal(reg_read(dev, GBA_TABLE_ENTRY(group, 0), 8), 0);
     assert_int_equal(reg_read(dev, GBA_DEVICE_BASE + GBA_DEV_GROUPS_FREE, 4), GBA_GROUPS - 1);
     assert_int_equal(sim_info(dev).bad_access, 1);
-    gba_dev_sim.reg_write(dev, GBA_PORT_REG(GBA_PORT_COMMAND), 4, GBA_CMD_TAKE_BACK);
+    gba_dev_sim.reg_write(dev, GBA_PORT_REG(GBA_PORT_COMMAND), 4, GBA_CMD_FREE);
     assert_true(reg_read(dev, GBA_PORT_REG(GBA_PORT_RESULT), 4) == UINT32_MAX);
     assert_int_equal(sim_info(dev).bad_access, 3);
     sim_round(membership, 2, 9);
@@ -186,17 +186,14 @@ TEST(test_bad_address)
     static const uint64_t bad[] = {8,
                                    offsetof(struct gba_sim_segment, model),
                                    1ull << 40,
-                                   offsetof(struct gba_sim_segment, place) - 128,
-                                   offsetof(struct gba_sim_segment, place), /* no slot */
-                                   offsetof(struct gba_sim_segment, place) + 2048,
-                                   offsetof(struct gba_sim_segment, place[0].slot) - 128,
-                                   offsetof(struct gba_sim_segment, place[0].slot) + 8,
-                                   offsetof(struct gba_sim_segment, place[1]),
+                                   offsetof(struct gba_sim_segment, slot) - 128,
+                                   offsetof(struct gba_sim_segment, slot) + 8,
+                                   offsetof(struct gba_sim_segment, slot[1]) + 64,
                                    sizeof(struct gba_sim_segment),
                                    UINT64_MAX - 7};
     struct gba_dev_path path = {.kind = GBA_DEV_SIM};
     struct gba_dev *dev = sim_open(&path);
-    const size_t compared = offsetof(struct gba_sim_segment, place[2]); /* all are too many */
+    const size_t compared = offsetof(struct gba_sim_segment, slot[2]); /* all are too many */
     struct gba_sim_segment *segment;
     struct gba_membership *membership;
     gba_group_handle_t handle;
@@ -219,14 +216,14 @@ TEST(test_bad_address)
         assert_true(is_same(before, segment, 0, sizeof segment->header));
         assert_true(is_same(before, segment, offsetof(struct gba_sim_segment, group[1]),
                             sizeof segment->group[1]));
-        assert_true(is_same(before, segment, offsetof(struct gba_sim_segment, place),
-                            2 * sizeof segment->place[0]));
+        assert_true(is_same(before, segment, offsetof(struct gba_sim_segment, slot),
+                            2 * sizeof segment->slot[0]));
         gba_dev_sim.leave(membership);
     }
-    for (uint32_t place = 0; place < GBA_SIM_PLACES; place++)
+    for (uint32_t group = 0; group < GBA_GROUPS; group++)
         for (uint32_t member = 0; member < GBA_MEMBERS_MAX; member++)
-            assert_ptr_equal(gba_sim_slot_at(segment, gba_sim_slot_address(place, member)),
-                             &segment->place[place].slot[member]);
+            assert_ptr_equal(gba_sim_slot_at(segment, gba_sim_slot_address(group, member)),
+                             &segment->slot[group][member]);
     free(before);
     gba_dev_sim.close(dev);
 }

@@ -294,7 +294,7 @@ TEST(test_latency)
     gba_word_t *due;
 
     sim_group(dev, 2, 0, membership);
-    due = &sim_segment(dev)->place[membership[0]->group].slot[0].due;
+    due = &sim_segment(dev)->slot[membership[0]->group][0].due;
     for (uint32_t round = 1; round <= 3; round++) {
         uint64_t start = gba_sim_clock_ns(), first;
 

@@ -2,7 +2,7 @@
 /*
  * The journal of the simulator: a change of a group, cut off after any part of its stores, is
  * undone completely. test_sim_step.c kills processes at single instructions of such changes,
- * test_sim_reclaim_kill.c also at random.
+ * test_sim_alloc.c also at random.
  */
 #include "tests/limit.h"
 #include "tests/unit/sim_test.h"
@@ -131,7 +131,7 @@ TEST(test_undo_alloc)
         if (0 == call)
             assert_int_equal(gba_control_alloc(model, 0, &group, 2, 5), GBA_RESULT_OK);
         else
-            assert_int_equal(gba_control_free(model, 0, 0, 1, &effects), GBA_RESULT_OK);
+            assert_int_equal(gba_control_free(model, 0, 0, 1), GBA_RESULT_OK);
         assert_undone(sim_segment(dev), &before);
         gba_sim_group_unlock(sim_segment(dev), 0);
     }

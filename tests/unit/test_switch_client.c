@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The connected client of gba-switchd, against a scripted switch: answers that are wrong or
- * missing, a group that is taken back, descriptors that the program closes, and a child of fork.
+ * missing, descriptors that the program closes, and a child of fork.
  * test_switch_connect.c has the connection, test_switch_wait.c the client that waits.
  */
 #include <errno.h>
@@ -105,44 +105,16 @@ TEST(hostile_messages)
         (struct gba_switch_message){.type = GBA_SWITCH_ERROR, .code = GBA_SWITCH_REFUSED_SHUTDOWN});
 }
 
-/* --- A group that is taken back --- */
+/* --- A program that closes all descriptors --- */
 
-/* Take the group back after the first arrival: withdraw its members. */
-static void serve_and_take_back(int file)
+static void serve_without_releases(int file)
 {
     struct gba_switch_message message;
 
     script_greet(file);
     while (script_get(file, &message))
-        if (!script_answer(file, message))
-            memset(script_table, 0, sizeof script_table);
+        script_answer(file, message);
 }
-
-static gba_status_t inspect_until_answered(void)
-{
-    gba_group_state_t registers;
-    gba_status_t status;
-
-    do
-        status = gba_group_inspect(group[0], &registers);
-    while (GBA_INPROGRESS == status);
-    return status;
-}
-
-/* The member was not released from its last round, and is not going to be. */
-TEST(a_group_that_is_taken_back)
-{
-    script_start(serve_and_take_back);
-    members_make(2);
-    assert_int_equal(inspect_until_answered(), GBA_OK);
-    gba_send_arrival(state_of[0]);
-    assert_int_equal(inspect_until_answered(), GBA_ERR_RECLAIMED);
-    assert_int_equal(gba_poll_release(state_of[0]), GBA_INPROGRESS);
-    assert_int_equal(inspect_until_answered(), GBA_ERR_RECLAIMED);
-    members_end(2);
-}
-
-/* --- A program that closes all descriptors --- */
 
 static int client_file(void)
 {
@@ -183,7 +155,7 @@ TEST(a_reused_descriptor_in_a_round)
     char byte;
 
     log_forget();
-    script_start(serve_and_take_back); /* releases no member */
+    script_start(serve_without_releases);
     members_make(1);
     gba_send_arrival(state_of[0]);
     number = client_file();

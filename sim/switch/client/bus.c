@@ -17,7 +17,6 @@ enum {
     INSPECT_ARRIVAL,
     INSPECT_LAST_ERROR,
     INSPECT_MEMBERS,
-    INSPECT_ENTRY,
     INSPECT_MASK
 };
 
@@ -66,12 +65,7 @@ void gba_client_poll(struct gba_membership *membership)
 
 gba_status_t gba_client_failure(const struct gba_membership *membership)
 {
-    const struct gba_client_membership *m = (const struct gba_client_membership *)membership;
-
-    if (gba_link_dead(m->client))
-        return GBA_ERR_DEAD;
-    /* Acquire: pairs with gba_client_event. No later release reaches the flag. */
-    return 0 != gba_word_load_acquire(&m->taken) ? GBA_ERR_RECLAIMED : GBA_OK;
+    return gba_link_dead(client_of(membership)) ? GBA_ERR_DEAD : GBA_OK;
 }
 
 bool gba_client_died(struct gba_membership *membership)
@@ -173,7 +167,6 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
         gba_client_read(GBA_GROUP_REG(group, GBA_REG_LAST_ERROR), 4);
     batch->message[INSPECT_MEMBERS] =
         gba_client_read(GBA_GROUP_REG(group, GBA_REG_MEMBER_COUNT), 4);
-    batch->message[INSPECT_ENTRY] = gba_client_read(GBA_TABLE_ENTRY(group, membership->member), 8);
     for (uint32_t word = 0; word < words; word++)
         batch->message[INSPECT_MASK + word] =
             gba_client_read(GBA_GROUP_REG(group, GBA_REG_ARRIVED_MASK) + 8 * word, 8);
@@ -183,20 +176,12 @@ static struct gba_client_batch *inspection_new(const struct gba_membership *memb
 static gba_status_t inspection_read(const struct gba_membership *membership,
                                     const struct gba_client_batch *batch, gba_group_state_t *state)
 {
-    const struct gba_client_membership *m = (const struct gba_client_membership *)membership;
     const struct gba_switch_message *value = batch->message;
 
-    /* The group may be free already, or have a new team. */
-    if (0 != gba_word_load_acquire(&m->taken))
-        return GBA_ERR_RECLAIMED;
     /* A group without members is free. A group of a new team has another generation. */
     if (membership->generation != value[INSPECT_GENERATION].value ||
         0 == value[INSPECT_MEMBERS].value)
         return GBA_ERR_STALE;
-    /* The device has withdrawn a member that has not left, because the host that holds the group
-     * has taken it back. Its rounds no longer end, and a lost release is not repeated. [CMD-7] */
-    if (0 != m->address && 0 == value[INSPECT_ENTRY].value)
-        return GBA_ERR_RECLAIMED;
     *state = (gba_group_state_t){
         .sequence = (uint32_t)(value[INSPECT_ARRIVAL].value >> 32),
         .arrived_count = (uint32_t)value[INSPECT_ARRIVAL].value,

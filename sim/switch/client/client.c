@@ -166,9 +166,8 @@ static gba_status_t limit_check(struct gba_client *client, uint32_t groups_max)
     return GBA_OK == status && held.value >= groups_max ? GBA_ERR_LIMIT : status;
 }
 
-/* Takes no group back [DRV-12]: the members of a group are on other ports, and the switch does not
- * know the barrier rates of teams. groups_max limits the groups of this process, because only the
- * switch's own quota counts those of a job. */
+/* groups_max limits the groups of this process, because only the switch's own quota counts those of
+ * a job. */
 static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t *request,
                                  gba_group_handle_t *handle)
 {

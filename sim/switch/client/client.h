@@ -22,9 +22,8 @@
  * made before it. A lost connection is not restored: from then on the groups of the
  * connection are dead for this process. gba_device_revive makes another connection.
  *
- * An arrival has the generation of its group's allocation. When a group is taken back, the switch
- * confirms for this port and drops the arrivals of that allocation from then on. So the group is
- * free for the next team, also of this process, while this process computes.
+ * An arrival has the generation of its group's allocation. The switch drops the arrivals of earlier
+ * allocations.
  *
  * NOTIFY is not used, because a release is a message of the connection and wakes a sleeping member.
  */
@@ -65,7 +64,6 @@ struct gba_client_membership {
     struct gba_membership membership;
     struct gba_client *client;
     uint64_t address;                    /* in the release table; no other membership has it */
-    gba_word_t taken;                    /* 1: the group was taken back */
     gba_word_t died;                     /* 1: a member of another port, or its host, died */
     struct gba_client_batch *inspection; /* reads of the registers, without all answers so far */
 };

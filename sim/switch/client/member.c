@@ -30,8 +30,5 @@ void gba_client_event(struct gba_client *client, const struct gba_switch_message
             continue;
         if (0 != (message->value & (GBA_IRQ_DIED | GBA_IRQ_PORT_DOWN)))
             gba_word_store_relaxed(&membership->died, 1);
-        /* Release: pairs with gba_client_failure. The flag has the last completed round. */
-        if (0 != (message->value & GBA_IRQ_TAKEN))
-            gba_word_store_release(&membership->taken, 1);
     }
 }

@@ -95,17 +95,10 @@ void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t 
     if (group >= device->model.groups ||
         device->model.group[group].record.generation != bank->generation)
         return;
-    if (command == GBA_CMD_CONFIRM)
-        end_members(device, group, port, GBA_SWITCH_LEFT);
     if (command == GBA_CMD_LEAVE && bank->member < GBA_MEMBERS_MAX &&
         device->model.group[group].bound[bank->member] == 1 + port)
         end_member(device, group, bank->member, port,
                    bank->value == GBA_LEAVE_DIED ? GBA_SWITCH_DIED : GBA_SWITCH_LEFT);
-}
-
-void gba_switch_note_confirm(struct gba_switch *device, uint32_t port, uint32_t group)
-{
-    end_members(device, group, port, GBA_SWITCH_LEFT);
 }
 
 void gba_switch_note_down(struct gba_switch *device, uint32_t port)

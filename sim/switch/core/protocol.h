@@ -92,9 +92,8 @@ enum gba_switch_type {
     GBA_SWITCH_WRITE = 12,
     /* group; generation: of the group's newest allocation; value: GBA_IRQ_* of the group at this
      * port. The switch has acknowledged them before it sends this message, so the client does not
-     * acknowledge: its next message follows the acknowledgement [IRQ-3]. After GBA_IRQ_TAKEN the
-     * switch also confirms for the port [CMD-8], so the client commands no CONFIRM. Events of an
-     * earlier allocation come before the RESULT of a JOIN. */
+     * acknowledge: its next message follows the acknowledgement [IRQ-3]. Events of an earlier
+     * allocation come before the RESULT of a JOIN. */
     GBA_SWITCH_EVENT = 13,
     /* group: GBA_SWITCH_MAGIC; code: GBA_SWITCH_PROTOCOL; tag: GBA_SWITCH_STATUS_*; value: ms after
      * which a member that is late counts as absent; 0: never. In place of HELLO: over TCP, SECRET

@@ -71,9 +71,6 @@ bool gba_switch_at_port_limit(const struct gba_switch *device,
  * it ends none; the records of memberships that have not ended are not read. */
 void gba_switch_note_command(struct gba_switch *device, uint32_t port, uint32_t command);
 
-/* Record that the memberships of the port in a group end by a confirmation. */
-void gba_switch_note_confirm(struct gba_switch *device, uint32_t port, uint32_t group);
-
 /* Record that all memberships of the port end because its link goes down. */
 void gba_switch_note_down(struct gba_switch *device, uint32_t port);
 

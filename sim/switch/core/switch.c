@@ -183,19 +183,6 @@ uint32_t gba_switch_command(struct gba_switch *device, uint32_t port, uint32_t c
     return result;
 }
 
-void gba_switch_confirm(struct gba_switch *device, uint32_t port, uint32_t group)
-{
-    const uint32_t generation = device->model.group[group].record.generation;
-
-    gba_switch_push_up(device, port);
-    if (device->model.group[group].record.life != GBA_LIFE_TAKEN)
-        return;
-    gba_switch_note_confirm(device, port, group);
-    gba_model_clear(&device->effects);
-    (void)gba_control_confirm(&device->model, port, group, generation, &device->effects);
-    gba_switch_emit(device, group);
-}
-
 void gba_switch_set_host(struct gba_switch *device, uint32_t port, const char *host)
 {
     struct gba_switch_identity *identity = &device->port[port].identity;

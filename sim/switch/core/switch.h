@@ -162,11 +162,6 @@ struct gba_switch_mailbox {
 uint32_t gba_switch_command(struct gba_switch *device, uint32_t port, uint32_t command,
                             struct gba_switch_mailbox *mailbox);
 
-/* As GBA_CMD_CONFIRM of that port for the allocation of a group that is taken back, without the
- * mailbox [CMD-8]. Delayed arrivals of the port come first. No effect if the group is not taken
- * back, or has no member of the port. group: of the device. */
-void gba_switch_confirm(struct gba_switch *device, uint32_t port, uint32_t group);
-
 /* Make the delayed stores and arrivals that are due. */
 void gba_switch_run(struct gba_switch *device);
 
@@ -191,7 +186,7 @@ uint64_t gba_switch_waiting(const struct gba_switch *device, uint32_t group);
 /* Why a membership has ended. */
 enum gba_switch_end {
     GBA_SWITCH_NOT_ENDED,
-    GBA_SWITCH_LEFT,     /* LEAVE or CONFIRM */
+    GBA_SWITCH_LEFT,     /* LEAVE */
     GBA_SWITCH_DIED,     /* LEAVE with GBA_LEAVE_DIED */
     GBA_SWITCH_LINK_DOWN /* its port went down */
 };

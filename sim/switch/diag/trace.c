@@ -133,7 +133,7 @@ static void on_arrival(void *context, uint64_t time, const struct gba_switch_arr
     }
     track = get_member_track(trace, arrival->port, group, member);
     snprintf(name, sizeof(name), "round %" PRIu32, arrival->sequence);
-    if (trace->waiting[group][member]) /* its release was lost, or its group taken back */
+    if (trace->waiting[group][member]) /* its release was lost */
         write_event(trace, time, 'E', track, NULL, NULL, 0);
     write_event(trace, time, 'B', track, name, NULL, 0);
     trace->waiting[group][member] = true;

@@ -39,14 +39,8 @@ static void take_interrupt(void *context)
 static const struct gba_switch_session_ops ops = {.release = take_release,
                                                   .interrupt = take_interrupt};
 
-/*
- * Acknowledge first: the registers that the client reads later are then at least as new as the
- * event. [IRQ-3]
- *
- * Confirm a group that is taken back here and not in the client, which may compute for hours or be
- * stopped. The daemon is the far end of the link: it drops each later arrival of that allocation
- * (take_ring), so nothing of the old members can reach the group any more. [CMD-8]
- */
+/* Acknowledge first: the registers that the client reads later are then at least as new as the
+ * event. [IRQ-3] */
 void gba_session_send_events(struct gba_session *session)
 {
     struct gba_switch *device = session->daemon->device;
@@ -64,8 +58,6 @@ void gba_session_send_events(struct gba_session *session)
         message.generation = (uint32_t)gba_switch_read(device, session->port,
                                                        GBA_GROUP_REG(group, GBA_REG_GENERATION), 4);
         gba_session_put(session, &message);
-        if ((message.value & GBA_IRQ_TAKEN) != 0)
-            gba_switch_confirm(device, session->port, group);
     }
 }
 

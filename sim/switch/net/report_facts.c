@@ -97,10 +97,8 @@ static const char *member_state(const struct gba_model_group *group, uint32_t me
 
 const char *gba_switchd_life(uint32_t life)
 {
-    static const char *const lives[] = {[GBA_LIFE_FREE] = "free",
-                                        [GBA_LIFE_ALLOCATED] = "allocated",
-                                        [GBA_LIFE_ARMED] = "armed",
-                                        [GBA_LIFE_TAKEN] = "taken back"};
+    static const char *const lives[] = {
+        [GBA_LIFE_FREE] = "free", [GBA_LIFE_ALLOCATED] = "allocated", [GBA_LIFE_ARMED] = "armed"};
 
     return lives[life];
 }

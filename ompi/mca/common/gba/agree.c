@@ -83,7 +83,7 @@ static void tally_note(struct gba_common_module *m)
     uint64_t agreements;
 
     gba_team_stats(m->team, &stats);
-    agreements = 1 + stats.renegotiations + stats.failovers + stats.reclaims;
+    agreements = 1 + stats.renegotiations + stats.failovers;
     for (int i = 0; i < GBA_COMMON_PATHS; i++)
         stats.rounds -= m->tally.rounds[i];
     m->tally.rounds[m->path] += stats.rounds;

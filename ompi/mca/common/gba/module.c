@@ -48,7 +48,6 @@ static void counts_add(struct gba_common_counts *sum, const struct gba_common_mo
     sum->retries_arrival += stats.retries_arrival;
     sum->retries_release += stats.retries_release;
     sum->failovers += stats.failovers;
-    sum->reclaims += stats.reclaims;
     sum->renegotiations += stats.renegotiations;
     for (int i = 0; i < GBA_COMMON_REASONS; i++)
         sum->refused[i] += m->tally.refused[i];

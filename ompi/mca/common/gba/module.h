@@ -35,7 +35,7 @@ struct gba_common_waits {
 /* The counts of one module, or of all modules. pvars.c relies on the order. */
 struct gba_common_counts {
     unsigned long long barriers[GBA_COMMON_PATHS]; /* by gba_path_t */
-    unsigned long long retries_arrival, retries_release, failovers, reclaims, renegotiations;
+    unsigned long long retries_arrival, retries_release, failovers, renegotiations;
     unsigned long long refused[GBA_COMMON_REASONS]; /* times that a team got no group, by -status */
     struct gba_common_waits waits;
     unsigned long long path; /* gba_path_t, of one module */

@@ -40,9 +40,6 @@ static struct variable {
     {"failovers",
      "Device failures after which a communicator or active set continued without the device",
      PROCESS, COUNTER, COUNTS(failovers), 0},
-    {"reclaims",
-     "Times that the barrier group of a communicator or active set was taken back for a busier one",
-     PROCESS, COUNTER, COUNTS(reclaims), 0},
     {"renegotiations",
      "Times that a communicator or active set without a barrier group requested one again", PROCESS,
      COUNTER, COUNTS(renegotiations), 0},
@@ -62,8 +59,6 @@ static struct variable {
      COUNTS(retries_arrival), 1},
     {"comm_failovers", "device failures after which it continued without the failed device", COMM,
      COUNTER, COUNTS(failovers), 0},
-    {"comm_reclaims", "times that its barrier group was taken back for a busier team", COMM,
-     COUNTER, COUNTS(reclaims), 0},
     {"comm_renegotiations", "times that it requested a barrier group again", COMM, COUNTER,
      COUNTS(renegotiations), 0},
     {"comm_barriers_sampled", "blocking barriers that were measured", COMM, COUNTER,
@@ -140,5 +135,6 @@ void gba_common_pvars_register(const mca_base_component_t *component)
         if (coll || PROCESS == variables[i].owner)
             variable_register(component, &variables[i]);
     for (int reason = 1; reason < GBA_COMMON_REASONS; reason++)
-        refused_register(component, reason);
+        if (0 != strcmp(gba_status_name((gba_status_t)-reason), "GBA_ERR_UNKNOWN"))
+            refused_register(component, reason);
 }

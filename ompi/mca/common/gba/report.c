@@ -136,9 +136,8 @@ bool gba_common_reason_due(gba_status_t reason, bool asked)
     bool due;
 
     /* These reasons result from the user's own settings, or pass. */
-    if (GBA_ERR_DEFERRED == reason || GBA_ERR_RECLAIMED == reason || GBA_ERR_LIMIT == reason ||
-        GBA_ERR_TOO_FEW == reason || GBA_ERR_NOT_WANTED == reason || GBA_ERR_FEW_HOSTS == reason ||
-        GBA_ERR_SLOWER == reason)
+    if (GBA_ERR_DEFERRED == reason || GBA_ERR_LIMIT == reason || GBA_ERR_TOO_FEW == reason ||
+        GBA_ERR_NOT_WANTED == reason || GBA_ERR_FEW_HOSTS == reason || GBA_ERR_SLOWER == reason)
         return false;
     bit = UINT32_C(1) << (-reason & 31);
     opal_mutex_lock(&gba_common.lock);
@@ -234,12 +233,11 @@ void gba_common_totals(const char *who, const struct gba_common_counts *sum)
             counters_describe(device->open[i], text, sizeof text);
     opal_output(gba_common.output,
                 "%s: totals of %s %u: barriers device %llu, switch %llu, sim %llu, software %llu, "
-                "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu; groups "
-                "taken back %llu, renegotiations %llu; device: %s",
+                "fallback %llu; lost arrivals %llu, lost releases %llu; failovers %llu, "
+                "renegotiations %llu; device: %s",
                 gba_common_framework.label, who, (unsigned)OPAL_PROC_MY_NAME.vpid,
                 sum->barriers[GBA_PATH_DEVICE], sum->barriers[GBA_PATH_SWITCH],
                 sum->barriers[GBA_PATH_SIM], sum->barriers[GBA_PATH_SOFTWARE],
                 sum->barriers[GBA_PATH_FALLBACK], sum->retries_arrival, sum->retries_release,
-                sum->failovers, sum->reclaims, sum->renegotiations,
-                '\0' == text[0] ? "none" : text);
+                sum->failovers, sum->renegotiations, '\0' == text[0] ? "none" : text);
 }
