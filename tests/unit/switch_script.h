@@ -84,6 +84,10 @@ static inline void script_release(int file, uint32_t member, uint32_t sequence)
 /* The value of a register of a device with one armed group, in which no member has arrived. */
 static inline uint64_t script_value(uint32_t address)
 {
+    const uint32_t table = GBA_TABLE_ENTRY(SCRIPT_GROUP, 0);
+
+    if (address >= table && address < table + GBA_MEMBERS_MAX * GBA_TABLE_ENTRY_SIZE)
+        return script_table[(address - table) / GBA_TABLE_ENTRY_SIZE];
     if (GBA_GROUP_REG(SCRIPT_GROUP, GBA_REG_GENERATION) == address)
         return SCRIPT_GENERATION;
     if (GBA_GROUP_REG(SCRIPT_GROUP, GBA_REG_MEMBER_COUNT) == address)
