@@ -51,6 +51,13 @@ typedef struct gba_oob {
     gba_status_t (*min)(void *ctx, uint64_t *words, uint32_t count);
     /* Post the allgather of a record. in: bytes of this member; out: size * bytes, by rank. */
     gba_status_t (*allgather)(void *ctx, const void *in, void *out, size_t bytes);
+    /*
+     * Reserve the memory that allgathers of records of up to `bytes` need besides `out`. Called
+     * before the first operation of an agreement, and at its end with 0: free that memory. Returns
+     * GBA_OK; GBA_ERR_NOMEM: all members learn of it, and agree without an allgather. Not
+     * collective. NULL: an allgather needs no other memory.
+     */
+    gba_status_t (*reserve)(void *ctx, size_t bytes);
     /* Advance the posted operation. Returns GBA_OK: complete, also if none is posted;
      * GBA_INPROGRESS; GBA_ERR_OOB. Never blocks. */
     gba_status_t (*test)(void *ctx);

@@ -16,7 +16,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_cdev_owners tests/unit/test_cdev_revoke \
 	tests/unit/test_software tests/unit/test_hierarchy tests/unit/test_hierarchy_failures \
 	tests/unit/test_predict tests/unit/test_choose tests/unit/test_steer tests/unit/test_candidates \
-	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
+	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
 	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
@@ -157,7 +157,7 @@ GBA_TEAM_TESTS = tests/unit/test_team tests/unit/test_software tests/unit/test_h
 	tests/unit/test_predict tests/unit/test_steer tests/unit/test_hierarchy_failures \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded \
-	tests/unit/test_cores
+	tests/unit/test_cores tests/unit/test_resources
 $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
@@ -290,6 +290,10 @@ tests_unit_test_predict_SOURCES = tests/unit/test_predict.c $(GBA_TEAM_HARNESS)
 tests_unit_test_steer_SOURCES = tests/unit/test_steer.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_SOURCES = tests/unit/test_domains.c $(GBA_TEAM_HARNESS)
 tests_unit_test_renegotiate_SOURCES = tests/unit/test_renegotiate.c $(GBA_TEAM_HARNESS)
+tests_unit_test_resources_SOURCES = tests/unit/test_resources.c $(GBA_TEAM_HARNESS)
+tests_unit_test_resources_LDFLAGS = -Wl,--wrap=gba_failover_register -Wl,--wrap=gba_team_create \
+	-Wl,--wrap=gba_team_renegotiate,--wrap=gba_team_recover,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=mmap,--wrap=memfd_create,--wrap=fallocate,--wrap=getrandom,--wrap=fopen,--wrap=open
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c $(GBA_TEAM_HARNESS)
 tests_unit_test_degraded_SOURCES = tests/unit/test_degraded.c $(GBA_TEAM_HARNESS)
 tests_unit_test_domains_failover_SOURCES = tests/unit/test_domains_failover.c $(GBA_TEAM_HARNESS)
@@ -364,13 +368,14 @@ GBA_MPI_TESTS = \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
 	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
 	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
-	tests/mpi/soak tests/mpi/descriptor tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare
+	tests/mpi/soak tests/mpi/descriptor tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI
 check_PROGRAMS += $(GBA_MPI_TESTS)
 check_LIBRARIES += tests/mpi/libtest.a
 check_LTLIBRARIES += tests/mpi/broken.la tests/mpi/hosts_preload.la tests/mpi/abi_preload.la \
+	tests/mpi/lack_preload.la \
 	contrib/examples/mpi_t/barrier_stats.la
 endif
 tests_mpi_libtest_a_SOURCES = tests/program.h tests/program.c tests/mpi/test.h tests/mpi/test.c \
@@ -394,7 +399,7 @@ tests_mpi_posted_LDADD = tests/mpi/libtest.a $(MPI_LIBS) $(OMPI_LIBS)
 tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/README.md tests/load.sh tests/limit.h tests/suite.h
 EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
-	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
+	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/lacks.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
 	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh \
 	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh \
 	tests/mpi/deaths tests/mpi/deaths.sh
@@ -408,6 +413,11 @@ tests_mpi_broken_la_LIBADD = $(MPI_LIBS)
 tests_mpi_hosts_preload_la_SOURCES = tests/mpi/hosts_preload.c
 tests_mpi_hosts_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
 tests_mpi_hosts_preload_la_LIBADD = -ldl
+tests_mpi_lack_preload_la_SOURCES = tests/mpi/lack_preload.c
+tests_mpi_lack_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+tests_mpi_lack_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fno-builtin
+tests_mpi_lack_preload_la_LDFLAGS = $(GBA_PRELOAD_LDFLAGS)
+tests_mpi_lack_preload_la_LIBADD = -ldl
 tests_mpi_abi_preload_la_SOURCES = tests/mpi/abi_preload.c
 tests_mpi_abi_preload_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 tests_mpi_abi_preload_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)

@@ -35,6 +35,12 @@
 #include "gba/agree/schedule.h"
 #include "gba/failover/failover.h"
 
+/* The larger one of the records that the allgathers exchange. */
+#define RECORD_MOST                                                \
+    (sizeof(struct gba_node_info) > sizeof(struct gba_member_info) \
+         ? sizeof(struct gba_node_info)                            \
+         : sizeof(struct gba_member_info))
+
 /* Post a minimum of a->words. */
 static gba_status_t post(struct gba_agreement *a, enum gba_agree_state state, uint32_t count)
 {
@@ -305,9 +311,16 @@ void gba_agree_free(struct gba_team *team)
     free(team);
 }
 
+/* The memory of the runtime for its allgathers; 0: free it. */
+static gba_status_t oob_reserve(struct gba_agreement *a, size_t bytes)
+{
+    return a->oob.reserve == NULL ? GBA_OK : a->oob.reserve(a->oob.ctx, bytes);
+}
+
 /* The end of an agreement, also of one that failed. */
 static void agreement_free(struct gba_agreement *a)
 {
+    (void)oob_reserve(a, 0);
     free(a->nodes);
     a->nodes = NULL;
 }
@@ -358,7 +371,7 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
     /* The layout needs memory that grows with the team. A member without that memory must not be
      * missing from it, so all members learn of it in the first exchange. */
     a->nodes = calloc(oob->size, each);
-    if (a->nodes == NULL) {
+    if (a->nodes == NULL || GBA_OK != oob_reserve(a, RECORD_MOST)) {
         own.memory = GBA_ERR_NOMEM;
     } else {
         a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);

@@ -313,9 +313,9 @@ enum gba_next gba_plan_next(const struct gba_list *list, const struct gba_info *
     bool refused = false; /* the group of a switch; rank 0 may have another one */
 
     /* The order of the list depends on the number of hosts, but not if the device is faster than
-     * one message. */
+     * one message. A member without memory for the layout excludes the paths that it orders. */
     if (GBA_OFFLOAD_FASTEST == info->terms.offload && GBA_OK == info->terms.status &&
-        0 == info->hosts &&
+        GBA_OK == info->memory.reason && 0 == info->hosts &&
         (info->terms.min_hosts > 2 ||
          gba_cost_preferred(info->terms.cost.device) > info->terms.cost.message))
         return GBA_NEXT_LAYOUT;

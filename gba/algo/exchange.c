@@ -27,9 +27,9 @@ struct gba_exchange {
     uint32_t count; /* 0: this is an allgather */
     uint64_t least[GBA_OOB_WORDS], all[GBA_OOB_WORDS];
     uint64_t (*theirs)[GBA_OOB_WORDS];
-    /* An allgather: the records, by rank. */
+    /* An allgather: the records, by rank, in the reserved memory. */
     char *records;
-    size_t bytes; /* of one record */
+    size_t bytes, most; /* of one record; most: as reserved */
 };
 
 /* The number of children, that of the bits of the distance to the last rank below this one. */
@@ -96,15 +96,20 @@ gba_status_t gba_exchange_min(struct gba_exchange *x, uint64_t *words, uint32_t 
     return GBA_OK;
 }
 
+gba_status_t gba_exchange_reserve(struct gba_exchange *x, size_t bytes)
+{
+    if (x->failed) /* a message may be in transit */
+        return GBA_OK;
+    free(x->records);
+    x->most = bytes;
+    x->records = 0 == bytes ? NULL : calloc(x->size, bytes);
+    return 0 != bytes && x->records == NULL ? GBA_ERR_NOMEM : GBA_OK;
+}
+
 gba_status_t gba_exchange_allgather(struct gba_exchange *x, const void *in, void *out, size_t bytes)
 {
-    if (x->failed)
+    if (x->failed || x->records == NULL || bytes > x->most)
         return GBA_ERR_OOB;
-    x->records = calloc(x->size, bytes);
-    if (x->records == NULL) {
-        x->failed = true;
-        return GBA_ERR_OOB;
-    }
     x->result = out;
     x->count = 0;
     x->bytes = bytes;
@@ -205,8 +210,6 @@ static gba_status_t end(struct gba_exchange *x)
         memcpy(x->result, x->all, x->count * sizeof x->all[0]);
     else
         memcpy(x->result, x->records, x->size * x->bytes);
-    free(x->records);
-    x->records = NULL;
     return GBA_OK;
 }
 

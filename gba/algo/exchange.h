@@ -40,8 +40,10 @@ void gba_exchange_destroy(struct gba_exchange *x);
  * Those of gba_oob_t. A member receives a result only after all members have posted the operation.
  * The operation is complete at a member when its messages have left the process, so a member that
  * makes no further call of MPI delays no other one. Messages in transit use no memory of the
- * caller. After GBA_ERR_OOB each call returns it.
+ * caller. After GBA_ERR_OOB each call returns it. An allgather without enough reserved memory
+ * fails.
  */
+gba_status_t gba_exchange_reserve(struct gba_exchange *x, size_t bytes);
 gba_status_t gba_exchange_min(struct gba_exchange *x, uint64_t *words, uint32_t count);
 gba_status_t gba_exchange_allgather(struct gba_exchange *x, const void *in, void *out,
                                     size_t bytes);

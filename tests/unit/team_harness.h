@@ -140,6 +140,7 @@ void harness_member(struct thread_oob_member *self, const gba_oob_t *oob);
 
 /* Run the members, with failure notifications. All must end on that path, for one reason that
  * contains w->expected, without an early exit, and leave nothing behind. */
+#define HARNESS_ANY_PATH ((gba_path_t)-1)
 void harness_run(struct harness *w, uint32_t size, gba_path_t path);
 
 /* harness_run to a group of the device. The last change of the path ended that round. */

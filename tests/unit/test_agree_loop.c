@@ -49,6 +49,7 @@ struct member {
     struct net *net;
     uint32_t rank, exchanges; /* complete */
     bool posted;
+    size_t reserved; /* bytes of a record */
     uint64_t *words;
     void *out;
 };
@@ -121,9 +122,16 @@ static gba_status_t net_allgather(void *ctx, const void *in, void *out, size_t b
     struct slot *slot = slot_post(self, 0, bytes);
 
     assert_true(bytes <= sizeof slot->all[0]);
+    assert_true(bytes <= self->reserved);
     memcpy(slot->all[self->rank], in, bytes);
     record_change(self, slot->all[self->rank], bytes);
     self->out = out;
+    return GBA_OK;
+}
+
+static gba_status_t net_reserve(void *ctx, size_t bytes)
+{
+    ((struct member *)ctx)->reserved = bytes;
     return GBA_OK;
 }
 
@@ -211,6 +219,7 @@ static struct outcome play(const struct script *script)
                                .size = script->size,
                                .min = net_min,
                                .allgather = net_allgather,
+                               .reserve = net_reserve,
                                .test = net_test,
                                .name_member = net_name};
 
@@ -228,6 +237,7 @@ static struct outcome play(const struct script *script)
     for (uint32_t r = 0; r < script->size; r++) {
         assert_int_equal(status[r], status[0]);
         assert_int_equal(member[r].exchanges, member[0].exchanges);
+        assert_int_equal(member[r].reserved, 0);
         if (GBA_OK != status[0])
             continue;
         assert_int_equal(gba_team_path(team[r]), gba_team_path(team[0]));

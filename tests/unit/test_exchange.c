@@ -194,6 +194,7 @@ static void world_open(uint32_t count)
     for (uint32_t i = 0; i < members; i++) {
         member[i].exchange = gba_exchange_create(i, members, &mail, &member[i]);
         assert_true(member[i].exchange != NULL);
+        assert_int_equal(gba_exchange_reserve(member[i].exchange, sizeof(uint32_t)), GBA_OK);
     }
 }
 
@@ -361,6 +362,27 @@ static void dice_run(uint32_t count, bool faults)
         last = event_run(dice_bits() % events()) ? 0 : last + 1;
     }
     world_close();
+}
+
+/* Only an allgather in reserved memory, which cannot fail for lack of memory later. */
+TEST(test_reserved)
+{
+    uint32_t record = 7, all = 0;
+
+    refused = broken = NOWHERE;
+    world_open(1);
+    assert_int_equal(gba_exchange_allgather(member[0].exchange, &record, &all, 1), GBA_OK);
+    assert_int_equal(gba_exchange_test(member[0].exchange), GBA_OK);
+    assert_int_equal(gba_exchange_reserve(member[0].exchange, sizeof all - 1), GBA_OK);
+    assert_int_equal(gba_exchange_allgather(member[0].exchange, &record, &all, sizeof all),
+                     GBA_ERR_OOB);
+    assert_int_equal(gba_exchange_reserve(member[0].exchange, sizeof all), GBA_OK);
+    assert_int_equal(gba_exchange_allgather(member[0].exchange, &record, &all, sizeof all), GBA_OK);
+    assert_int_equal(gba_exchange_test(member[0].exchange), GBA_OK);
+    assert_int_equal(all, 7);
+    assert_int_equal(gba_exchange_reserve(member[0].exchange, 0), GBA_OK);
+    assert_int_equal(gba_exchange_allgather(member[0].exchange, &record, &all, 1), GBA_ERR_OOB);
+    world_free();
 }
 
 TEST(test_dice)

@@ -75,6 +75,16 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return call_fails(self) ? GBA_ERR_OOB : GBA_OK;
 }
 
+/* As the exchange of a runtime whose messages are in memory of its own. */
+static gba_status_t oob_reserve(void *ctx, size_t bytes)
+{
+    struct thread_oob_member *self = ctx;
+
+    free(self->reserved);
+    self->reserved = 0 == bytes ? NULL : malloc(bytes * self->shared->size);
+    return 0 != bytes && self->reserved == NULL ? GBA_ERR_NOMEM : GBA_OK;
+}
+
 static gba_status_t oob_min(void *ctx, uint64_t *words, uint32_t count)
 {
     struct thread_oob_member *self = ctx;
@@ -124,6 +134,7 @@ static void *thread_main(void *arg)
         .size = self->shared->size,
         .min = oob_min,
         .allgather = oob_allgather,
+        .reserve = oob_reserve,
         .test = oob_test,
         .name_member = oob_name_member,
     };

@@ -25,6 +25,7 @@ struct thread_oob_shared {
 struct thread_oob_member {
     struct thread_oob_shared *shared;
     uint32_t rank;
+    void *reserved; /* memory, during an agreement */
     void *arg;
     void (*body)(struct thread_oob_member *self, const gba_oob_t *oob);
     /* The body may set these. They change what the member sends and receives in an agreement. */

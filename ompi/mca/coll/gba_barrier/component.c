@@ -8,6 +8,7 @@
 #include "ompi/mca/common/gba/report.h"
 
 #include "gba/base/site.h"
+#include "ompi/runtime/mpiruntime.h"
 
 /* gba_info --params reads it from the file of the component. */
 #define TEXT(number)    #number
@@ -37,12 +38,19 @@ static int component_open(void)
     gba_coll->progress_registered = false;
     gba_common_open();
     gba_coll->abi_differs = !gba_common_abi_check(classes);
+    /* Before the other processes learn that this one has the component. */
+    if (!gba_coll->abi_differs && OMPI_SUCCESS != gba_coll_requests_open()) {
+        gba_common_alert("out of memory (rank %u of the job); the component is disabled there",
+                         (unsigned)OMPI_PROC_MY_NAME->vpid);
+        gba_common_log_close();
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     gba_coll_capability_publish();
     gba_common_choice_open(true);
     gba_common_processors_publish();
     gba_common_keys_publish();
     gba_common_companions_load(&ompi_coll_base_framework, "gba_barrier", needed);
-    return gba_coll->abi_differs ? OMPI_SUCCESS : gba_coll_requests_open();
+    return OMPI_SUCCESS;
 }
 
 /* All communicators are destroyed by now, except those that the program leaked. */
@@ -74,13 +82,21 @@ static int component_init_query(bool progress_threads, bool threads)
  */
 static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, int *priority)
 {
+    mca_coll_base_module_t *module;
     int size = ompi_comm_size(comm);
 
     gba_coll_report_parameter();
     if (!gba_common.enabled || OMPI_COMM_IS_INTER(comm) || size < 2)
         return NULL;
     *priority = gba_common.params.priority;
-    return gba_coll_module_create();
+    module = gba_coll_module_create();
+    if (module == NULL) {
+        /* The other members have one, and would wait for this one in their first agreement. */
+        gba_common_alert("out of memory for communicator %u (rank %u of the job); the job ends",
+                         GBA_COMM_ID(comm), (unsigned)OMPI_PROC_MY_NAME->vpid);
+        (void)ompi_mpi_abort(&ompi_mpi_comm_world.comm, MPI_ERR_NO_MEM);
+    }
+    return module;
 }
 
 static ompi_communicator_t *notifications_world(void)

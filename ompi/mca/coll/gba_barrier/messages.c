@@ -144,6 +144,11 @@ static gba_status_t oob_allgather(void *ctx, const void *in, void *out, size_t b
     return gba_exchange_allgather(exchange_of(ctx), in, out, bytes);
 }
 
+static gba_status_t oob_reserve(void *ctx, size_t bytes)
+{
+    return gba_exchange_reserve(exchange_of(ctx), bytes);
+}
+
 static gba_status_t oob_test(void *ctx)
 {
     return gba_exchange_test(exchange_of(ctx));
@@ -151,5 +156,6 @@ static gba_status_t oob_test(void *ctx)
 
 const gba_oob_t gba_coll_oob = {.min = oob_min,
                                 .allgather = oob_allgather,
+                                .reserve = oob_reserve,
                                 .test = oob_test,
                                 .name_member = gba_coll_name_member};

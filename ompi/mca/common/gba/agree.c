@@ -7,6 +7,7 @@
 #include "ompi/mca/common/gba/module.h"
 #include "ompi/mca/common/gba/notifications.h"
 #include "ompi/mca/common/gba/open.h"
+#include "ompi/mca/common/gba/report.h"
 
 #include <stdlib.h>
 
@@ -135,6 +136,10 @@ static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, 
         status = agree_follow(m, team);
     else if (m->team != NULL)
         agree_store(m, m->team, GBA_PATH_FALLBACK);
+    if (GBA_ERR_NOMEM == status)
+        gba_common_alert("rank %u of the job is out of memory to agree on the path of the barriers "
+                         "of %u members; the barrier fails",
+                         (unsigned)OPAL_PROC_MY_NAME.vpid, (unsigned)m->size);
     free(m->agreement);
     m->agreement = NULL;
     return status;

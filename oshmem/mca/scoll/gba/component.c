@@ -65,11 +65,19 @@ static int component_init(bool progress_threads, bool threads)
  * too. */
 static mca_scoll_base_module_t *component_query(oshmem_group_t *set, int *priority)
 {
+    mca_scoll_base_module_t *module;
+
     *priority = -1;
     if (!gba_common.enabled || set->proc_count < 2 || gba_scoll_tag(set, GBA_SCOLL_UP) < 0)
         return NULL;
     *priority = gba_common.params.priority;
-    return gba_scoll_module_create(set);
+    module = gba_scoll_module_create(set);
+    /* The other members use the fallback, too: they never see this one (activation.c). */
+    if (module == NULL)
+        gba_common_alert(
+            "PE %u is out of memory for an active set; its barriers use Open MPI's own",
+            (unsigned)OMPI_PROC_MY_NAME->vpid);
+    return module;
 }
 
 static struct ompi_communicator_t *notifications_world(void)
