@@ -172,10 +172,10 @@ tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.
 tests_unit_test_exchange_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_order_LDFLAGS = -Wl,--wrap=syscall
 # Parts of libgba_bootstrap, which hides their functions. Flags of their own: objects of their own.
-tests_unit_test_signals_SOURCES = tests/unit/test_signals.c gba/bootstrap/signals.c gba/bootstrap/mesh.c \
+tests_unit_test_signals_SOURCES = tests/unit/test_signals.c tests/unit/own_file.h gba/bootstrap/signals.c gba/bootstrap/mesh.c \
 	gba/bootstrap/pending.c gba/bootstrap/address.c gba/bootstrap/wire.c gba/bootstrap/settings.c
 tests_unit_test_signals_CPPFLAGS = $(AM_CPPFLAGS)
-tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c gba/bootstrap/serve.c gba/bootstrap/fail.c \
+tests_unit_test_boot_serve_SOURCES = tests/unit/test_boot_serve.c tests/unit/own_file.h gba/bootstrap/serve.c gba/bootstrap/fail.c \
 	gba/bootstrap/wire.c
 tests_unit_test_boot_serve_LDFLAGS = -Wl,--wrap=poll
 tests_unit_test_boot_serve_CPPFLAGS = $(AM_CPPFLAGS)
@@ -193,6 +193,7 @@ tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 # Software barriers: the algorithms against an adversary.
 tests_unit_test_algo_SOURCES = tests/unit/test_algo.c tests/unit/algo_harness.h \
 	tests/unit/algo_search.h tests/unit/search.h tests/unit/algo_mutants.h
+tests_unit_test_segment_SOURCES = tests/unit/test_segment.c tests/unit/own_file.h tests/unit/log_catch.h
 tests_unit_test_segment_LDFLAGS = -Wl,--wrap=fallocate
 
 # The simulator: real processes, killed ones, and every option.

@@ -3,7 +3,9 @@
  * Descriptors that a library keeps inside a program. The program may close all descriptors, also
  * those that it has not opened, and then open another file with the same number. Code that keeps a
  * descriptor between two calls keeps this structure, and gets the number from it for each use, so
- * that no call of this library writes to a file of the program or closes it.
+ * that no call of this library writes to a file of the program or closes it. contrib/lint refuses a
+ * bare number in a structure. Files that share one inode, such as all eventfds, cannot be told
+ * apart.
  */
 #ifndef GBA_BASE_DESCRIPTOR_H
 #define GBA_BASE_DESCRIPTOR_H

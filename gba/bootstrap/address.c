@@ -152,19 +152,20 @@ gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd)
     return GBA_OK;
 }
 
-int gba_boot_listen(struct gba_boot_address *address)
+bool gba_boot_listen(struct gba_boot_address *address, struct gba_descriptor *listener)
 {
     int fd = socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int error;
 
     if (fd >= 0 && 0 == bind(fd, &address->socket.any, address->len) &&
-        0 == listen(fd, SOMAXCONN) && 0 == getsockname(fd, &address->socket.any, &address->len))
-        return fd;
+        0 == listen(fd, SOMAXCONN) && 0 == getsockname(fd, &address->socket.any, &address->len) &&
+        gba_descriptor_keep(listener, fd))
+        return true;
     error = errno;
     if (fd >= 0)
         close(fd);
     errno = error;
-    return -1;
+    return false;
 }
 
 static uint16_t port_of(const struct gba_boot_address *address)

@@ -33,9 +33,9 @@ gba_status_t gba_boot_address_outward(struct gba_boot_address *address, char *me
 /* Take the address of this end of a connection, with port 0. Returns GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_boot_address_local(struct gba_boot_address *address, int fd);
 
-/* Listen on the address, and set its port. Returns a descriptor that does not block and that exec
- * closes; -1: failed, and errno is set. */
-int gba_boot_listen(struct gba_boot_address *address);
+/* Listen on the address, and set its port. listener: set on success; does not block, and exec
+ * closes it. Returns false, with errno set, on failure. */
+bool gba_boot_listen(struct gba_boot_address *address, struct gba_descriptor *listener);
 
 /* Print an id. Returns GBA_OK or GBA_ERR_IO. */
 gba_status_t gba_boot_address_print(const struct gba_boot_address *address,

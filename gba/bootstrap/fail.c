@@ -48,19 +48,19 @@ static void linger(gba_bootstrap_root_t *root)
 
     while (root->present > 0 && gba_clock_ns() < end) {
         for (uint32_t rank = 0; rank < root->size; rank++)
-            root->pollers[rank] = (struct pollfd){.fd = root->peers[rank].fd, .events = POLLIN};
-        root->pollers[root->size] = (struct pollfd){.fd = root->stop, .events = POLLIN};
+            root->pollers[rank] =
+                (struct pollfd){.fd = root->peers[rank].socket.number, .events = POLLIN};
+        root->pollers[root->size] = (struct pollfd){.fd = root->stop.number, .events = POLLIN};
         (void)poll(root->pollers, root->size + 1, gba_boot_poll_ms(end));
         if (0 != root->pollers[root->size].revents)
             return;
         for (uint32_t rank = 0; rank < root->size; rank++) {
             struct gba_boot_peer *peer = &root->peers[rank];
 
-            if (peer->fd < 0 || 0 == root->pollers[rank].revents ||
-                recv(peer->fd, dropped, sizeof dropped, 0) > 0)
+            if (peer->socket.number < 0 || 0 == root->pollers[rank].revents ||
+                recv(gba_descriptor_number(&peer->socket), dropped, sizeof dropped, 0) > 0)
                 continue;
-            close(peer->fd);
-            peer->fd = -1;
+            gba_descriptor_close(&peer->socket);
             root->present--;
         }
     }
@@ -74,15 +74,15 @@ void gba_boot_fail(gba_bootstrap_root_t *root, gba_status_t status, const char *
 
     gba_boot_reply_pack(&reply, packed);
     for (uint32_t rank = 0; rank < root->size; rank++) {
-        int fd = root->peers[rank].fd;
+        const struct gba_descriptor *socket = &root->peers[rank].socket;
 
-        if (fd < 0)
+        if (socket->number < 0)
             continue;
         /* Within a reply, a member would take an error for data. */
         if (!root->peers[rank].replying &&
-            GBA_OK == gba_boot_write(fd, packed, sizeof packed, deadline))
-            (void)gba_boot_write(fd, text, reply.bytes, deadline);
-        shutdown(fd, SHUT_WR);
+            GBA_OK == gba_boot_write(socket, packed, sizeof packed, deadline))
+            (void)gba_boot_write(socket, text, reply.bytes, deadline);
+        shutdown(gba_descriptor_number(socket), SHUT_WR);
     }
     linger(root);
 }

@@ -25,15 +25,15 @@ struct admission {
 };
 
 /* Send the reason to a process that cannot join, without waiting, and close the connection. */
-static void refuse(int fd, const char *text)
+static void refuse(struct gba_descriptor *socket, const char *text)
 {
     const struct gba_boot_reply reply = {.status = GBA_ERR_PARAM, .bytes = strlen(text)};
     uint8_t packed[GBA_BOOT_REPLY_BYTES];
 
     gba_boot_reply_pack(&reply, packed);
-    if (GBA_OK == gba_boot_write(fd, packed, sizeof packed, 1))
-        (void)gba_boot_write(fd, text, reply.bytes, 1);
-    close(fd);
+    if (GBA_OK == gba_boot_write(socket, packed, sizeof packed, 1))
+        (void)gba_boot_write(socket, text, reply.bytes, 1);
+    gba_descriptor_close(socket);
 }
 
 /* The size of the job is that in the hello of its first member. Returns false: out of memory. */
@@ -51,7 +51,7 @@ static bool set_size(gba_bootstrap_root_t *root, uint32_t size)
         return false;
     }
     for (uint32_t rank = 0; rank < size; rank++)
-        root->peers[rank].fd = -1;
+        root->peers[rank].socket.number = -1;
     root->size = size;
     return true;
 }
@@ -64,39 +64,39 @@ static void check_members(gba_bootstrap_root_t *root)
         char byte;
         ssize_t got;
 
-        if (peer->fd < 0)
+        if (peer->socket.number < 0)
             continue;
-        got = recv(peer->fd, &byte, 1, MSG_PEEK);
+        got = recv(gba_descriptor_number(&peer->socket), &byte, 1, MSG_PEEK);
         if (got > 0 || (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno)))
             continue;
-        close(peer->fd);
-        peer->fd = -1;
+        gba_descriptor_close(&peer->socket);
         root->present--;
     }
 }
 
 /* Make a connection that has shown the secret a member, or refuse it. */
-static void admit(struct admission *admission, int fd, const struct gba_boot_hello *hello)
+static void admit(struct admission *admission, struct gba_descriptor *socket,
+                  const struct gba_boot_hello *hello)
 {
     gba_bootstrap_root_t *root = admission->root;
     char text[GBA_BOOT_MESSAGE];
 
-    if (hello->rank < root->size && root->peers[hello->rank].fd >= 0)
+    if (hello->rank < root->size && root->peers[hello->rank].socket.number >= 0)
         check_members(root); /* that member may have died, and this may be its successor */
     if (0 == hello->size || hello->size > GBA_BOOT_SIZE_MAX || hello->rank >= hello->size) {
-        refuse(fd, "rank or size is out of range");
+        refuse(socket, "rank or size is out of range");
     } else if (!set_size(root, hello->size)) {
-        refuse(fd, "the root of the unique id is out of memory");
+        refuse(socket, "the root of the unique id is out of memory");
     } else if (hello->size != root->size) {
         snprintf(text, sizeof text, "rank %u expects %u members, and other members expect %u",
                  (unsigned)hello->rank, (unsigned)hello->size, (unsigned)root->size);
-        refuse(fd, text);
-    } else if (root->peers[hello->rank].fd >= 0) {
+        refuse(socket, text);
+    } else if (root->peers[hello->rank].socket.number >= 0) {
         snprintf(text, sizeof text, "another process has joined as rank %u of %u",
                  (unsigned)hello->rank, (unsigned)root->size);
-        refuse(fd, text);
+        refuse(socket, text);
     } else {
-        root->peers[hello->rank].fd = fd;
+        root->peers[hello->rank].socket = *socket;
         root->present++;
         if (0 == admission->deadline && 0 != root->timeout)
             admission->deadline = gba_clock_ns() + root->timeout;
@@ -107,15 +107,15 @@ static void admit(struct admission *admission, int fd, const struct gba_boot_hel
 static void read_hello(struct admission *admission, uint32_t index)
 {
     struct gba_boot_hello hello;
-    int fd = gba_boot_pending_read(&admission->pending, index, admission->root->secret, &hello);
+    struct gba_descriptor socket;
 
-    if (fd >= 0)
-        admit(admission, fd, &hello);
+    if (gba_boot_pending_read(&admission->pending, index, admission->root->secret, &hello, &socket))
+        admit(admission, &socket, &hello);
 }
 
 static bool not_joined(const struct gba_boot_peer *peer)
 {
-    return peer->fd < 0;
+    return peer->socket.number < 0;
 }
 
 /* Whether the time to join is over. The members that have joined then have the reason. */
@@ -149,11 +149,12 @@ static bool wait_event(struct admission *admission)
     struct gba_boot_pending *pending = &admission->pending;
     uint32_t count = pending->count;
 
-    admission->pollers[0] = (struct pollfd){.fd = admission->root->stop, .events = POLLIN};
-    admission->pollers[1] = (struct pollfd){.fd = admission->root->listener, .events = POLLIN};
+    admission->pollers[0] = (struct pollfd){.fd = admission->root->stop.number, .events = POLLIN};
+    admission->pollers[1] =
+        (struct pollfd){.fd = admission->root->listener.number, .events = POLLIN};
     for (uint32_t i = 0; i < count; i++)
         admission->pollers[i + 2] =
-            (struct pollfd){.fd = pending->connections[i].fd, .events = POLLIN};
+            (struct pollfd){.fd = pending->connections[i].socket.number, .events = POLLIN};
     if (poll(admission->pollers, count + 2, gba_boot_poll_ms(gba_clock_ns() + CHECK_NS)) < 0)
         return EINTR == errno;
     if (0 != admission->pollers[0].revents)
@@ -164,7 +165,7 @@ static bool wait_event(struct admission *admission)
             read_hello(admission, i);
     gba_boot_pending_expire(pending);
     if (0 != admission->pollers[1].revents &&
-        !gba_boot_pending_accept(pending, admission->root->listener))
+        !gba_boot_pending_accept(pending, &admission->root->listener))
         (void)poll(NULL, 0, EXHAUST_MS);
     return true;
 }
@@ -178,7 +179,7 @@ static void announce_complete(gba_bootstrap_root_t *root)
     gba_boot_reply_pack(&reply, packed);
     /* If the write fails, the member has left. The first call detects that. */
     for (uint32_t rank = 0; rank < root->size; rank++)
-        (void)gba_boot_write(root->peers[rank].fd, packed, sizeof packed, 1);
+        (void)gba_boot_write(&root->peers[rank].socket, packed, sizeof packed, 1);
 }
 
 bool gba_boot_join(gba_bootstrap_root_t *root)
@@ -203,8 +204,7 @@ bool gba_boot_join(gba_bootstrap_root_t *root)
     if (!complete)
         return false;
     /* All members have joined, so further connections are refused. */
-    close(root->listener);
-    root->listener = -1;
+    gba_descriptor_close(&root->listener);
     announce_complete(root);
     return true;
 }

@@ -21,7 +21,7 @@
 
 struct member {
     struct gba_boot_backend base;
-    int fd;
+    struct gba_descriptor socket;
     uint64_t timeout; /* ns; 0: none */
     char root[80];    /* its address, for messages */
 };
@@ -47,7 +47,7 @@ static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadli
 {
     uint8_t packed[GBA_BOOT_REPLY_BYTES];
     struct gba_boot_reply reply;
-    gba_status_t status = gba_boot_read(m->fd, packed, sizeof packed, deadline);
+    gba_status_t status = gba_boot_read(&m->socket, packed, sizeof packed, deadline);
 
     if (GBA_OK != status)
         return connection_failed(m, status, message);
@@ -58,7 +58,7 @@ static gba_status_t read_reply(struct member *m, uint64_t bytes, uint64_t deadli
     }
     if (GBA_OK == reply.status)
         return GBA_OK;
-    status = gba_boot_read(m->fd, message, (size_t)reply.bytes, deadline);
+    status = gba_boot_read(&m->socket, message, (size_t)reply.bytes, deadline);
     if (GBA_OK != status)
         return connection_failed(m, status, message);
     message[reply.bytes] = '\0';
@@ -74,16 +74,16 @@ static gba_status_t call(struct member *m, const struct gba_boot_request *reques
     gba_status_t status;
 
     gba_boot_request_pack(request, packed);
-    status = gba_boot_write(m->fd, packed, sizeof packed, deadline);
+    status = gba_boot_write(&m->socket, packed, sizeof packed, deadline);
     if (GBA_OK == status)
-        status = gba_boot_write(m->fd, in, in_bytes, deadline);
+        status = gba_boot_write(&m->socket, in, in_bytes, deadline);
     if (GBA_ERR_TIMEOUT == status)
         return connection_failed(m, status, message);
     /* If the root has closed the connection, it may have sent the reason before. */
     status = read_reply(m, out_bytes, deadline, message);
     if (GBA_OK != status)
         return status;
-    status = gba_boot_read(m->fd, out, out_bytes, deadline);
+    status = gba_boot_read(&m->socket, out, out_bytes, deadline);
     return GBA_OK == status ? GBA_OK : connection_failed(m, status, message);
 }
 
@@ -108,8 +108,7 @@ static void member_close(struct gba_boot_backend *self)
 {
     struct member *m = (struct member *)self;
 
-    if (m->fd >= 0)
-        close(m->fd);
+    gba_descriptor_close(&m->socket);
     free(m);
 }
 
@@ -118,7 +117,8 @@ static void member_close(struct gba_boot_backend *self)
 static gba_status_t member_address(const struct gba_boot_backend *self,
                                    struct gba_boot_address *address)
 {
-    return gba_boot_address_local(address, ((const struct member *)self)->fd);
+    return gba_boot_address_local(address,
+                                  gba_descriptor_number(&((const struct member *)self)->socket));
 }
 
 static const struct gba_boot_ops member_ops = {.gather = member_gather,
@@ -142,15 +142,15 @@ static int connected(int fd, uint64_t deadline)
 static gba_status_t connect_root(struct member *m, const struct gba_boot_address *address,
                                  uint64_t deadline, char *message)
 {
+    int fd = socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int error = 0;
 
-    m->fd = socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (m->fd < 0)
+    if (fd < 0 || !gba_descriptor_keep(&m->socket, fd))
         error = errno;
-    else if (0 != connect(m->fd, &address->socket.any, address->len))
-        error = EINPROGRESS == errno || EINTR == errno ? connected(m->fd, deadline) : errno;
+    else if (0 != connect(fd, &address->socket.any, address->len))
+        error = EINPROGRESS == errno || EINTR == errno ? connected(fd, deadline) : errno;
     if (0 == error) {
-        gba_boot_tune(m->fd);
+        gba_boot_tune(fd);
         return GBA_OK;
     }
     snprintf(message, GBA_BOOT_MESSAGE, "cannot connect to the root of the unique id at %s: %s%s",
@@ -164,13 +164,13 @@ static gba_status_t connect_root(struct member *m, const struct gba_boot_address
 /* Wait for the first byte of a reply, without reading it. */
 static gba_status_t wait_for_reply(const struct member *m, uint64_t deadline)
 {
-    struct pollfd poller = {.fd = m->fd, .events = POLLIN};
+    struct pollfd poller = {.fd = m->socket.number, .events = POLLIN};
     char byte;
 
     while (poll(&poller, 1, gba_boot_poll_ms(deadline)) <= 0)
         if (0 != deadline && gba_clock_ns() >= deadline)
             return GBA_ERR_TIMEOUT;
-    return 1 == recv(m->fd, &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
+    return 1 == recv(gba_descriptor_number(&m->socket), &byte, 1, MSG_PEEK) ? GBA_OK : GBA_ERR_OOB;
 }
 
 /* Send the secret, and wait for the reply that all members have joined. */
@@ -183,7 +183,7 @@ static gba_status_t join(struct member *m, const struct gba_boot_address *addres
 
     memcpy(hello.secret, address->secret, sizeof hello.secret);
     gba_boot_hello_pack(&hello, packed);
-    status = gba_boot_write(m->fd, packed, sizeof packed, deadline);
+    status = gba_boot_write(&m->socket, packed, sizeof packed, deadline);
     explicit_bzero(&hello, sizeof hello);
     explicit_bzero(packed, sizeof packed);
     if (GBA_ERR_TIMEOUT == status)
@@ -214,7 +214,7 @@ gba_status_t gba_boot_uid_open(const gba_bootstrap_uid_t *uid, uint32_t rank, ui
         return GBA_ERR_NOMEM;
     }
     m->base = (struct gba_boot_backend){.ops = &member_ops, .rank = rank, .size = size};
-    m->fd = -1;
+    m->socket.number = -1;
     status = gba_boot_address_parse(uid->text, &address);
     if (GBA_OK == status)
         status = gba_boot_env_timeout(&m->timeout, message, GBA_BOOT_MESSAGE);

@@ -34,8 +34,7 @@ static gba_status_t mesh_fail(struct gba_boot_mesh *mesh, const struct gba_boot_
 
 static void link_close(struct gba_boot_link *link, int error)
 {
-    close(link->fd);
-    link->fd = -1;
+    gba_descriptor_close(&link->socket);
     link->state = GBA_BOOT_LINK_CLOSED;
     link->error = error;
 }
@@ -66,7 +65,7 @@ gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_
         return GBA_ERR_NOMEM;
     made->rank = rank;
     made->size = size;
-    made->listener = -1;
+    made->listener.number = -1;
     made->addresses = calloc(size, sizeof *made->addresses);
     made->links = calloc(size, sizeof(struct gba_boot_link *));
     if (made->addresses == NULL || made->links == NULL)
@@ -76,8 +75,7 @@ gba_status_t gba_boot_mesh_create(uint32_t rank, uint32_t size, struct gba_boot_
         snprintf(message, len, "the system has no random numbers for a secret");
         goto fail;
     }
-    made->listener = gba_boot_listen(mine);
-    if (made->listener < 0) {
+    if (!gba_boot_listen(mine, &made->listener)) {
         snprintf(message, len, "cannot listen for members: %s", strerror(errno));
         status = GBA_ERR_IO;
         goto fail;
@@ -97,12 +95,11 @@ void gba_boot_mesh_destroy(struct gba_boot_mesh *mesh)
         return;
     for (uint32_t peer = 0; mesh->links != NULL && peer < mesh->size; peer++) {
         if (mesh->links[peer] != NULL && GBA_BOOT_LINK_OPEN == mesh->links[peer]->state)
-            close(mesh->links[peer]->fd);
+            gba_descriptor_close(&mesh->links[peer]->socket);
         free(mesh->links[peer]);
     }
     gba_boot_pending_close(&mesh->pending);
-    if (mesh->listener >= 0)
-        close(mesh->listener);
+    gba_descriptor_close(&mesh->listener);
     if (mesh->addresses != NULL)
         explicit_bzero(mesh->addresses, mesh->size * sizeof *mesh->addresses);
     free(mesh->addresses);
@@ -119,36 +116,37 @@ struct gba_boot_link *gba_boot_mesh_link(struct gba_boot_mesh *mesh, uint32_t pe
     link = calloc(1, sizeof *link);
     if (link == NULL)
         return NULL;
-    link->fd = -1;
+    link->socket.number = -1;
     link->peer = peer;
     mesh->links[peer] = link;
     return link;
 }
 
-static void link_opened(struct gba_boot_link *link, int fd)
+static void link_opened(struct gba_boot_link *link, const struct gba_descriptor *socket)
 {
     const unsigned silent = SILENT_MS;
 
-    gba_boot_tune(fd);
+    gba_boot_tune(socket->number);
     /* Without it, a dead host is detected later. */
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent, sizeof silent);
-    link->fd = fd;
+    (void)setsockopt(socket->number, IPPROTO_TCP, TCP_USER_TIMEOUT, &silent, sizeof silent);
+    link->socket = *socket;
     link->state = GBA_BOOT_LINK_OPEN;
 }
 
 gba_status_t gba_boot_mesh_connect(struct gba_boot_mesh *mesh, struct gba_boot_link *link)
 {
     const struct gba_boot_address *to = &mesh->addresses[link->peer];
+    struct gba_descriptor kept;
     int fd;
 
     if (GBA_BOOT_LINK_NONE != link->state || mesh->rank < link->peer)
         return GBA_OK;
     fd = socket(to->socket.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
+    if (fd < 0 || !gba_descriptor_keep(&kept, fd)) {
         link->error = errno;
         return mesh_fail(mesh, link, "no socket for");
     }
-    link_opened(link, fd);
+    link_opened(link, &kept);
     if (0 != connect(fd, &to->socket.any, to->len) && EINPROGRESS != errno && EINTR != errno) {
         link_close(link, errno);
         return mesh_fail(mesh, link, "cannot connect to");
@@ -159,32 +157,32 @@ gba_status_t gba_boot_mesh_connect(struct gba_boot_mesh *mesh, struct gba_boot_l
 
 /* A connection has shown the secret. It belongs to the member that its hello names, if that member
  * has none yet and is one that connects to this member. */
-static void admit(struct gba_boot_mesh *mesh, int fd, const struct gba_boot_hello *hello)
+static void admit(struct gba_boot_mesh *mesh, struct gba_descriptor *socket,
+                  const struct gba_boot_hello *hello)
 {
     struct gba_boot_link *link = NULL;
 
     if (hello->size == mesh->size && hello->rank < mesh->size && hello->rank > mesh->rank)
         link = gba_boot_mesh_link(mesh, hello->rank);
     if (link == NULL || GBA_BOOT_LINK_NONE != link->state) {
-        close(fd);
+        gba_descriptor_close(socket);
         return;
     }
-    link_opened(link, fd);
+    link_opened(link, socket);
     link->trusted = true;
 }
 
 void gba_boot_mesh_accept(struct gba_boot_mesh *mesh)
 {
     struct gba_boot_pending *pending = &mesh->pending;
+    struct gba_descriptor socket;
     struct gba_boot_hello hello;
 
-    (void)gba_boot_pending_accept(pending, mesh->listener);
+    (void)gba_boot_pending_accept(pending, &mesh->listener);
     /* From the last one, because removing a connection moves the later ones. */
     for (uint32_t i = pending->count; i-- > 0;) {
-        int fd = gba_boot_pending_read(pending, i, mesh->addresses[mesh->rank].secret, &hello);
-
-        if (fd >= 0)
-            admit(mesh, fd, &hello);
+        if (gba_boot_pending_read(pending, i, mesh->addresses[mesh->rank].secret, &hello, &socket))
+            admit(mesh, &socket, &hello);
     }
     gba_boot_pending_expire(pending);
     explicit_bzero(&hello, sizeof hello);
@@ -210,7 +208,8 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
 {
     while (link->out_len > 0 && GBA_BOOT_LINK_OPEN == link->state) {
         /* While connect is in progress: EAGAIN. If it has failed: its error. */
-        ssize_t sent = send(link->fd, link->out, link->out_len, MSG_NOSIGNAL);
+        ssize_t sent =
+            send(gba_descriptor_number(&link->socket), link->out, link->out_len, MSG_NOSIGNAL);
 
         if (sent < 0 && EINTR == errno)
             continue;
@@ -260,7 +259,8 @@ static bool keep(const struct gba_boot_mesh *mesh, struct gba_boot_link *link)
 gba_status_t gba_boot_mesh_receive(struct gba_boot_mesh *mesh, struct gba_boot_link *link)
 {
     while (GBA_BOOT_LINK_OPEN == link->state) {
-        ssize_t got = recv(link->fd, link->in + link->in_len, sizeof link->in - link->in_len, 0);
+        ssize_t got = recv(gba_descriptor_number(&link->socket), link->in + link->in_len,
+                           sizeof link->in - link->in_len, 0);
 
         if (got < 0 && EINTR == errno)
             continue;

@@ -34,7 +34,7 @@ enum gba_boot_link_state { GBA_BOOT_LINK_NONE, GBA_BOOT_LINK_OPEN, GBA_BOOT_LINK
 
 /* One connection. */
 struct gba_boot_link {
-    int fd;                         /* valid if open */
+    struct gba_descriptor socket;   /* valid if open */
     enum gba_boot_link_state state; /* open: also while connect is in progress */
     bool trusted;                   /* the peer has shown this member's secret */
     bool greeted;                   /* this member has sent or queued a signal, after its hello */
@@ -49,7 +49,7 @@ struct gba_boot_link {
 
 struct gba_boot_mesh {
     uint32_t rank, size;
-    int listener;
+    struct gba_descriptor listener;
     bool failed;                        /* permanently */
     struct gba_boot_address *addresses; /* [size], with the secret of each member */
     struct gba_boot_link **links;       /* [size]; NULL: not needed so far */

@@ -22,14 +22,16 @@ static void connection_remove(struct gba_boot_pending *pending, uint32_t index)
 
 static void connection_close(struct gba_boot_pending *pending, uint32_t index)
 {
-    close(pending->connections[index].fd);
+    gba_descriptor_close(&pending->connections[index].socket);
     connection_remove(pending, index);
 }
 
-bool gba_boot_pending_accept(struct gba_boot_pending *pending, int listener)
+bool gba_boot_pending_accept(struct gba_boot_pending *pending,
+                             const struct gba_descriptor *listener)
 {
     for (unsigned i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct gba_descriptor socket;
+        int fd = accept4(gba_descriptor_number(listener), NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
         if (fd < 0 && (EMFILE == errno || ENFILE == errno || ENOBUFS == errno || ENOMEM == errno)) {
             if (pending->count > 0)
@@ -38,39 +40,45 @@ bool gba_boot_pending_accept(struct gba_boot_pending *pending, int listener)
         }
         if (fd < 0)
             return true;
+        if (!gba_descriptor_keep(&socket, fd)) {
+            close(fd);
+            continue;
+        }
         if (GBA_BOOT_PENDING_MAX == pending->count)
             connection_close(pending, 0);
         gba_boot_tune(fd);
         pending->connections[pending->count++] =
-            (struct gba_boot_connection){.fd = fd, .since = gba_clock_ns()};
+            (struct gba_boot_connection){.socket = socket, .since = gba_clock_ns()};
     }
     return true;
 }
 
-int gba_boot_pending_read(struct gba_boot_pending *pending, uint32_t index,
-                          const uint8_t secret[GBA_BOOT_SECRET], struct gba_boot_hello *hello)
+bool gba_boot_pending_read(struct gba_boot_pending *pending, uint32_t index,
+                           const uint8_t secret[GBA_BOOT_SECRET], struct gba_boot_hello *hello,
+                           struct gba_descriptor *socket)
 {
     struct gba_boot_connection *connection = &pending->connections[index];
-    ssize_t got = recv(connection->fd, connection->hello + connection->got,
-                       sizeof connection->hello - connection->got, 0);
-    int fd = connection->fd;
+    ssize_t got =
+        recv(gba_descriptor_number(&connection->socket), connection->hello + connection->got,
+             sizeof connection->hello - connection->got, 0);
 
     if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
-        return -1;
+        return false;
     if (got <= 0) {
         connection_close(pending, index);
-        return -1;
+        return false;
     }
     connection->got += (size_t)got;
     if (connection->got < sizeof connection->hello)
-        return -1;
+        return false;
     if (!gba_boot_hello_unpack(connection->hello, hello) ||
         !gba_boot_secret_equal(hello->secret, secret)) {
         connection_close(pending, index);
-        return -1;
+        return false;
     }
+    *socket = connection->socket;
     connection_remove(pending, index);
-    return fd;
+    return true;
 }
 
 void gba_boot_pending_expire(struct gba_boot_pending *pending)

@@ -11,7 +11,7 @@
 #define GBA_BOOT_PENDING_MAX 256u
 
 struct gba_boot_connection {
-    int fd;
+    struct gba_descriptor socket;
     uint64_t since;
     size_t got;
     uint8_t hello[GBA_BOOT_HELLO_BYTES];
@@ -26,15 +26,17 @@ struct gba_boot_pending {
 /* Accept connections, a limited number in a row. listener: does not block. Returns false if no
  * descriptor is free; the oldest connection is then closed, because it may hold the descriptor that
  * a member needs. */
-bool gba_boot_pending_accept(struct gba_boot_pending *pending, int listener);
+bool gba_boot_pending_accept(struct gba_boot_pending *pending,
+                             const struct gba_descriptor *listener);
 
 /*
  * Read the hello of a connection, as far as it has come. index: 0 to count - 1; it is removed if
- * its hello is complete or wrong. secret: that the connection must show. hello: set if it has.
- * Returns the descriptor, which then belongs to the caller; -1: incomplete, or refused and closed.
+ * its hello is complete or wrong. secret: that the connection must show. hello, socket: set if it
+ * has; the connection then belongs to the caller. Returns false: incomplete, or refused and closed.
  */
-int gba_boot_pending_read(struct gba_boot_pending *pending, uint32_t index,
-                          const uint8_t secret[GBA_BOOT_SECRET], struct gba_boot_hello *hello);
+bool gba_boot_pending_read(struct gba_boot_pending *pending, uint32_t index,
+                           const uint8_t secret[GBA_BOOT_SECRET], struct gba_boot_hello *hello,
+                           struct gba_descriptor *socket);
 
 /* Close the connections whose time is over. */
 void gba_boot_pending_expire(struct gba_boot_pending *pending);

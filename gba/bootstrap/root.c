@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE /* explicit_bzero */
+#define _GNU_SOURCE /* explicit_bzero, pipe2 */
 #include "gba/bootstrap/root.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "gba/bootstrap/address.h"
@@ -21,11 +21,8 @@ static void *serve(void *arg)
         gba_boot_serve(root);
     /* The members see the end at once, even if root is closed much later. */
     for (uint32_t rank = 0; rank < root->size; rank++)
-        if (root->peers[rank].fd >= 0)
-            close(root->peers[rank].fd);
-    if (root->listener >= 0)
-        close(root->listener);
-    root->listener = -1;
+        gba_descriptor_close(&root->peers[rank].socket);
+    gba_descriptor_close(&root->listener);
     return NULL;
 }
 
@@ -42,12 +39,26 @@ static int start_thread(gba_bootstrap_root_t *root)
     return error;
 }
 
+/* A pipe, because all eventfds have one inode. Returns false, with errno set, on failure. */
+static bool open_stop(gba_bootstrap_root_t *root)
+{
+    int ends[2];
+
+    if (0 != pipe2(ends, O_CLOEXEC))
+        return false;
+    if (gba_descriptor_keep(&root->stop, ends[0]) && gba_descriptor_keep(&root->stopping, ends[1]))
+        return true;
+    close(ends[0]);
+    close(ends[1]);
+    root->stop.number = root->stopping.number = -1;
+    return false;
+}
+
 static void discard(gba_bootstrap_root_t *root)
 {
-    if (root->listener >= 0)
-        close(root->listener);
-    if (root->stop >= 0)
-        close(root->stop);
+    gba_descriptor_close(&root->listener);
+    gba_descriptor_close(&root->stop);
+    gba_descriptor_close(&root->stopping);
     pthread_mutex_destroy(&root->lock);
     free(root->peers);
     free(root->pollers);
@@ -67,16 +78,14 @@ gba_status_t gba_bootstrap_uid_get(gba_bootstrap_uid_t *uid, gba_bootstrap_root_
         return GBA_ERR_NOMEM;
     }
     pthread_mutex_init(&made->lock, NULL);
-    made->listener = -1;
-    made->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    made->listener.number = made->stop.number = made->stopping.number = -1;
     status = gba_boot_env_timeout(&made->timeout, message, len);
     if (GBA_OK == status)
         status = gba_boot_address_choose(&address, message, len);
     if (GBA_OK != status)
         goto fail;
     status = GBA_ERR_IO;
-    made->listener = gba_boot_listen(&address);
-    if (made->stop < 0 || made->listener < 0) {
+    if (!open_stop(made) || !gba_boot_listen(&address, &made->listener)) {
         snprintf(message, len, "cannot listen for members: %s", strerror(errno));
         goto fail;
     }
@@ -102,15 +111,13 @@ fail:
 
 void gba_bootstrap_root_close(gba_bootstrap_root_t *root, bool wait)
 {
-    uint64_t one = 1;
-
     if (root == NULL)
         return;
     pthread_mutex_lock(&root->lock);
     root->closing = true;
     pthread_mutex_unlock(&root->lock);
     if (!wait)
-        (void)!write(root->stop, &one, sizeof one);
+        gba_descriptor_close(&root->stopping);
     pthread_join(root->thread, NULL);
     discard(root);
 }

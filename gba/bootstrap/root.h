@@ -15,7 +15,7 @@
 
 /* The connection of one member. All fields except the descriptor are zero before each call. */
 struct gba_boot_peer {
-    int fd; /* -1: not joined yet, or left */
+    struct gba_descriptor socket; /* -1: not joined yet, or left */
     uint8_t header[GBA_BOOT_REQUEST_BYTES];
     size_t got;    /* bytes of this call's request, header and data */
     bool ready;    /* the request is complete */
@@ -25,8 +25,8 @@ struct gba_boot_peer {
 
 struct gba_bootstrap_root {
     pthread_t thread;
-    int listener; /* -1: all have joined */
-    int stop;     /* an eventfd: readable when the thread must end */
+    struct gba_descriptor listener;       /* -1: all have joined */
+    struct gba_descriptor stop, stopping; /* a pipe; the thread ends when `stopping` is closed */
     uint8_t secret[GBA_BOOT_SECRET];
     uint64_t timeout; /* ns; 0: none */
     /* Of the thread only: */

@@ -117,8 +117,7 @@ static gba_status_t leave(gba_bootstrap_root_t *root, struct round *round, struc
 {
     struct gba_boot_peer *peer = &root->peers[rank];
 
-    close(peer->fd);
-    peer->fd = -1;
+    gba_descriptor_close(&peer->socket);
     root->present--;
     if (peer->replying)
         reply_end(root, reply, rank);
@@ -141,7 +140,7 @@ static gba_status_t write_reply(gba_bootstrap_root_t *root, struct round *round,
             peer->sent < header ? reply->header + peer->sent : reply->data + (peer->sent - header);
         size_t bytes =
             peer->sent < header ? header - peer->sent : header + reply->bytes - peer->sent;
-        ssize_t sent = send(peer->fd, from, bytes, MSG_NOSIGNAL);
+        ssize_t sent = send(gba_descriptor_number(&peer->socket), from, bytes, MSG_NOSIGNAL);
 
         if (sent < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
             return GBA_OK;
@@ -171,8 +170,9 @@ static gba_status_t read_request(gba_bootstrap_root_t *root, struct round *round
             round->ready++;
             return GBA_OK;
         }
-        got = header ? recv(peer->fd, peer->header + peer->got, sizeof peer->header - peer->got, 0)
-                     : recv(peer->fd, part + of_data, bytes - of_data, 0);
+        got = recv(gba_descriptor_number(&peer->socket),
+                   header ? peer->header + peer->got : part + of_data,
+                   header ? sizeof peer->header - peer->got : bytes - of_data, 0);
         if (got < 0 && (EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno))
             return GBA_OK;
         if (got <= 0)
@@ -214,9 +214,9 @@ static gba_status_t wait_event(gba_bootstrap_root_t *root, struct round *round, 
     char ranks[128];
 
     for (uint32_t rank = 0; rank < size; rank++)
-        root->pollers[rank] =
-            (struct pollfd){.fd = root->peers[rank].fd, .events = events_of(&root->peers[rank])};
-    root->pollers[size] = (struct pollfd){.fd = root->stop, .events = POLLIN};
+        root->pollers[rank] = (struct pollfd){.fd = root->peers[rank].socket.number,
+                                              .events = events_of(&root->peers[rank])};
+    root->pollers[size] = (struct pollfd){.fd = root->stop.number, .events = POLLIN};
     if (poll(root->pollers, size + 1, gba_boot_poll_ms(round->deadline)) < 0)
         return EINTR == errno ? GBA_OK : GBA_ERR_OOB;
     if (0 != root->pollers[size].revents)
@@ -247,7 +247,7 @@ static gba_status_t check_present(const gba_bootstrap_root_t *root, struct round
         return GBA_OK;
     /* Name the first member that has left. More members may leave while this is reported. */
     for (uint32_t rank = 0; rank < root->size; rank++)
-        if (root->peers[rank].fd < 0) {
+        if (root->peers[rank].socket.number < 0) {
             snprintf(ranks, sizeof ranks, "rank %u of %u", (unsigned)rank, (unsigned)root->size);
             break;
         }
@@ -270,7 +270,7 @@ static gba_status_t complete(gba_bootstrap_root_t *root, struct round *round, st
     for (uint32_t rank = 0; rank < root->size; rank++) {
         struct gba_boot_peer *peer = &root->peers[rank];
 
-        *peer = (struct gba_boot_peer){.fd = peer->fd, .replying = true};
+        *peer = (struct gba_boot_peer){.socket = peer->socket, .replying = true};
     }
     for (uint32_t rank = 0; rank < root->size && GBA_OK == status; rank++)
         status = write_reply(root, round, reply, rank);
@@ -284,7 +284,8 @@ static void complete_replies(gba_bootstrap_root_t *root, struct round *round, st
     while (reply->replying > 0) {
         for (uint32_t rank = 0; rank < root->size; rank++)
             root->pollers[rank] = (struct pollfd){
-                .fd = root->peers[rank].replying ? root->peers[rank].fd : -1, .events = POLLOUT};
+                .fd = root->peers[rank].replying ? root->peers[rank].socket.number : -1,
+                .events = POLLOUT};
         if (poll(root->pollers, root->size, CLOSE_MS) <= 0)
             return;
         for (uint32_t rank = 0; rank < root->size; rank++)

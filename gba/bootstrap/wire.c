@@ -133,9 +133,9 @@ int gba_boot_poll_ms(uint64_t deadline)
 }
 
 /* Wait until the socket is ready, or has failed. */
-static gba_status_t wait_for(int fd, short events, uint64_t deadline)
+static gba_status_t wait_for(const struct gba_descriptor *socket, short events, uint64_t deadline)
 {
-    struct pollfd poller = {.fd = fd, .events = events};
+    struct pollfd poller = {.fd = socket->number, .events = events};
 
     for (;;) {
         int ready = poll(&poller, 1, gba_boot_poll_ms(deadline));
@@ -154,12 +154,13 @@ static bool try_again(void)
     return EAGAIN == errno || EWOULDBLOCK == errno || EINTR == errno;
 }
 
-gba_status_t gba_boot_read(int fd, void *buffer, size_t bytes, uint64_t deadline)
+gba_status_t gba_boot_read(const struct gba_descriptor *socket, void *buffer, size_t bytes,
+                           uint64_t deadline)
 {
     uint8_t *at = buffer;
 
     while (bytes > 0) {
-        ssize_t got = recv(fd, at, bytes, 0);
+        ssize_t got = recv(gba_descriptor_number(socket), at, bytes, 0);
 
         if (got > 0) {
             at += got;
@@ -167,7 +168,7 @@ gba_status_t gba_boot_read(int fd, void *buffer, size_t bytes, uint64_t deadline
         } else if (0 == got || !try_again()) {
             return GBA_ERR_OOB;
         } else {
-            gba_status_t status = wait_for(fd, POLLIN, deadline);
+            gba_status_t status = wait_for(socket, POLLIN, deadline);
 
             if (GBA_OK != status)
                 return status;
@@ -176,12 +177,13 @@ gba_status_t gba_boot_read(int fd, void *buffer, size_t bytes, uint64_t deadline
     return GBA_OK;
 }
 
-gba_status_t gba_boot_write(int fd, const void *buffer, size_t bytes, uint64_t deadline)
+gba_status_t gba_boot_write(const struct gba_descriptor *socket, const void *buffer, size_t bytes,
+                            uint64_t deadline)
 {
     const uint8_t *at = buffer;
 
     while (bytes > 0) {
-        ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL);
+        ssize_t sent = send(gba_descriptor_number(socket), at, bytes, MSG_NOSIGNAL);
 
         if (sent >= 0) {
             at += sent;
@@ -189,7 +191,7 @@ gba_status_t gba_boot_write(int fd, const void *buffer, size_t bytes, uint64_t d
         } else if (!try_again()) {
             return GBA_ERR_OOB;
         } else {
-            gba_status_t status = wait_for(fd, POLLOUT, deadline);
+            gba_status_t status = wait_for(socket, POLLOUT, deadline);
 
             if (GBA_OK != status)
                 return status;

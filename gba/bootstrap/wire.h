@@ -12,6 +12,7 @@
 #ifndef GBA_BOOTSTRAP_WIRE_H
 #define GBA_BOOTSTRAP_WIRE_H
 
+#include "gba/base/descriptor.h"
 #include "gba/types.h"
 
 #define GBA_BOOT_SECRET 16u
@@ -64,11 +65,13 @@ bool gba_boot_secret_equal(const uint8_t a[GBA_BOOT_SECRET], const uint8_t b[GBA
 
 /*
  * Read or write all bytes, on a socket that does not block. deadline: of gba_clock_ns; 0: none.
- * Return GBA_OK, GBA_ERR_TIMEOUT, or GBA_ERR_OOB: the connection is closed or broken. Raise no
- * signal.
+ * Return GBA_OK, GBA_ERR_TIMEOUT, or GBA_ERR_OOB: the connection is closed or broken, or the
+ * program has closed its descriptor. Raise no signal.
  */
-gba_status_t gba_boot_read(int fd, void *buffer, size_t bytes, uint64_t deadline);
-gba_status_t gba_boot_write(int fd, const void *buffer, size_t bytes, uint64_t deadline);
+gba_status_t gba_boot_read(const struct gba_descriptor *socket, void *buffer, size_t bytes,
+                           uint64_t deadline);
+gba_status_t gba_boot_write(const struct gba_descriptor *socket, const void *buffer, size_t bytes,
+                            uint64_t deadline);
 
 /* The time until a deadline in ms for poll: at least 0, at most a minute; -1 if there is none. */
 int gba_boot_poll_ms(uint64_t deadline);

@@ -7,7 +7,7 @@ void gba_node_init(struct gba_node *node, uint32_t rank)
 {
     memset(node, 0, sizeof *node);
     node->rank = rank;
-    node->segment.fd = -1;
+    node->segment.file.number = -1;
 }
 
 /* The segment is mapped: locate this member's part of it. */

@@ -122,7 +122,7 @@ static gba_status_t map_file(int fd, uint32_t members, uint32_t slots, struct gb
                                     .members = members,
                                     .slots = slots,
                                     .row = row_bytes(slots),
-                                    .fd = -1};
+                                    .file = {.number = -1}};
     return GBA_OK;
 }
 
@@ -167,18 +167,24 @@ gba_status_t gba_shm_segment_create(uint32_t members, uint32_t slots, uint32_t s
     if (status != GBA_OK)
         return status;
     status = map_file(fd, members, slots, segment);
-    if (status != GBA_OK) {
-        close(fd);
-        return status;
+    if (status != GBA_OK)
+        goto close_file;
+    if (!gba_descriptor_keep(&segment->file, fd)) {
+        status = report("fstat", errno);
+        gba_shm_segment_close(segment);
+        goto close_file;
     }
     fill(segment, cookie, sequence);
-    segment->fd = fd;
     *handle = (struct gba_segment_handle){.cookie = {cookie[0], cookie[1]},
                                           .pid = (uint32_t)getpid(),
                                           .fd = (uint32_t)fd,
                                           .members = members,
                                           .slots = slots};
     return GBA_OK;
+
+close_file:
+    close(fd);
+    return status;
 }
 
 /* Whether the file can be the segment, judged without reading it. */
@@ -260,9 +266,7 @@ close_file: /* the mapping does not need the descriptor */
 
 void gba_shm_segment_shut(struct gba_segment *segment)
 {
-    if (segment->fd >= 0)
-        close(segment->fd);
-    segment->fd = -1;
+    gba_descriptor_close(&segment->file);
 }
 
 void gba_shm_segment_close(struct gba_segment *segment)

@@ -19,6 +19,7 @@
 #ifndef GBA_SIGNAL_SEGMENT_H
 #define GBA_SIGNAL_SEGMENT_H
 
+#include "gba/base/descriptor.h"
 #include "gba/base/order.h"
 #include "gba/gba.h"
 
@@ -45,7 +46,7 @@ struct gba_segment {
     unsigned char *base;
     size_t bytes;
     uint32_t members, slots, row; /* row: bytes from one member's slots to the next member's */
-    int fd;                       /* of the creator, until all members have attached; else -1 */
+    struct gba_descriptor file;   /* of the creator, until all members have attached; else -1 */
 };
 
 /*

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The root of a unique id (gba/bootstrap/root.h): a member that does not read its reply holds up
  * neither the other members nor the end of the root. The members are sockets of this test. */
+#define _GNU_SOURCE /* memfd_create */
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "gba/bootstrap/root.h"
 #include "tests/limit.h"
 #include "tests/suite.h"
+#include "tests/unit/own_file.h"
 
 #define MEMBERS 3u
 #define BYTES   ((size_t)1 << 20) /* of a member: a reply is more than a socket takes */
 
 static gba_bootstrap_root_t root;
-static int member[MEMBERS]; /* their ends of the connections */
+static struct gba_descriptor member[MEMBERS]; /* their ends of the connections */
 static uint8_t in[BYTES], out[MEMBERS * BYTES];
 static int close_ms; /* replaces the root's time for members that read nothing */
 
@@ -31,53 +32,51 @@ static void *serve(void *arg)
     (void)arg;
     gba_boot_serve(&root);
     for (uint32_t rank = 0; rank < MEMBERS; rank++)
-        if (root.peers[rank].fd >= 0)
-            close(root.peers[rank].fd);
+        gba_descriptor_close(&root.peers[rank].socket);
     return NULL;
 }
 
 /* Without a timeout: a root that waits for a member waits for ever. */
+static void pair(struct gba_descriptor *one, struct gba_descriptor *other)
+{
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    assert_true(gba_descriptor_keep(one, ends[0]) && gba_descriptor_keep(other, ends[1]));
+}
+
 static void start(void)
 {
     memset(&root, 0, sizeof root);
     root.size = root.present = MEMBERS;
     root.peers = calloc(MEMBERS, sizeof *root.peers);
     root.pollers = calloc(MEMBERS + 1, sizeof *root.pollers);
-    root.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    assert_true(root.stop >= 0 && root.peers != NULL && root.pollers != NULL);
-    for (uint32_t rank = 0; rank < MEMBERS; rank++) {
-        int ends[2];
-
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends),
-                         0);
-        root.peers[rank].fd = ends[0];
-        member[rank] = ends[1];
-    }
+    assert_true(root.peers != NULL && root.pollers != NULL);
+    pair(&root.stop, &root.stopping);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        pair(&root.peers[rank].socket, &member[rank]);
     assert_int_equal(pthread_create(&root.thread, NULL, serve, NULL), 0);
 }
 
 static void leave(uint32_t rank)
 {
-    close(member[rank]);
-    member[rank] = -1;
+    gba_descriptor_close(&member[rank]);
 }
 
 static void end(void)
 {
     assert_int_equal(pthread_join(root.thread, NULL), 0);
     for (uint32_t rank = 0; rank < MEMBERS; rank++)
-        if (member[rank] >= 0)
-            leave(rank);
-    close(root.stop);
+        leave(rank);
+    gba_descriptor_close(&root.stop);
+    gba_descriptor_close(&root.stopping);
     free(root.peers);
     free(root.pollers);
 }
 
 static void root_stop(void)
 {
-    const uint64_t one = 1;
-
-    assert_int_equal(write(root.stop, &one, sizeof one), sizeof one);
+    gba_descriptor_close(&root.stopping);
 }
 
 /* Send the request of a gather; the data is the rank. */
@@ -88,8 +87,8 @@ static void request(uint32_t rank, size_t bytes)
 
     gba_boot_request_pack(&gather, packed);
     memset(in, (int)rank, bytes);
-    assert_int_equal(gba_boot_write(member[rank], packed, sizeof packed, 0), GBA_OK);
-    assert_int_equal(gba_boot_write(member[rank], in, bytes, 0), GBA_OK);
+    assert_int_equal(gba_boot_write(&member[rank], packed, sizeof packed, 0), GBA_OK);
+    assert_int_equal(gba_boot_write(&member[rank], in, bytes, 0), GBA_OK);
 }
 
 static struct gba_boot_reply header_of(uint32_t rank)
@@ -97,7 +96,7 @@ static struct gba_boot_reply header_of(uint32_t rank)
     uint8_t packed[GBA_BOOT_REPLY_BYTES];
     struct gba_boot_reply reply;
 
-    assert_int_equal(gba_boot_read(member[rank], packed, sizeof packed, 0), GBA_OK);
+    assert_int_equal(gba_boot_read(&member[rank], packed, sizeof packed, 0), GBA_OK);
     assert_true(gba_boot_reply_unpack(packed, &reply));
     return reply;
 }
@@ -108,7 +107,7 @@ static void has_reply(uint32_t rank, size_t bytes)
 
     assert_int_equal(reply.status, GBA_OK);
     assert_int_equal(reply.bytes, MEMBERS * bytes);
-    assert_int_equal(gba_boot_read(member[rank], out, MEMBERS * bytes, 0), GBA_OK);
+    assert_int_equal(gba_boot_read(&member[rank], out, MEMBERS * bytes, 0), GBA_OK);
     for (uint32_t of = 0; of < MEMBERS; of++)
         for (size_t i = 0; i < bytes; i++)
             assert_int_equal(out[of * bytes + i], of);
@@ -156,16 +155,16 @@ TEST(test_timeout)
 
         assert_int_equal(reply.status, GBA_ERR_TIMEOUT);
         assert_in_range(reply.bytes, 1, sizeof text - 1);
-        assert_int_equal(gba_boot_read(member[rank], text, reply.bytes, 0), GBA_OK);
+        assert_int_equal(gba_boot_read(&member[rank], text, reply.bytes, 0), GBA_OK);
         assert_memory_equal(text, expected, sizeof expected - 1);
         leave(rank);
     }
     assert_int_equal(header_of(0).status, GBA_OK);
     do {
-        struct pollfd poller = {.fd = member[0], .events = POLLIN};
+        struct pollfd poller = {.fd = member[0].number, .events = POLLIN};
 
         assert_int_equal(poll(&poller, 1, -1), 1);
-        got = recv(member[0], out, sizeof out, 0);
+        got = recv(member[0].number, out, sizeof out, 0);
         for (ssize_t i = 0; i < got; i++, bytes++)
             assert_int_equal(out[i], bytes / BYTES);
     } while (got > 0);
@@ -204,6 +203,24 @@ TEST(test_leave_without_reply)
     leave(1);
     leave(2);
     end();
+}
+
+/* The program replaces the descriptor of a connection, which looks as if its member had left. */
+TEST(test_descriptor_of_the_program)
+{
+    int own;
+
+    start();
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        request(rank, 8);
+    for (uint32_t rank = 0; rank < MEMBERS; rank++)
+        has_reply(rank, 8);
+    own = own_file_put(&root.peers[1].socket);
+    request(2, 8);
+    assert_int_equal(header_of(0).status, GBA_ERR_OOB);
+    assert_int_equal(header_of(2).status, GBA_ERR_OOB);
+    end();
+    own_file_check(own);
 }
 
 TEST_MAIN(alarm(test_limit(60)))

@@ -16,6 +16,7 @@
 #include "gba/transport/shm.h"
 #include "tests/suite.h"
 #include "tests/unit/log_catch.h"
+#include "tests/unit/own_file.h"
 
 #define SEQ    41u
 #define NOBODY 65534
@@ -143,14 +144,29 @@ TEST(test_file_is_private)
     struct stat st;
 
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
-    assert_int_equal(fstat(segment.fd, &st), 0);
+    assert_int_equal(fstat(segment.file.number, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0600);
     assert_int_equal(st.st_nlink, 0); /* it has no name, so nothing is left behind */
-    assert_true(fcntl(segment.fd, F_GETFD) & FD_CLOEXEC);
+    assert_true(fcntl(segment.file.number, F_GETFD) & FD_CLOEXEC);
     /* Sealed against that where the kernel can: test_memory_file.c. */
-    assert_true(fchmod(segment.fd, 0700) != 0 || !kernel_seals_exec());
-    assert_int_equal(ftruncate(segment.fd, 0), -1); /* sealed, so that no member gets SIGBUS */
+    assert_true(fchmod(segment.file.number, 0700) != 0 || !kernel_seals_exec());
+    assert_int_equal(ftruncate(segment.file.number, 0),
+                     -1); /* sealed, so that no member gets SIGBUS */
     gba_shm_segment_close(&segment);
+}
+
+TEST(test_descriptor_of_the_program)
+{
+    struct gba_segment segment;
+    struct gba_segment_handle handle;
+    int own;
+
+    assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
+    own = own_file_put(&segment.file);
+    expect_refusal(&handle, GBA_ERR_STALE);
+    gba_shm_segment_shut(&segment);
+    gba_shm_segment_close(&segment);
+    own_file_check(own);
 }
 
 static gba_status_t attach_as_nobody(const void *arg)
@@ -172,7 +188,7 @@ TEST(test_other_user)
     assert_int_equal(gba_shm_segment_create(4, 2, SEQ, &segment, &handle), GBA_OK);
     assert_int_equal(in_child(attach_as_nobody, &handle), GBA_ERR_PERM);
     /* The kernel lets root open the files of every user; the segment is refused nevertheless. */
-    assert_int_equal(fchown(segment.fd, NOBODY, NOBODY), 0);
+    assert_int_equal(fchown(segment.file.number, NOBODY, NOBODY), 0);
     expect_refusal(&handle, GBA_ERR_PERM);
     gba_shm_segment_close(&segment);
 }

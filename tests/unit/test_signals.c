@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The transport of signals over TCP (gba/bootstrap/signals.h): whole barriers of several members,
  * and a member against a peer that this test plays. */
+#define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "gba/base/clock.h"
 #include "gba/bootstrap/signals.h"
 #include "tests/suite.h"
+#include "tests/unit/own_file.h"
 
 #define MEMBERS 6u
 #define FIRST   (UINT32_MAX - 3) /* the sequence wraps */
@@ -154,6 +156,29 @@ TEST(test_leaves_at_once)
         status = transport[0]->ops->progress(transport[0]);
     assert_non_null(strstr(mesh[0]->message, "rank 1"));
     close_all();
+}
+
+/* The program replaces the descriptors of a member: its next barrier fails. */
+TEST(test_descriptors_of_the_program)
+{
+    uint64_t end = gba_clock_ns() + PATIENT;
+    gba_status_t status = GBA_OK;
+    int own[2];
+
+    open_all(2);
+    for (uint32_t i = 0; i < 2; i++)
+        open_transport(i, 2, &gba_algo_dissemination, 0);
+    barrier(&gba_algo_dissemination, 2, FIRST + 1, 0);
+    own[0] = own_file_put(&mesh[0]->listener);
+    own[1] = own_file_put(&mesh[0]->links[1]->socket);
+    gba_boot_mesh_accept(mesh[0]);
+    (void)gba_algo_dissemination.start(&algo[0], transport[0], FIRST + 2);
+    for (; GBA_ERR_IO != status; assert_true(gba_clock_ns() < end))
+        status = transport[0]->ops->progress(transport[0]);
+    assert_non_null(strstr(mesh[0]->message, "rank 1"));
+    close_all();
+    own_file_check(own[0]);
+    own_file_check(own[1]);
 }
 
 /* ------------------------------------------------------------- a peer that the test plays ----- */
@@ -324,12 +349,11 @@ TEST(test_wrong_listener)
         open_all(2);
         open_transport(1, 2, &gba_algo_dissemination, 0);
         if (2 == kind) {
-            close(mesh[0]->listener);
-            mesh[0]->listener = -1;
+            gba_descriptor_close(&mesh[0]->listener);
         }
         status = gba_algo_dissemination.start(&algo[1], transport[1], FIRST + 1);
         while (kind < 2 && fd < 0)
-            fd = accept(mesh[0]->listener, NULL, NULL);
+            fd = accept(mesh[0]->listener.number, NULL, NULL);
         say_hello(bytes, 0, 0); /* with its own secret, in place of rank 1's */
         signal_of(bytes + GBA_BOOT_HELLO_BYTES, 0, FIRST + 1);
         if (0 == kind)
