@@ -5,13 +5,11 @@
  * communicator are proved. A rank that cannot take part at all ends the job; the script then
  * continues with the next call.
  *
- *   lacking BEFORE AFTER [FIRST [once | start]]
+ *   lacking BEFORE AFTER [FIRST [once]]
  *
  * The calls count after BEFORE barriers of a communicator, or, if that is 0, from its creation on,
- * for AFTER barriers. FIRST: the first call that fails. once: it is the only one, and the
- * communicator is MPI_COMM_WORLD. start: the same, and the calls count from the start of the
- * process, with GBA_TEST_LACK_CALL. Rank 0 prints the number of each call before it fails, and
- * "complete" when there is none to fail any more.
+ * for AFTER barriers. FIRST: the first call that fails; with "once" it is the only one, and the
+ * communicator is MPI_COMM_WORLD. Rank 0 prints the number of each call before it fails.
  */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
@@ -24,7 +22,7 @@
 static void (*lack_set)(unsigned long number);
 static unsigned long (*lack_calls)(void);
 
-static bool once, start;
+static bool once;
 
 static void barriers(struct test_proof *proof, long count)
 {
@@ -46,7 +44,7 @@ static bool call_fails(unsigned long call, long before, long after)
         printf("call %lu\n", call);
         fflush(stdout);
     }
-    if (before == 0 && !start)
+    if (before == 0)
         lack_set(call);
     if (!once)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -68,20 +66,15 @@ int main(int argc, char **argv)
 {
     const long before = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
     unsigned long call;
-    bool failed;
 
-    start = argc > 4 && strcmp(argv[4], "start") == 0;
-    once = argc > 4;
+    once = argc > 4 && strcmp(argv[4], "once") == 0;
     *(void **)&lack_set = dlsym(RTLD_DEFAULT, "lack_set");
     *(void **)&lack_calls = dlsym(RTLD_DEFAULT, "lack_calls");
     test_begin(&argc, &argv, MPI_THREAD_SINGLE);
     TEST_CHECK(lack_set != NULL && lack_calls != NULL, "lack_preload.so is not preloaded");
     call = (unsigned long)test_argument(argc, argv, 3, 1);
     test_step("barriers of a rank that lacks something");
-    do
-        failed = call_fails(call++, before, test_argument(argc, argv, 2, 5));
-    while (failed && !once);
-    if (test_rank == 0 && !failed)
-        printf("complete\n");
+    while (call_fails(call, before, test_argument(argc, argv, 2, 5)) && !once)
+        call++;
     return test_end();
 }

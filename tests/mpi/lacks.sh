@@ -1,70 +1,68 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Cases in which one rank lacks a resource: each call of the plugin and of libgba for memory, a mapping, a
-# file or a descriptor fails in turn (lack_preload.c). All ranks take the same barrier, or the job ends
-# with one line that says why. run sources this file.
+# Cases in which one rank lacks a resource (tests/lacks.sh), on one host and on three pretended ones. run
+# sources this file.
 # shellcheck disable=SC2154,SC2034 # variables of run, read and set
 
-# The job has ended, and says why, once.
-lack_ended() {
-    local status=$1
-    [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || fail "call $call: a hang"
-    lines 0 '^FAIL'
-    lines 0 '[Ss]egmentation fault|signal [0-9]+ \(|Abort(ed)? \(|double free|corrupted'
-    lines 1 'coll gba_barrier: .*(out of memory|cannot )'
+# RANK HOSTS [OPTION...] -- PROGRAM...
+lack_job() {
+    job -x GBA_TEST_LACK_RANK="$1" -x GBA_TEST_HOSTS="$2" -x GBA_TEST_LACK_CALL \
+        -x LD_PRELOAD="$programs/.libs/lack_preload.so:$programs/.libs/hosts_preload.so" -np 3 "${@:3}"
 }
 
-# RANK HOSTS BEFORE AFTER [OPTION...]: from call 1 until no call is left to fail.
+# BEFORE AFTER RANK HOSTS [OPTION...]: one job fails call after call, until it ends; then the next one.
 lack_each() {
-    local rank=$1 hosts=$2 before=$3 after=$4 call=1 status more=("${@:5}")
+    local call=1 status
     limit 120
     while :; do
         status=0
-        export GBA_TEST_LACK_CALL=$call # from the start
-        job "${more[@]}" -x GBA_TEST_LACK_CALL -x GBA_TEST_HOSTS="$hosts" -x GBA_TEST_LACK_RANK="$rank" \
-            -x LD_PRELOAD="$programs/.libs/lack_preload.so:$programs/.libs/hosts_preload.so" \
-            -np 3 -- lacking "$before" "$after" "$call" ${mode:+"$mode"} || status=$?
-        [ "$status" -eq 0 ] || lack_ended "$status"
-        ! grep -q '^complete' "$out" || return 0
-        case ${mode-} in
-        start) call=$((call + 1)) ;; # the job may end before the program prints it
-        *) call=$(($(sed -n 's/^call \([0-9]*\)$/\1/p' "$out" | tail -n 1) + 1)) ;;
-        esac
-        [ "$call" -lt 200 ] || fail 'too many calls'
+        lack_job "${@:3}" -- lacking "$1" "$2" "$call" || status=$?
+        [ "$status" -ne 0 ] || return 0
+        lack_ended "$status"
+        call=$(($(sed -n 's/^call \([0-9]*\)$/\1/p' "$out" | tail -n 1) + 1))
+        [ "$call" -lt "$lack_most" ] || fail 'too many calls'
     done
 }
 
 # RANK HOSTS SETTING: the first agreement of communicators.
 lack_first() {
+    local options=(--mca coll_gba_barrier_device_path sim)
     case $3 in
-    fastest) set -- "$1" "$2" --mca coll_gba_barrier_device_path sim \
-        --mca coll_gba_barrier_offload fastest --mca coll_gba_barrier_min_hosts 100 ;;
-    node) set -- "$1" "$2" --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_hierarchy node ;;
-    *) set -- "$1" "$2" --mca coll_gba_barrier_device_path "$3" ;;
+    none) options=(--mca coll_gba_barrier_device_path none) ;;
+    node) options+=(--mca coll_gba_barrier_hierarchy node) ;;
+    fastest) options+=(--mca coll_gba_barrier_offload fastest --mca coll_gba_barrier_min_hosts 100) ;;
     esac
-    lack_each "$1" "$2" 0 6 "${@:3}"
+    lack_each 0 6 "$1" "$2" "${options[@]}"
 }
 
 lack_request() { # RANK HOSTS
-    lack_each "$1" "$2" 3 8 --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_offload_after 6
+    lack_each 3 8 "$@" --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_offload_after 6
 }
 
 lack_trial() { # RANK HOSTS
-    lack_each "$1" "$2" 3 8 --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_trial_after 6 \
+    lack_each 3 8 "$@" --mca coll_gba_barrier_device_path sim --mca coll_gba_barrier_trial_after 6 \
         --mca coll_gba_barrier_offload fastest --mca coll_gba_barrier_trial_test 1
 }
 
 # The device dies once, so each call has a job of its own.
-lack_failover() { # RANK HOSTS
-    local mode=once
-    lack_each "$1" "$2" 5 40 --mca coll_gba_barrier_device_path 'sim?die_after=20' \
-        --mca coll_gba_barrier_retry_after 1
+lack_failover_once() {
+    lack_job "$@" --mca coll_gba_barrier_device_path 'sim?die_after=20' --mca coll_gba_barrier_retry_after 1 \
+        -- lacking 5 40 "$GBA_TEST_LACK_CALL" once
 }
 
-# From the start of the process, with the devices of all hosts to open.
+# From the start of the process.
+lack_start_once() {
+    lack_job "$@" --mca coll_gba_barrier_device_path sim -- early_exit 5
+}
+
+lack_failover() { # RANK HOSTS
+    limit 60
+    lack_jobs lack_failover_once "$@"
+}
+
 lack_start() { # RANK HOSTS
-    local mode=start
-    lack_each "$1" "$2" 0 5 --mca coll_gba_barrier_device_path sim
+    limit 60
+    lack_jobs lack_start_once "$@"
 }
 
 all_lacks() {
