@@ -8,7 +8,6 @@
 #include "ompi/mca/common/gba/report.h"
 
 #include "gba/base/site.h"
-#include "ompi/runtime/mpiruntime.h"
 
 /* gba_info --params reads it from the file of the component. */
 #define TEXT(number)    #number
@@ -90,12 +89,9 @@ static mca_coll_base_module_t *component_comm_query(ompi_communicator_t *comm, i
         return NULL;
     *priority = gba_common.params.priority;
     module = gba_coll_module_create();
-    if (module == NULL) {
-        /* The other members have one, and would wait for this one in their first agreement. */
-        gba_common_alert("out of memory for communicator %u (rank %u of the job); the job ends",
-                         GBA_COMM_ID(comm), (unsigned)OMPI_PROC_MY_NAME->vpid);
-        (void)ompi_mpi_abort(&ompi_mpi_comm_world.comm, MPI_ERR_NO_MEM);
-    }
+    /* The other members have one, and would wait for this one in their first agreement. */
+    if (module == NULL)
+        gba_common_lacks_memory("the barriers of a communicator");
     return module;
 }
 

@@ -137,9 +137,7 @@ static gba_status_t agree_end(struct gba_common_module *m, gba_status_t status, 
     else if (m->team != NULL)
         agree_store(m, m->team, GBA_PATH_FALLBACK);
     if (GBA_ERR_NOMEM == status)
-        gba_common_alert("rank %u of the job is out of memory to agree on the path of the barriers "
-                         "of %u members; the barrier fails",
-                         (unsigned)OPAL_PROC_MY_NAME.vpid, (unsigned)m->size);
+        gba_common_lacks_memory("an agreement about the path of barriers");
     free(m->agreement);
     m->agreement = NULL;
     return status;

@@ -11,6 +11,9 @@
 
 #include "gba/base/batch_job.h"
 #include "gba/spec/gba_regs.h"
+#include "mpi.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/util/output.h"
 
 static int alert_output = -1;
@@ -59,6 +62,13 @@ void gba_common_print(bool always, const char *format, ...)
         opal_output(alert_output, "%s: %s", gba_common_framework.label, line);
     else
         opal_output_verbose(1, gba_common.output, "%s: %s", gba_common_framework.label, line);
+}
+
+void gba_common_lacks_memory(const char *what)
+{
+    gba_common_alert("rank %u of the job is out of memory for %s; the job ends",
+                     (unsigned)OPAL_PROC_MY_NAME.vpid, what);
+    (void)ompi_mpi_abort(&ompi_mpi_comm_world.comm, MPI_ERR_NO_MEM);
 }
 
 /*

@@ -14,8 +14,7 @@
  * barrier that is not complete. */
 static int barrier_error(gba_status_t status)
 {
-    if (GBA_ERR_NOMEM != status) /* the agreement has reported it */
-        gba_common_alert("a barrier failed: %s", gba_status_text(status));
+    gba_common_alert("a barrier failed: %s", gba_status_text(status));
     (void)oshmem_shmem_abort(-1);
     return GBA_ERR_NOMEM == status ? OSHMEM_ERR_OUT_OF_RESOURCE : OSHMEM_ERROR;
 }
