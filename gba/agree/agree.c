@@ -156,6 +156,7 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
     const struct gba_candidate *candidate = gba_agree_candidate(a);
     struct gba_node_info info;
 
+    a->team->paths++;
     if (GBA_KIND_FALLBACK == candidate->kind)
         return take(a);
     if (gba_candidate_is_group(candidate))
@@ -174,15 +175,19 @@ static gba_status_t candidate_begin(struct gba_agreement *a)
 
 /* ------------------------------------------------------------------------------ the list --- */
 
-/* Whether a trial has this path already: the current one. */
-static bool is_current(struct gba_agreement *a)
+/* Whether a trial passes over this path: it has the current one already, and a path that a member
+ * gave up in an earlier pass is not made again. */
+static bool is_passed_over(struct gba_agreement *a)
 {
-    if (GBA_DUE_TRIAL != a->due ||
-        !gba_choices_equal(gba_agree_candidate(a)->choice, a->made->at[0].choice))
-        return false;
-    a->made->before = a->made->count - 1;
-    a->list.at[a->at].tried = true;
-    return true;
+    const struct gba_choice choice = gba_agree_candidate(a)->choice;
+    const bool trial = GBA_DUE_TRIAL == a->due;
+    const bool current = trial && gba_choices_equal(choice, a->made->at[0].choice);
+
+    if (current)
+        a->made->before = a->made->count - 1;
+    if (current || (trial && gba_trial_lost(&a->record, choice)))
+        return a->list.at[a->at].tried = true;
+    return false;
 }
 
 static gba_status_t next(struct gba_agreement *a)
@@ -192,7 +197,7 @@ static gba_status_t next(struct gba_agreement *a)
     for (;;)
         switch (gba_plan_next(&a->list, &a->info, &a->at)) {
         case GBA_NEXT_TRY:
-            if (is_current(a))
+            if (is_passed_over(a))
                 continue;
             return candidate_begin(a);
         case GBA_NEXT_SWITCHES:

@@ -41,11 +41,12 @@ struct gba_made {
     gba_path_t kind;
     struct gba_path_base *path; /* NULL: the fallback */
     char why[224];              /* as gba_team.words.instead */
-    uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not usable */
-    bool dropped;               /* not to be measured any more */
+    uint64_t cost;              /* ps, the lowest of its batches; UINT64_MAX: not measured yet */
+    bool dropped;               /* too slow to be measured again */
 };
 
-/* The paths of a trial. [0] is the current one. */
+/* The paths of a trial. [0] is the current one, until a member gives it up. A path that a member
+ * gives up leaves the list. */
 struct gba_made_list {
     uint32_t count, before; /* before: how many of the others precede the current one in the list */
     struct gba_made at[GBA_TRIAL_MOST];

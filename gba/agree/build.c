@@ -138,6 +138,13 @@ static void node_make(struct gba_agreement *a, struct gba_node_info *info)
     info->status = a->mine;
 }
 
+/* All members try the same candidates, so the team's count is the same on all of them. The id, of
+ * one agreement in the job, keeps apart teams that use one channel one after the other. */
+static uint64_t path_number(const struct gba_agreement *a)
+{
+    return a->info.terms.id * UINT64_C(0x9E3779B97F4A7C15) + a->team->paths;
+}
+
 void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
 {
     a->device = gba_candidate_is_group(gba_agree_candidate(a))
@@ -146,6 +153,7 @@ void gba_build_make(struct gba_agreement *a, struct gba_node_info *node_info)
     memset(node_info, 0, sizeof *node_info);
     a->mine =
         gba_shape_make(&a->shape, &a->topology, &a->info, gba_agree_candidate(a), a->oob.rank);
+    a->shape.number = path_number(a);
     if (GBA_KIND_ALL == gba_agree_candidate(a)->kind) {
         group_make(a);
         return;

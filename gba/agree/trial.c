@@ -116,38 +116,71 @@ bool gba_trial_hopeless(uint64_t cost, uint64_t fastest)
     return cost / 2 > fastest;
 }
 
+/* The row of a path; NULL: there is none. */
+static const struct gba_trial_row *row_find(const struct gba_trial_record *record,
+                                            struct gba_choice choice)
+{
+    for (uint32_t i = 0; i < record->count; i++)
+        if (gba_choices_equal(record->at[i].choice, choice))
+            return &record->at[i];
+    return NULL;
+}
+
+/* The row of a path. The passes of a trial have the same candidates, so there is room for all. */
+static struct gba_trial_row *row_get(struct gba_trial_record *record, struct gba_choice choice)
+{
+    const struct gba_trial_row *row = row_find(record, choice);
+    const uint32_t at = row != NULL ? (uint32_t)(row - record->at) : record->count;
+
+    if (row == NULL && at < GBA_TRIAL_MOST)
+        record->at[record->count++] = (struct gba_trial_row){.choice = choice};
+    return at < GBA_TRIAL_MOST ? &record->at[at] : NULL;
+}
+
 void gba_trial_add(struct gba_trial_record *record, struct gba_choice choice, uint64_t cost)
 {
-    uint32_t i = 0;
+    struct gba_trial_row *row = row_get(record, choice);
 
-    while (i < record->count && !gba_choices_equal(record->at[i].choice, choice))
-        i++;
-    if (GBA_TRIAL_MOST == i)
-        return;
-    if (i == record->count) {
-        record->count++;
-        record->at[i].choice = choice;
-        for (uint32_t pass = 0; pass < GBA_TRIAL_PASSES; pass++)
-            record->at[i].cost[pass] = UINT64_MAX;
-    }
-    record->at[i].cost[record->passes] = cost;
+    if (row != NULL && !row->lost && row->measured < GBA_TRIAL_PASSES)
+        row->cost[row->measured++] = cost;
 }
 
-uint64_t gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice)
+void gba_trial_lose(struct gba_trial_record *record, struct gba_choice choice)
 {
-    _Static_assert(3 == GBA_TRIAL_PASSES, "the median is that of three");
+    struct gba_trial_row *row = row_get(record, choice);
 
-    for (uint32_t i = 0; i < record->count; i++) {
-        const uint64_t *c = record->at[i].cost;
-        const uint64_t low = c[0] < c[1] ? c[0] : c[1], high = c[0] < c[1] ? c[1] : c[0];
-
-        if (gba_choices_equal(record->at[i].choice, choice))
-            return c[2] < low ? low : c[2] < high ? c[2] : high;
-    }
-    return UINT64_MAX;
+    if (row != NULL)
+        *row = (struct gba_trial_row){.choice = choice, .lost = true};
 }
 
-uint32_t gba_trial_best(const uint64_t *costs, uint32_t count)
+bool gba_trial_lost(const struct gba_trial_record *record, struct gba_choice choice)
+{
+    const struct gba_trial_row *row = row_find(record, choice);
+
+    return row != NULL && row->lost;
+}
+
+bool gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice,
+                      uint64_t *cost)
+{
+    const struct gba_trial_row *row = row_find(record, choice);
+    const uint64_t *c;
+    uint64_t low, high;
+
+    _Static_assert(3 == GBA_TRIAL_PASSES, "the median is that of three");
+    if (row == NULL || row->measured < 2)
+        return false;
+    c = row->cost;
+    low = c[0] < c[1] ? c[0] : c[1];
+    high = c[0] < c[1] ? c[1] : c[0];
+    if (2 == row->measured)
+        *cost = high; /* the missing one counts as the slowest */
+    else
+        *cost = c[2] < low ? low : c[2] < high ? c[2] : high;
+    return true;
+}
+
+uint32_t gba_trial_best(const uint64_t *costs, uint32_t count, bool current)
 {
     uint32_t best = 0;
 
@@ -155,7 +188,7 @@ uint32_t gba_trial_best(const uint64_t *costs, uint32_t count)
         if (costs[i] < costs[best])
             best = i;
     /* Hysteresis: costs differ by some percent from trial to trial. */
-    if (UINT64_MAX != costs[0] && costs[best] > costs[0] - costs[0] * 3 / 100)
+    if (current && costs[best] > costs[0] - costs[0] * 3 / 100)
         return 0;
     return best;
 }

@@ -20,12 +20,14 @@
  * decides alone. */
 #define GBA_TRIAL_PASSES 3u
 
-/* The costs of the passes so far, ps; UINT64_MAX: not measured, or not usable. The same on all
- * members. */
+/* What a trial has found so far, the same on all members: of each path the costs of the passes that
+ * have measured it, ps, or that a member gave it up. */
 struct gba_trial_record {
     uint32_t passes, count;
-    struct {
+    struct gba_trial_row {
         struct gba_choice choice;
+        bool lost; /* a member gave it up: no further pass makes it, and it has no costs */
+        uint32_t measured;
         uint64_t cost[GBA_TRIAL_PASSES];
     } at[GBA_TRIAL_MOST];
 };
@@ -55,18 +57,26 @@ uint32_t gba_trial_batch(uint64_t fastest);
 /* Whether a candidate of this cost is too slow to be measured again. Both in ps. */
 bool gba_trial_hopeless(uint64_t cost, uint64_t fastest);
 
-/* Record the cost of a path in the current pass. */
+/* Record the cost of a path in the current pass. No effect on a path that is lost. */
 void gba_trial_add(struct gba_trial_record *record, struct gba_choice choice, uint64_t cost);
 
-/* The cost of a path: the median of the passes, so a path needs two of three. */
-uint64_t gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice);
+/* A member has given a path up: forget its costs, for good. */
+void gba_trial_lose(struct gba_trial_record *record, struct gba_choice choice);
+
+/* Whether a member has given a path up. */
+bool gba_trial_lost(const struct gba_trial_record *record, struct gba_choice choice);
+
+/* The cost of a path: the median of the passes, if at least two of three have measured it. Returns
+ * false if the path has no cost. cost: set on true. */
+bool gba_trial_median(const struct gba_trial_record *record, struct gba_choice choice,
+                      uint64_t *cost);
 
 /*
- * The candidate to take. costs: ps of a barrier at the slowest member; [0] is the current barrier;
- * UINT64_MAX: the candidate cannot be used. count: 1 or more. Returns the index of the fastest
- * candidate, or 0 if no candidate is faster than the current barrier by the hysteresis of 3%.
+ * The candidate to take. costs: ps of a barrier at the slowest member. count: 1 or more. current:
+ * costs[0] is that of the current barrier, which the others must beat by the hysteresis of 3%.
+ * Returns the index of the fastest candidate.
  */
-uint32_t gba_trial_best(const uint64_t *costs, uint32_t count);
+uint32_t gba_trial_best(const uint64_t *costs, uint32_t count, bool current);
 
 /* Barriers until the next trial, after one has ended: twice as many each time, up to 1024 times
  * `after`. pause: the last value, at first `after`. after: the parameter trial_after, 1 or more. */

@@ -237,6 +237,13 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
     return mesh_fail(mesh, link, "cannot send a signal to");
 }
 
+/* Drop what is kept of another path. */
+static void drop_others(struct gba_boot_link *link, const struct gba_boot_signal *signal)
+{
+    if (0 != link->kept[signal->channel] && link->signal[signal->channel][0].path != signal->path)
+        link->kept[signal->channel] = 0;
+}
+
 /* Keep one message. Returns false if it is not one that a member sends. */
 static bool keep(const struct gba_boot_mesh *mesh, struct gba_boot_link *link)
 {
@@ -250,7 +257,10 @@ static bool keep(const struct gba_boot_mesh *mesh, struct gba_boot_link *link)
         return link->trusted;
     }
     gba_boot_signal_unpack(link->in, &signal);
-    if (signal.channel >= GBA_BOOT_CHANNELS || GBA_BOOT_KEPT == link->kept[signal.channel])
+    if (signal.channel >= GBA_BOOT_CHANNELS)
+        return false;
+    drop_others(link, &signal);
+    if (GBA_BOOT_KEPT == link->kept[signal.channel])
         return false;
     link->signal[signal.channel][link->kept[signal.channel]++] = signal;
     return true;
@@ -293,6 +303,7 @@ gba_status_t gba_boot_mesh_take(struct gba_boot_mesh *mesh, struct gba_boot_link
     struct gba_boot_signal *kept = link->signal[expected->channel];
     uint32_t *count = &link->kept[expected->channel];
 
+    drop_others(link, expected);
     for (uint32_t i = 0; i < *count; i++) {
         if (kept[i].slot != expected->slot)
             continue;

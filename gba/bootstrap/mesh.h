@@ -11,6 +11,11 @@
  * The signals of a connection are kept in order until the barrier that awaits them takes them
  * (gba/transport/transport.h, 5), also if this member has not opened a transport yet.
  *
+ * Signals of one path at a time are kept. Members change the path of their signals in a collective
+ * call (gba_remote_t), so this member has left the barriers of the former path when a signal of
+ * another one comes, or when it awaits one. What is kept of the former path then belongs to a
+ * barrier that members have left in the middle, and is dropped.
+ *
  * A member may close the connection, and exit, as soon as it has left its last barrier. It has then
  * received all signals sent to it, and its own signals are in its kernel, which delivers them. So a
  * closed connection is an error only where a signal is missing or has to be sent.
@@ -86,8 +91,9 @@ gba_status_t gba_boot_mesh_flush(struct gba_boot_mesh *mesh, struct gba_boot_lin
 /* Receive what has come. Returns GBA_OK or GBA_ERR_IO: something that is no signal. */
 gba_status_t gba_boot_mesh_receive(struct gba_boot_mesh *mesh, struct gba_boot_link *link);
 
-/* Take the oldest kept signal of a slot. Returns GBA_OK; GBA_INPROGRESS: there is none; GBA_ERR_IO:
- * there is none, and the connection is closed, or it is of another sequence. */
+/* Take the oldest kept signal of a slot, and drop those of another path. Returns GBA_OK;
+ * GBA_INPROGRESS: there is none; GBA_ERR_IO: there is none, and the connection is closed, or it is
+ * of another sequence. */
 gba_status_t gba_boot_mesh_take(struct gba_boot_mesh *mesh, struct gba_boot_link *link,
                                 const struct gba_boot_signal *expected);
 

@@ -5,8 +5,9 @@
  * slot takes is that of the current barrier, and nothing else is correct: a signal of another
  * sequence is an error, never an arrival. One word serves both parities (transport.h, 4).
  *
- * The members of a team have taken all signals of a transport when they next agree, so another
- * transport on the same channel finds none.
+ * The members of a team have taken all signals of a transport when they next agree. Members of a
+ * trial may have left a barrier in the middle, and then each signal of that path is dropped
+ * (mesh.h), because it carries the number of the path.
  */
 #include "gba/bootstrap/signals.h"
 
@@ -27,6 +28,7 @@ struct lane {
 struct signals {
     struct gba_transport base;
     struct gba_boot_mesh *mesh;
+    uint64_t path;
     uint32_t sequence; /* of the current barrier, or of the last one */
     uint32_t channel, lanes, awaited, reads;
     struct lane lane[];
@@ -56,7 +58,8 @@ static gba_status_t signals_set(struct gba_transport *transport, uint32_t peer, 
                                 uint32_t seq)
 {
     struct signals *s = (struct signals *)transport;
-    const struct gba_boot_signal signal = {.channel = s->channel, .slot = slot, .sequence = seq};
+    const struct gba_boot_signal signal = {
+        .channel = s->channel, .slot = slot, .sequence = seq, .path = s->path};
     gba_status_t status = s->mesh->failed ? GBA_ERR_IO : GBA_OK;
 
     (void)peer; /* the schedule has one peer for each slot */
@@ -68,8 +71,10 @@ static gba_status_t signals_set(struct gba_transport *transport, uint32_t peer, 
 /* Whether the signal of the current barrier is there. A failure is that of the mesh. */
 static bool lane_take(struct signals *s, struct lane *lane)
 {
-    const struct gba_boot_signal expected = {
-        .channel = s->channel, .slot = (uint32_t)(lane - s->lane), .sequence = s->sequence};
+    const struct gba_boot_signal expected = {.channel = s->channel,
+                                             .slot = (uint32_t)(lane - s->lane),
+                                             .sequence = s->sequence,
+                                             .path = s->path};
 
     if (!lane->taken)
         lane->taken = GBA_OK == gba_boot_mesh_take(s->mesh, lane->source, &expected);
@@ -172,6 +177,7 @@ gba_status_t gba_boot_signals_open(void *ctx, const gba_remote_group_t *group,
         return GBA_ERR_NOMEM;
     s->base.ops = &signals_ops;
     s->mesh = ctx;
+    s->path = group->path;
     s->sequence = group->sequence;
     s->channel = group->channel;
     s->lanes = lanes;

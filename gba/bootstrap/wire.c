@@ -12,7 +12,7 @@
 
 #include "gba/base/clock.h"
 
-#define MAGIC_HELLO 0x67626168u /* "gbah"; a new version of the protocol gets a new value */
+#define MAGIC_HELLO 0x67626169u /* "gbai"; a new version of the protocol gets a new value */
 #define MAGIC_REPLY 0x67626172u
 
 static void put32(uint8_t *at, uint32_t value)
@@ -100,6 +100,7 @@ void gba_boot_signal_pack(const struct gba_boot_signal *signal,
     put32(bytes, signal->channel);
     put32(bytes + 4, signal->slot);
     put32(bytes + 8, signal->sequence);
+    put64(bytes + 12, signal->path);
 }
 
 void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
@@ -108,6 +109,7 @@ void gba_boot_signal_unpack(const uint8_t bytes[GBA_BOOT_SIGNAL_BYTES],
     signal->channel = get32(bytes);
     signal->slot = get32(bytes + 4);
     signal->sequence = get32(bytes + 8);
+    signal->path = get64(bytes + 12);
 }
 
 bool gba_boot_secret_equal(const uint8_t a[GBA_BOOT_SECRET], const uint8_t b[GBA_BOOT_SECRET])

@@ -37,9 +37,10 @@ struct gba_boot_reply {
 
 struct gba_boot_signal {
     uint32_t channel, slot, sequence;
+    uint64_t path; /* see gba_remote_group_t */
 };
 
-#define GBA_BOOT_SIGNAL_BYTES  12u
+#define GBA_BOOT_SIGNAL_BYTES  20u
 #define GBA_BOOT_HELLO_BYTES   32u
 #define GBA_BOOT_REQUEST_BYTES 16u
 #define GBA_BOOT_REPLY_BYTES   16u

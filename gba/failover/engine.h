@@ -78,6 +78,7 @@ struct gba_team {
         struct gba_choice choice; /* the current barrier */
     } trial;
 
+    uint64_t paths;                  /* that the members have tried; the same on all */
     uint64_t fallback_barriers;      /* barriers of the members that did not use the team */
     struct gba_agreement *agreement; /* behind the failover, see agree/agree.h */
     uint32_t culprit;                /* the member that caused the reason */

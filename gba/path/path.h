@@ -107,6 +107,7 @@ struct gba_path_base {
     const struct gba_path_ops *ops;
     uint32_t spins;        /* tests of one attempt, 1 or more */
     bool waits_for_leader; /* this member only waits for its node's leader, which needs a core */
+    bool given_up;         /* see gba_path_give_up */
     /* The barrier group of this member, else NULL: */
     gba_group_t *group;
     struct gba_local_state *state;
@@ -131,6 +132,16 @@ static inline void gba_path_destroy(struct gba_path_base *path)
 {
     if (path != NULL)
         path->ops->destroy(path);
+}
+
+/* Destroy a path in the middle of a barrier, which members of a trial may leave. From here on no
+ * signal of another member is received for the path, but such signals may be in transit. NULL is
+ * allowed. */
+static inline void gba_path_give_up(struct gba_path_base *path)
+{
+    if (path != NULL)
+        path->given_up = true;
+    gba_path_destroy(path);
 }
 
 #endif

@@ -156,6 +156,8 @@ static void hybrid_destroy(struct gba_path_base *path)
     struct gba_path_hybrid *hybrid = hybrid_of(path);
 
     gba_free_group(path->group);
+    if (path->given_up && has_messages(hybrid))
+        hybrid->messages.transport->given_up = true;
     gba_message_barrier_close(&hybrid->messages);
     gba_node_close(path->node);
     gba_domains_fini(&hybrid->domains);
@@ -345,7 +347,7 @@ gba_status_t gba_path_hybrid_open(struct gba_path_base *path, const struct gba_s
     const struct gba_topology *topology = shape->topology;
     const struct gba_domains *domains = &shape->domains;
     gba_remote_group_t group = {topology->leaders, topology->nodes, topology->node,
-                                .sequence = shape->sequence};
+                                .sequence = shape->sequence, .path = shape->number};
 
     if (!hybrid->leader)
         return GBA_OK;

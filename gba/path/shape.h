@@ -22,6 +22,7 @@ struct gba_shape {
     const struct gba_algorithm *algorithm; /* of all members, of node leaders or domain leaders */
     bool replaced; /* not the requested central (v3), which reads the flags of other members */
     uint32_t radix, sequence;
+    uint64_t number;            /* of the path, see gba_remote_group_t */
     uint32_t slots;             /* of each member of a node */
     struct gba_domains domains; /* count: 0, or the node leaders are to have groups */
 };

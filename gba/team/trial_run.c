@@ -8,12 +8,20 @@
  * ones, and protect nothing. All members decide alike, by rank 0's terms and by reduced costs.
  *
  * The exchanges: an agreement (agree.c) that makes all paths of the list and takes none, if rank
- * 0's terms allow it; then, for each batch, the barriers of a candidate, and its cost (min).
+ * 0's terms allow it; then, for each batch, the barriers of a candidate, and a vote (min).
  *
  * A batch is some barriers of one candidate. Its cost is that of the slowest member. The batches of
  * the candidates alternate, and the lower cost of two batches counts, because other work of the
- * machine can slow down any of them. The call that reduces the cost is also a fence: no signal of a
- * candidate is in transit when the next one begins, so their transports can share a channel.
+ * machine can slow down any of them.
+ *
+ * A trial makes nothing worse than the time that it takes. A candidate may break under it: its
+ * device dies, a member stops for seconds, or fails. Then members leave the candidate in different
+ * rounds, so no barrier of that path means anything any more. A member that leaves it in the middle
+ * destroys its part of the path at once, and its vote says so. All others destroy theirs when they
+ * have the votes, also if it is the team's own path. The path is not in the list any more, nor in
+ * the record, so nothing can take it. Its late signals are kept from other paths by its number
+ * (gba_remote_group_t). After the vote on a batch that all have completed, no signal of that
+ * candidate is in transit.
  *
  * A trial has three such passes, with trial_after barriers between them, and the median of a
  * candidate decides: where the system has placed the processes for one pass does not. Between two
@@ -27,16 +35,22 @@
 #include "gba/agree/agree.h"
 #include "gba/agree/schedule.h"
 #include "gba/base/clock.h"
+#include "gba/base/log.h"
 #include "gba/failover/failover.h"
 #include "gba/team/barrier.h"
 
 #define BATCHES 2 /* of each candidate in a pass */
 
-/* A batch of a group that lasts longer is given up: its device may have died, which not every
- * member can see. Nothing depends on the barriers of a trial, so a member may leave one alone. */
-#define LIMIT_NS UINT64_C(2000000000)
-#define WARM     3u   /* barriers before each batch, which are not measured */
-#define PS       1000 /* of a nanosecond */
+/*
+ * A batch that lasts longer is given up. A group: its device may have died, which not every member
+ * can see. A software barrier: a member may have lost a connection, which no other member can see;
+ * a member that is only stopped for some seconds delays the batch. No member can leave a barrier of
+ * the runtime.
+ */
+#define LIMIT_GROUP_NS    UINT64_C(2000000000)
+#define LIMIT_SOFTWARE_NS UINT64_C(20000000000)
+#define WARM              3u   /* barriers before each batch, which are not measured */
+#define PS                1000 /* of a nanosecond */
 
 struct trial {
     struct gba_team *team;
@@ -44,7 +58,8 @@ struct trial {
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
     struct gba_made_list made;
-    struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
+    struct gba_refusal lost; /* why the team's own path is destroyed; GBA_OK: it is made.at[0] */
+    struct gba_team probe;   /* makes the barriers of a batch, on the path of a candidate */
 };
 
 /* ------------------------------------------------------------------------ one candidate --- */
@@ -54,17 +69,18 @@ static void probe_begin(struct trial *t, const struct gba_made *c)
 {
     const struct gba_team *team = t->team;
 
-    t->probe =
-        (struct gba_team){.path = c->path,
-                          .kind = c->kind,
-                          .size = team->size,
-                          .rank = team->rank,
-                          .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
-                          .names = team->names,
-                          .watchdog = {.report_after = team->watchdog.report_after,
-                                       .retry = team->watchdog.retry,
-                                       .deadline = c->choice.group ? gba_clock_ns() + LIMIT_NS : 0},
-                          .renegotiation = {.at = UINT64_MAX}};
+    t->probe = (struct gba_team){
+        .path = c->path,
+        .kind = c->kind,
+        .size = team->size,
+        .rank = team->rank,
+        .waiting = {team->waiting.mode, team->waiting.oversubscribed, {0}},
+        .names = team->names,
+        .watchdog = {.report_after = team->watchdog.report_after,
+                     .retry = team->watchdog.retry,
+                     .deadline =
+                         gba_clock_ns() + (c->choice.group ? LIMIT_GROUP_NS : LIMIT_SOFTWARE_NS)},
+        .renegotiation = {.at = UINT64_MAX}};
     snprintf(t->probe.name, sizeof t->probe.name, "%.32s, trial after %llu", team->name,
              (unsigned long long)gba_team_rounds(team));
     gba_barrier_init(&t->probe);
@@ -81,25 +97,63 @@ static gba_status_t candidate_barriers(struct trial *t, const struct gba_made *c
     return status;
 }
 
-/* The cost of the slowest member: the complement of the minimum of the complements. */
-static gba_status_t cost_reduce(const struct trial *t, uint64_t *cost)
+/* What a member says of a batch, then what all say. */
+struct vote {
+    struct gba_refusal refusal; /* why it did not complete the batch, or GBA_OK */
+    uint64_t cost;              /* of the slowest member */
+};
+
+/* The minimum of the refusals, and that of the complements of the costs. Also a fence. */
+static gba_status_t members_vote(const struct trial *t, struct vote *vote)
 {
-    uint64_t word = ~*cost;
-    gba_status_t status = t->oob->min(t->oob->ctx, &word, 1);
+    uint64_t words[] = {gba_refusal_word(vote->refusal.reason, t->oob->rank), ~vote->cost};
+    gba_status_t status = t->oob->min(t->oob->ctx, words, 2);
 
     while (GBA_OK == status && GBA_INPROGRESS == (status = t->oob->test(t->oob->ctx))) {
         gba_agree_idle(t->attr);
         status = GBA_OK;
     }
-    *cost = ~word;
+    *vote = (struct vote){gba_refusal_of(words[0]), ~words[1]};
     return status;
 }
 
-/* Measure a batch of a candidate. Returns GBA_OK, GBA_ERR_OOB, or the error of a barrier. */
-static gba_status_t candidate_measure(struct trial *t, struct gba_made *c, uint32_t barriers)
+/* Destroy this member's part of a path, whose barriers members have left in different rounds. */
+static void candidate_give_up(struct trial *t, struct gba_made *c)
 {
+    if (t->team->path == c->path) {
+        t->team->path = NULL;
+        t->team->kind = GBA_PATH_FALLBACK; /* until the end of the trial */
+    }
+    gba_path_give_up(c->path);
+    c->path = NULL;
+}
+
+/* A member gave the candidate up: it leaves the list and the record. */
+static void candidate_lose(struct trial *t, uint32_t i, struct gba_refusal refusal)
+{
+    struct gba_made *c = &t->made.at[i];
+
+    if (0 == t->oob->rank)
+        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s (member %u)", t->probe.name,
+                gba_trial_name(&c->choice, !t->info->one_host), gba_status_text(refusal.reason),
+                refusal.culprit);
+    candidate_give_up(t, c);
+    gba_trial_lose(&t->team->agreement->record, c->choice);
+    if (0 == i && GBA_OK == t->lost.reason)
+        t->lost = refusal;
+    memmove(c, c + 1, (--t->made.count - i) * sizeof *c);
+}
+
+/* Measure a batch of a candidate. completed: set to whether all members have completed it; if not,
+ * the list does not have the candidate any more. Returns GBA_OK, GBA_ERR_OOB, or the error of the
+ * runtime's barrier. */
+static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barriers,
+                                      bool *completed)
+{
+    struct gba_made *c = &t->made.at[i];
+    struct vote vote = {{GBA_OK, 0}, UINT64_MAX};
     gba_status_t status;
-    uint64_t began, cost;
+    uint64_t began;
 
     probe_begin(t, c);
     status = candidate_barriers(t, c, WARM);
@@ -108,14 +162,19 @@ static gba_status_t candidate_measure(struct trial *t, struct gba_made *c, uint3
         status = candidate_barriers(t, c, barriers);
     t->team->stats.retries_arrival += t->probe.stats.retries_arrival;
     t->team->stats.retries_release += t->probe.stats.retries_release;
-    if (GBA_OK != status && !c->choice.group)
+    if (GBA_OK != status && c->choice.fallback)
         return status;
-    cost = GBA_OK == status ? (gba_clock_ns() - began) * PS / barriers : UINT64_MAX;
-    status = cost_reduce(t, &cost);
-    if (GBA_OK == status && (cost < c->cost || UINT64_MAX == cost))
-        c->cost = cost;
-    if (UINT64_MAX == cost) /* members have left the last barrier in different states */
-        c->dropped = true;
+    vote.refusal.reason = status;
+    if (GBA_OK == status)
+        vote.cost = (gba_clock_ns() - began) * PS / barriers;
+    else
+        candidate_give_up(t, c);
+    status = members_vote(t, &vote);
+    *completed = GBA_OK == vote.refusal.reason;
+    if (GBA_OK == status && !*completed)
+        candidate_lose(t, i, vote.refusal);
+    else if (vote.cost < c->cost)
+        c->cost = vote.cost;
     return status;
 }
 
@@ -139,10 +198,13 @@ static gba_status_t trial_measure(struct trial *t)
 
     for (int batch = 0; batch < batches; batch++) {
         const uint32_t barriers = gba_trial_batch(trial_fastest(t));
+        bool completed = true;
 
-        for (uint32_t i = 0; i < t->made.count && GBA_OK == status; i++)
+        for (uint32_t i = 0; i < t->made.count && GBA_OK == status; i += completed) {
+            completed = true;
             if (!t->made.at[i].dropped)
-                status = candidate_measure(t, &t->made.at[i], barriers);
+                status = candidate_measure(t, i, barriers, &completed);
+        }
         for (uint32_t i = 0; i < t->made.count; i++)
             if (gba_trial_hopeless(t->made.at[i].cost, trial_fastest(t)))
                 t->made.at[i].dropped = true;
@@ -178,8 +240,8 @@ static gba_status_t trial_prepare(struct trial *t)
     return status;
 }
 
-/* Record this pass. Returns whether it is the last one: also if the current path is not usable any
- * more, and then this pass decides alone. */
+/* Record this pass. Returns whether it is the last one: also if the team's own path is lost, and
+ * then this pass decides alone. */
 static bool trial_ends(struct trial *t)
 {
     struct gba_trial_record *record = &t->team->agreement->record;
@@ -187,12 +249,13 @@ static bool trial_ends(struct trial *t)
 
     for (uint32_t i = 0; i < t->made.count; i++)
         gba_trial_add(record, at[i].choice, at[i].cost);
-    if (0 != t->info->terms.trial_rotates || UINT64_MAX == at[0].cost)
+    if (0 != t->info->terms.trial_rotates || GBA_OK != t->lost.reason)
         return true;
     if (++record->passes < GBA_TRIAL_PASSES)
         return false;
     for (uint32_t i = 0; i < t->made.count; i++)
-        at[i].cost = gba_trial_median(record, at[i].choice);
+        if (!gba_trial_median(record, at[i].choice, &at[i].cost))
+            at[i].cost = UINT64_MAX; /* too few passes have made it */
     return true;
 }
 
@@ -206,19 +269,24 @@ static bool group_awaited(const struct trial *t)
     return gba_reason_passes(gba_plan_reason(&t->team->agreement->list).reason);
 }
 
-/* The index of the candidate to take. */
+/* The index of the candidate to take; the number of candidates: there is none. The team's own path
+ * has a cost while it is in the list. */
 static uint32_t trial_choose(const struct trial *t)
 {
+    const bool current = GBA_OK == t->lost.reason;
     uint64_t costs[GBA_TRIAL_MOST];
-    uint32_t next = 1;
+    uint32_t at[GBA_TRIAL_MOST], count = 0;
 
     for (uint32_t i = 0; i < t->made.count; i++)
-        costs[i] = t->made.at[i].cost;
-    if (!t->info->terms.trial_rotates)
-        return gba_trial_best(costs, t->made.count);
-    while (next < t->made.count && UINT64_MAX == costs[next])
-        next++;
-    return next < t->made.count ? next : 0;
+        if (UINT64_MAX != t->made.at[i].cost) {
+            costs[count] = t->made.at[i].cost;
+            at[count++] = i;
+        }
+    if (0 == count)
+        return t->made.count;
+    if (0 != t->info->terms.trial_rotates)
+        return at[current && count > 1];
+    return at[gba_trial_best(costs, count, current)];
 }
 
 /* The figures for the user: "; measured: node dissemination 12.1 us, ...". */
@@ -248,8 +316,11 @@ static void group_reason(const struct trial *t, bool had, bool has)
     if (!had && !has)
         return;
     team->watchdog.inspect_failed = team->watchdog.died = false;
-    team->culprit = 0;
-    team->reason = has ? GBA_OK : UINT64_MAX == t->made.at[0].cost ? GBA_ERR_DEAD : GBA_ERR_SLOWER;
+    team->culprit = t->lost.culprit;
+    if (has)
+        team->reason = GBA_OK;
+    else
+        team->reason = GBA_OK != t->lost.reason ? t->lost.reason : GBA_ERR_SLOWER;
     team->words.because[0] = '\0';
     if (!has)
         snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
@@ -265,7 +336,7 @@ static void group_reason(const struct trial *t, bool had, bool has)
 static gba_status_t group_register(const struct trial *t, bool has, bool changed)
 {
     struct gba_team *team = t->team;
-    uint64_t ignored = UINT64_MAX;
+    struct vote fence = {{GBA_OK, 0}, UINT64_MAX};
 
     if (!has) {
         gba_failover_close(team);
@@ -275,29 +346,27 @@ static gba_status_t group_register(const struct trial *t, bool has, bool changed
     if (!changed)
         return GBA_OK;
     gba_failover_register(team, t->info->terms.id);
-    return cost_reduce(t, &ignored);
+    return members_vote(t, &fence);
 }
 
-/* The team continues with this candidate; all members are here. */
+/* The team continues with this candidate, or without one; all members are here. */
 static gba_status_t trial_take(struct trial *t, uint32_t taken)
 {
-    const bool had = t->made.at[0].choice.group;
+    const struct gba_made none = {.choice.fallback = true,
+                                  .kind = GBA_PATH_FALLBACK,
+                                  .why = "no other barrier of a trial was completed"};
+    const struct gba_made *c = taken < t->made.count ? &t->made.at[taken] : &none;
     struct gba_team *team = t->team;
-    struct gba_made *c = &t->made.at[taken];
-    gba_status_t status;
+    const bool had = team->trial.choice.group;
+    gba_status_t status = group_register(t, c->choice.group, c->path != team->path);
 
-    if (c->choice.group && UINT64_MAX == c->cost && c->dropped) {
-        gba_path_destroy(c->path); /* nothing else can be used: the runtime's barrier */
-        *c = (struct gba_made){.choice.fallback = true, .kind = GBA_PATH_FALLBACK};
-    }
-    status = group_register(t, c->choice.group, 0 != taken);
     for (uint32_t i = 0; i < t->made.count; i++)
         if (i != taken)
             gba_path_destroy(t->made.at[i].path);
     team->path = c->path;
     team->kind = c->kind;
     team->trial.choice = c->choice;
-    if (c->choice.fallback)
+    if (c->choice.fallback && '\0' == c->why[0])
         snprintf(team->words.instead, sizeof team->words.instead, "the fastest of %u",
                  t->made.count);
     else
@@ -309,13 +378,16 @@ static gba_status_t trial_take(struct trial *t, uint32_t taken)
     return status;
 }
 
-/* The team keeps its path. */
+/* The team keeps its path, if it is not lost. */
 static void trial_abandon(struct trial *t)
 {
-    for (uint32_t i = 1; i < t->made.count; i++)
-        gba_path_destroy(t->made.at[i].path);
-    if (t->team->failover == NULL)
+    for (uint32_t i = 0; i < t->made.count; i++)
+        if (t->made.at[i].path != t->team->path)
+            gba_path_destroy(t->made.at[i].path);
+    if (t->team->path == NULL || t->team->failover == NULL) {
+        gba_failover_close(t->team);
         gba_degraded_close(t->team);
+    }
 }
 
 gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, const gba_oob_t *oob)

@@ -48,6 +48,7 @@ struct gba_transport_ops;
 
 struct gba_transport {
     const struct gba_transport_ops *ops;
+    bool given_up; /* to be destroyed in the middle of a barrier, see gba_remote_group_t.path */
 };
 
 struct gba_transport_ops {

@@ -111,6 +111,7 @@ static struct harness *harness_new(const char *const paths[HARNESS_DEVICES])
 {
     struct harness *w = calloc(1, sizeof *w);
 
+    pthread_mutex_init(&w->net_lock, NULL);
     alarm(test_limit(300)); /* the test must not wait for a member that waits for ever */
     gba_params_default(&w->params);
     w->params.wait =
@@ -171,6 +172,7 @@ static void device_end(gba_device_t *device)
 void harness_end(struct harness *w)
 {
     others_free(w);
+    harness_net_end(w);
     for (uint32_t d = 0; d < HARNESS_DEVICES; d++)
         if (w->switches[d] != NULL)
             device_end(w->switches[d]);

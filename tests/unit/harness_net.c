@@ -6,12 +6,21 @@
 #include "gba/transport/transport.h"
 #include "tests/unit/team_harness.h"
 
+/* The words of one path, which its number keeps from those of all others. */
+struct harness_net {
+    struct harness_net *next;
+    uint64_t path;
+    uint32_t channel;
+    bool opened[HARNESS_MEMBERS];
+    gba_word_t word[HARNESS_MEMBERS][HARNESS_SLOTS][2]; /* by receiver, slot, parity */
+};
+
 struct net {
     struct gba_transport base;
     struct harness *harness;
     uint32_t rank[HARNESS_MEMBERS]; /* of the team, by number in the group */
     uint32_t mine;
-    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members, of its channel and group */
+    gba_word_t (*word)[HARNESS_SLOTS][2]; /* of all members */
     uint32_t calls, kept; /* calls of progress and sent since the last set; sets not sent yet */
     struct {
         gba_word_t *word;
@@ -79,16 +88,37 @@ static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};
 
-/* All members, or the leaders; dissemination, radix, or tree, which differ in the number of slots.
- */
-static uint32_t group_number(const gba_remote_group_t *group)
+static struct harness_net *net_find(struct harness *w, const gba_remote_group_t *group,
+                                    uint32_t rank)
 {
-    const uint32_t slots = group->schedule->slots(64, 8);
-    const uint32_t algorithm = gba_sched_tree_slots(64, 8) == slots ? 2
-                               : gba_sched_slots(64, 8) == slots    ? 1
-                                                                    : 0;
+    struct harness_net *found;
 
-    return (group->ranks != NULL) + 2 * algorithm;
+    pthread_mutex_lock(&w->net_lock);
+    for (found = w->nets; found != NULL; found = found->next)
+        if (found->path == group->path && found->channel == group->channel)
+            break;
+    if (found == NULL) {
+        found = calloc(1, sizeof *found);
+        *found =
+            (struct harness_net){.next = w->nets, .path = group->path, .channel = group->channel};
+        w->nets = found;
+    }
+    /* Degraded mode, which no member leaves in the middle, has one number. */
+    if (0 == group->channel && found->opened[rank])
+        gba_word_add_relaxed(&w->unread, 1);
+    found->opened[rank] = true;
+    pthread_mutex_unlock(&w->net_lock);
+    return found;
+}
+
+void harness_net_end(struct harness *w)
+{
+    struct harness_net *next;
+
+    for (; w->nets != NULL; w->nets = next) {
+        next = w->nets->next;
+        free(w->nets);
+    }
 }
 
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
@@ -105,7 +135,7 @@ gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
     for (uint32_t i = 0; i < group->size; i++)
         net->rank[i] = group->ranks == NULL ? i : group->ranks[i];
     net->mine = rank;
-    net->word = w->word[group->channel][group_number(group)];
+    net->word = net_find(w, group, rank)->word;
     for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)
         for (uint32_t parity = 0; parity < 2; parity++)
             gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);

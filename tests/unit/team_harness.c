@@ -126,18 +126,17 @@ static gba_status_t barrier_any(struct harness *w, gba_team_t *team, const gba_o
     return steps && GBA_RENEGOTIATE == status ? GBA_OK : status;
 }
 
-/* The exchange of a member for which the costs of a trial are made up. Only the complement of a
- * cost is one word above the words of a vote. They differ too little to drop a candidate. */
+/* The exchange of a member for which the costs of a trial are made up. Only the vote on a batch has
+ * two words, with the complement of the cost. The costs differ too little to drop a candidate. */
 static _Thread_local gba_status_t (*real_min)(void *ctx, uint64_t *words, uint32_t count);
 static _Thread_local uint32_t batches, candidates, fastest;
 
 static gba_status_t made_up_min(void *ctx, uint64_t *words, uint32_t count)
 {
-    const bool cost = 1 == count && words[0] > UINT64_MAX / 2;
     gba_status_t status = real_min(ctx, words, count);
 
-    if (cost)
-        words[0] = batches++ % candidates == fastest ? ~UINT64_C(900) : ~UINT64_C(1000);
+    if (2 == count && words[1] > UINT64_MAX / 2)
+        words[1] = batches++ % candidates == fastest ? ~UINT64_C(900) : ~UINT64_C(1000);
     return status;
 }
 
@@ -356,6 +355,7 @@ void harness_run(struct harness *w, uint32_t size, gba_path_t path)
     thread_oob_run(size, 0, harness_member, w);
     killer_join(w);
     notifications_stop(w);
+    harness_net_end(w);
     check_equal_outcomes(w, size);
     if (HARNESS_ANY_PATH != path)
         assert_int_equal(w->path[0], path);

@@ -21,7 +21,6 @@
 #define HARNESS_CORES    16u
 #define HARNESS_IDS      64u /* ids that a team may use at each registration */
 #define HARNESS_REQUESTS 64u
-#define HARNESS_GROUPS   6u /* whose transports can be open on one channel at a time */
 #define NOBODY           UINT32_MAX
 
 /* Calls of a device (gba/dev/dev_ops.h). */
@@ -102,12 +101,13 @@ struct harness {
     gba_word_t entered[HARNESS_MEMBERS][HARNESS_CORES];
     gba_word_t early;  /* exits before all members had entered */
     gba_word_t sent;   /* messages */
-    gba_word_t unread; /* transports closed with messages outstanding or unread */
+    gba_word_t unread; /* transports closed with messages outstanding or unread, and numbers of
+                          paths that a member has used before */
     uint32_t
         kept[HARNESS_MEMBERS]; /* messages that have not left the member, which alone uses this */
     gba_word_t owed[HARNESS_MEMBERS]; /* messages sent by a member, minus those sent to it */
-    /* By channel and group, receiver, slot, parity. */
-    gba_word_t word[2][HARNESS_GROUPS][HARNESS_MEMBERS][HARNESS_SLOTS][2];
+    pthread_mutex_t net_lock;
+    struct harness_net *nets; /* of harness_net.c */
 };
 
 /*
@@ -171,10 +171,11 @@ void harness_device_join(gba_device_t *device, const gba_device_t *other);
 /* The mappings of teams' memory in this process. */
 int harness_segments(void);
 
-/* Between the files of the harness: the open function of the transport (gba_remote_t), the events
- * that are planned before a round, and the thread that kills devices. */
+/* Between the files of the harness: the open function of the transport (gba_remote_t), the end of
+ * all messages, the events that are planned before a round, and the thread that kills devices. */
 gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
                               struct gba_transport **transport);
+void harness_net_end(struct harness *w);
 void harness_before_round(struct harness *w, uint32_t round);
 void killer_start(struct harness *w);
 void killer_join(struct harness *w);

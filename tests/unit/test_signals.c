@@ -14,6 +14,7 @@
 
 #define MEMBERS 6u
 #define FIRST   (UINT32_MAX - 3) /* the sequence wraps */
+#define PATH    7u               /* the number of the path */
 #define PATIENT 30000000000u     /* ns, for what happens at once on an idle machine */
 
 static struct gba_boot_mesh *mesh[MEMBERS];
@@ -40,7 +41,8 @@ static void open_transport(uint32_t rank, uint32_t size, const struct gba_algori
                                       .schedule = algorithm->schedule,
                                       .radix = 3,
                                       .sequence = FIRST,
-                                      .channel = channel};
+                                      .channel = channel,
+                                      .path = PATH};
 
     assert_int_equal(GBA_OK, gba_boot_signals_open(mesh[rank], &group, &transport[rank]));
     gba_algo_init(&algo[rank], rank, size, 3, FIRST);
@@ -210,7 +212,9 @@ static void say_hello(uint8_t bytes[GBA_BOOT_HELLO_BYTES], uint32_t owner, uint3
 
 static void signal_of(uint8_t bytes[GBA_BOOT_SIGNAL_BYTES], uint32_t channel, uint32_t seq)
 {
-    gba_boot_signal_pack(&(struct gba_boot_signal){.channel = channel, .sequence = seq}, bytes);
+    const struct gba_boot_signal signal = {.channel = channel, .sequence = seq, .path = PATH};
+
+    gba_boot_signal_pack(&signal, bytes);
 }
 
 /* Progress and test, until the barrier ends. */
@@ -315,6 +319,35 @@ TEST(test_wrong_signals)
         close(fd);
         close_all();
     }
+}
+
+/* Signals of paths that members have left in the middle of a barrier, more than a member keeps, end
+ * no barrier, and do not disturb the one whose signal comes behind them. */
+TEST(test_signals_of_other_paths)
+{
+    static const uint32_t paths[] = {3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6};
+    uint8_t hello[GBA_BOOT_HELLO_BYTES], bytes[GBA_BOOT_SIGNAL_BYTES];
+    int fd;
+
+    begin_rank0();
+    say_hello(hello, 0, 1);
+    fd = raw_connect();
+    assert_int_equal(sizeof hello, send(fd, hello, sizeof hello, 0));
+    for (unsigned i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        const struct gba_boot_signal stale = {.sequence = FIRST + i % 3, .path = paths[i]};
+
+        gba_boot_signal_pack(&stale, bytes);
+        assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+        for (int j = 0; j < 100; j++) {
+            assert_int_equal(GBA_OK, transport[0]->ops->progress(transport[0]));
+            assert_int_equal(GBA_INPROGRESS, gba_algo_dissemination.test(&algo[0], transport[0]));
+        }
+    }
+    signal_of(bytes, 0, FIRST + 1);
+    assert_int_equal(sizeof bytes, send(fd, bytes, sizeof bytes, 0));
+    assert_int_equal(GBA_OK, outcome(0));
+    close(fd);
+    close_all();
 }
 
 /* A peer that dies after its hello, or in the middle of a signal. */

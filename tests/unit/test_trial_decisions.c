@@ -99,25 +99,22 @@ TEST(test_choice)
     srandom(1);
     for (int n = 0; n < 200000; n++) {
         const uint32_t count = 1 + (uint32_t)random() % GBA_TRIAL_MOST;
+        const bool current = 0 != random() % 4;
         uint64_t least = UINT64_MAX;
         uint32_t best;
 
         for (uint32_t i = 0; i < count; i++) {
             /* Close to each other, or of any size. */
             costs[i] = n % 2 ? 100000 + (uint64_t)random() % 8000 : (uint64_t)random() << n % 24;
-            if (0 == random() % 8)
-                costs[i] = UINT64_MAX;
             least = costs[i] < least ? costs[i] : least;
         }
-        best = gba_trial_best(costs, count);
+        best = gba_trial_best(costs, count, current);
         assert_true(best < count);
-        assert_true(costs[best] <= costs[0]);
-        if (0 == best)
-            assert_true(UINT64_MAX == costs[0] ? UINT64_MAX == least
-                                               : least + costs[0] / 100 * 3 + 4 >= costs[0]);
+        if (0 == best && current)
+            assert_true(least + costs[0] / 100 * 3 + 4 >= costs[0]);
         else
             assert_true(costs[best] == least &&
-                        (UINT64_MAX == costs[0] || least <= costs[0] - costs[0] / 100 * 3));
+                        (!current || least <= costs[0] - costs[0] / 100 * 3));
     }
 }
 
@@ -126,27 +123,49 @@ TEST(test_passes)
 {
     const struct gba_choice flat = {.hierarchy = GBA_HIERARCHY_FLAT}, own = {.fallback = true};
     struct gba_trial_record record = {.passes = 0};
-    uint64_t costs[] = {0, 1, 2};
+    const uint64_t costs[] = {1, 2, UINT64_MAX}; /* the last one: missing */
+    uint64_t median = 0;
 
-    assert_true(UINT64_MAX == gba_trial_median(&record, own));
+    assert_false(gba_trial_median(&record, own, &median));
     for (int order = 0; order < 27; order++) {
         const int digit[] = {order % 3, order / 3 % 3, order / 9};
         const int least = digit[0] < digit[1] ? digit[0] : digit[1];
         const int most = digit[0] < digit[1] ? digit[1] : digit[0];
+        const int middle = digit[2] < least ? least : digit[2] > most ? most : digit[2];
 
         record = (struct gba_trial_record){.passes = 0};
-        costs[2] = UINT64_MAX - order % 2;
         for (; record.passes < GBA_TRIAL_PASSES; record.passes++) {
             gba_trial_add(&record, own, 7);
-            if (UINT64_MAX != costs[digit[record.passes]])
+            if (2 != digit[record.passes])
                 gba_trial_add(&record, flat, costs[digit[record.passes]]);
         }
-        assert_int_equal(record.count,
-                         1 + (UINT64_MAX != costs[digit[2] < least ? digit[2] : least]));
-        assert_true(costs[digit[2] < least  ? least
-                          : digit[2] > most ? most
-                                            : digit[2]] == gba_trial_median(&record, flat));
-        assert_int_equal(gba_trial_median(&record, own), 7);
+        assert_int_equal(gba_trial_median(&record, flat, &median), 2 != middle);
+        if (2 != middle)
+            assert_int_equal(median, costs[middle]);
+        assert_true(gba_trial_median(&record, own, &median));
+        assert_int_equal(median, 7);
+    }
+}
+
+/* A path that a member gave up has no cost, whatever is measured before and after. */
+TEST(test_a_lost_path_has_no_cost)
+{
+    const struct gba_choice flat = {.hierarchy = GBA_HIERARCHY_FLAT}, own = {.fallback = true};
+
+    for (uint32_t lost = 0; lost <= GBA_TRIAL_PASSES; lost++) {
+        struct gba_trial_record record = {.passes = 0};
+        uint64_t median = 0;
+
+        for (uint32_t pass = 0; pass <= GBA_TRIAL_PASSES; pass++) {
+            if (pass == lost)
+                gba_trial_lose(&record, flat);
+            gba_trial_add(&record, flat, 1);
+            gba_trial_add(&record, own, 7);
+            assert_int_equal(gba_trial_lost(&record, flat), pass >= lost);
+            assert_false(gba_trial_lost(&record, own));
+        }
+        assert_false(gba_trial_median(&record, flat, &median));
+        assert_true(gba_trial_median(&record, own, &median));
     }
 }
 

@@ -10,6 +10,11 @@
  * messages to overtake each other: two messages from a source, in any order, state that it has sent
  * two.
  *
+ * Members of a trial can leave a barrier in the middle (gba_remote_group_t.path). Then a message of
+ * that path comes later, and may be received for another path. So each message carries the number
+ * of its path. The receiver drops a message of another path and posts its receive again. A member
+ * cancels the receives of a path that it gives up, so they take no message of another path.
+ *
  * The owner provides a tag that no other traffic uses at the same time. On a communicator this
  * cannot be a tag of Open MPI's collectives, not even that of its barriers. While our nonblocking
  * barrier is in progress, any other collective may run, and coll/sync, for one, runs a barrier in
@@ -45,24 +50,25 @@ _Static_assert(GBA_COMMON_TAG_NOTIFICATIONS > TAG_FIRST &&
                    GBA_COMMON_TAG_AGREEMENT < MPI_ANY_TAG,
                "these tags are ours alone");
 
-/* A message is the low byte of the sequence, which distinguishes a stray message from ours. */
-#define FOUR(n)    (n), (n) + 1, (n) + 2, (n) + 3
-#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
-#define SIXTY4(n)  SIXTEEN(n), SIXTEEN((n) + 16), SIXTEEN((n) + 32), SIXTEEN((n) + 48)
-static const uint8_t low_byte[256] = {SIXTY4(0), SIXTY4(64), SIXTY4(128), SIXTY4(192)};
+struct message {
+    uint64_t path;     /* see gba_remote_group_t */
+    uint32_t sequence; /* distinguishes a stray message from ours */
+    uint32_t unused;   /* 0 */
+};
 
 /* One slot: the source of its signal, and the target of this member's signal. */
 struct lane {
     int source, target;      /* ranks in the communicator; negative: no signal */
     ompi_request_t *request; /* the receive, while it is posted, else NULL */
     ompi_request_t *sending; /* the send, while it is incomplete, else NULL */
-    uint8_t byte;            /* the received byte */
+    struct message in, out;  /* in: of the last receive; out: of the last send */
 };
 
 struct pml_transport {
     struct gba_transport base;
     struct ompi_communicator_t *comm;
     int tag;
+    uint64_t path;
     uint32_t sequence; /* of the current barrier, or of the last one */
     uint32_t lanes;
     uint32_t unsent; /* lanes whose `sending` is not NULL */
@@ -80,24 +86,27 @@ static gba_status_t transport_fail(struct pml_transport *s, const char *what, in
     return GBA_ERR_IO;
 }
 
+static gba_status_t lane_receive(struct pml_transport *s, struct lane *lane)
+{
+    int rc = MCA_PML_CALL(
+        irecv(&lane->in, sizeof lane->in, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
+
+    if (OMPI_SUCCESS == rc)
+        return GBA_OK;
+    lane->request = NULL;
+    return transport_fail(s, "cannot receive from", lane->source, rc);
+}
+
 /* Post the receives of a new barrier. */
 static gba_status_t transport_begin(struct pml_transport *s, uint32_t seq)
 {
-    s->sequence = seq;
-    for (uint32_t i = 0; i < s->lanes; i++) {
-        struct lane *lane = &s->lane[i];
-        int rc;
+    gba_status_t status = GBA_OK;
 
-        if (lane->source < 0)
-            continue;
-        rc = MCA_PML_CALL(
-            irecv(&lane->byte, 1, MPI_BYTE, lane->source, s->tag, s->comm, &lane->request));
-        if (OMPI_SUCCESS != rc) {
-            lane->request = NULL;
-            return transport_fail(s, "cannot receive from", lane->source, rc);
-        }
-    }
-    return GBA_OK;
+    s->sequence = seq;
+    for (uint32_t i = 0; i < s->lanes && GBA_OK == status; i++)
+        if (s->lane[i].source >= 0)
+            status = lane_receive(s, &s->lane[i]);
+    return status;
 }
 
 /* Check the send of a lane; if it is complete, free it. */
@@ -120,19 +129,21 @@ static gba_status_t pml_set(struct gba_transport *transport, uint32_t peer, uint
                             uint32_t seq)
 {
     struct pml_transport *s = (struct pml_transport *)transport;
-    int target = s->lane[slot].target, rc;
+    struct lane *lane = &s->lane[slot];
     ompi_request_t *request;
+    int rc;
 
     (void)peer; /* the schedule has one peer for each slot */
     if (s->failed)
         return GBA_ERR_IO;
-    rc = MCA_PML_CALL(isend(&low_byte[seq & 0xff], 1, MPI_BYTE, target, s->tag,
+    lane->out = (struct message){.path = s->path, .sequence = seq};
+    rc = MCA_PML_CALL(isend(&lane->out, sizeof lane->out, MPI_BYTE, lane->target, s->tag,
                             MCA_PML_BASE_SEND_STANDARD, s->comm, &request));
     if (OMPI_SUCCESS != rc)
-        return transport_fail(s, "cannot send to", target, rc);
-    s->lane[slot].sending = request;
+        return transport_fail(s, "cannot send to", lane->target, rc);
+    lane->sending = request;
     s->unsent++;
-    lane_sent(s, &s->lane[slot]);
+    lane_sent(s, lane);
     /* After the first signal, because other members wait for the signal, and none for our receives.
      */
     return seq == s->sequence ? GBA_OK : transport_begin(s, seq);
@@ -149,18 +160,24 @@ static gba_status_t pml_begin(struct gba_transport *transport, uint32_t seq)
 /* Check the receive of a lane; if it is complete, free the request and check the message. */
 static void lane_received(struct pml_transport *s, struct lane *lane)
 {
+    int32_t ahead;
     size_t bytes;
-    int8_t ahead;
     int rc;
 
     if (!gba_common_message_complete(&lane->request, &rc, &bytes))
         return;
-    /* The source is one barrier ahead at most. Of two messages the later one may come first. */
-    ahead = (int8_t)(uint8_t)(lane->byte - low_byte[s->sequence & 0xff]);
-    if (OMPI_SUCCESS != rc)
+    if (OMPI_SUCCESS != rc || sizeof lane->in != bytes) {
         (void)transport_fail(s, "cannot receive from", lane->source, rc);
-    else if (1 != bytes || ahead < -1 || ahead > 1) /* an empty one leaves the previous byte */
-        (void)transport_fail(s, "unexpected message from", lane->source, lane->byte);
+        return;
+    }
+    if (lane->in.path != s->path) {
+        (void)lane_receive(s, lane);
+        return;
+    }
+    /* The source is one barrier ahead at most. Of two messages the later one may come first. */
+    ahead = (int32_t)(lane->in.sequence - s->sequence);
+    if (ahead < -1 || ahead > 1)
+        (void)transport_fail(s, "unexpected message from", lane->source, ahead);
 }
 
 /* Acquire. Called only for the current barrier, so the parity adds nothing. */
@@ -196,20 +213,31 @@ static gba_status_t pml_progress(struct gba_transport *transport)
     return ((struct pml_transport *)transport)->failed ? GBA_ERR_IO : GBA_OK;
 }
 
+/* Cancel or complete a request. Returns whether the PML accesses its buffer no more. */
+static bool request_end(ompi_request_t **request, bool cancels)
+{
+    int ignored;
+
+    if (*request != NULL && cancels)
+        (void)ompi_request_cancel(*request);
+    return *request == NULL || gba_common_message_complete(request, &ignored, NULL);
+}
+
+/* In the middle of a barrier a receive can be posted, and a send incomplete. What the PML still
+ * accesses then is leaked. */
 static void pml_destroy(struct gba_transport *transport)
 {
     struct pml_transport *s = (struct pml_transport *)transport;
-    bool received = true;
+    bool ended = true;
 
     for (uint32_t i = 0; i < s->lanes; i++) {
-        received &= s->lane[i].request == NULL;
-        /* After a failure only. A message is a constant, so the PML needs no memory of ours. It
-         * frees the request when the send is complete, as after MPI_Request_free. */
+        ended &= request_end(&s->lane[i].request, true);
+        ended &= request_end(&s->lane[i].sending, false);
         if (s->lane[i].sending != NULL)
-            ompi_request_free(&s->lane[i].sending);
+            (void)ompi_request_free(&s->lane[i].sending); /* as after MPI_Request_free */
     }
-    if (received)
-        free(s); /* else, after a failure, the PML may still write there: leaked */
+    if (ended)
+        free(s);
 }
 
 static const struct gba_transport_ops pml_ops = {.name = "pml",
@@ -245,6 +273,7 @@ static gba_status_t pml_open(void *ctx, const gba_remote_group_t *group,
     s->base.ops = &pml_ops;
     s->comm = messages->comm;
     s->tag = messages->tag[group->channel];
+    s->path = group->path;
     s->sequence = group->sequence;
     s->lanes = lanes;
     for (uint32_t slot = 0; slot < lanes; slot++) {

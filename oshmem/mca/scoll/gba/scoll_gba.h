@@ -84,6 +84,7 @@ struct gba_scoll_slab {
     uint32_t pe;
     enum gba_scoll_carrier carrier;
     bool pulled;                     /* other members read this slab */
+    bool kept;                       /* not to be used again: signals may be in transit to it */
     struct gba_transport *transport; /* of transport.c; NULL: none */
 };
 

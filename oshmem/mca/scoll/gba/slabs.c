@@ -18,7 +18,8 @@
  * A slab becomes free when its set ends: no signal is in transit any more, because a member that
  * has left a barrier has received all signals of it. The exception is central (v3), where members
  * read the slab of another member. A slow one may still read, and would never find its value in the
- * slab of another set. Such a slab is kept.
+ * slab of another set. Such a slab is kept, and one whose barrier its member has left in the
+ * middle.
  *
  * All members know what prevents a slab, and use messages then (ompi/mca/common/gba/transport.c).
  */
@@ -247,9 +248,9 @@ void gba_scoll_slab_settle(gba_scoll_module_t *module, gba_path_t path)
 
     /* All members are in an agreement, so no member reads the slab any more. */
     if (slab->transport == NULL) {
-        slabs_give(slab->bit);
+        slabs_give(slab->kept ? 0 : slab->bit);
         slab->bit = 0;
-        slab->pulled = false;
+        slab->pulled = slab->kept = false;
     }
     if (GBA_PATH_SOFTWARE != path ||
         (slab->transport == NULL && GBA_SCOLL_CARRIER_SPML == slab->carrier))
@@ -260,7 +261,7 @@ void gba_scoll_slab_settle(gba_scoll_module_t *module, gba_path_t path)
 
 void gba_scoll_slab_close(gba_scoll_module_t *module)
 {
-    if (!module->slab.pulled)
+    if (!module->slab.pulled && !module->slab.kept)
         slabs_give(module->slab.bit);
     memset(&module->slab, 0, sizeof module->slab);
 }

@@ -14,6 +14,9 @@
  * (see barrier.c). Its stores to its own memory are visible before its signal: the release here.
  * Its loads after the barrier follow the signals: the acquire here.
  *
+ * Members of a trial may leave a barrier in the middle (gba_remote_group_t.path). An add may come
+ * later then, and the slab of a member that has left is not used again.
+ *
  * Central (v3) reads the words of other members, by gets that do not wait either. The words of all
  * members that have not been seen are read at the same time, so if all have arrived, a member waits
  * for one round trip and not for one of each. A get is complete when the word that it writes to has
@@ -170,6 +173,7 @@ static void spml_destroy(struct gba_transport *transport)
     bool reading = false;
 
     s->slab->transport = NULL;
+    s->slab->kept |= s->base.given_up;
     for (uint32_t i = 0; i < s->size && !reading; i++)
         reading = UNREAD == gba_word_load_relaxed(&s->landing[i]);
     if (!reading) /* after a failure it is leaked, because a get may still write to it */
