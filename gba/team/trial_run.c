@@ -58,7 +58,8 @@ struct trial {
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
     struct gba_made_list made;
-    struct gba_refusal lost; /* why the team's own path is destroyed; GBA_OK: it is made.at[0] */
+    bool current;            /* made.at[0] is the team's own path */
+    struct gba_refusal lost; /* why that is destroyed, or GBA_OK */
     struct gba_team probe;   /* makes the barriers of a batch, on the path of a candidate */
 };
 
@@ -117,6 +118,14 @@ static gba_status_t members_vote(const struct trial *t, struct vote *vote)
     return status;
 }
 
+static void list_remove(struct trial *t, uint32_t i)
+{
+    struct gba_made *c = &t->made.at[i];
+
+    memmove(c, c + 1, (--t->made.count - i) * sizeof *c);
+    t->current = t->current && 0 != i;
+}
+
 /* Destroy this member's part of a path, whose barriers members have left in different rounds. */
 static void candidate_give_up(struct trial *t, struct gba_made *c)
 {
@@ -139,9 +148,9 @@ static void candidate_lose(struct trial *t, uint32_t i, struct gba_refusal refus
                 refusal.culprit);
     candidate_give_up(t, c);
     gba_trial_lose(&t->team->agreement->record, c->choice);
-    if (0 == i && GBA_OK == t->lost.reason)
+    if (0 == i && t->current)
         t->lost = refusal;
-    memmove(c, c + 1, (--t->made.count - i) * sizeof *c);
+    list_remove(t, i);
 }
 
 /* Measure a batch of a candidate. completed: set to whether all members have completed it; if not,
@@ -227,6 +236,7 @@ static gba_status_t trial_prepare(struct trial *t)
                               .cost = UINT64_MAX};
     snprintf(at[0].why, sizeof at[0].why, "%s", t->team->words.instead);
     t->made.count = 1;
+    t->current = true;
     status = gba_agree_start(t->team, GBA_DUE_TRIAL, t->attr, t->oob, &agreement);
     t->info = &t->team->agreement->info;
     t->team->agreement->made = &t->made;
@@ -237,11 +247,14 @@ static gba_status_t trial_prepare(struct trial *t)
     memcpy(before, &at[1], t->made.before * sizeof *at);
     memmove(&at[1], &at[1 + t->made.before], (t->made.count - 1 - t->made.before) * sizeof *at);
     memcpy(&at[t->made.count - t->made.before], before, t->made.before * sizeof *at);
+    /* The runtime's barrier that has no function for trials, or not for this team. */
+    if (at[0].choice.fallback && !t->info->terms.trial_fallback)
+        list_remove(t, 0);
     return status;
 }
 
-/* Record this pass. Returns whether it is the last one: also if the team's own path is lost, and
- * then this pass decides alone. */
+/* Record this pass. Returns whether it is the last one: also if the team's own path is not in the
+ * list, and then this pass decides alone. */
 static bool trial_ends(struct trial *t)
 {
     struct gba_trial_record *record = &t->team->agreement->record;
@@ -249,7 +262,7 @@ static bool trial_ends(struct trial *t)
 
     for (uint32_t i = 0; i < t->made.count; i++)
         gba_trial_add(record, at[i].choice, at[i].cost);
-    if (0 != t->info->terms.trial_rotates || GBA_OK != t->lost.reason)
+    if (0 != t->info->terms.trial_rotates || !t->current)
         return true;
     if (++record->passes < GBA_TRIAL_PASSES)
         return false;
@@ -273,7 +286,6 @@ static bool group_awaited(const struct trial *t)
  * has a cost while it is in the list. */
 static uint32_t trial_choose(const struct trial *t)
 {
-    const bool current = GBA_OK == t->lost.reason;
     uint64_t costs[GBA_TRIAL_MOST];
     uint32_t at[GBA_TRIAL_MOST], count = 0;
 
@@ -285,8 +297,8 @@ static uint32_t trial_choose(const struct trial *t)
     if (0 == count)
         return t->made.count;
     if (0 != t->info->terms.trial_rotates)
-        return at[current && count > 1];
-    return at[gba_trial_best(costs, count, current)];
+        return at[t->current && count > 1];
+    return at[gba_trial_best(costs, count, t->current)];
 }
 
 /* The figures for the user: "; measured: node dissemination 12.1 us, ...". */
@@ -395,7 +407,8 @@ gba_status_t gba_trial_run(struct gba_team *team, const gba_team_attr_t *attr, c
     const uint64_t began = gba_clock_ns();
     struct trial t = {.team = team, .attr = attr, .oob = oob};
     gba_status_t status = trial_prepare(&t);
-    const bool runs = 0 != t.info->terms.trial_runs && team->agreement->list.count > 1;
+    const bool runs =
+        0 != t.info->terms.trial_runs && (team->agreement->list.count > 1 || !t.current);
     const bool awaited = GBA_OK == status && runs && group_awaited(&t);
     bool ends = false;
 

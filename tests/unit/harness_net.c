@@ -78,6 +78,8 @@ static void net_destroy(struct gba_transport *transport)
 
     if (net->harness->accounts && 0 != gba_word_load_relaxed(&net->harness->owed[net->mine]))
         gba_word_add_relaxed(&net->harness->unread, 1);
+    if (transport->given_up) /* what has not left the member is lost */
+        net->harness->kept[net->mine] -= net->kept;
     free(transport);
 }
 

@@ -62,6 +62,7 @@ struct harness {
     uint32_t candidates; /* their number; their costs are made up; 0: the real costs */
     uint32_t fastest[HARNESS_MEMBERS]; /* the candidate that has the lowest cost for a member */
     gba_word_t split;                  /* members that have found different paths after a trial */
+    void (*votes)(void);               /* a member calls it before it votes on a batch, or NULL */
     void (*before)(struct harness *w,
                    uint32_t round); /* member 0 calls it before a round; may be NULL */
     const char *expected;           /* in `why` */
