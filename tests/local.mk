@@ -371,7 +371,7 @@ GBA_MPI_TESTS = \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
 	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
 	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
-	tests/mpi/soak tests/mpi/descriptor tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare
+	tests/mpi/soak tests/mpi/descriptor tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI
@@ -403,7 +403,7 @@ tests_mpi_posted_LDFLAGS = -Wl,--undefined=test_fail
 EXTRA_DIST += tests/README.md tests/load.sh tests/limit.h tests/suite.h
 EXTRA_DIST += tests/cluster tests/own_dev tests/runner.sh tests/lacks.sh tests/switchd.sh tests/mpi/run tests/mpi/cases.sh \
 	tests/mpi/stalls.sh tests/mpi/faults.sh tests/mpi/lacks.sh tests/mpi/hosts tests/mpi/hosts.sh tests/mpi/software.sh \
-	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh \
+	tests/mpi/domains.sh tests/mpi/messages.sh tests/mpi/containers.sh tests/mpi/unusable.sh tests/mpi/releases.sh tests/mpi/switch.sh tests/mpi/trials.sh \
 	tests/mpi/sanitize tests/mpi/sanitize.sh tests/mpi/kills tests/mpi/kills.sh \
 	tests/mpi/deaths tests/mpi/deaths.sh
 

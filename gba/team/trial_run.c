@@ -58,9 +58,9 @@ struct trial {
     const gba_oob_t *oob;
     struct gba_info *info; /* of the agreement */
     struct gba_made_list made;
-    bool current;            /* made.at[0] is the team's own path */
-    struct gba_refusal lost; /* why that is destroyed, or GBA_OK */
-    struct gba_team probe;   /* makes the barriers of a batch, on the path of a candidate */
+    bool current;          /* made.at[0] is the team's own path */
+    gba_status_t lost;     /* why that is destroyed, or GBA_OK */
+    struct gba_team probe; /* makes the barriers of a batch, on the path of a candidate */
 };
 
 /* ------------------------------------------------------------------------ one candidate --- */
@@ -100,21 +100,21 @@ static gba_status_t candidate_barriers(struct trial *t, const struct gba_made *c
 
 /* What a member says of a batch, then what all say. */
 struct vote {
-    struct gba_refusal refusal; /* why it did not complete the batch, or GBA_OK */
-    uint64_t cost;              /* of the slowest member */
+    gba_status_t reason; /* why the batch is not complete, or GBA_OK */
+    uint64_t cost;       /* of the slowest member */
 };
 
-/* The minimum of the refusals, and that of the complements of the costs. Also a fence. */
+/* The minimum of the statuses, and that of the complements of the costs. Also a fence. */
 static gba_status_t members_vote(const struct trial *t, struct vote *vote)
 {
-    uint64_t words[] = {gba_refusal_word(vote->refusal.reason, t->oob->rank), ~vote->cost};
+    uint64_t words[] = {gba_refusal_word(vote->reason, t->oob->rank), ~vote->cost};
     gba_status_t status = t->oob->min(t->oob->ctx, words, 2);
 
     while (GBA_OK == status && GBA_INPROGRESS == (status = t->oob->test(t->oob->ctx))) {
         gba_agree_idle(t->attr);
         status = GBA_OK;
     }
-    *vote = (struct vote){gba_refusal_of(words[0]), ~words[1]};
+    *vote = (struct vote){gba_refusal_of(words[0]).reason, ~words[1]};
     return status;
 }
 
@@ -138,18 +138,17 @@ static void candidate_give_up(struct trial *t, struct gba_made *c)
 }
 
 /* A member gave the candidate up: it leaves the list and the record. */
-static void candidate_lose(struct trial *t, uint32_t i, struct gba_refusal refusal)
+static void candidate_lose(struct trial *t, uint32_t i, gba_status_t reason)
 {
     struct gba_made *c = &t->made.at[i];
 
     if (0 == t->oob->rank)
-        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s (member %u)", t->probe.name,
-                gba_trial_name(&c->choice, !t->info->one_host), gba_status_text(refusal.reason),
-                refusal.culprit);
+        gba_log(GBA_LOG_INFO, "%s: %s is given up: %s", t->probe.name,
+                gba_trial_name(&c->choice, !t->info->one_host), gba_status_text(reason));
     candidate_give_up(t, c);
     gba_trial_lose(&t->team->agreement->record, c->choice);
     if (0 == i && t->current)
-        t->lost = refusal;
+        t->lost = reason;
     list_remove(t, i);
 }
 
@@ -160,7 +159,7 @@ static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barr
                                       bool *completed)
 {
     struct gba_made *c = &t->made.at[i];
-    struct vote vote = {{GBA_OK, 0}, UINT64_MAX};
+    struct vote vote = {GBA_OK, UINT64_MAX};
     gba_status_t status;
     uint64_t began;
 
@@ -173,15 +172,15 @@ static gba_status_t candidate_measure(struct trial *t, uint32_t i, uint32_t barr
     t->team->stats.retries_release += t->probe.stats.retries_release;
     if (GBA_OK != status && c->choice.fallback)
         return status;
-    vote.refusal.reason = status;
+    vote.reason = status;
     if (GBA_OK == status)
         vote.cost = (gba_clock_ns() - began) * PS / barriers;
     else
         candidate_give_up(t, c);
     status = members_vote(t, &vote);
-    *completed = GBA_OK == vote.refusal.reason;
+    *completed = GBA_OK == vote.reason;
     if (GBA_OK == status && !*completed)
-        candidate_lose(t, i, vote.refusal);
+        candidate_lose(t, i, vote.reason);
     else if (vote.cost < c->cost)
         c->cost = vote.cost;
     return status;
@@ -328,11 +327,11 @@ static void group_reason(const struct trial *t, bool had, bool has)
     if (!had && !has)
         return;
     team->watchdog.inspect_failed = team->watchdog.died = false;
-    team->culprit = t->lost.culprit;
+    team->culprit = 0;
     if (has)
         team->reason = GBA_OK;
     else
-        team->reason = GBA_OK != t->lost.reason ? t->lost.reason : GBA_ERR_SLOWER;
+        team->reason = GBA_OK != t->lost ? t->lost : GBA_ERR_SLOWER;
     team->words.because[0] = '\0';
     if (!has)
         snprintf(team->words.because, sizeof team->words.because, "; no device: %s",
@@ -348,7 +347,7 @@ static void group_reason(const struct trial *t, bool had, bool has)
 static gba_status_t group_register(const struct trial *t, bool has, bool changed)
 {
     struct gba_team *team = t->team;
-    struct vote fence = {{GBA_OK, 0}, UINT64_MAX};
+    struct vote fence = {GBA_OK, UINT64_MAX};
 
     if (!has) {
         gba_failover_close(team);

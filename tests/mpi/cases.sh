@@ -205,27 +205,6 @@ hierarchy_death() {
     total_is software -gt 0
 }
 
-# HOSTS RANKS CANDIDATES: the ranks change to each candidate in turn, that of Open MPI among them, while the
-# program checks each barrier. `many` has blocking barriers only.
-trials_right() {
-    local prefix=coll_gba_barrier program
-    limit 240
-    path_options none
-    path+=(--mca "${prefix}_trial_after" 10 --mca "${prefix}_trial_test" 2 -x GBA_TEST_HOSTS="$1"
-        -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
-    for program in 'early_exit 100' kinds 'ibarrier 1'; do
-        # shellcheck disable=SC2086 # a program with its argument
-        job "${path[@]}" -np "$2" -- $program
-        lines 0 '^FAIL'
-        grep -q 'measured in us: ' "$out" || fail "$program: no trial"
-    done
-    job "${path[@]}" -np "$2" -- many 100
-    lines 10 'MPI_COMM_WORLD .*measured in us: '
-    lines 1 "MPI_COMM_WORLD .*fallback: the fastest of $3; .*measured in us: "
-    total_is software -gt 60
-    total_is fallback -gt 0
-}
-
 hierarchy_all() {
     local hosts ranks
     for ranks in 2 3 4 7 16; do
@@ -446,8 +425,6 @@ all_cases() {
     local ranks device program count
     broken_all
     hierarchy_all
-    test_case trials-1-4 trials_right 1 4 6
-    test_case trials-3-5 trials_right 3 5 7
     test_case ibarrier-nested ibarrier_nested
     nonblocking_all
     mixture_all

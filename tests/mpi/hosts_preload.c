@@ -18,17 +18,25 @@
  *
  * GBA_TEST_ABI: the version of the driver's interface that any file reports.
  *
+ * GBA_TEST_CLOCK: the clock of libgba is so many times as fast.
+ *
+ * GBA_TEST_STOPS: a child of each rank stops it again and again, for up to so many milliseconds.
+ *
  * GBA_TEST_YIELDS: a line on stderr when libgba yields the processor for the first time.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "gba/gba.h"
 #include "gba/spec/gba_ioctl.h"
@@ -41,6 +49,7 @@
 __attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode);
 __attribute__((visibility("default"))) int opal_progress_register(int (*callback)(void));
 __attribute__((visibility("default"))) int sched_yield(void);
+__attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time);
 __attribute__((visibility("default"))) int ioctl(int file, unsigned long request, ...);
 
 static unsigned long number(const char *name)
@@ -77,6 +86,51 @@ static void __attribute__((constructor)) choose_device(void)
         setenv(SHMEM_DEVICE, paths[pretended_host() % count], 1);
     }
     free(copy);
+}
+
+/* The rank runs about as long as it is stopped. */
+static void __attribute__((noreturn)) stop_again_and_again(pid_t rank, unsigned most_us)
+{
+    unsigned seed = (unsigned)getpid();
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == rank) {
+        usleep((unsigned)rand_r(&seed) % most_us);
+        kill(rank, SIGSTOP);
+        usleep((unsigned)rand_r(&seed) % most_us);
+        kill(rank, SIGCONT);
+    }
+    _exit(0);
+}
+
+static void __attribute__((constructor)) start_stops(void)
+{
+    const pid_t rank = getpid();
+
+    if (0 != number("GBA_TEST_STOPS") && getenv("PMIX_RANK") != NULL && 0 == fork())
+        stop_again_and_again(rank, (unsigned)number("GBA_TEST_STOPS") * 1000);
+}
+
+int clock_gettime(clockid_t id, struct timespec *time)
+{
+    static int (*real)(clockid_t, struct timespec *);
+    static unsigned long faster;
+    uint64_t ns;
+    Dl_info info;
+    int rc;
+
+    if (real == NULL) {
+        *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+        faster = number("GBA_TEST_CLOCK");
+    }
+    rc = real(id, time);
+    if (0 == faster || 0 != rc || CLOCK_MONOTONIC != id ||
+        0 == dladdr(__builtin_return_address(0), &info) || strstr(info.dli_fname, "libgba") == NULL)
+        return rc;
+    ns = ((uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec) * faster;
+    time->tv_sec = (time_t)(ns / 1000000000u);
+    time->tv_nsec = (long)(ns % 1000000000u);
+    return 0;
 }
 
 FILE *fopen(const char *path, const char *mode)
