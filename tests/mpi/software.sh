@@ -65,6 +65,16 @@ stray_message() {
     lines 1 'unexpected message from rank 0'
 }
 
+# Messages of paths that ranks gave up in a trial are no signals of this one.
+stray_paths() {
+    limit 60
+    path_options none
+    path+=(-x GBA_TEST_HOSTS=2 -x LD_PRELOAD="$programs/.libs/hosts_preload.so")
+    job "${path[@]}" -np 2 -- stray "$1"
+    lines 0 '^FAIL'
+    took none
+}
+
 # MPI_Finalize does not wait for all ranks, and the last signals leave the process all the same. (With
 # these algorithms of the exchange not all ranks have connections with each other before that barrier.)
 finalize_async() {
@@ -149,6 +159,7 @@ all_software() {
     test_case software-queued-degraded queued_degraded
     test_case software-finalize-async finalize_async
     test_case software-stray stray_message
+    test_case software-stray-paths stray_paths 7
     test_case software-sync-before beside_sync before
     test_case software-sync-after beside_sync after
     test_alone software-idle-2 idle_right 2

@@ -166,17 +166,15 @@ static void lane_received(struct pml_transport *s, struct lane *lane)
 
     if (!gba_common_message_complete(&lane->request, &rc, &bytes))
         return;
-    if (OMPI_SUCCESS != rc || sizeof lane->in != bytes) {
-        (void)transport_fail(s, "cannot receive from", lane->source, rc);
-        return;
-    }
-    if (lane->in.path != s->path) {
-        (void)lane_receive(s, lane);
-        return;
-    }
     /* The source is one barrier ahead at most. Of two messages the later one may come first. */
     ahead = (int32_t)(lane->in.sequence - s->sequence);
-    if (ahead < -1 || ahead > 1)
+    if (OMPI_SUCCESS != rc)
+        (void)transport_fail(s, "cannot receive from", lane->source, rc);
+    else if (sizeof lane->in != bytes)
+        (void)transport_fail(s, "unexpected message from", lane->source, (int)bytes);
+    else if (lane->in.path != s->path)
+        (void)lane_receive(s, lane);
+    else if (ahead < -1 || ahead > 1)
         (void)transport_fail(s, "unexpected message from", lane->source, ahead);
 }
 
