@@ -152,7 +152,8 @@ void gba_renegotiation_plan(struct gba_team *team, gba_status_t reason, bool die
         died && (team->renegotiation.multi_device || team->renegotiation.device_returns);
 
     gba_renegotiation_cancel(team);
-    team->renegotiation.lost_device |= died;
+    /* The device can also be away when the team requests its first group. */
+    team->renegotiation.lost_device |= died || GBA_ERR_DEAD == reason;
     if (gba_reason_passes(reason) || elsewhere ||
         (team->renegotiation.lost_device && team->renegotiation.device_returns))
         team->renegotiation.at = gba_team_barriers(team) + backoff;

@@ -58,7 +58,7 @@ struct gba_team {
         uint64_t backoff;    /* rank 0: barriers until the next renegotiation */
         bool multi_device;   /* rank 0 has several devices */
         bool device_returns; /* rank 0's device may come back after its death */
-        bool lost_device;    /* a device of the team has died */
+        bool lost_device;    /* a device of the team has died, or was dead at the first request */
     } renegotiation;
 
     struct {
