@@ -30,7 +30,6 @@ static struct {
     enum what what;
     bool middle; /* the member has arrived */
     gba_word_t done, missing, votes;
-    bool group; /* the batch is that of a group */
 } fault;
 
 static _Thread_local uint64_t now = UINT64_C(1000000000000);
@@ -73,7 +72,6 @@ static gba_status_t faulty_barrier(gba_team_t *team, void (*progress)(void *), v
 {
     gba_status_t status = GBA_OK;
 
-    fault.group = GBA_PATH_SIM == team->kind;
     gba_word_store_relaxed(&fault.votes, 0);
     gba_word_store_release(&fault.done, 1);
     if (fault.middle)
@@ -146,11 +144,7 @@ static void run(enum kind kind, uint32_t size)
 {
     struct harness *w = harness_of(kind, size);
 
-    if (getenv("GBA_TEST_SHOW") != NULL)
-        fprintf(stderr, "kind %d size %u member %u batch %u barrier %u what %d middle %d\n", kind,
-                size, fault.member, fault.batch, fault.barrier, fault.what, fault.middle);
     fault.size = size;
-    fault.group = false;
     gba_word_store_relaxed(&fault.done, 0);
     gba_word_store_relaxed(&fault.missing, 0);
     harness_run(w, size, HARNESS_ANY_PATH);
