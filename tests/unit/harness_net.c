@@ -90,6 +90,7 @@ static const struct gba_transport_ops net_ops = {.name = "net",
                                                  .progress = net_progress,
                                                  .destroy = net_destroy};
 
+/* The words of a path, which the first member makes that opens it; NULL: out of memory. */
 static struct harness_net *net_find(struct harness *w, const gba_remote_group_t *group,
                                     uint32_t rank)
 {
@@ -99,16 +100,16 @@ static struct harness_net *net_find(struct harness *w, const gba_remote_group_t 
     for (found = w->nets; found != NULL; found = found->next)
         if (found->path == group->path && found->channel == group->channel)
             break;
-    if (found == NULL) {
-        found = calloc(1, sizeof *found);
+    if (found == NULL && (found = calloc(1, sizeof *found)) != NULL) {
         *found =
             (struct harness_net){.next = w->nets, .path = group->path, .channel = group->channel};
         w->nets = found;
     }
     /* Degraded mode, which no member leaves in the middle, has one number. */
-    if (0 == group->channel && found->opened[rank])
+    if (found != NULL && 0 == group->channel && found->opened[rank])
         gba_word_add_relaxed(&w->unread, 1);
-    found->opened[rank] = true;
+    if (found != NULL)
+        found->opened[rank] = true;
     pthread_mutex_unlock(&w->net_lock);
     return found;
 }
@@ -128,7 +129,8 @@ gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
 {
     struct harness *w = ctx;
     uint32_t rank = group->ranks == NULL ? group->rank : group->ranks[group->rank];
-    struct net *net = rank == w->no_open ? NULL : calloc(1, sizeof *net);
+    struct harness_net *words = rank == w->no_open ? NULL : net_find(w, group, rank);
+    struct net *net = words == NULL ? NULL : calloc(1, sizeof *net);
 
     if (net == NULL)
         return GBA_ERR_NOMEM;
@@ -137,7 +139,7 @@ gba_status_t harness_net_open(void *ctx, const gba_remote_group_t *group,
     for (uint32_t i = 0; i < group->size; i++)
         net->rank[i] = group->ranks == NULL ? i : group->ranks[i];
     net->mine = rank;
-    net->word = net_find(w, group, rank)->word;
+    net->word = words->word;
     for (uint32_t slot = 0; slot < HARNESS_SLOTS; slot++)
         for (uint32_t parity = 0; parity < 2; parity++)
             gba_word_store_relaxed(&net->word[net->mine][slot][parity], group->sequence);
