@@ -64,7 +64,8 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
 
 /*
  * Open a device. If it is a gba-switchd and the connection is lost, the next agreement of a team
- * makes it again, also if the daemon was restarted.
+ * makes it again, at the same address, also if the daemon was restarted. An agreement waits for the
+ * daemon for some milliseconds at most; if the answer takes longer, a later one finds it.
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
  * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with

@@ -12,7 +12,7 @@ GBA_LIB_SOURCES = \
 	gba/algo/topology.h gba/algo/topology.c gba/algo/domains.h gba/algo/domains.c \
 	gba/transport/transport.h gba/transport/node_barrier.h gba/transport/segment.h \
 	gba/transport/segment.c gba/transport/shm.h gba/transport/shm.c \
-	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
+	gba/dev/dev_ops.h gba/dev/member.h gba/dev/path.h gba/dev/path.c gba/dev/params_check.c gba/dev/params_env.c gba/dev/advice.c gba/dev/device.c gba/dev/reconnect.c gba/dev/round_trip.c gba/dev/list.c gba/dev/group.c \
 	gba/dev/choose.h gba/dev/choose.c gba/dev/candidates.c gba/dev/distance.h \
 	gba/dev/cdev.h gba/dev/cdev.c gba/dev/cdev_open.c gba/dev/cdev_map.c gba/dev/cdev_owner.c gba/dev/cdev_regs.c \
 	gba/dev/cdev_sys.c \
@@ -20,7 +20,7 @@ GBA_LIB_SOURCES = \
 	sim/shm/sim.c sim/shm/alloc.c sim/shm/bus.c sim/shm/fault.c sim/shm/find.c \
 	sim/shm/lock.c sim/shm/port.c sim/shm/process.c sim/shm/segment.c \
 	sim/switch/client/client.h sim/switch/client/client.c \
-	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c \
+	sim/switch/client/bus.c sim/switch/client/connect.c sim/switch/client/file.c sim/switch/client/key.c sim/switch/client/socket.c \
 	sim/switch/client/link.c sim/switch/client/member.c sim/switch/client/process.c \
 	gba/path/path.h gba/path/shape.h gba/path/busy.h gba/path/retry.h gba/path/retry.c \
 	gba/path/message_barrier.h gba/path/message_barrier.c gba/path/node.h gba/path/node.c \

@@ -19,7 +19,7 @@ GBA_UNIT_TESTS = \
 	tests/unit/test_renegotiate tests/unit/test_trial tests/unit/test_degraded tests/unit/test_resources tests/unit/test_trial_faults \
 	tests/unit/test_domains tests/unit/test_domains_failover \
 	tests/unit/test_agree tests/unit/test_agree_loop tests/unit/test_plan tests/unit/test_trial_decisions tests/unit/test_cost tests/unit/test_rounds tests/unit/test_retry tests/unit/test_failover \
-	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait \
+	tests/unit/test_facts tests/unit/test_switch_client tests/unit/test_switch_connect tests/unit/test_switch_wait tests/unit/test_reconnect \
 	tests/unit/test_switch_probe tests/unit/test_signals tests/unit/test_boot_serve tests/unit/test_cores \
 	tests/conformance/conformance_switch
 # The model of the device and of its driver, rule by rule of gba/spec/device.md. These link nothing
@@ -188,6 +188,8 @@ tests_unit_test_switch_connect_SOURCES = tests/unit/test_switch_connect.c $(GBA_
 tests_unit_test_switch_connect_LDFLAGS = -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo
 tests_unit_test_switch_probe_SOURCES = tests/unit/test_switch_probe.c $(GBA_SWITCH_SCRIPT)
 tests_unit_test_switch_wait_SOURCES = tests/unit/test_switch_wait.c $(GBA_SWITCH_SCRIPT)
+tests_unit_test_reconnect_SOURCES = tests/unit/test_reconnect.c $(GBA_SWITCH_SCRIPT)
+tests_unit_test_reconnect_LDFLAGS = -Wl,--wrap=clock_gettime,--wrap=connect,--wrap=poll
 tests_unit_test_switch_wait_LDFLAGS = -Wl,--wrap=clock_gettime
 
 # Software barriers: the algorithms against an adversary.
@@ -321,7 +323,8 @@ tests_unit_test_notifications_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 tests_unit_test_notifications_LDADD = $(CMOCKA_LIBS) $(MPI_LIBS) $(OMPI_LIBS)
 
 # Built from its sources, all of them with the sanitizer.
-GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan tests/unit/test_cores_tsan
+GBA_TSAN_TESTS = tests/unit/test_algo_tsan tests/unit/test_failover_tsan tests/unit/test_cores_tsan \
+	tests/unit/test_reconnect_tsan
 if BUILD_OMPI
 GBA_TSAN_TESTS += tests/unit/test_notifications_tsan
 endif
@@ -340,6 +343,9 @@ tests_unit_test_cores_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_failover_tsan_SOURCES = tests/unit/test_failover_tsan.c gba/failover/failover.c \
 	gba/failover/facts.c gba/path/message_barrier.c gba/algo/algorithms.c gba/algo/graph.c
 tests_unit_test_failover_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
+tests_unit_test_reconnect_tsan_SOURCES = tests/unit/test_reconnect_tsan.c gba/dev/reconnect.c gba/dev/group.c \
+	gba/dev/path.c gba/base/log.c
+tests_unit_test_reconnect_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_test_notifications_tsan_SOURCES = tests/unit/test_notifications_tsan.c \
 	ompi/mca/common/gba/notifications.c
 tests_unit_test_notifications_tsan_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)

@@ -328,6 +328,7 @@ static void agreement_free(struct gba_agreement *a)
     (void)oob_reserve(a, 0);
     free(a->nodes);
     a->nodes = NULL;
+    gba_held_end(&a->held);
 }
 
 static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
@@ -349,7 +350,7 @@ static gba_status_t agreement_fail(struct gba_agreement *a, gba_status_t status)
 gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_attr_t *attr,
                              const gba_oob_t *oob, gba_agreement_t **agreement)
 {
-    struct gba_own own = {.attr = attr, .rank = oob->rank, .memory = GBA_OK};
+    struct gba_own own = {.rank = oob->rank, .memory = GBA_OK};
     const size_t each =
         sizeof(struct gba_node_info) + sizeof(struct gba_member_info) + sizeof(uint64_t);
     struct gba_terms terms;
@@ -382,17 +383,17 @@ gba_status_t gba_agree_start(gba_team_t *team, gba_due_t due, const gba_team_att
         a->scratch = (uint64_t *)(void *)(a->nodes + oob->size);
         a->members = (struct gba_member_info *)(void *)(a->scratch + oob->size);
     }
-    if (attr->device != NULL)
-        gba_device_revive(attr->device);
+    gba_held_begin(&a->held, &a->attr);
     if (GBA_DUE_RECOVER == due) {
         gba_renegotiation_cancel(team); /* stays cancelled if the exchange fails */
         own.failure = team->failure.status;
         own.failed_round = team->failure.round;
     }
     if (0 == oob->rank) {
-        gba_schedule_measure(attr, due);
-        gba_schedule_terms(team, attr, due, &terms);
+        gba_schedule_measure(&a->attr, due);
+        gba_schedule_terms(team, &a->attr, due, &terms);
     }
+    own.attr = &a->attr;
     own.terms = &terms;
     gba_info_fill(a->words, &own);
     status = post(a, GBA_AGREE_FACTS, GBA_FACTS);

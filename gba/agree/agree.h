@@ -55,7 +55,8 @@ struct gba_made_list {
 struct gba_agreement {
     struct gba_team *team;
     gba_due_t due;
-    gba_team_attr_t attr;
+    gba_team_attr_t attr; /* its devices are those of `held` */
+    struct gba_held held;
     gba_params_t params; /* of attr */
     gba_oob_t oob;
     enum gba_agree_state state;

@@ -69,7 +69,8 @@ gba_device_t *gba_build_device(const struct gba_agreement *a, uint8_t at)
 /* Why this member has no device there. */
 static gba_status_t no_device(const struct gba_agreement *a)
 {
-    return a->attr.device == NULL ? a->attr.device_status : GBA_ERR_OTHER_DEVICE;
+    return a->attr.device == NULL && GBA_OK != a->attr.device_status ? a->attr.device_status
+                                                                     : GBA_ERR_OTHER_DEVICE;
 }
 
 /* ------------------------------------------------------------------------------- making --- */
@@ -95,8 +96,8 @@ static void group_make(struct gba_agreement *a)
 
     memset(&a->handle, 0, sizeof a->handle);
     if (0 == a->oob.rank)
-        a->mine = a->device == NULL ? a->attr.device_status
-                                    : gba_request_group(a->device, &request, &a->handle);
+        a->mine =
+            a->device == NULL ? no_device(a) : gba_request_group(a->device, &request, &a->handle);
     words_fill(a, &a->handle, sizeof a->handle);
 }
 
@@ -112,7 +113,7 @@ static void domain_make(struct gba_agreement *a, struct gba_node_info *info)
         GBA_OK != gba_shape_refusal(&a->shape, &a->info).reason)
         return;
     if (a->device == NULL) {
-        info->group_status = a->attr.device_status;
+        info->group_status = no_device(a);
         return;
     }
     info->groups = a->device->groups;

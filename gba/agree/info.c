@@ -75,7 +75,7 @@ void gba_info_fill(uint64_t *words, const struct gba_own *own)
         status = hosted;
     equal_fill(&words[HOST], &host, 4);
     if (attr->device != NULL)
-        equal_fill(&words[DEVICE], attr->device->uuid, 2);
+        equal_fill(&words[DEVICE], attr->device->dev->uuid, 2);
     words[NO_DEVICE] = gba_refusal_word(
         attr->device == NULL && attr->devices == NULL ? attr->device_status : GBA_OK, own->rank);
     words[MEMORY] = gba_refusal_word(status, own->rank);
@@ -124,7 +124,7 @@ void gba_member_info_fill(struct gba_member_info *member_info, const gba_team_at
         member_info->device_status = attr->device_status;
         return;
     }
-    memcpy(member_info->port.uuid, device->uuid, sizeof member_info->port.uuid);
+    memcpy(member_info->port.uuid, device->dev->uuid, sizeof member_info->port.uuid);
     member_info->port.members_max = device->members_max;
 }
 

@@ -15,6 +15,7 @@
 #include "gba/agree/cost.h"
 #include "gba/algo/domains.h"
 #include "gba/base/host.h"
+#include "gba/dev/member.h"
 #include "gba/team.h"
 
 /* Why all members of a team go without something, and the member that caused it. */
@@ -123,6 +124,25 @@ void gba_layout_read(struct gba_info *info, const struct gba_member_info *member
 /* A switch as one word. The group handle has the whole uuid. */
 uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE]);
 
+/* The devices of an agreement: snapshots, so that no other agreement changes them meanwhile. */
+struct gba_held {
+    gba_device_t *device;                                              /* of the attributes */
+    uint32_t (*devices)(void *ctx, gba_device_t **list, uint32_t max); /* of the attributes */
+    void *devices_ctx;
+    struct gba_device chosen; /* of `device`, unless that is NULL */
+    /* Of `devices`, from its first call on: */
+    bool listed;
+    uint32_t count, others_count;
+    struct gba_device *others;              /* those beside `chosen` */
+    gba_device_t *list[GBA_CANDIDATES_MAX]; /* all */
+};
+
+/* Replace the devices of the attributes by snapshots, until the agreement ends. Connects devices
+ * again that have lost a gba-switchd: the chosen one at once, the others when they are listed. Not
+ * collective. */
+void gba_held_begin(struct gba_held *held, gba_team_attr_t *attr);
+void gba_held_end(struct gba_held *held);
+
 /* The devices of this member, one for each switch, a dead one only if no other is at its switch:
  * first that at the switch of the chosen one, then in the order of the attributes. list: set.
  * Returns their number. May open devices. Not collective. */
@@ -131,8 +151,7 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
 /* The device of this member at that switch, or NULL. May open devices. Not collective. */
 gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key);
 
-/* Fill in the switches, of rank 0; then read them. Before, each member connects the devices of its
- * list again that have lost a gba-switchd. Not collective. */
+/* Fill in the switches, of rank 0; then read them. Not collective. */
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends);
 void gba_switches_read(struct gba_switches *switches, const uint64_t *words);
 

@@ -227,6 +227,7 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
                                 .scratch = memory,
                                 .members =
                                     (struct gba_member_info *)(void *)(memory + hosts * members)};
+    gba_held_begin(&a->held, &a->attr);
     device_replace(&a->attr);
     status = predict(a, hosts, members);
     if (GBA_OK == status) {
@@ -235,6 +236,7 @@ gba_status_t gba_team_predict(const gba_team_attr_t *attr, uint32_t hosts, uint3
         status = candidates_show(a, prediction);
     }
     gba_topology_fini(&a->topology);
+    gba_held_end(&a->held);
 
 free_memory:
     free(memory);

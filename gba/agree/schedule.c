@@ -90,7 +90,7 @@ static void terms_cost(const gba_team_attr_t *attr, struct gba_cost_terms *cost)
     *cost = known;
     pthread_mutex_unlock(&lock);
     if (attr->device != NULL)
-        round_trip = gba_word_load_relaxed(&attr->device->round_trip);
+        round_trip = gba_word_load_relaxed(&attr->device->dev->round_trip);
     if (0 != round_trip && round_trip <= UINT32_MAX)
         cost->device = (uint32_t)round_trip;
 }
@@ -126,7 +126,7 @@ void gba_schedule_terms(struct gba_team *team, const gba_team_attr_t *attr, gba_
     terms_cost(attr, &terms->cost);
     terms->min_hosts = (uint32_t)params->min_hosts;
     if (attr->device != NULL) {
-        memcpy(terms->uuid, attr->device->uuid, sizeof terms->uuid);
+        memcpy(terms->uuid, attr->device->dev->uuid, sizeof terms->uuid);
         terms->members_max = attr->device->members_max;
         terms->kind = (uint8_t)attr->device->kind;
     }

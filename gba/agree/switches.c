@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gba/agree/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "gba/dev/member.h"
@@ -13,9 +14,63 @@ uint64_t gba_switch_key(const uint8_t uuid[GBA_UUID_SIZE])
     return (word[0] * UINT64_C(0x9E3779B97F4A7C15)) ^ word[1];
 }
 
+/* Make the snapshots of `devices`. Without memory for them this member has the chosen one only. */
+static void held_fill(struct gba_held *held)
+{
+    gba_device_t *all[GBA_CANDIDATES_MAX];
+    const uint32_t found = held->devices(held->devices_ctx, all, GBA_CANDIDATES_MAX);
+
+    held->others = calloc(found + 1, sizeof *held->others);
+    for (uint32_t i = 0; i < found; i++)
+        if (all[i] == held->device)
+            held->list[held->count++] = &held->chosen;
+        else if (held->others != NULL) {
+            gba_device_snapshot(all[i], &held->others[held->others_count]);
+            held->list[held->count++] = &held->others[held->others_count++];
+        }
+}
+
+/* gba_team_attr_t.devices of an agreement. */
+static uint32_t held_list(void *ctx, gba_device_t **list, uint32_t max)
+{
+    struct gba_held *held = ctx;
+    uint32_t count;
+
+    if (!held->listed)
+        held_fill(held);
+    held->listed = true;
+    count = held->count < max ? held->count : max;
+    memcpy(list, held->list, count * sizeof *list);
+    return count;
+}
+
+void gba_held_begin(struct gba_held *held, gba_team_attr_t *attr)
+{
+    *held = (struct gba_held){
+        .device = attr->device, .devices = attr->devices, .devices_ctx = attr->devices_ctx};
+    if (attr->device != NULL) {
+        gba_device_snapshot(attr->device, &held->chosen);
+        attr->device = &held->chosen;
+    }
+    if (attr->devices != NULL) {
+        attr->devices = held_list;
+        attr->devices_ctx = held;
+    }
+}
+
+void gba_held_end(struct gba_held *held)
+{
+    if (held->device != NULL)
+        gba_dev_put(held->chosen.dev);
+    for (uint32_t i = 0; i < held->others_count; i++)
+        gba_dev_put(held->others[i].dev);
+    free(held->others);
+    *held = (struct gba_held){.device = NULL};
+}
+
 static bool is_at(const gba_device_t *device, uint64_t key)
 {
-    return gba_switch_key(device->uuid) == key;
+    return gba_switch_key(device->dev->uuid) == key;
 }
 
 static bool is_dead(gba_device_t *device)
@@ -35,7 +90,7 @@ uint32_t gba_switch_devices(const gba_team_attr_t *attr, gba_device_t *list[GBA_
     if (attr->devices != NULL)
         found = attr->devices(attr->devices_ctx, all, GBA_CANDIDATES_MAX);
     for (uint32_t i = 0; i < found && count < GBA_CANDIDATES_MAX; i++) {
-        const uint64_t key = gba_switch_key(all[i]->uuid);
+        const uint64_t key = gba_switch_key(all[i]->dev->uuid);
 
         /* Several devices may be ports of one switch, and one that has failed hides no other. */
         for (same = 0; same < count && !is_at(list[same], key); same++)
@@ -67,12 +122,8 @@ gba_device_t *gba_switch_device(const gba_team_attr_t *attr, uint64_t key)
 void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
 {
     gba_device_t *list[GBA_CANDIDATES_MAX];
-    uint32_t count = 0;
+    uint32_t count;
 
-    if (attr->devices != NULL)
-        count = attr->devices(attr->devices_ctx, list, GBA_CANDIDATES_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        gba_device_revive(list[i]);
     memset(words, sends ? 0 : 0xff, GBA_SWITCHES_WORDS * sizeof *words);
     if (!sends)
         return;
@@ -82,7 +133,7 @@ void gba_switches_fill(uint64_t *words, const gba_team_attr_t *attr, bool sends)
         const uint32_t most = list[i]->members_max < UINT16_MAX ? list[i]->members_max : UINT16_MAX;
 
         words[0] |= (uint64_t)list[i]->kind << (16 + 2 * i);
-        words[1 + i] = gba_switch_key(list[i]->uuid);
+        words[1 + i] = gba_switch_key(list[i]->dev->uuid);
         words[1 + GBA_CANDIDATES_MAX + i / 4] |= (uint64_t)most << 16 * (i % 4);
     }
 }

@@ -22,11 +22,15 @@
 
 struct gba_dev_ops;
 
-/* A device. A backend's own structure begins with this one. */
+/* An open device, which for a gba-switchd is one connection. A backend's own structure begins with
+ * this one. It is counted: see gba_dev_hold. */
 struct gba_dev {
     const struct gba_dev_ops *ops;
-    bool served_here;       /* see gba_device_served_here; set by ops->open */
-    struct gba_dev *former; /* that this one has replaced; see gba_device_revive */
+    bool served_here;            /* see gba_device_served_here; set by ops->open */
+    uint8_t uuid[GBA_UUID_SIZE]; /* set by the device layer */
+    gba_word_t references;       /* of devices, snapshots and memberships */
+    gba_word_t round_trip;       /* ns, see gba_round_trip_measure; 0: not measured; UINT64_MAX: not
+                                    known */
 };
 
 /*
@@ -57,6 +61,27 @@ static inline gba_group_handle_t gba_dev_handle(uint32_t group, uint32_t generat
     memcpy(handle.uuid, uuid, sizeof handle.uuid);
     return handle;
 }
+
+/* How a device comes back, at the same path, after its connection was lost. */
+struct gba_dev_returns {
+    /* Whether the connection is lost. */
+    bool (*lost)(const struct gba_dev *dev);
+
+    /* Begin to connect to a lost device again, at its former address. Never blocks. next: set on
+     * GBA_OK; the caller closes it. Returns as open. */
+    gba_status_t (*reopen)(const struct gba_dev *lost, const struct gba_dev_path *path,
+                           struct gba_dev **next);
+
+    /* Go on with such a connection, for `timeout` ns at most. attr: as for open. info: its uuid and
+     * groups are set on GBA_OK. Returns GBA_OK: connected; GBA_INPROGRESS; or as open. */
+    gba_status_t (*reopened)(struct gba_dev *next, const struct gba_dev_path *path,
+                             const gba_device_attr_t *attr, uint64_t timeout,
+                             gba_device_info_t *info);
+
+    /* Hand over the key that the job had from an earlier switch and keeps. Does not wait for the
+     * answer. */
+    void (*key_keep)(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE]);
+};
 
 struct gba_dev_ops {
     const char *name; /* "cdev", "sim", "switch" */
@@ -136,9 +161,8 @@ struct gba_dev_ops {
      * system call. NULL: the driver reports no deaths. */
     bool (*died)(struct gba_membership *membership);
 
-    /* Whether the connection to the device is lost. The device may be there again, at the same
-     * path. NULL: a device that is dead does not come back. */
-    bool (*lost)(const struct gba_dev *dev);
+    /* NULL: a device that is dead does not come back. */
+    const struct gba_dev_returns *returns;
 
     /* Get the key of this process's job. key: 0, or the one that the job had from an earlier switch
      * and keeps; set. Returns GBA_OK, _UNSUPPORTED (this connection needs no key), _REFUSED, _NOMEM

@@ -10,10 +10,6 @@
 #include "gba/dev/member.h"
 #include "gba/spec/gba_regs.h"
 
-/* Time in ms for which an agreement waits for a switch that may have been restarted. The next one
- * tries again. */
-#define REVIVE_MS 500u
-
 _Static_assert(GBA_COUNTERS_SIZE == GBA_COUNTERS, "device.h and gba_regs.h count the same");
 
 gba_status_t gba_device_path_check(const char *path, char *message, size_t len)
@@ -74,7 +70,7 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     d->path = string_copy(path);
     d->job = string_copy(attr->job);
     d->key_file = string_copy(attr->key_file);
-    d->has_key = attr->key != NULL;
+    d->has_key = d->again.by_key = attr->key != NULL;
     if (d->has_key)
         memcpy(d->key, attr->key, sizeof d->key);
     if (d->path == NULL || (attr->job != NULL && d->job == NULL) ||
@@ -88,7 +84,8 @@ gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr, gb
     status = ops->query(d->dev, &info);
     if (GBA_OK != status)
         goto close_device;
-    memcpy(d->uuid, info.uuid, sizeof d->uuid);
+    memcpy(d->dev->uuid, info.uuid, sizeof d->dev->uuid);
+    gba_word_store_relaxed(&d->dev->references, 1);
     d->groups = info.groups;
     d->members_max = info.members_max;
     d->kind = kinds[parsed.kind];
@@ -109,59 +106,9 @@ void gba_device_fini(gba_device_t *device)
     if (device == NULL)
         return;
     gba_log(GBA_LOG_DEBUG, "closed %s", device->path);
-    for (struct gba_dev *dev = device->dev, *former; dev != NULL; dev = former) {
-        former = dev->former;
-        dev->ops->close(dev);
-    }
+    gba_reconnection_end(device);
+    gba_dev_put(device->dev);
     device_free(device);
-}
-
-static gba_status_t reconnect(gba_device_t *device)
-{
-    const struct gba_dev_ops *ops = device->dev->ops;
-    gba_device_attr_t attr = {
-        .job = device->job, .key_file = device->key_file, .timeout_ms = REVIVE_MS};
-    struct gba_dev_path parsed;
-    gba_device_info_t info;
-    struct gba_dev *dev;
-    char message[288];
-    gba_status_t status = gba_dev_path_parse(device->path, &parsed, message, sizeof message);
-
-    if (GBA_OK == status)
-        status = ops->open(&parsed, &attr, &dev);
-    if (GBA_ERR_PERM == status && device->has_key) { /* this process has no key file */
-        attr.key = device->key;
-        status = ops->open(&parsed, &attr, &dev);
-    }
-    if (GBA_OK != status)
-        return status;
-    status = ops->query(dev, &info);
-    if (GBA_OK == status && (info.dead || info.groups != device->groups))
-        status = GBA_ERR_IO;
-    if (GBA_OK != status) {
-        ops->close(dev);
-        return status;
-    }
-    dev->former = device->dev;
-    memcpy(device->uuid, info.uuid, sizeof device->uuid);
-    device->dev = dev;
-    /* The other processes connect with that key at a later renegotiation. */
-    if (attr.key == NULL && device->has_key)
-        (void)ops->job_key(dev, device->key);
-    return GBA_OK;
-}
-
-void gba_device_revive(gba_device_t *device)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-    pthread_mutex_lock(&lock);
-    if (device->dev->ops->lost != NULL && device->dev->ops->lost(device->dev)) {
-        gba_log_muted = true; /* the switch may be away for long */
-        (void)reconnect(device);
-        gba_log_muted = false;
-    }
-    pthread_mutex_unlock(&lock);
 }
 
 /* The devices that the plugins of this process share. */
@@ -218,26 +165,28 @@ void gba_global_device_put(gba_device_t *device)
 
 gba_status_t gba_device_query(gba_device_t *device, gba_device_info_t *info)
 {
+    struct gba_dev *dev = gba_dev_hold(device);
     gba_device_info_t answer;
-    gba_status_t status = device->dev->ops->query(device->dev, &answer);
+    gba_status_t status = dev->ops->query(dev, &answer);
 
-    if (GBA_OK != status)
-        return status;
-    snprintf(answer.path, sizeof answer.path, "%s", device->path);
-    snprintf(answer.backend, sizeof answer.backend, "%s", device->dev->ops->name);
-    *info = answer;
-    return GBA_OK;
+    if (GBA_OK == status) {
+        snprintf(answer.path, sizeof answer.path, "%s", device->path);
+        snprintf(answer.backend, sizeof answer.backend, "%s", dev->ops->name);
+        *info = answer;
+    }
+    gba_dev_put(dev);
+    return status;
 }
 
 gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, uint32_t max,
                                uint32_t *count)
 {
-    const struct gba_dev_ops *ops = device->dev->ops;
-    gba_status_t status;
+    struct gba_dev *dev = gba_dev_hold(device);
+    gba_status_t status = GBA_ERR_UNSUPPORTED;
 
-    if (ops->owners == NULL)
-        return GBA_ERR_UNSUPPORTED;
-    status = ops->owners(device->dev, list, max, count);
+    if (dev->ops->owners != NULL)
+        status = dev->ops->owners(dev, list, max, count);
+    gba_dev_put(dev);
     for (uint32_t i = 0; GBA_OK == status && i < *count; i++)
         if (list[i].local && 0 != list[i].process && '\0' == list[i].batch_job[0])
             gba_batch_job(list[i].process, list[i].batch_job);
@@ -246,23 +195,25 @@ gba_status_t gba_device_owners(gba_device_t *device, gba_group_owner_t *list, ui
 
 bool gba_device_served_here(const gba_device_t *device)
 {
-    return device->dev->served_here;
+    struct gba_dev *dev = gba_dev_hold(device);
+    const bool here = dev->served_here;
+
+    gba_dev_put(dev);
+    return here;
 }
 
 gba_status_t gba_device_job_key(gba_device_t *device, uint8_t key[GBA_KEY_SIZE])
 {
-    const struct gba_dev_ops *ops = device->dev->ops;
+    struct gba_dev *dev = gba_dev_hold(device);
+    gba_status_t status = GBA_ERR_UNSUPPORTED;
 
-    gba_status_t status;
-
-    if (ops->job_key == NULL)
-        return GBA_ERR_UNSUPPORTED;
-    memset(key, 0, GBA_KEY_SIZE);
-    status = ops->job_key(device->dev, key);
-    if (GBA_OK == status) {
-        memcpy(device->key, key, sizeof device->key);
-        device->has_key = true;
+    if (dev->ops->job_key != NULL) {
+        memset(key, 0, GBA_KEY_SIZE);
+        status = dev->ops->job_key(dev, key);
     }
+    gba_dev_put(dev);
+    if (GBA_OK == status)
+        gba_device_key_set(device, key);
     return status;
 }
 
@@ -276,14 +227,26 @@ static bool access_possible(uint32_t address, unsigned width)
 
 gba_status_t gba_reg_read(gba_device_t *device, uint32_t address, unsigned width, uint64_t *value)
 {
+    gba_status_t status = GBA_ERR_PARAM;
+    struct gba_dev *dev;
+
     if (!access_possible(address, width))
-        return GBA_ERR_PARAM;
-    return device->dev->ops->reg_read(device->dev, address, width, value);
+        return status;
+    dev = gba_dev_hold(device);
+    status = dev->ops->reg_read(dev, address, width, value);
+    gba_dev_put(dev);
+    return status;
 }
 
 gba_status_t gba_reg_write(gba_device_t *device, uint32_t address, unsigned width, uint64_t value)
 {
+    gba_status_t status = GBA_ERR_PARAM;
+    struct gba_dev *dev;
+
     if (!access_possible(address, width))
-        return GBA_ERR_PARAM;
-    return device->dev->ops->reg_write(device->dev, address, width, value);
+        return status;
+    dev = gba_dev_hold(device);
+    status = dev->ops->reg_write(dev, address, width, value);
+    gba_dev_put(dev);
+    return status;
 }

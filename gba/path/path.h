@@ -122,7 +122,7 @@ static inline struct gba_awaited gba_path_awaits_release(const struct gba_path_b
 
     if (path->state->ops->sleep != NULL)
         return (struct gba_awaited){.state = path->state};
-    if (GBA_PATH_SIM != path->group->device->kind)
+    if (GBA_PATH_SIM != path->group->kind)
         return (struct gba_awaited){0};
     return (struct gba_awaited){.flag = flag, .sleepers = &(flag + 1)->device_order};
 }

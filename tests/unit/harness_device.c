@@ -224,7 +224,7 @@ static struct gba_model *model_of(const gba_device_t *device)
 
 void harness_device_join(gba_device_t *device, const gba_device_t *other)
 {
-    memcpy(device->uuid, other->uuid, sizeof device->uuid);
+    memcpy(device->dev->uuid, other->dev->uuid, sizeof device->dev->uuid);
     memcpy(model_of(device)->uuid, model_of(other)->uuid, sizeof model_of(device)->uuid);
 }
 

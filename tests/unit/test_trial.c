@@ -266,13 +266,13 @@ TEST(test_a_slow_device_comes_later)
     struct harness *w = harness_of_offload("sim", 4, 2);
 
     gba_round_trip_measure(w->device);
-    assert_in_range(gba_word_load_relaxed(&w->device->round_trip), 1, UINT64_MAX - 1);
+    assert_in_range(gba_word_load_relaxed(&w->device->dev->round_trip), 1, UINT64_MAX - 1);
     assert_int_equal(groups_free(w), 32);
     w->rounds = 2;
     w->expected = "of 32, 4 members";
-    gba_word_store_relaxed(&w->device->round_trip, 500);
+    gba_word_store_relaxed(&w->device->dev->round_trip, 500);
     harness_run(w, 4, GBA_PATH_SIM);
-    gba_word_store_relaxed(&w->device->round_trip, 100000);
+    gba_word_store_relaxed(&w->device->dev->round_trip, 100000);
     w->expected =
         "among the leaders of 2 hosts, 4 members, at most 2 on a host; no device: another "
         "barrier is measured or expected to be faster";
@@ -286,7 +286,7 @@ TEST(test_a_slow_device_comes_later)
     w->rounds = 2;
     w->expected = "no barrier group is free";
     harness_run(w, 2, GBA_PATH_SOFTWARE);
-    assert_true(UINT64_MAX == gba_word_load_relaxed(&w->device->round_trip));
+    assert_true(UINT64_MAX == gba_word_load_relaxed(&w->device->dev->round_trip));
     harness_end(w);
 }
 

@@ -142,6 +142,17 @@ gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_mes
     return status;
 }
 
+void gba_client_send(struct gba_client *client, const struct gba_switch_message *message)
+{
+    struct gba_client_batch *batch = gba_batch_new(1);
+
+    if (batch == NULL)
+        return; /* a group is free when this process ends */
+    batch->message[0] = *message;
+    gba_batch_send(client, batch);
+    gba_batch_abandon(client, batch);
+}
+
 gba_status_t gba_client_command(struct gba_client *client, struct gba_switch_message *mailbox)
 {
     gba_status_t status;

@@ -13,48 +13,6 @@
 /* The reads of a query, before those of the counters. */
 enum { QUERY_BAD_ACCESS, QUERY_GROUPS_FREE, QUERY_LOST, QUERY_COUNTERS };
 
-static void client_close(struct gba_dev *dev)
-{
-    struct gba_client *client = (struct gba_client *)dev;
-
-    /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
-     */
-    gba_file_close(&client->file);
-    gba_link_fini(client);
-    free(client);
-}
-
-static gba_status_t client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
-                                struct gba_dev **dev)
-{
-    struct gba_client *client = calloc(1, sizeof *client);
-    gba_status_t status;
-
-    if (client == NULL)
-        return GBA_ERR_NOMEM;
-    client->dev.ops = &gba_dev_switch;
-    client->job = gba_dev_job(attr == NULL ? NULL : attr->job);
-    if ('\0' == path->host[0])
-        snprintf(client->name, sizeof client->name, "switch:%s", path->file);
-    else
-        snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
-                 0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
-    status = gba_client_connect(client, path, attr);
-    if (GBA_OK != status)
-        goto free_client;
-    status = gba_link_init(client);
-    if (GBA_OK != status)
-        goto close_file;
-    *dev = &client->dev;
-    return GBA_OK;
-
-close_file:
-    gba_file_close(&client->file);
-free_client:
-    free(client);
-    return status;
-}
-
 /* Set the port whose link is lost, from the answer of the switch. */
 static void lost_set(const struct gba_switch_message *answer, gba_device_info_t *info)
 {
@@ -195,18 +153,6 @@ static gba_status_t client_alloc(struct gba_dev *dev, const gba_group_request_t 
     return GBA_OK;
 }
 
-/* Send a command, and ignore its result. */
-static void command_send(struct gba_client *client, const struct gba_switch_message *mailbox)
-{
-    struct gba_client_batch *batch = gba_batch_new(1);
-
-    if (batch == NULL)
-        return; /* the group is free when this process ends */
-    batch->message[0] = *mailbox;
-    gba_batch_send(client, batch);
-    gba_batch_abandon(client, batch);
-}
-
 static void client_cancel(struct gba_dev *dev, const gba_group_handle_t *handle)
 {
     struct gba_client *client = (struct gba_client *)dev;
@@ -216,7 +162,7 @@ static void client_cancel(struct gba_dev *dev, const gba_group_handle_t *handle)
                                                .generation = handle->generation};
 
     if (!gba_file_is_child(client))
-        command_send(client, &mailbox);
+        gba_client_send(client, &mailbox);
 }
 
 static gba_status_t client_join(struct gba_dev *dev, const gba_group_handle_t *handle,
@@ -361,7 +307,7 @@ static void client_leave(struct gba_membership *m)
     if (!gba_file_is_child(client)) {
         member_remove(membership);
         gba_batch_abandon(client, membership->inspection);
-        command_send(client, &mailbox);
+        gba_client_send(client, &mailbox);
         free((void *)m->flag);
     }
     free(membership);
@@ -372,11 +318,18 @@ static bool client_lost(const struct gba_dev *dev)
     return gba_link_dead((const struct gba_client *)dev);
 }
 
+static const struct gba_dev_returns returns = {
+    .lost = client_lost,
+    .reopen = gba_client_reopen,
+    .reopened = gba_client_reopened,
+    .key_keep = gba_client_key_keep,
+};
+
 const struct gba_dev_ops gba_dev_switch = {
     .name = "switch",
     .spins = 8, /* a poll without data is a recv of some 0.6 us */
-    .open = client_open,
-    .close = client_close,
+    .open = gba_client_open,
+    .close = gba_client_close,
     .query = client_query,
     .owners = client_owners,
     .alloc = client_alloc,
@@ -391,7 +344,7 @@ const struct gba_dev_ops gba_dev_switch = {
     .failure = gba_client_failure,
     .sleep = gba_client_sleep,
     .died = gba_client_died,
-    .lost = client_lost,
+    .returns = &returns,
     .job_key = gba_client_job_key,
     .reg_read = gba_client_reg_read,
     .reg_write = gba_client_reg_write,

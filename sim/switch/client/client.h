@@ -7,6 +7,7 @@
  *   bus.c       arrivals, polls, sleeps, and accesses to registers
  *   member.c    releases and events for the memberships
  *   link.c      the stream: output, input, and the answers that are awaited
+ *   socket.c    connects the socket
  *   connect.c   connects, and sends the secret
  *   key.c       trust: the secret, the key of the job, and the user of a Unix socket
  *   process.c   answers how another process of this host is
@@ -20,7 +21,7 @@
  * Guarantees. The stream keeps the order of messages in both directions. So a read of a register
  * follows every arrival that was sent before, and an answer follows every release that the switch
  * made before it. A lost connection is not restored: from then on the groups of the
- * connection are dead for this process. gba_device_revive makes another connection.
+ * connection are dead for this process. gba_device_snapshot makes another connection.
  *
  * An arrival has the generation of its group's allocation. The switch drops the arrivals of earlier
  * allocations.
@@ -32,6 +33,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "gba/base/descriptor.h"
@@ -82,9 +84,12 @@ struct gba_client_file {
 
 struct gba_client {
     struct gba_dev dev;
-    char name[300];              /* the device path, for messages */
-    pid_t owner;                 /* a child of fork must not touch the connection */
-    struct gba_client_file file; /* the connection */
+    char name[300];               /* the device path, for messages */
+    pid_t owner;                  /* a child of fork must not touch the connection */
+    struct gba_client_file file;  /* the connection */
+    struct sockaddr_storage peer; /* over TCP: the address of the switch */
+    socklen_t peer_size;          /* 0: of a Unix socket */
+    bool greeted;                 /* the greeting is sent */
     uint32_t groups, version;
     uint8_t uuid[GBA_UUID_SIZE];
     uint64_t job;
@@ -104,16 +109,46 @@ struct gba_client {
     struct gba_client_membership **member[GBA_GROUPS];
 };
 
+/* --- socket.c --- */
+
+/* Connect the socket of a client, by Unix socket or TCP. Sets peer. Returns as gba_client_connect.
+ * Blocks until `due` at most, and as long as the resolver does. */
+gba_status_t gba_socket_open(struct gba_client *client, const struct gba_dev_path *path,
+                             uint64_t due);
+
+/* The same at the peer of the client. Never blocks: a TCP connection may not be made yet. */
+gba_status_t gba_socket_reopen(struct gba_client *client, const struct gba_dev_path *path);
+
+/* Wait until the socket is ready for the events, until `due` at most. Returns 0 or an errno. */
+int gba_socket_ready(int file, short events, uint64_t due);
+
+/* Log the errno for which the connection failed. Returns the status for it. */
+gba_status_t gba_socket_failed(const struct gba_client *client, int error);
+
+/* Whether both ends of the TCP connection have the same address. */
+bool gba_socket_is_local(int file);
+
 /* --- connect.c --- */
 
 /*
- * Connect to the switch: set file, groups, version and uuid of a client whose name and job are set.
- * attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM,
- * _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for its timeout_ms at most, and as long as
- * the resolver does.
+ * Connect to the switch: set file, peer, groups, version and uuid of a client whose name and job
+ * are set. attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged)
+ * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for its timeout_ms at most, and as
+ * long as the resolver does.
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr);
+
+/* Operations of the backend. A credential of munge takes gba_client_reopened as long as munge
+ * does. */
+gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
+                             struct gba_dev **dev);
+void gba_client_close(struct gba_dev *dev);
+gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_path *path,
+                               struct gba_dev **next);
+gba_status_t gba_client_reopened(struct gba_dev *dev, const struct gba_dev_path *path,
+                                 const gba_device_attr_t *attr, uint64_t timeout,
+                                 gba_device_info_t *info);
 
 /* --- key.c --- */
 
@@ -138,8 +173,9 @@ void gba_client_key_advice(const gba_device_attr_t *attr, unsigned refusal, char
  * or (logged) GBA_ERR_PERM. Thread-safe. */
 gba_status_t gba_client_listener_check(const struct gba_client *client, const char *owner);
 
-/* The operation job_key of the backend. */
+/* The operations job_key and key_keep of the backend. */
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE]);
+void gba_client_key_keep(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE]);
 
 /* --- link.c --- */
 
@@ -229,6 +265,9 @@ struct gba_switch_message gba_client_write(uint32_t address, unsigned width, uin
 /* Send one request, and wait for the answer, which replaces it. Returns GBA_OK, GBA_ERR_DEAD or
  * GBA_ERR_NOMEM. Thread-safe. */
 gba_status_t gba_client_request(struct gba_client *client, struct gba_switch_message *message);
+
+/* Send one request, and ignore its answer. Never blocks. Thread-safe. */
+void gba_client_send(struct gba_client *client, const struct gba_switch_message *message);
 
 /* Send one command, and wait for its result. *mailbox: a COMMAND; becomes the RESULT. Returns the
  * status of the result, or GBA_ERR_DEAD or GBA_ERR_NOMEM. Thread-safe. */

@@ -1,238 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connect to gba-switchd: the socket, and the greeting. */
+/* Connect to gba-switchd: the greeting, at once or in steps that do not block. */
 #define _GNU_SOURCE /* explicit_bzero */
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "gba/base/batch_job.h"
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
 #include "sim/switch/client/client.h"
-
-/* Time between two attempts while the queue of a Unix socket is full, in ms. */
-#define AGAIN_MS 10
-
-/* Addresses of a host that are tried, and the time between two of them in ms. */
-#define ADDRESSES  8
-#define STAGGER_MS 250
-
-/* Log the errno for which the connection failed, and return the status for it. */
-static gba_status_t unreachable(const struct gba_client *client, int error)
-{
-    gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name, strerror(error));
-    return EACCES == error || EPERM == error ? GBA_ERR_PERM : GBA_ERR_IO;
-}
-
-/* Milliseconds until `due`, for poll. */
-static int remaining_ms(uint64_t due)
-{
-    uint64_t now = gba_clock_ns();
-
-    return now >= due ? 0 : (int)((due - now) / 1000000u + 1);
-}
-
-/* Wait until the file is ready for the events. Returns 0 or an errno. */
-static int ready(int file, short events, uint64_t due)
-{
-    struct pollfd wait = {.fd = file, .events = events};
-    int count;
-
-    do
-        count = poll(&wait, 1, remaining_ms(due));
-    while (count < 0 && EINTR == errno);
-    if (count < 0)
-        return errno;
-    return 0 == count ? ETIMEDOUT : 0;
-}
-
-/* Connect a socket that does not block. Returns 0 or an errno. */
-static int socket_connect(int file, const struct sockaddr *address, socklen_t size, uint64_t due)
-{
-    socklen_t len = sizeof(int);
-    int error;
-
-    while (0 != connect(file, address, size)) {
-        if (EINPROGRESS == errno || EINTR == errno) {
-            error = ready(file, POLLOUT, due);
-            if (0 == error && 0 != getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &len))
-                error = errno;
-            return error;
-        }
-        if (EAGAIN != errno)
-            return errno;
-        if (0 == remaining_ms(due))
-            return ETIMEDOUT;
-        (void)poll(NULL, 0, AGAIN_MS);
-    }
-    return 0;
-}
-
-static gba_status_t connect_unix(struct gba_client *client, const struct gba_dev_path *path,
-                                 uint64_t due)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    gba_status_t status;
-    int error;
-
-    /* The parser has checked the length. */
-    snprintf(address.sun_path, sizeof address.sun_path, "%.*s", (int)sizeof address.sun_path - 1,
-             path->file);
-    error = gba_file_open(&client->file, AF_UNIX, SOCK_STREAM, 0);
-    if (0 != error)
-        return unreachable(client, error);
-    error = socket_connect(client->file.socket.number, (const struct sockaddr *)&address,
-                           sizeof address, due);
-    status =
-        0 == error ? gba_client_listener_check(client, path->owner) : unreachable(client, error);
-    if (GBA_OK != status)
-        gba_file_close(&client->file);
-    return status;
-}
-
-/* Set the options of the connection. An arrival must not wait for the answer to an earlier message.
- * A connection that takes no data for too long is lost. */
-static void tcp_options(int file)
-{
-    const unsigned silence_ms = (unsigned)(GBA_CLIENT_SILENCE / 1000000u);
-    const int on = 1;
-
-    (void)setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(file, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
-}
-
-/* Start to connect to one address. Returns 0: connected; EINPROGRESS; or another errno, with no
- * socket. */
-static int tcp_start(const struct addrinfo *address, struct gba_client_file *file)
-{
-    int error = gba_file_open(file, address->ai_family, address->ai_socktype, address->ai_protocol);
-
-    if (0 != error)
-        return error;
-    tcp_options(file->socket.number);
-    if (0 == connect(file->socket.number, address->ai_addr, address->ai_addrlen))
-        return 0;
-    error = EINTR == errno ? EINPROGRESS : errno;
-    if (EINPROGRESS != error)
-        gba_file_close(file);
-    return error;
-}
-
-/* Wait until one of the sockets is connected, or all have failed, for at most `ms`. Closes those
- * that have failed. Returns its index, or -1 with *error, if that is known. */
-static int tcp_await(struct gba_client_file *file, int count, int ms, int *error)
-{
-    struct pollfd wait[ADDRESSES];
-    socklen_t len = sizeof *error;
-
-    for (int i = 0; i < count; i++) /* poll ignores -1 */
-        wait[i] = (struct pollfd){.fd = file[i].socket.number, .events = POLLOUT};
-
-    if (poll(wait, (nfds_t)count, ms) < 0 && EINTR != errno)
-        *error = errno;
-    for (int i = 0; i < count; i++) {
-        if (wait[i].fd < 0 || 0 == wait[i].revents)
-            continue;
-        if (0 == getsockopt(wait[i].fd, SOL_SOCKET, SO_ERROR, error, &len) && 0 == *error)
-            return i;
-        gba_file_close(&file[i]);
-    }
-    return -1;
-}
-
-static int tcp_pending(const struct gba_client_file *file, int count)
-{
-    int pending = 0;
-
-    for (int i = 0; i < count; i++)
-        pending += file[i].socket.number >= 0;
-    return pending;
-}
-
-/* Connect to the first address that answers. An address that does not answer delays the others by
- * STAGGER_MS only. Returns 0 or an errno. */
-static int tcp_connect(const struct addrinfo *list, uint64_t due, struct gba_client_file *file)
-{
-    struct gba_client_file started[ADDRESSES];
-    int count = 0, chosen = -1, error = EHOSTUNREACH;
-
-    while (chosen < 0 && (list != NULL || 0 != tcp_pending(started, count))) {
-        const int remaining = remaining_ms(due);
-        int ms = list != NULL && STAGGER_MS < remaining ? STAGGER_MS : remaining;
-
-        if (list != NULL) {
-            error = tcp_start(list, &started[count]);
-            list = count + 1 < ADDRESSES ? list->ai_next : NULL;
-            if (0 != error && EINPROGRESS != error)
-                continue;
-            count++;
-            ms = list == NULL ? remaining : ms;
-        }
-        chosen = tcp_await(started, count, ms, &error);
-        if (chosen < 0 && 0 == remaining_ms(due)) {
-            error = ETIMEDOUT;
-            break;
-        }
-    }
-    if (chosen >= 0)
-        gba_file_move(file, &started[chosen]);
-    for (int i = 0; i < count; i++)
-        gba_file_close(&started[i]);
-    return chosen < 0 ? error : 0;
-}
-
-static gba_status_t connect_tcp(struct gba_client *client, const struct gba_dev_path *path,
-                                uint64_t due)
-{
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *list;
-    char port[12];
-    int error;
-
-    snprintf(port, sizeof port, "%u", 0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
-    error = getaddrinfo(path->host, port, &hints, &list);
-    if (0 != error) {
-        gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name,
-                EAI_SYSTEM == error ? strerror(errno) : gai_strerror(error));
-        return GBA_ERR_IO;
-    }
-    error = tcp_connect(list, due, &client->file);
-    freeaddrinfo(list);
-    return 0 == error ? GBA_OK : unreachable(client, error);
-}
-
-/* Whether both ends of the TCP connection have the same address. */
-static bool is_own_host(int file)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in ip;
-        struct sockaddr_in6 ipv6;
-    } here, there;
-    socklen_t here_len = sizeof here, there_len = sizeof there;
-
-    memset(&here, 0, sizeof here);
-    memset(&there, 0, sizeof there);
-    if (0 != getsockname(file, &here.any, &here_len) ||
-        0 != getpeername(file, &there.any, &there_len))
-        return false;
-    if (here.any.sa_family != there.any.sa_family)
-        return false;
-    return AF_INET == here.any.sa_family ? here.ip.sin_addr.s_addr == there.ip.sin_addr.s_addr
-                                         : 0 == memcmp(&here.ipv6.sin6_addr, &there.ipv6.sin6_addr,
-                                                       sizeof here.ipv6.sin6_addr);
-}
-
-/* --- The greeting --- */
 
 /* Send the greeting with that proof; of no message on a Unix socket. */
 static gba_status_t hello_send(const struct gba_client *client,
@@ -271,30 +52,33 @@ static gba_status_t hello_send(const struct gba_client *client,
     /* The send buffer of a new connection has room for the greeting. */
     sent = send(client->file.socket.number, bytes, len, MSG_NOSIGNAL);
     explicit_bzero(bytes, sizeof bytes);
-    return (ssize_t)len == sent ? GBA_OK : unreachable(client, sent < 0 ? errno : EIO);
+    return (ssize_t)len == sent ? GBA_OK : gba_socket_failed(client, sent < 0 ? errno : EIO);
 }
 
-/* Receive one message, and no byte more. */
-static gba_status_t message_receive(const struct gba_client *client, uint64_t due,
+/* Receive one message, and no byte more. Returns GBA_INPROGRESS if it is not complete when due. */
+static gba_status_t message_receive(struct gba_client *client, uint64_t due,
                                     struct gba_switch_message *message)
 {
-    uint8_t bytes[GBA_SWITCH_MESSAGE_BYTES];
-    size_t len = 0;
+    const int number = client->file.socket.number;
 
-    while (len < sizeof bytes) {
-        int error = ready(client->file.socket.number, POLLIN, due);
+    while (client->input_used < GBA_SWITCH_MESSAGE_BYTES) {
+        int error = gba_socket_ready(number, POLLIN, due);
         ssize_t got;
 
+        if (ETIMEDOUT == error)
+            return GBA_INPROGRESS;
         if (0 != error)
-            return unreachable(client, error);
-        got = recv(client->file.socket.number, bytes + len, sizeof bytes - len, 0);
+            return gba_socket_failed(client, error);
+        got = recv(number, client->input + client->input_used,
+                   GBA_SWITCH_MESSAGE_BYTES - client->input_used, 0);
         if (0 == got)
-            return unreachable(client, ECONNRESET);
+            return gba_socket_failed(client, ECONNRESET);
         if (got < 0 && EINTR != errno && EAGAIN != errno)
-            return unreachable(client, errno);
-        len += got > 0 ? (size_t)got : 0;
+            return gba_socket_failed(client, errno);
+        client->input_used += got > 0 ? (uint32_t)got : 0;
     }
-    if (gba_switch_decode(bytes, GBA_SWITCH_SERVER, message))
+    client->input_used = 0;
+    if (gba_switch_decode(client->input, GBA_SWITCH_SERVER, message))
         return GBA_OK;
     gba_log(GBA_LOG_ERROR, "%s is not a gba-switchd: invalid greeting", client->name);
     return GBA_ERR_NOT_GBA;
@@ -350,6 +134,63 @@ static gba_status_t welcome_check(struct gba_client *client, const gba_device_at
     return GBA_OK;
 }
 
+/* Wait until the socket is connected. Returns GBA_INPROGRESS if it is not when due. */
+static gba_status_t connected(const struct gba_client *client, uint64_t due)
+{
+    const int number = client->file.socket.number;
+    int error = gba_socket_ready(number, POLLOUT, due), failure = 0;
+    socklen_t len = sizeof failure;
+
+    if (ETIMEDOUT == error)
+        return GBA_INPROGRESS;
+    if (0 == error)
+        error = 0 == getsockopt(number, SOL_SOCKET, SO_ERROR, &failure, &len) ? failure : errno;
+    return 0 == error ? GBA_OK : gba_socket_failed(client, error);
+}
+
+/* Greet the switch: hello_send, when the socket is connected. */
+static gba_status_t greet(struct gba_client *client, const struct gba_dev_path *path,
+                          const gba_device_attr_t *attr, uint64_t due)
+{
+    struct gba_client_proof proof = {.count = 0};
+    gba_status_t status = connected(client, due);
+
+    if (GBA_OK == status && 0 != client->peer_size)
+        status = gba_client_prove(client, path, attr, &proof);
+    if (GBA_OK == status)
+        status = hello_send(client, &proof);
+    explicit_bzero(&proof, sizeof proof);
+    client->greeted = GBA_OK == status;
+    return status;
+}
+
+/* Receive the answer to the greeting. Returns GBA_INPROGRESS if it has not come when due. */
+static gba_status_t welcomed(struct gba_client *client, const gba_device_attr_t *attr, uint64_t due)
+{
+    struct gba_switch_message message;
+    gba_status_t status = message_receive(client, due, &message);
+
+    if (GBA_OK == status)
+        status = welcome_check(client, attr, &message);
+    if (GBA_OK == status)
+        client->dev.served_here =
+            0 == client->peer_size || gba_socket_is_local(client->file.socket.number);
+    return status;
+}
+
+static gba_status_t go_on(struct gba_client *client, const struct gba_dev_path *path,
+                          const gba_device_attr_t *attr, uint64_t timeout)
+{
+    const uint64_t due = gba_clock_ns() + timeout;
+    gba_status_t status = GBA_OK;
+
+    if (!gba_file_is_ours(&client->file))
+        return gba_socket_failed(client, EBADF);
+    if (!client->greeted)
+        status = greet(client, path, attr, due);
+    return GBA_OK == status ? welcomed(client, attr, due) : status;
+}
+
 /* Time in ns in which the switch must answer the greeting. */
 static uint64_t open_timeout(const gba_device_attr_t *attr)
 {
@@ -364,23 +205,99 @@ gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_
     const uint64_t due = gba_clock_ns() + open_timeout(attr);
     const bool tcp = '\0' != path->host[0];
     struct gba_client_proof proof = {.count = 0};
-    struct gba_switch_message message;
     gba_status_t status = tcp ? gba_client_prove(client, path, attr, &proof) : GBA_OK;
 
-    if (GBA_OK != status)
-        return status;
-    status = tcp ? connect_tcp(client, path, due) : connect_unix(client, path, due);
-    if (GBA_OK != status)
-        goto clear_proof;
-    status = hello_send(client, &proof);
     if (GBA_OK == status)
-        status = message_receive(client, due, &message);
+        status = gba_socket_open(client, path, due);
     if (GBA_OK == status)
-        status = welcome_check(client, attr, &message);
-    client->dev.served_here = !tcp || is_own_host(client->file.socket.number);
-    if (GBA_OK != status)
-        gba_file_close(&client->file);
-clear_proof:
+        status = hello_send(client, &proof);
+    if (GBA_OK == status)
+        status = welcomed(client, attr, due);
     explicit_bzero(&proof, sizeof proof);
+    return GBA_INPROGRESS == status ? gba_socket_failed(client, ETIMEDOUT) : status;
+}
+
+/* --- The operations --- */
+
+void gba_client_close(struct gba_dev *dev)
+{
+    struct gba_client *client = (struct gba_client *)dev;
+
+    /* The end of the connection takes the port down. In a child of fork the parent keeps it open.
+     */
+    gba_file_close(&client->file);
+    gba_link_fini(client);
+    free(client);
+}
+
+/* A client without a connection. Returns NULL: out of memory. */
+static struct gba_client *client_new(void)
+{
+    struct gba_client *client = calloc(1, sizeof *client);
+
+    if (client == NULL)
+        return NULL;
+    client->dev.ops = &gba_dev_switch;
+    client->file.socket.number = -1;
+    if (GBA_OK == gba_link_init(client))
+        return client;
+    free(client);
+    return NULL;
+}
+
+gba_status_t gba_client_open(const struct gba_dev_path *path, const gba_device_attr_t *attr,
+                             struct gba_dev **dev)
+{
+    struct gba_client *client = client_new();
+    gba_status_t status;
+
+    if (client == NULL)
+        return GBA_ERR_NOMEM;
+    client->job = gba_dev_job(attr == NULL ? NULL : attr->job);
+    if ('\0' == path->host[0])
+        snprintf(client->name, sizeof client->name, "switch:%s", path->file);
+    else
+        snprintf(client->name, sizeof client->name, "switch://%s:%u", path->host,
+                 0 == path->port ? GBA_SWITCH_TCP_PORT : path->port);
+    status = gba_client_connect(client, path, attr);
+    if (GBA_OK == status)
+        *dev = &client->dev;
+    else
+        gba_client_close(&client->dev);
+    return status;
+}
+
+gba_status_t gba_client_reopen(const struct gba_dev *dev, const struct gba_dev_path *path,
+                               struct gba_dev **next)
+{
+    const struct gba_client *lost = (const struct gba_client *)dev;
+    struct gba_client *client = client_new();
+    gba_status_t status;
+
+    if (client == NULL)
+        return GBA_ERR_NOMEM;
+    memcpy(client->name, lost->name, sizeof client->name);
+    client->job = lost->job;
+    client->peer = lost->peer;
+    client->peer_size = lost->peer_size;
+    status = gba_socket_reopen(client, path);
+    if (GBA_OK == status)
+        *next = &client->dev;
+    else
+        gba_client_close(&client->dev);
+    return status;
+}
+
+gba_status_t gba_client_reopened(struct gba_dev *dev, const struct gba_dev_path *path,
+                                 const gba_device_attr_t *attr, uint64_t timeout,
+                                 gba_device_info_t *info)
+{
+    struct gba_client *client = (struct gba_client *)dev;
+    gba_status_t status = go_on(client, path, attr, timeout);
+
+    if (GBA_OK == status) {
+        memcpy(info->uuid, client->uuid, sizeof info->uuid);
+        info->groups = client->groups;
+    }
     return status;
 }

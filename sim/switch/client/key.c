@@ -105,13 +105,19 @@ gba_status_t gba_client_listener_check(const struct gba_client *client, const ch
     return GBA_ERR_PERM;
 }
 
+/* Whether the processes of a job may connect with a key: over TCP, without munge. */
+static bool has_keys(const struct gba_client *client)
+{
+    return 0 != client->peer_size && !client->munge;
+}
+
 gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
 {
     struct gba_switch_message message;
     struct gba_client *client = (struct gba_client *)dev;
     gba_status_t status;
 
-    if (0 != strncmp(client->name, "switch://", strlen("switch://")) || client->munge)
+    if (!has_keys(client))
         return GBA_ERR_UNSUPPORTED;
     gba_switch_secret_set(&message, key);
     message.type = GBA_SWITCH_JOB_KEY;
@@ -125,4 +131,17 @@ gba_status_t gba_client_job_key(struct gba_dev *dev, uint8_t key[GBA_KEY_SIZE])
         gba_switch_secret_get(&message, key);
     explicit_bzero(&message, sizeof message);
     return status;
+}
+
+void gba_client_key_keep(struct gba_dev *dev, const uint8_t key[GBA_KEY_SIZE])
+{
+    struct gba_client *client = (struct gba_client *)dev;
+    struct gba_switch_message message;
+
+    if (!has_keys(client))
+        return;
+    gba_switch_secret_set(&message, key);
+    message.type = GBA_SWITCH_JOB_KEY;
+    gba_client_send(client, &message);
+    explicit_bzero(&message, sizeof message);
 }
