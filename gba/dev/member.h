@@ -73,8 +73,8 @@ void gba_reconnection_end(gba_device_t *device);
 
 /*
  * Measure the round trip of a device by a group of one member, once for each connection of a
- * process. Not collective. Calls the driver, then waits for the device: some ten microseconds,
- * 20 ms at most.
+ * process. If the device has no group for it, the next call tries again. Not collective. Calls the
+ * driver, then waits for the device: some ten microseconds, 20 ms at most.
  */
 void gba_round_trip_measure(gba_device_t *device);
 

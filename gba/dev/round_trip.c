@@ -42,15 +42,13 @@ void gba_round_trip_measure(gba_device_t *device)
     gba_group_handle_t handle;
     gba_group_t *group;
 
-    if (0 != gba_word_load_relaxed(&dev->round_trip))
-        goto put_dev;
-    if (GBA_OK == gba_allocate_group(device, 1, &handle) &&
+    if (0 == gba_word_load_relaxed(&dev->round_trip) &&
+        GBA_OK == gba_allocate_group(device, 1, &handle) &&
         GBA_OK == gba_group_take(device, &handle, 0, 0, &group, &state)) {
         if (GBA_OK == gba_configure_group(group, 0))
             ns = rounds_time(&state);
         gba_free_group(group);
+        gba_word_store_relaxed(&dev->round_trip, ns);
     }
-    gba_word_store_relaxed(&dev->round_trip, ns);
-put_dev:
     gba_dev_put(dev);
 }
