@@ -68,9 +68,9 @@ GBA_EXPORT gba_status_t gba_device_path_check(const char *path, char *message, s
  * daemon for some milliseconds at most; if the answer takes longer, a later one finds it.
  * path: as for gba_device_path_check. attr: may be NULL. device: set on GBA_OK.
  * Returns GBA_OK; GBA_ERR_PARAM (path); GBA_ERR_NO_DEVICE (no such file, or "none"); GBA_ERR_PERM;
- * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_BUSY (a simulator of that name runs with
- * other options, or all ports of the device are in use); GBA_ERR_IO. Thread-safe. Logs every error
- * in one line with the path and the cause, except a missing file.
+ * GBA_ERR_NOT_GBA; GBA_ERR_VERSION; GBA_ERR_NOMEM; GBA_ERR_NO_FILES; GBA_ERR_BUSY (a simulator of
+ * that name runs with other options, or all ports of the device are in use); GBA_ERR_IO.
+ * Thread-safe. Logs every error in one line with the path and the cause, except a missing file.
  */
 GBA_EXPORT gba_status_t gba_device_init(const char *path, const gba_device_attr_t *attr,
                                         gba_device_t **device);
@@ -130,7 +130,8 @@ typedef struct gba_device_found {
  * processes. It opens no device. Root sees which processes of other users have a /dev/gbaN open.
  * Reads the open files of all processes, which takes milliseconds. list: set on GBA_OK to an array
  * that the caller frees with free(), or to NULL. count: its length. Returns GBA_OK; GBA_ERR_NOMEM;
- * GBA_ERR_IO: no /proc (logged). Thread-safe.
+ * GBA_ERR_NO_FILES (logged); GBA_ERR_PERM or GBA_ERR_IO: /dev or /proc cannot be read (logged).
+ * Thread-safe.
  */
 GBA_EXPORT gba_status_t gba_device_list(gba_device_found_t **list, size_t *count);
 

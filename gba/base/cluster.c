@@ -12,6 +12,7 @@
 
 #include "gba/base/log.h"
 #include "gba/base/processors.h"
+#include "gba/base/system_status.h"
 
 enum { COUNT = 1, TIME = 1000 }; /* the unit of a number in the file */
 
@@ -186,8 +187,10 @@ gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, cha
     FILE *file = fopen(path, "re");
 
     if (file == NULL) {
-        snprintf(message, len, "cannot open %s: %s", path, strerror(errno));
-        return GBA_ERR_IO;
+        const int error = errno;
+
+        snprintf(message, len, "cannot open %s: %s", path, strerror(error));
+        return gba_system_status(error);
     }
     while (GBA_OK == status && fgets(line, sizeof line, file) != NULL) {
         number++;
@@ -208,6 +211,12 @@ gba_status_t gba_cluster_read(const char *path, struct gba_cluster *cluster, cha
     return status;
 }
 
+/* Opening a file that is there and cannot be reached shows the user the reason. */
+static bool is_missing(const char *path)
+{
+    return 0 != access(path, F_OK) && (ENOENT == errno || ENOTDIR == errno);
+}
+
 /* The file of the parameter `cluster`; "": none. */
 static void cluster_file(const char *name, char *path, size_t len)
 {
@@ -217,9 +226,9 @@ static void cluster_file(const char *name, char *path, size_t len)
     if (0 != strcmp(name, "auto"))
         return;
     snprintf(path, len, "%s/.config/gba/cluster.conf", home == NULL ? "" : home);
-    if (home == NULL || 0 != access(path, F_OK))
+    if (home == NULL || is_missing(path))
         snprintf(path, len, "/etc/gba/cluster.conf");
-    if (0 != access(path, F_OK))
+    if (is_missing(path))
         path[0] = '\0';
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/system_status.h"
 
 /* A random number that the kernel draws at each boot. Unlike host names, two machines never share
  * it. */
@@ -17,9 +18,11 @@
 
 static gba_status_t unreadable(const char *path)
 {
+    const int error = errno;
+
     gba_log(GBA_LOG_ERROR, "cannot read %s: %s; this process shares no memory with others", path,
-            strerror(errno));
-    return GBA_ERR_IO;
+            strerror(error));
+    return gba_system_status(error);
 }
 
 static gba_status_t read_boot_id(uint64_t id[2])

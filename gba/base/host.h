@@ -22,8 +22,8 @@ struct gba_host {
  * Get the host of this process. The first call reads /proc. Every later call returns the same
  * value, also in a child of fork.
  * host: set on GBA_OK.
- * Returns GBA_OK, or GBA_ERR_IO: /proc is missing or belongs to another PID namespace. Only the
- * first call logs this. Thread-safe. Not collective.
+ * Returns GBA_OK; GBA_ERR_IO: /proc is missing or belongs to another PID namespace; or
+ * GBA_ERR_NO_FILES, _NOMEM or _PERM. Only the first call logs this. Thread-safe. Not collective.
  */
 gba_status_t gba_host_get(struct gba_host *host);
 

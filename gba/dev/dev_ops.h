@@ -90,8 +90,8 @@ struct gba_dev_ops {
      * poll makes a system call. 0: a poll only reads memory. See gba/team/wait.c. */
     uint32_t spins;
 
-    /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _BUSY or
-     * _IO. */
+    /* Open the device. Returns GBA_OK, _NO_DEVICE, _PERM, _NOT_GBA, _VERSION, _NOMEM, _NO_FILES,
+     * _BUSY or _IO. */
     gba_status_t (*open)(const struct gba_dev_path *path, const gba_device_attr_t *attr,
                          struct gba_dev **dev);
     void (*close)(struct gba_dev *dev);

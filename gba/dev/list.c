@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,9 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/open_files.h"
 #include "gba/base/switch_socket.h"
+#include "gba/base/system_status.h"
 #include "gba/dev/dev_ops.h"
 
 struct entry {
@@ -53,6 +54,15 @@ static int entry_compare(const void *a, const void *b)
     return strverscmp(x->found.path, y->found.path);
 }
 
+/* The status of a directory that cannot be read (logged). */
+static gba_status_t unreadable(const char *path)
+{
+    const int error = errno;
+
+    gba_log(GBA_LOG_ERROR, "cannot read %s: %s", path, strerror(error));
+    return gba_system_status(error);
+}
+
 /* The files /dev/gbaN by number, whether a process has them open or not. */
 static gba_status_t files_list(struct listing *listing)
 {
@@ -62,7 +72,7 @@ static gba_status_t files_list(struct listing *listing)
     DIR *dev = opendir("/dev");
 
     if (dev == NULL)
-        return GBA_OK;
+        return ENOENT == errno ? GBA_OK : unreadable("/dev");
     while (GBA_OK == status && (entry = readdir(dev)) != NULL) {
         snprintf(file, sizeof file, "/dev/%s", entry->d_name);
         if (gba_dev_cdev.identify(file, path, sizeof path) && entry_get(listing, path) == NULL)
@@ -118,46 +128,40 @@ static void process_add(struct entry *entry, int32_t pid)
     found->processes++;
 }
 
-/* The devices that one process has open. Processes and files come and go meanwhile, so a failure to
- * read one is not an error. */
+/* The open files of one process. */
+struct owner {
+    struct listing *listing;
+    int32_t pid;
+    bool own; /* of this user */
+};
+
+static gba_status_t file_take(void *ctx, const struct gba_open_file *file)
+{
+    const struct owner *owner = ctx;
+    struct entry *entry;
+    char path[64];
+
+    if (!link_identify(file->target, owner->own, path, sizeof path))
+        return GBA_INPROGRESS;
+    entry = entry_get(owner->listing, path);
+    if (entry == NULL)
+        return GBA_ERR_NOMEM;
+    process_add(entry, owner->pid);
+    return GBA_INPROGRESS;
+}
+
+/* The devices that one process has open. */
 static gba_status_t process_list(struct listing *listing, int proc, const char *name)
 {
-    char fds[32], link[256], path[64];
-    const int32_t pid = (int32_t)strtol(name, NULL, 10);
-    gba_status_t status = GBA_OK;
-    const struct dirent *file;
-    struct entry *entry;
+    struct owner owner = {.listing = listing, .pid = (int32_t)strtol(name, NULL, 10)};
+    gba_status_t status;
     struct stat st;
-    ssize_t len;
-    DIR *dir;
-    int fd;
 
-    if (pid == (int32_t)getpid() || 0 != fstatat(proc, name, &st, 0))
+    if (owner.pid == (int32_t)getpid() || 0 != fstatat(proc, name, &st, 0))
         return GBA_OK;
-    snprintf(fds, sizeof fds, "%.16s/fd", name);
-    fd = openat(proc, fds, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return GBA_OK;
-    dir = fdopendir(fd);
-    if (dir == NULL) {
-        close(fd);
-        return GBA_OK;
-    }
-    while (GBA_OK == status && (file = readdir(dir)) != NULL) {
-        len = readlinkat(fd, file->d_name, link, sizeof link - 1);
-        if (len <= 0)
-            continue;
-        link[len] = '\0';
-        if (!link_identify(link, st.st_uid == geteuid(), path, sizeof path))
-            continue;
-        entry = entry_get(listing, path);
-        if (entry == NULL)
-            status = GBA_ERR_NOMEM;
-        else
-            process_add(entry, pid);
-    }
-    closedir(dir);
-    return status;
+    owner.own = st.st_uid == geteuid();
+    status = gba_open_files(proc, name, file_take, &owner);
+    return GBA_INPROGRESS == status ? GBA_OK : status;
 }
 
 gba_status_t gba_device_list(gba_device_found_t **list, size_t *count)
@@ -166,13 +170,15 @@ gba_status_t gba_device_list(gba_device_found_t **list, size_t *count)
     gba_status_t status = files_list(&listing);
     gba_device_found_t *found = NULL;
     const struct dirent *entry;
-    DIR *proc = opendir("/proc");
+    DIR *proc = NULL;
 
     if (GBA_OK == status)
         status = switch_list(&listing);
+    if (GBA_OK != status)
+        goto free_listing;
+    proc = opendir("/proc");
     if (proc == NULL) {
-        gba_log(GBA_LOG_ERROR, "cannot read /proc: %s", strerror(errno));
-        status = GBA_ERR_IO;
+        status = unreadable("/proc");
         goto free_listing;
     }
     while (GBA_OK == status && (entry = readdir(proc)) != NULL)

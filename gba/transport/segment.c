@@ -16,6 +16,7 @@
 
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
+#include "gba/base/system_status.h"
 
 #define SEGMENT_VERSION 1u
 #define SEGMENT_SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -47,15 +48,6 @@ static size_t segment_bytes(uint32_t members, uint32_t slots)
 static gba_status_t status_of(int error)
 {
     switch (error) {
-    case ENOMEM:
-    case ENOSPC:
-    case EFBIG: /* RLIMIT_FSIZE */
-    case EMFILE:
-    case ENFILE:
-        return GBA_ERR_NOMEM;
-    case EACCES:
-    case EPERM:
-        return GBA_ERR_PERM;
     case ENOENT:
     case ESRCH:
     case ENXIO:
@@ -64,7 +56,7 @@ static gba_status_t status_of(int error)
     case ENOSYS:
         return GBA_ERR_UNSUPPORTED;
     default:
-        return GBA_ERR_IO;
+        return gba_system_status(error);
     }
 }
 

@@ -54,8 +54,8 @@ struct gba_segment {
  * members: 1 to GBA_SEGMENT_MEMBERS_MAX, all on this host. slots: per member, 0 to
  * GBA_SEGMENT_SLOTS_MAX; 0 if only the node barrier is needed.
  * sequence: the first value of all words; the first round is sequence + 1.
- * Returns GBA_OK; GBA_ERR_PARAM; GBA_ERR_NOMEM (memory, address space or file descriptors);
- * GBA_ERR_UNSUPPORTED (the kernel has no memfd); GBA_ERR_IO. Logged here.
+ * Returns GBA_OK; GBA_ERR_PARAM; GBA_ERR_NOMEM (memory or address space);
+ * GBA_ERR_NO_FILES; GBA_ERR_UNSUPPORTED (the kernel has no memfd); GBA_ERR_IO. Logged here.
  * Thread-safe. Not collective: the leader calls it and sends the handle to the other members.
  * All memory is allocated here, so no later access fails.
  */
@@ -66,7 +66,7 @@ gba_status_t gba_shm_segment_create(uint32_t members, uint32_t slots, uint32_t s
  * Map the segment of another process of this host (or of this one).
  * Returns GBA_OK; GBA_ERR_PERM (another user's segment, another PID namespace, or a restricted
  * /proc); GBA_ERR_STALE (no such file, or a different file); GBA_ERR_VERSION;
- * GBA_ERR_NOMEM; GBA_ERR_IO. Logged here. Thread-safe.
+ * GBA_ERR_NOMEM; GBA_ERR_NO_FILES; GBA_ERR_IO. Logged here. Thread-safe.
  */
 gba_status_t gba_shm_segment_attach(const struct gba_segment_handle *handle,
                                     struct gba_segment *segment);

@@ -27,6 +27,8 @@
 #include <unistd.h>
 
 #include "gba/base/log.h"
+#include "gba/base/open_files.h"
+#include "gba/base/system_status.h"
 #include "sim/shm/find.h"
 
 #define LOCK_PREFIX "gba-sim-lock:"
@@ -80,46 +82,46 @@ uint32_t gba_sim_clock_id(void)
     return namespace_id("/proc/self/ns/time");
 }
 
-/* Pass the matching files of one process to `take`. Files and processes come and go meanwhile, so a
- * failure to open or read one is not an error. */
-static gba_status_t find_in_process(int proc, const char *pid, const char *link,
-                                    gba_status_t (*take)(void *ctx, int file), void *ctx)
+/* A search for the files with that link. */
+struct search {
+    const char *link;
+    gba_status_t (*take)(void *ctx, int file);
+    void *ctx;
+};
+
+/* Pass a matching file to `take`. A file that this process cannot open may be the simulator, so the
+ * caller must not make another one. */
+static gba_status_t file_take(void *ctx, const struct gba_open_file *found)
 {
-    char path[32], text[GBA_SIM_ID_MAX + 40];
-    gba_status_t status = GBA_INPROGRESS;
-    const struct dirent *entry;
+    const struct search *search = ctx;
+    gba_status_t status;
+    int file, error;
+
+    if (0 != strcmp(found->target, search->link))
+        return GBA_INPROGRESS;
+    file = openat(found->fds, found->name, O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (file < 0) {
+        error = errno;
+        if (ENOENT == error || ESRCH == error)
+            return GBA_INPROGRESS;
+        gba_log(GBA_LOG_ERROR, "sim: cannot open the running simulated device: %s",
+                strerror(error));
+        return gba_system_status(error);
+    }
+    status = search->take(search->ctx, file);
+    if (GBA_OK != status)
+        close(file);
+    return status;
+}
+
+/* The same for the files of one process of this user. */
+static gba_status_t find_in_process(int proc, const char *pid, struct search *search)
+{
     struct stat st;
-    DIR *dir;
-    int fds, file;
-    ssize_t len;
 
     if (0 != fstatat(proc, pid, &st, 0) || st.st_uid != geteuid())
         return GBA_INPROGRESS;
-    snprintf(path, sizeof path, "%.16s/fd", pid);
-    fds = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fds < 0)
-        return GBA_INPROGRESS;
-    dir = fdopendir(fds);
-    if (dir == NULL) {
-        close(fds);
-        return GBA_INPROGRESS;
-    }
-    while (GBA_INPROGRESS == status && (entry = readdir(dir)) != NULL) {
-        len = readlinkat(fds, entry->d_name, text, sizeof text - 1);
-        if (len <= 0)
-            continue;
-        text[len] = '\0';
-        if (0 != strcmp(text, link))
-            continue;
-        file = openat(fds, entry->d_name, O_RDWR | O_CLOEXEC | O_NOCTTY);
-        if (file < 0)
-            continue;
-        status = take(ctx, file);
-        if (GBA_OK != status)
-            close(file);
-    }
-    closedir(dir);
-    return status;
+    return gba_open_files(proc, pid, file_take, search);
 }
 
 struct process {
@@ -173,14 +175,17 @@ gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
                           gba_status_t (*take)(void *ctx, int file), void *ctx)
 {
     char link[GBA_SIM_ID_MAX + 40], name[16];
+    struct search search = {.link = link, .take = take, .ctx = ctx};
     gba_status_t status = GBA_INPROGRESS;
     DIR *proc = opendir("/proc");
     struct process *processes = NULL;
     int count;
 
     if (proc == NULL) {
-        gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(errno));
-        return GBA_ERR_IO;
+        const int error = errno;
+
+        gba_log(GBA_LOG_ERROR, "sim: cannot read /proc: %s", strerror(error));
+        return gba_system_status(error);
     }
     count = processes_list(proc, &processes);
     if (count < 0)
@@ -190,7 +195,7 @@ gba_status_t gba_sim_find(const char *id, enum gba_sim_scope scope,
     snprintf(link, sizeof link, "/memfd:" GBA_SIM_FILE_NAME " (deleted)", id);
     for (int i = 0; i < count && GBA_INPROGRESS == status; i++) {
         snprintf(name, sizeof name, "%d", processes[i].pid);
-        status = find_in_process(dirfd(proc), name, link, take, ctx);
+        status = find_in_process(dirfd(proc), name, &search);
     }
     free(processes);
     closedir(proc);

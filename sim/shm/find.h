@@ -29,7 +29,8 @@ uint32_t gba_sim_clock_id(void);
 /*
  * Pass each open file of that name to `take`. take returns GBA_OK: it keeps the file;
  * GBA_INPROGRESS: not the right file; an error ends the search. Returns the last status of `take`;
- * GBA_INPROGRESS if there was no such file; GBA_ERR_IO or GBA_ERR_NOMEM (logged).
+ * GBA_INPROGRESS if there was no such file; or (logged) GBA_ERR_NO_FILES, _NOMEM, _PERM or _IO:
+ * there may be one.
  * scope: a search in all processes reads thousands of links, which takes milliseconds. A search in
  * the nearest processes is enough where another process has just made the file.
  */

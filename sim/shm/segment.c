@@ -17,6 +17,7 @@
 
 #include "gba/base/log.h"
 #include "gba/base/memory_file.h"
+#include "gba/base/system_status.h"
 #include "sim/shm/fault.h"
 #include "sim/shm/find.h"
 #include "sim/shm/lock.h"
@@ -52,19 +53,7 @@ static gba_status_t system_failed(const char *what)
     int err = errno;
 
     gba_log(GBA_LOG_ERROR, "sim: cannot %s: %s", what, strerror(err));
-    switch (err) {
-    case ENOMEM:
-    case ENOSPC:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-        return GBA_ERR_NOMEM;
-    case EPERM:
-    case EACCES:
-        return GBA_ERR_PERM;
-    default:
-        return GBA_ERR_IO;
-    }
+    return gba_system_status(err);
 }
 
 static int reserve(int file, off_t offset, off_t len)

@@ -74,8 +74,8 @@ uint32_t gba_sim_holder_pid(struct gba_sim_segment *segment, uint32_t holder);
 /*
  * Attach to the simulator of that name or job, or make it, but not for a name "@KEY". On GBA_OK
  * sets dev->segment and dev->file. Returns GBA_OK, GBA_ERR_NO_DEVICE (no simulator has the KEY), or
- * (logged) GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _PERM or
- * _IO. Blocks for 10 s at most, while another process makes the simulator.
+ * (logged) GBA_ERR_BUSY (other options), _VERSION, _NOMEM, _NO_FILES, _PERM or _IO. Blocks for 10 s
+ * at most, while another process makes the simulator.
  */
 gba_status_t gba_sim_segment_open(struct gba_sim_dev *dev, const struct gba_dev_path *path,
                                   const char *job);

@@ -71,7 +71,7 @@ CDEV_TEST(permission_denied)
 
 CDEV_TEST(other_errors_of_open)
 {
-    fails(FAKE_OPEN, EMFILE, GBA_ERR_IO, "cannot open /dev/gba0: Too many open files");
+    fails(FAKE_OPEN, EMFILE, GBA_ERR_NO_FILES, "cannot open /dev/gba0: Too many open files");
     fails(FAKE_OPEN, ENOMEM, GBA_ERR_NOMEM, "/dev/gba0");
     fails(FAKE_OPEN, EBUSY, GBA_ERR_BUSY, "cannot open /dev/gba0: Device or resource busy");
     fails(FAKE_FSTAT, EIO, GBA_ERR_IO, "/dev/gba0: Input/output error");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gba/base/cluster.h"
+#include "tests/unit/file_limit.h"
 
 static char file[] = "/tmp/gba-cluster.XXXXXX";
 static char message[400];
@@ -80,6 +81,11 @@ static void test_invalid(void **state)
     }
     assert_int_equal(gba_cluster_read("/nowhere", &cluster, message, sizeof message), GBA_ERR_IO);
     assert_string_equal(message, "cannot open /nowhere: No such file or directory");
+    files_limit(0);
+    assert_int_equal(gba_cluster_read("/nowhere", &cluster, message, sizeof message),
+                     GBA_ERR_NO_FILES);
+    files_unlimit();
+    assert_string_equal(message, "cannot open /nowhere: Too many open files");
 }
 
 /* The installed descriptions: each can be read, and each line with a number has a comment, which is

@@ -158,8 +158,8 @@ TEST(a_failure_is_sent_to_the_other_members)
 {
     struct answer a = child_answer(without_files);
 
-    assert_int_equal(a.status, GBA_ERR_IO);
-    assert_int_equal(a.sent, GBA_ERR_IO);
+    assert_int_equal(a.status, GBA_ERR_NO_FILES);
+    assert_int_equal(a.sent, GBA_ERR_NO_FILES);
     assert_int_equal(a.lines, 1);
     a = child_answer(as_it_is);
     assert_int_equal(a.sent, GBA_OK);

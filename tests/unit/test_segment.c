@@ -263,7 +263,7 @@ TEST(test_no_memory)
 {
     const int address_space = RLIMIT_AS, files = RLIMIT_NOFILE;
 
-    assert_int_equal(in_child(create_with_limit, &files), GBA_ERR_NOMEM);
+    assert_int_equal(in_child(create_with_limit, &files), GBA_ERR_NO_FILES);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     assert_int_equal(in_child(create_with_limit, &address_space), GBA_ERR_NOMEM);
 #else

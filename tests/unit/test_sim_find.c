@@ -4,6 +4,8 @@
  */
 #define _GNU_SOURCE /* memfd_create, seals, unshare */
 #include "tests/limit.h"
+#include "tests/unit/file_limit.h"
+#include "tests/unit/log_catch.h"
 #include "tests/unit/sim_test.h"
 
 #include <dirent.h>
@@ -98,6 +100,33 @@ TEST(test_sharing)
     }
     for (int i = 0; i < 8; i++)
         gba_dev_sim.close(dev[i]);
+}
+
+/* A process that can open no more files cannot look for the simulator, and makes no second one. */
+TEST(test_too_many_open_files)
+{
+    struct gba_dev_path path = sim_path();
+    struct gba_dev *first, *second;
+    unsigned files = 0;
+    gba_status_t status;
+
+    assert_int_equal(gba_dev_sim.open(&path, NULL, &first), GBA_OK);
+    gba_log_set(log_catch, NULL, GBA_LOG_WARN);
+    do {
+        log_forget();
+        files_limit(files++);
+        status = gba_dev_sim.open(&path, NULL, &second);
+        files_unlimit();
+        if (GBA_OK == status)
+            continue;
+        assert_int_equal(status, GBA_ERR_NO_FILES);
+        assert_logged("Too many open files");
+    } while (GBA_OK != status);
+    gba_log_set(NULL, NULL, GBA_LOG_WARN);
+    assert_true(files > 4); /* the lock, /proc, the files of a process, and that of the simulator */
+    assert_false(sim_info(second).created);
+    gba_dev_sim.close(second);
+    gba_dev_sim.close(first);
 }
 
 static gba_status_t take_none(void *ctx, int file)

@@ -14,6 +14,7 @@
 #include "gba/base/clock.h"
 #include "sim/switch/client/client.h"
 #include "tests/suite.h"
+#include "tests/unit/file_limit.h"
 #include "tests/unit/switch_members.h"
 
 /* --- Greetings --- */
@@ -90,6 +91,12 @@ TEST(no_switch)
     assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: No such file");
     gba_device_advice("switch:/nonexistent/socket", GBA_ERR_IO, text, sizeof text);
     assert_non_null(strstr(text, "Start gba-switchd"));
+    log_forget();
+    files_limit(0);
+    assert_int_equal(gba_device_init("switch:/nonexistent/socket", NULL, &device),
+                     GBA_ERR_NO_FILES);
+    files_unlimit();
+    assert_logged("cannot reach gba-switchd at switch:/nonexistent/socket: Too many open files");
 }
 
 /* --- The listener --- */
@@ -208,6 +215,7 @@ static gba_status_t key_status(const char *text, mode_t mode)
 TEST(key_files)
 {
     const char key[] = "0123456789abcdef0123456789abcdef\n";
+    gba_device_attr_t attr = {.job = NULL};
 
     unsetenv("GBA_SWITCH_KEY_FILE");
     log_forget();
@@ -222,6 +230,12 @@ TEST(key_files)
     assert_int_equal(key_status(key + 2, 0600), GBA_ERR_PERM);
     assert_logged("32 hexadecimal digits");
     assert_int_equal(key_status("", 0600), GBA_ERR_PERM);
+    log_forget();
+    files_limit(0);
+    attr.key_file = "/nonexistent";
+    assert_int_equal(gba_device_init("switch://127.0.0.1:1", &attr, &device), GBA_ERR_NO_FILES);
+    files_unlimit();
+    assert_logged("cannot use the key file /nonexistent: Too many open files");
 }
 
 /* --- Children --- */

@@ -133,8 +133,8 @@ bool gba_socket_is_local(int file);
 /*
  * Connect to the switch: set file, peer, groups, version and uuid of a client whose name and job
  * are set. attr: has the secret for TCP, or its file; may be NULL. Returns GBA_OK, or (logged)
- * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM or _IO. Blocks for its timeout_ms at most, and as
- * long as the resolver does.
+ * GBA_ERR_PERM, _NOT_GBA, _VERSION, _BUSY, _NOMEM, _NO_FILES or _IO. Blocks for its timeout_ms at
+ * most, and as long as the resolver does.
  */
 gba_status_t gba_client_connect(struct gba_client *client, const struct gba_dev_path *path,
                                 const gba_device_attr_t *attr);
@@ -160,7 +160,8 @@ struct gba_client_proof {
 };
 
 /* Make the proof for TCP: with the path's "auth=munge" a credential of munge, else attr->key or the
- * key of the key file; attr may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM. Thread-safe. */
+ * key of the key file; attr may be NULL. Returns GBA_OK, or (logged) GBA_ERR_PERM, _NO_FILES or
+ * _NOMEM. Thread-safe. */
 gba_status_t gba_client_prove(struct gba_client *client, const struct gba_dev_path *path,
                               const gba_device_attr_t *attr, struct gba_client_proof *proof);
 

@@ -4,10 +4,12 @@
  * file, or the key of the job, which a process with the file has requested from the switch and
  * handed over. On a Unix socket the process checks who listens.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "gba/base/log.h"
+#include "gba/base/system_status.h"
 #include "sim/switch/client/client.h"
 #include "sim/switch/net/trust.h"
 
@@ -28,6 +30,7 @@ static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_S
 {
     const char *name = gba_switch_key_file(attr == NULL ? NULL : attr->key_file);
     char reason[128];
+    gba_status_t status;
 
     if (attr != NULL && attr->key != NULL) {
         memcpy(secret, attr->key, GBA_SWITCH_SECRET_BYTES);
@@ -41,8 +44,9 @@ static gba_status_t key_read(const gba_device_attr_t *attr, uint8_t secret[GBA_S
     }
     if (gba_switch_key_read(name, secret, reason, sizeof reason))
         return GBA_OK;
+    status = gba_system_status(errno);
     gba_log(GBA_LOG_ERROR, "cannot use the key file %s: %s", name, reason);
-    return GBA_ERR_PERM;
+    return GBA_ERR_IO == status ? GBA_ERR_PERM : status; /* no key is no permission */
 }
 
 static gba_status_t credential_make(const char *auth, struct gba_client_proof *proof)

@@ -13,6 +13,7 @@
 
 #include "gba/base/clock.h"
 #include "gba/base/log.h"
+#include "gba/base/system_status.h"
 #include "sim/switch/client/client.h"
 
 /* Time between two attempts while the queue of a Unix socket is full, in ms. */
@@ -25,7 +26,7 @@
 gba_status_t gba_socket_failed(const struct gba_client *client, int error)
 {
     gba_log(GBA_LOG_ERROR, "cannot reach gba-switchd at %s: %s", client->name, strerror(error));
-    return EACCES == error || EPERM == error ? GBA_ERR_PERM : GBA_ERR_IO;
+    return gba_system_status(error);
 }
 
 /* Milliseconds until `due`, for poll. */

@@ -55,9 +55,14 @@ bool gba_switch_key_read(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTE
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool found = false;
     ssize_t count;
+    int error;
 
-    if (fd < 0)
-        return fail(reason, len, strerror(errno));
+    if (fd < 0) {
+        error = errno;
+        fail(reason, len, strerror(error));
+        errno = error;
+        return false;
+    }
     if (!is_private(fd, reason, len))
         goto close_file;
     count = read(fd, text, sizeof(text) - 1);
@@ -70,6 +75,7 @@ bool gba_switch_key_read(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTE
     explicit_bzero(text, sizeof(text));
 close_file:
     close(fd);
+    errno = 0;
     return found;
 }
 

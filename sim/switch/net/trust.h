@@ -24,8 +24,8 @@ const char *gba_switch_key_file(const char *name);
  * Read a key file. It must be a regular file of this user or root that only its owner can read, or
  * a credential of systemd, and contain what gba_switch_secret_parse accepts.
  * path: any. secret: set on success. reason: on failure set to the cause, without the path (len
- * bytes at most, terminated). Returns whether the key was read. Leaves no copy of the key in its
- * own memory. Thread-safe. Never waits for the writer of a FIFO.
+ * bytes at most, terminated), and errno to that of open, or to 0. Returns whether the key was read.
+ * Leaves no copy of the key in its own memory. Thread-safe. Never waits for the writer of a FIFO.
  */
 bool gba_switch_key_read(const char *path, uint8_t secret[GBA_SWITCH_SECRET_BYTES], char *reason,
                          size_t len);

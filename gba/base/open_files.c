@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gba/base/open_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gba/base/log.h"
+#include "gba/base/system_status.h"
+
+/* The status for a directory that cannot be read: the process has gone, or belongs to somebody
+ * else, or this process cannot look (logged). */
+static gba_status_t unreadable(const char *path, int error)
+{
+    if (ENOENT == error || ESRCH == error || EACCES == error || EPERM == error)
+        return GBA_INPROGRESS;
+    gba_log(GBA_LOG_ERROR, "cannot read /proc/%s: %s", path, strerror(error));
+    return gba_system_status(error);
+}
+
+gba_status_t gba_open_files(int proc, const char *pid,
+                            gba_status_t (*take)(void *ctx, const struct gba_open_file *file),
+                            void *ctx)
+{
+    char path[32], target[256];
+    struct gba_open_file file = {.target = target};
+    gba_status_t status = GBA_INPROGRESS;
+    const struct dirent *entry;
+    DIR *dir;
+    ssize_t len;
+
+    snprintf(path, sizeof path, "%.16s/fd", pid);
+    file.fds = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file.fds < 0)
+        return unreadable(path, errno);
+    dir = fdopendir(file.fds);
+    if (dir == NULL) {
+        status = unreadable(path, errno);
+        close(file.fds);
+        return status;
+    }
+    while (GBA_INPROGRESS == status && (entry = readdir(dir)) != NULL) {
+        len = readlinkat(file.fds, entry->d_name, target, sizeof target - 1);
+        if (len <= 0)
+            continue;
+        target[len] = '\0';
+        file.name = entry->d_name;
+        status = take(ctx, &file);
+    }
+    closedir(dir);
+    return status;
+}
