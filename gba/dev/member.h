@@ -40,10 +40,11 @@ struct gba_device {
     struct gba_device *next;
 };
 
-/* Whether a device of this path may come back after it has died. */
+/* Whether a device of this path may come back after it has died. device: a snapshot, whose
+ * connection stays. */
 static inline bool gba_device_returns(const struct gba_device *device)
 {
-    return GBA_PATH_SWITCH == device->kind;
+    return device->dev->ops->returns != NULL;
 }
 
 /* --- reconnect.c. All of its functions are thread-safe, and none is collective. */

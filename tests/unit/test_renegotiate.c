@@ -117,9 +117,10 @@ static void come_back(struct harness *w, uint32_t round)
 /* A device that may come back, such as a gba-switchd, is away when the members first agree. */
 TEST(test_a_device_is_away_at_first)
 {
+    static const struct gba_dev_returns returns = {.lost = is_lost};
     struct harness *w = harness_renegotiating("sim");
 
-    ((struct gba_dev_ops *)(void *)w->dev_ops)->lost = is_lost;
+    ((struct gba_dev_ops *)(void *)w->dev_ops)->returns = &returns;
     harness_device_dead(w->device, true);
     w->before = come_back;
     w->rounds = 100;
