@@ -162,9 +162,7 @@ $(GBA_TEAM_TESTS): private AM_LDFLAGS += -Wl,--wrap=gba_failover_register
 
 # gba_info but its main.
 tests_unit_test_info_SOURCES = tests/unit/test_info.c gba/tools/info.h gba/tools/info_device.c gba/tools/info_health.c \
-	gba/tools/info_list.c gba/tools/info_params.c gba/tools/info_path.c gba/tools/info_report.c \
-	gba/tools/info_why.c
-tests_unit_test_info_LDFLAGS = -Wl,--wrap=readlinkat
+	gba/tools/info_list.c gba/tools/info_params.c gba/tools/info_path.c gba/tools/info_report.c
 tests_unit_test_info_LDADD = gba/libgbacore.la $(CMOCKA_LIBS)
 # The exchange of coll_gba_barrier, which is pure.
 tests_unit_test_exchange_SOURCES = tests/unit/test_exchange.c tests/unit/search.h \
@@ -377,7 +375,7 @@ GBA_MPI_TESTS = \
 	tests/mpi/ibarrier tests/mpi/death tests/mpi/stuck tests/mpi/scarce tests/mpi/idle \
 	tests/mpi/stray tests/mpi/leave tests/mpi/queued tests/mpi/unagreed tests/mpi/counted \
 	tests/mpi/persistent tests/mpi/sessions tests/mpi/ulfm tests/mpi/alerts tests/mpi/posted \
-	tests/mpi/soak tests/mpi/descriptor tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials
+	tests/mpi/soak tests/mpi/lacking tests/mpi/nonblocking tests/mpi/mixture tests/mpi/rare tests/mpi/trials
 check_LIBRARIES =
 check_LTLIBRARIES =
 if BUILD_OMPI

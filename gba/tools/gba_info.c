@@ -9,8 +9,6 @@
 static const char usage[] =
     "usage: gba_info [--json] [DEVICE]              show a device and its counters\n"
     "       gba_info --list [--json]                list devices, also those of running jobs\n"
-    "       gba_info --why [--json]                 why communicators of running jobs have no "
-    "device\n"
     "       gba_info --test [--json] [DEVICE]       make a barrier of one member\n"
     "       gba_info --health [--json] [DEVICE...]  whether devices are fit for jobs, a line each\n"
     "       gba_info --prometheus [DEVICE...]       metrics, for a textfile collector\n"
@@ -31,7 +29,6 @@ static const char usage[] =
 enum mode {
     MODE_SHOW,
     MODE_LIST,
-    MODE_WHY,
     MODE_TEST,
     MODE_HEALTH,
     MODE_PROMETHEUS,
@@ -54,7 +51,6 @@ static bool options_parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
         {"list", no_argument, NULL, MODE_LIST},
-        {"why", no_argument, NULL, MODE_WHY},
         {"test", no_argument, NULL, MODE_TEST},
         {"health", no_argument, NULL, MODE_HEALTH},
         {"prometheus", no_argument, NULL, MODE_PROMETHEUS},
@@ -131,8 +127,6 @@ int main(int argc, char **argv)
     switch (options.mode) {
     case MODE_LIST:
         return info_list();
-    case MODE_WHY:
-        return info_why();
     case MODE_TEST:
         return info_test(device);
     case MODE_PARAMS:

@@ -94,11 +94,6 @@ int info_prometheus(char *const *devices, int count);
 /* --- info_list.c --- */
 int info_list(void);
 
-/* --- info_why.c --- */
-
-/* Show why communicators of running jobs have no device. Returns an exit status. */
-int info_why(void);
-
 /* --- info_params.c --- */
 
 /* The parameters of the plugins, as Open MPI would read them for a job that is started here. */

@@ -56,52 +56,6 @@ info_beside() {
     lines 1 "^note +new device: no other process has sim:$name open\$"
 }
 
-# gba_info shows why the communicators of a running job have no device, and nothing of a job that has one,
-# or has been killed. Other jobs of the user may run.
-info_why() {
-    local info=$build/root/bin/gba_info holder holders apart
-    [ -x "$info" ] || info=$(command -v gba_info)
-    put_apart
-    hold why-$$
-    until_true has_device
-    why_of_job
-    lines 0 '^process'
-    let_go
-    hold "why-$$?full=1"
-    until_true shows_why
-    lines 1 '^process [0-9]+: MPI_COMM_WORLD \(id 0, 2 ranks\): software: .*no device: no barrier group is free'
-    lines 1 '^process'
-    let_go
-    why_of_job
-    lines 0 '^process'
-}
-
-# The lines of gba_info about the processes of the job that hold has started, in $out.
-why_of_job() {
-    "$info" --why >"$work/why"
-    awk -v holders="$holders" 'BEGIN { split(holders, pids); for (i in pids) ours[pids[i] ":"] }
-        $1 == "process" && $2 in ours' "$work/why" | tee "$out"
-}
-
-shows_why() {
-    why_of_job
-    grep -q '^process' "$out"
-}
-
-# The group of the job that hold has started is in use.
-has_device() {
-    "$info" "sim:why-$$" >"$out"
-    grep -qE '^groups free +31 of 32$' "$out"
-}
-
-# The plugin's file of texts, whose descriptor the program gives to a file of its own.
-why_descriptor() {
-    limit 60
-    path_options default
-    job "${path[@]}" -np 2 -- descriptor
-    lines 0 '^FAIL'
-}
-
 # The record of the job, sent to a socket of the test in place of the journal's.
 journal_record() {
     local socket=$work/journal listener
@@ -272,8 +226,6 @@ all_messages() {
     test_case message-companions-list companions_none gba_barrier,basic
     test_case message-companions-named companions_named
     test_alone message-info-beside info_beside
-    test_alone message-info-why info_why
-    test_case message-why-descriptor why_descriptor
     test_case message-journal journal_record
     test_alone message-sim-options sim_options
     test_case message-disable disable_reported

@@ -53,7 +53,7 @@ void gba_coll_report_path(void *owner, uint32_t reporter, gba_status_t reason, u
     bool asked, due;
 
     comm_describe(comm, name, sizeof name);
-    gba_common_why_set(&module->base, name, why);
+    gba_common_reason_keep(&module->base, name, why);
     if (GBA_OK == module->base.declined && gba_coll_agree_for_set(comm))
         reason = GBA_OK; /* the user misses no device there */
     gba_coll_capability_survey(comm, &survey);

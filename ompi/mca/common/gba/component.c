@@ -33,7 +33,6 @@ void gba_common_close(const char *who)
         (0 == OPAL_PROC_MY_NAME.vpid || sum.retries_arrival > 0 || sum.retries_release > 0))
         gba_common_totals(who, &sum);
     gba_common_devices_put();
-    gba_common_why_close();
 }
 
 /*

@@ -23,10 +23,8 @@ ompi_mca_common_gba_libgbacommon_la_SOURCES = \
 	ompi/mca/common/gba/choice.c \
 	ompi/mca/common/gba/processors.c \
 	ompi/mca/common/gba/report.c \
-	ompi/mca/common/gba/why.c \
 	ompi/mca/common/gba/journal.c \
-	gba/base/batch_job.c \
-	gba/base/memory_file.c
+	gba/base/batch_job.c
 ompi_mca_common_gba_libgbacommon_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS) -DGBA_SYSCONFDIR='"$(sysconfdir)"'
 ompi_mca_common_gba_libgbacommon_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 # Headers that Open MPI 5.0 and 6.0 include and do not install.

@@ -61,7 +61,6 @@ struct gba_common_module {
     bool agreed;
     struct gba_common_agreement *agreement; /* in progress, or NULL */
     gba_status_t declined;                  /* not GBA_OK: why there is no team */
-    uint32_t why;                           /* its text for gba_info --why; 0: none */
     unsigned long long fallbacks;           /* barriers on the fallback */
     struct gba_common_tally tally;
     struct gba_common_waits waits;
@@ -199,18 +198,6 @@ gba_status_t gba_common_barrier_end(struct gba_common_module *m, gba_status_t st
 /* Count a barrier that the fallback has completed, and agree on what is due. Returns as
  * gba_common_agree. Collective, blocks. */
 gba_status_t gba_common_fallback_end(struct gba_common_module *m);
-
-/* why.c */
-
-/* Publish why a module has no device: "NAME: WHY", truncated; or withdraw the text if it has one.
- * No effect except on rank 0. Without memory or a file there is no text. Thread-safe. */
-void gba_common_why_set(struct gba_common_module *m, const char *name, const char *why);
-
-/* Withdraw the text, if there is one. Thread-safe. */
-void gba_common_why_clear(struct gba_common_module *m);
-
-/* In the component's close, after that of all modules. */
-void gba_common_why_close(void);
 
 /* journal.c */
 

@@ -210,6 +210,16 @@ bool gba_common_reason_describe(gba_status_t reason, bool due, bool asked, char 
     return prints;
 }
 
+void gba_common_reason_keep(const struct gba_common_module *m, const char *name, const char *why)
+{
+    if (m->path <= GBA_PATH_SIM || 0 != m->rank)
+        return;
+    opal_mutex_lock(&gba_common.lock);
+    if ('\0' == gba_common.why[0])
+        snprintf(gba_common.why, sizeof gba_common.why, "%s: %s", name, why);
+    opal_mutex_unlock(&gba_common.lock);
+}
+
 /* Append what a device has counted. */
 static void counters_describe(gba_device_t *device, char *text, size_t len)
 {

@@ -27,7 +27,7 @@ void gba_scoll_report_path(void *owner, uint32_t reporter, gba_status_t reason, 
     bool due = !reserved && gba_common_reason_due(reason, asked);
 
     gba_scoll_name_set(module->set, set, sizeof set);
-    gba_common_why_set(&module->base, set, why);
+    gba_common_reason_keep(&module->base, set, why);
     /* Only the member that knows the cause, or the reporter, prints the line. All members choose
      * the same one; `due` may differ between them. */
     if (module->base.rank != (asked && gba_common_reason_own(reason) ? culprit : reporter))
